@@ -1,0 +1,66 @@
+"""Where a value stands in its document: line and XPath, worked out when somebody asks.
+
+The model knows no XML library; it only asks a node for its parent, its name and its neighbours, as lxml's elements
+can answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_UBL = "urn:oasis:names:specification:ubl:schema:xsd:"
+_CII = "urn:un:unece:uncefact:data:"
+
+#: The prefixes of every XPath that einvoice gives; an engine that evaluates one needs this table.
+NAMESPACES: Final[dict[str, str]] = {
+    "ubl": _UBL + "Invoice-2",
+    "cn": _UBL + "CreditNote-2",
+    "cac": _UBL + "CommonAggregateComponents-2",
+    "cbc": _UBL + "CommonBasicComponents-2",
+    "ext": _UBL + "CommonExtensionComponents-2",
+    "rsm": _CII + "standard:CrossIndustryInvoice:100",
+    "ram": _CII + "standard:ReusableAggregateBusinessInformationEntity:100",
+    "udt": _CII + "standard:UnqualifiedDataType:100",
+    "qdt": _CII + "standard:QualifiedDataType:100",
+}
+_PREFIXES = {uri: prefix for prefix, uri in NAMESPACES.items()}
+
+
+def line(node: Any) -> int | None:
+    """The line of the document that ``node`` stands in, counted from 1; None without a node."""
+    return None if node is None else node.sourceline
+
+
+def xpath(node: Any, attribute: str | None = None) -> str:
+    """An XPath that selects ``node``, or one attribute of it, and nothing else; '' without a node.
+
+    The prefixes are those of ``NAMESPACES``, whatever the document uses; elements of other namespaces are named by
+    ``local-name()``, so that the path needs no further prefix.
+    """
+    if node is None:
+        return ""
+    steps = []
+    while node is not None:
+        parent = node.getparent()
+        steps.append(_step(node, parent))
+        node = parent
+    path = "/" + "/".join(reversed(steps))
+    return f"{path}/@{attribute}" if attribute else path
+
+
+def _step(node: Any, parent: Any) -> str:
+    name = _name(node.tag)
+    if parent is None:
+        return name
+    same = [child for child in parent if child.tag == node.tag]
+    if len(same) == 1:
+        return name
+    return f"{name}[{next(i for i, child in enumerate(same, 1) if child is node)}]"
+
+
+def _name(tag: str) -> str:
+    uri, _, local = tag.rpartition("}")
+    prefix = _PREFIXES.get(uri[1:])
+    if prefix:
+        return f"{prefix}:{local}"
+    return f"*[local-name()='{local}' and namespace-uri()='{uri[1:]}']"
