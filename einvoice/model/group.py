@@ -82,7 +82,9 @@ class Group:
                     yield from item.walk()
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if _is_there(getattr(self, f.name)))
+        shown = ", ".join(
+            f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if _is_there(getattr(self, f.name))
+        )
         return f"{type(self).__name__}({shown})"
 
 

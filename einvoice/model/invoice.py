@@ -323,7 +323,6 @@ class AllowanceTax(TaxCategory):
     """The VAT of an allowance or charge on the whole invoice."""
 
 
-
 @numbered("BG-30", category="BT-151", rate="BT-152")
 class LineTax(TaxCategory):
     """BG-30: the VAT of a line."""
@@ -384,7 +383,6 @@ class LineAllowanceCharge(AllowanceCharge):
     """BG-27 (allowance) or BG-28 (charge) on a line."""
 
 
-
 @numbered("BG-29", amount="BT-147", base_amount="BT-148", percentage="", reason="", reason_code="", taxes="", vat="")
 class PriceAllowance(AllowanceCharge):
     """The discount on the unit price; in UBL its base amount is the gross price (BT-148)."""
@@ -442,16 +440,21 @@ class LineDocument(Document):
 
 @dataclass(repr=False)
 class Price(Group):
-    """BG-29: what one unit, or a number of units, costs.
-
-    The gross price stands in ``gross`` in CII and as base of the discount in UBL.
-    """
+    """BG-29: what one unit, or a number of units, costs; UBL keeps discount and gross price in ``allowances``."""
 
     groups = ("BG-29",)
     net: UnitPrice = term("BT-146")
     base_quantity: Quantity = term("BT-149")
-    gross: UnitPrice = term("BT-148")
-    gross_base_quantity: Quantity = term("BT-149")
+    allowances: Sequence[PriceAllowance] = terms("BT-147")
+
+
+@dataclass(repr=False)
+class GrossPrice(Group):
+    """BG-29: the price before the discount, where CII says it."""
+
+    groups = ("BG-29",)
+    amount: UnitPrice = term("BT-148")
+    base_quantity: Quantity = term("BT-149")
     allowances: Sequence[PriceAllowance] = terms("BT-147")
 
 
@@ -465,6 +468,13 @@ class ItemProperty(Group):
 
 
 @dataclass(repr=False)
+class ItemClassification(Group):
+    """BT-158: a class that the item belongs to, in some classification."""
+
+    identifier: Identifier = term("BT-158")
+
+
+@dataclass(repr=False)
 class Item(Group):
     """BG-31: what is sold."""
 
@@ -474,7 +484,7 @@ class Item(Group):
     seller_identifier: Identifier = term("BT-155")
     buyer_identifier: Identifier = term("BT-156")
     standard_identifier: Identifier = term("BT-157")
-    classifications: Sequence[Identifier] = terms("BT-158")
+    classifications: Sequence[ItemClassification] = terms("BT-158")
     origin_country: Code = term("BT-159")
     properties: Sequence[ItemProperty] = terms("BG-32")
 
@@ -499,6 +509,7 @@ class Line(Group):
     periods: Sequence[Period] = terms("BG-26", "BG-DEX-02")
     allowances_and_charges: Sequence[LineAllowanceCharge] = terms("BG-27", "BG-DEX-03")
     price: Price = term("BG-29", "BG-DEX-05")
+    gross_price: GrossPrice = term("BG-29", "BG-DEX-05")
     taxes: Sequence[LineTax] = terms("BG-30", "BG-DEX-06")
     item: Item = term("BG-31", "BG-DEX-07")
     lines: Sequence[Line] = terms("BG-DEX-01", "BG-DEX-01")
@@ -523,6 +534,8 @@ class Invoice(Group):
     elsewhere: ClassVar[dict[type, list[Any]]] = {}
     uncovered: ClassVar[Sequence[Any]] = ()
 
+    specification: Identifier = term("BT-24")
+    business_process: Text = term("BT-23")
     number: Identifier = term("BT-1")
     issue_date: Date = term("BT-2")
     type_code: Code = term("BT-3")
@@ -543,7 +556,6 @@ class Invoice(Group):
     remittance_information: Text = term("BT-83")
     creditor_identifier: Identifier = term("BT-90")
     notes: Sequence[Note] = terms("BG-1")
-    process: ProcessControl = term("BG-2")
     preceding_invoices: Sequence[PrecedingInvoice] = terms("BG-3")
     seller: Seller = term("BG-4")
     buyer: Buyer = term("BG-7")
@@ -559,6 +571,11 @@ class Invoice(Group):
     vat_breakdown: Sequence[VatBreakdown] = terms("BG-23")
     documents: Sequence[Document] = terms("BG-24")
     lines: Sequence[Line] = terms("BG-25")
+
+    @view("BG-2")
+    def process(self) -> ProcessControl:
+        """BG-2: process control; no syntax has an element for the group alone."""
+        return ProcessControl(business_process=self.business_process, specification=self.specification)
 
     @view("BG-13")
     def delivery(self) -> Delivery:

@@ -165,8 +165,8 @@ class Code(Value):
 
     @property
     def list_id(self) -> str:
-        """The code list that the document names beside the code, or ''."""
-        return self.attributes.get("listID", "")
+        """The code list that the document names beside the code, or ``absent``."""
+        return self.attributes.get("listID", absent)
 
 
 class Identifier(Value):
@@ -177,8 +177,13 @@ class Identifier(Value):
 
     @property
     def scheme(self) -> str:
-        """The scheme identifier, such as ``0088`` or ``EM``; '' where none is given."""
-        return self.attributes.get("schemeID", "")
+        """The scheme identifier, such as ``0088`` or ``EM``, or ``absent``."""
+        return self.attributes.get("schemeID", absent)
+
+    @property
+    def list_id(self) -> str:
+        """The classification that the document names beside the identifier, or ``absent``."""
+        return self.attributes.get("listID", absent)
 
 
 class Number(Value):
@@ -208,8 +213,8 @@ class Amount(Number):
 
     @property
     def currency(self) -> str:
-        """The currency beside the amount, or ''."""
-        return self.attributes.get("currencyID", "")
+        """The currency beside the amount, or ``absent``."""
+        return self.attributes.get("currencyID", absent)
 
 
 class UnitPrice(Amount):
@@ -227,8 +232,8 @@ class Quantity(Number):
 
     @property
     def unit(self) -> str:
-        """The unit code beside the quantity, or ''."""
-        return self.attributes.get("unitCode", "")
+        """The unit code beside the quantity, or ``absent``."""
+        return self.attributes.get("unitCode", absent)
 
 
 class Percentage(Number):
@@ -273,10 +278,10 @@ class Binary(Value):
 
     @property
     def mime(self) -> str:
-        """The MIME type beside the file, or ''."""
-        return self.attributes.get("mimeCode", "")
+        """The MIME type beside the file, or ``absent``."""
+        return self.attributes.get("mimeCode", absent)
 
     @property
     def filename(self) -> str:
-        """The name beside the file, or ''."""
-        return self.attributes.get("filename", "")
+        """The name beside the file, or ``absent``."""
+        return self.attributes.get("filename", absent)
