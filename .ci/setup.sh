@@ -1,0 +1,107 @@
+# Sourced by tests/run and appliance/run: makes the project's .venv (all extras, versions of .ci/requirements.lock) and the few
+# Debian packages it stands on. Quick when nothing changed. Sets $root and leaves the shell there.
+#
+# Debian packages are installed only where they are missing, and only then root rights (or sudo) are asked for.
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+say() { printf '== %s\n' "$*" >&2; }
+fail() {
+    printf 'error: %s\n' "$*" >&2
+    exit 1
+}
+
+# WeasyPrint loads these when it writes a PDF; it needs one font at the least.
+render_packages=(libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core)
+
+missing_packages() { # NAME... -> those that dpkg does not have
+    local name
+    for name in "$@"; do
+        [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || printf '%s\n' "$name"
+    done
+}
+
+install_packages() { # NAME...
+    local as_root=()
+    if ! command -v apt-get >/dev/null; then
+        fail "this is no Debian or Ubuntu; please install what corresponds to: $*"
+    fi
+    if ((EUID != 0)); then
+        command -v sudo >/dev/null || fail "please have these packages installed, then start again: apt-get install $*"
+        as_root=(sudo)
+    fi
+    say "installing Debian packages: $*"
+    local install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -qq
+        install -y --no-install-recommends "$@")
+    # A fresh machine has no package lists yet, an old one stale lists: fetch them only then.
+    "${install[@]}" >&2 || { "${as_root[@]}" apt-get -qq update >&2 && "${install[@]}" >&2; } ||
+        fail "could not install: $*"
+}
+
+runs() { # PYTHON CODE -> does it run there? (a version manager's stand-in can be on the path and not work)
+    command -v "$1" >/dev/null && "$1" -c "$2" >/dev/null 2>&1
+}
+
+newest_python() { # CODE -> the newest Python >= 3.11 that runs CODE
+    local name
+    for name in python3.13 python3.12 python3.11 python3 /usr/bin/python3; do
+        if runs "$name" "import sys; assert sys.version_info >= (3, 11); $1"; then
+            printf '%s\n' "$name"
+            return
+        fi
+    done
+}
+
+choose_python() { # sets $python: one that can make environments, installing Debian's where there is none
+    python=$(newest_python 'import ensurepip, venv')
+    [[ $python ]] && return
+    python=$(newest_python 'pass')
+    if [[ $python ]]; then
+        # Debian keeps ensurepip apart: python3.11-venv belongs to python3.11.
+        install_packages "$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
+    else
+        install_packages python3 python3-venv
+    fi
+    python=$(newest_python 'import ensurepip, venv')
+    [[ $python ]] || fail "Python 3.11 or newer is needed, with its venv module; none was found"
+}
+
+usable_environment() { # is .venv there, working, new enough, and made at this very place? (its scripts name the place)
+    runs .venv/bin/python 'import pip, sys; assert sys.version_info >= (3, 11)' &&
+        grep -q "^command = .* $root/\.venv$" .venv/pyvenv.cfg
+}
+
+make_environment() {
+    local stamp=.venv/.made-from wanted python
+    wanted=$(cat pyproject.toml .ci/requirements.lock | sha256sum)
+    if usable_environment; then
+        [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && return
+    else
+        choose_python
+        say "making .venv with $("$python" --version)"
+        "$python" -m venv --clear .venv
+    fi
+    rm -f "$stamp"
+    say "installing the locked versions"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements.lock
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+    printf '%s' "$wanted" >"$stamp"
+}
+
+set_up() {
+    local lock missing
+    # Two commands started at once must not build the same environment; the lock is the folder itself.
+    exec {lock}<"$root"
+    flock "$lock"
+    if command -v dpkg-query >/dev/null; then
+        mapfile -t missing < <(missing_packages "${render_packages[@]}")
+        if ((${#missing[@]})); then install_packages "${missing[@]}"; fi
+    fi
+    make_environment
+    exec {lock}<&-
+}
+
+set_up
