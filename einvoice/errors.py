@@ -1,0 +1,250 @@
+"""What is raised, and nothing else: a finding in an invoice is a value, never an exception.
+
+    EinvoiceError
+    ├── UnreadableDocument            nobody can read this file; one subclass a cause
+    │   ├── EmptyFile                 FILE-EMPTY
+    │   ├── UnsupportedFormat         FILE-FORMAT            neither XML nor PDF
+    │   ├── UnsupportedEncoding       FILE-ENCODING
+    │   ├── TooLarge                  FILE-SIZE
+    │   ├── TooDeep                   FILE-DEPTH
+    │   ├── TooManyElements           FILE-ELEMENTS
+    │   ├── DoctypeRefused            FILE-DOCTYPE
+    │   ├── NotWellFormed             FILE-XML               any other breach of the XML grammar
+    │   │   ├── TruncatedXml          FILE-XML-END
+    │   │   ├── TagMismatch           FILE-XML-TAG
+    │   │   ├── BadReference          FILE-XML-REFERENCE     a stray & or an unknown &name;
+    │   │   ├── ForbiddenCharacter    FILE-XML-CHARACTER
+    │   │   ├── WrongBytes            FILE-XML-BYTES         bytes that are not the declared encoding
+    │   │   └── MisplacedDeclaration  FILE-XML-DECLARATION
+    │   └── UnknownRoot               FILE-ROOT              XML, but none of the invoice documents
+    │       ├── ZugferdOne            FILE-ZUGFERD-1
+    │       └── OrderX                FILE-ORDER-X
+    ├── FindingsError                 raised on request, by `raise_for_findings()`
+    └── RuleError                     a rule file is wrong
+
+`str(error)` is one English sentence. The full text in German and English (title, explanation, fix) stands in the
+catalog under the error's code, in `rules/file/<CODE>.toml`, with `error.values` for its placeholders.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, ClassVar, Protocol
+
+QUOTED = 40
+"""So many characters of a document an error quotes at most: errors travel into logs and into answers."""
+
+
+def quote(text: str, *, most: int = QUOTED, keep_end: bool = False) -> str:
+    """Return `text` fit for a message: `most` characters of it, control characters escaped.
+
+    What is cut off is the end, or with `keep_end` the beginning: of a namespace the last words tell most.
+
+    >>> quote("Müller & Co\\n", most=10)
+    'Müller & …'
+    >>> quote("a\\0b")
+    'a\\\\x00b'
+    """
+    if len(text) > most:
+        text = "…" + text[1 - most :] if keep_end else text[: most - 1] + "…"
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+class EinvoiceError(Exception):
+    """The root: catches everything this package raises of its own."""
+
+
+class UnreadableDocument(EinvoiceError):  # noqa: N818 (its subclasses name causes, and read better so)
+    """Input that nobody can read as an invoice.
+
+    Attributes:
+        code: stable, the key of the catalog entry (`FILE-…`).
+        problem: stable, snake_case, the `code` of the HTTP problem.
+        line, column: where in the file, counted from 1, in characters; None if it is no matter of a place.
+        values: what the texts quote, by the names in `sentence`; and `line` and `column` where they are known.
+    """
+
+    code: ClassVar[str]
+    problem: ClassVar[str]
+    sentence: ClassVar[str]
+
+    def __init__(self, *, line: int | None = None, column: int | None = None, **values: str | int) -> None:
+        place = {name: number for name, number in (("line", line), ("column", column)) if number is not None}
+        self.line = line
+        self.column = column
+        self.values: dict[str, str | int] = {**values, **place}
+        where = ", ".join(f"{name} {number}" for name, number in place.items())
+        super().__init__(self.sentence.format(**values) + (f" ({where})" if where else ""))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Worker processes send errors home, and the default would call the class without its values.
+        values: dict[str, Any] = self.values
+        return partial(type(self), **values), ()
+
+
+class EmptyFile(UnreadableDocument):
+    """The file has no content, or white space only."""
+
+    code = "FILE-EMPTY"
+    problem = "empty_file"
+    sentence = "The file is empty."
+
+
+class UnsupportedFormat(UnreadableDocument):
+    """The file is neither XML nor PDF; `found` says what it looks like."""
+
+    code = "FILE-FORMAT"
+    problem = "unsupported_file"
+    sentence = "The file is neither XML nor PDF; found: {found}."
+
+
+class UnsupportedEncoding(UnreadableDocument):
+    """The XML is written in a character encoding that is not read here."""
+
+    code = "FILE-ENCODING"
+    problem = "unsupported_encoding"
+    sentence = "The character encoding {encoding} is not supported; use UTF-8."
+
+
+class TooLarge(UnreadableDocument):
+    """The file has more bytes than the limit."""
+
+    code = "FILE-SIZE"
+    problem = "file_too_large"
+    sentence = "The file is larger than {limit} bytes."
+
+
+class TooDeep(UnreadableDocument):
+    """Elements are nested more deeply than any invoice needs."""
+
+    code = "FILE-DEPTH"
+    problem = "too_complex"
+    sentence = "Elements are nested more than {limit} levels deep."
+
+
+class TooManyElements(UnreadableDocument):
+    """The XML has more elements, or more attributes, than the limit."""
+
+    code = "FILE-ELEMENTS"
+    problem = "too_complex"
+    sentence = "The document has more than {limit} elements or attributes."
+
+
+class DoctypeRefused(UnreadableDocument):
+    """The XML has a document type declaration, which could define entities; invoices need none."""
+
+    code = "FILE-DOCTYPE"
+    problem = "doctype_refused"
+    sentence = "A document type declaration (DOCTYPE) is not allowed in an invoice."
+
+
+class NotWellFormed(UnreadableDocument):
+    """The file is not well-formed XML; `reason` is the parser's own, English."""
+
+    code = "FILE-XML"
+    problem = "not_well_formed"
+    sentence = "The file is not well-formed XML: {reason}."
+
+
+class TruncatedXml(NotWellFormed):
+    """The file ends before its last element is closed."""
+
+    code = "FILE-XML-END"
+    sentence = "The XML ends too early: the file is cut off or a closing tag is missing."
+
+
+class TagMismatch(NotWellFormed):
+    """An element is closed by another name than the one it was opened with."""
+
+    code = "FILE-XML-TAG"
+    sentence = "The element <{opened}>, opened on line {opened_line}, is closed by </{closed}>."
+
+
+class BadReference(NotWellFormed):
+    """An ampersand stands alone, or names an entity that XML does not know."""
+
+    code = "FILE-XML-REFERENCE"
+    sentence = "An '&' must be written as '&amp;', and of named characters XML knows only five."
+
+
+class ForbiddenCharacter(NotWellFormed):
+    """A control character, such as NUL, that XML does not allow."""
+
+    code = "FILE-XML-CHARACTER"
+    sentence = "The file contains a character that XML does not allow."
+
+
+class WrongBytes(NotWellFormed):
+    """The bytes are not in the encoding that the file declares (UTF-8 if it declares none)."""
+
+    code = "FILE-XML-BYTES"
+    sentence = "The file contains bytes that are not {encoding}, the encoding it declares."
+
+
+class MisplacedDeclaration(NotWellFormed):
+    """Something, be it a blank line, stands before the XML declaration."""
+
+    code = "FILE-XML-DECLARATION"
+    sentence = "The XML declaration '<?xml … ?>' must be the very first thing in the file."
+
+
+class UnknownRoot(UnreadableDocument):
+    """Well-formed XML whose root element is none of the three invoice documents."""
+
+    code = "FILE-ROOT"
+    problem = "unknown_root_element"
+    sentence = "The root element '{name}' in the namespace '{namespace}' is not an invoice in UBL or CII."
+
+
+class ZugferdOne(UnknownRoot):
+    """ZUGFeRD 1.x: an invoice, but from before EN 16931."""
+
+    code = "FILE-ZUGFERD-1"
+    problem = "zugferd_1"
+    sentence = "This is an invoice in ZUGFeRD 1.x, which is older than EN 16931 and not judged here."
+
+
+class OrderX(UnknownRoot):
+    """Order-X: an order, not an invoice."""
+
+    code = "FILE-ORDER-X"
+    problem = "order_x"
+    sentence = "This is an order in Order-X, not an invoice."
+
+
+class _Finding(Protocol):
+    @property
+    def code(self) -> str: ...
+
+
+class _Result(Protocol):
+    @property
+    def errors(self) -> Sequence[_Finding]: ...
+
+
+class FindingsError(EinvoiceError):
+    """The invoice has errors and the caller asked for an exception; `result` holds them all."""
+
+    def __init__(self, result: _Result) -> None:
+        self.result = result
+        codes = ", ".join(dict.fromkeys(finding.code for finding in result.errors))
+        super().__init__(f"The invoice is not valid: {codes}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.result,)
+
+
+class RuleError(EinvoiceError):
+    """A rule file is wrong: says in which file, at which key and column, what, and what was perhaps meant."""
+
+    def __init__(self, message: str, *, file: str, key: str = "", column: int | None = None, hint: str = "") -> None:
+        self.message = message
+        self.file = file
+        self.key = key
+        self.column = column
+        self.hint = hint
+        place = ", ".join(filter(None, (file, key, f"column {column}" if column is not None else "")))
+        super().__init__(f"{place}: {message}" + (f" ({hint})" if hint else ""))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        place: dict[str, Any] = {"file": self.file, "key": self.key, "column": self.column, "hint": self.hint}
+        return partial(type(self), self.message, **place), ()

@@ -1,0 +1,207 @@
+"""What a document is and what it says it is: syntax, root, declared specification (BT-24).
+
+The known specifications are data, `rules/specifications.toml`; this module only looks them up. It judges nothing:
+whatever is odd about the declaration is a `Remark`, which names a catalog entry.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal, TypeAlias
+
+from lxml import etree
+
+from einvoice import errors
+from einvoice.data import rules_folder
+from einvoice.model.source import NAMESPACES, line
+
+Syntax: TypeAlias = Literal["UBL", "CII"]
+Kind: TypeAlias = Literal["core", "cius", "extension", "profile", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """A specification that documents declare in BT-24: a table of `rules/specifications.toml`.
+
+    Attributes:
+        name: the table, such as "xrechnung-3.0-extension".
+        identifiers: what BT-24 says; the first is the one to write.
+        profile, version: for people, such as "XRechnung Extension" and "3.0".
+        kind: how it stands to EN 16931: the standard itself, a restriction (CIUS), an extension, a level of Factur-X.
+        family: whose rules judge it; of several releases in a family the last one does.
+        layers: the rule sets to run, in order.
+        syntaxes: those it is defined for; in another one its identifiers mean nothing.
+        superseded_by: name of the specification that took its place, "" while it is current.
+        remarks: codes of the remarks to make wherever it is declared.
+    """
+
+    name: str
+    identifiers: tuple[str, ...]
+    profile: str
+    version: str
+    kind: Kind
+    family: str
+    layers: tuple[str, ...]
+    syntaxes: tuple[Syntax, ...] = ("UBL", "CII")
+    superseded_by: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def current(self) -> bool:
+        """True unless a newer version took its place."""
+        return not self.superseded_by
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something to say about the declaration: the code of a catalog entry, and the values of its texts."""
+
+    code: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a document is. `specification` is the one named "unknown" where BT-24 is missing or says nothing known.
+
+    Attributes:
+        syntax, root: "UBL" with "Invoice" or "CreditNote", or "CII" with "CrossIndustryInvoice".
+        customization_id: BT-24, Specification identifier, without white space around it; None if missing or blank.
+        process: BT-23, Business process type, likewise.
+    """
+
+    syntax: Syntax
+    root: str
+    customization_id: str | None
+    process: str | None
+    specification: Specification
+
+    @property
+    def profile(self) -> str:
+        """Such as "XRechnung" or "unknown"."""
+        return self.specification.profile
+
+    @property
+    def version(self) -> str:
+        """The declared version, such as "3.0", or ""."""
+        return self.specification.version
+
+    @property
+    def kind(self) -> Kind:
+        """How the declared specification stands to EN 16931."""
+        return self.specification.kind
+
+    @property
+    def family(self) -> str:
+        """The rule sets that judge it, such as "xrechnung-3.0"."""
+        return self.specification.family
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers to run, in order, such as ("schema", "en16931", "cius")."""
+        return self.specification.layers
+
+    @property
+    def scenario_id(self) -> str:
+        """Specification and syntax in one word, such as "xrechnung-3.0-ubl"."""
+        return f"{self.specification.name}-{self.syntax.lower()}"
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What there is to say about the declaration: missing, unknown, outdated, judged in part. Mostly nothing."""
+        codes = self.specification.remarks
+        values = {"profile": self.profile, "version": self.version}
+        if self.customization_id is None:
+            codes = ("DECL-MISSING",)
+        else:
+            values["declared"] = errors.quote(self.customization_id, most=200)
+        if not self.specification.current:
+            newer = specifications()[self.specification.superseded_by]
+            codes = ("DECL-OUTDATED", *codes)
+            values |= {"successor": f"{newer.profile} {newer.version}", "identifier": newer.identifiers[0]}
+        return tuple(Remark(code, values) for code in codes)
+
+
+@cache
+def specifications() -> Mapping[str, Specification]:
+    """Return the known specifications by name; "unknown" stands for all the others.
+
+    Raises:
+        errors.RuleError: `rules/specifications.toml` is wrong.
+    """
+    file = rules_folder() / "specifications.toml"
+    with file.open("rb") as source:
+        tables = tomllib.load(source)
+    known = {}
+    for name, table in tables.items():
+        lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
+        try:
+            known[name] = Specification(**{**table, **lists, "name": name})
+        except TypeError as error:
+            raise errors.RuleError(str(error), file=file.name, key=name) from None
+    return known
+
+
+@cache
+def _declared() -> Mapping[tuple[str, str], Specification]:
+    """The known specifications by syntax and identifier."""
+    return {
+        (syntax, identifier): specification
+        for specification in specifications().values()
+        for syntax in specification.syntaxes
+        for identifier in specification.identifiers
+    }
+
+
+_CBC: Final = f"{{{NAMESPACES['cbc']}}}"
+_RSM: Final = f"{{{NAMESPACES['rsm']}}}"
+_RAM: Final = f"{{{NAMESPACES['ram']}}}"
+_ROOTS: Final[Mapping[str, tuple[Syntax, str]]] = {
+    f"{{{NAMESPACES['ubl']}}}Invoice": ("UBL", "Invoice"),
+    f"{{{NAMESPACES['cn']}}}CreditNote": ("UBL", "CreditNote"),
+    f"{_RSM}CrossIndustryInvoice": ("CII", "CrossIndustryInvoice"),
+}
+
+
+def identify(document: etree._ElementTree) -> Identity:
+    """Say what a parsed document is.
+
+    Where the document names several specifications, the first one counts.
+
+    Raises:
+        errors.UnknownRoot: XML, but not an invoice in UBL or CII; ZUGFeRD 1.x and Order-X have subclasses.
+    """
+    root = document.getroot()
+    if root.tag not in _ROOTS:
+        raise _unknown(root)
+    syntax, name = _ROOTS[root.tag]
+    if syntax == "UBL":
+        declared, process = _text(root, f"{_CBC}CustomizationID"), _text(root, f"{_CBC}ProfileID")
+    else:
+        context = _child(root, f"{_RSM}ExchangedDocumentContext")
+        guideline = _child(context, f"{_RAM}GuidelineSpecifiedDocumentContextParameter")
+        business = _child(context, f"{_RAM}BusinessProcessSpecifiedDocumentContextParameter")
+        declared, process = _text(guideline, f"{_RAM}ID"), _text(business, f"{_RAM}ID")
+    specification = _declared().get((syntax, declared or ""), specifications()["unknown"])
+    return Identity(syntax, name, declared, process, specification)
+
+
+def _child(parent: etree._Element | None, tag: str) -> etree._Element | None:
+    return None if parent is None else next(parent.iterchildren(tag), None)
+
+
+def _text(parent: etree._Element | None, tag: str) -> str | None:
+    element = _child(parent, tag)
+    text = None if element is None else element.text
+    return (text or "").strip(" \t\r\n") or None
+
+
+def _unknown(root: etree._Element) -> errors.UnknownRoot:
+    name = etree.QName(root)
+    if name.localname == "CrossIndustryDocument":
+        return errors.ZugferdOne(line=line(root))
+    if name.localname == "SCRDMCCBDACIOMessageStructure":
+        return errors.OrderX(line=line(root))
+    namespace = errors.quote(name.namespace or "–", keep_end=True)
+    return errors.UnknownRoot(name=errors.quote(name.localname), namespace=namespace, line=line(root))
