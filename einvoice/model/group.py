@@ -7,9 +7,8 @@ there. Names, types and cardinalities of the terms stand in ``terms.csv``.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from einvoice.model import source
 from einvoice.model.values import absent
@@ -17,14 +16,24 @@ from einvoice.model.values import absent
 G = TypeVar("G", bound="type[Group]")
 
 
+class Field:
+    """A field as a class body declares it; the class keeps the default in its place."""
+
+    __slots__ = ("default", "terms")
+
+    def __init__(self, default: Any, terms: tuple[str, ...] = ()) -> None:
+        self.default = default
+        self.terms = terms
+
+
 def term(*numbers: str) -> Any:
     """A field for one value or one group; ``numbers`` are its business terms, one for each group it serves."""
-    return field(default=absent, metadata={"terms": numbers})
+    return Field(absent, numbers)
 
 
 def terms(*numbers: str) -> Any:
     """A field for any number of values or groups, in the order of the document."""
-    return field(default=(), metadata={"terms": numbers})
+    return Field((), numbers)
 
 
 def view(*numbers: str) -> Callable[[Callable[[Any], Any]], Any]:
@@ -48,19 +57,34 @@ def numbered(groups: str, **numbers: str) -> Callable[[G], G]:
     return declare
 
 
-@dataclass
+@dataclass_transform(kw_only_default=True)
 class Group:
     """A business group: what belongs together. Fields that the document does not fill are ``absent`` or empty.
 
     ``groups`` names the business groups that the class stands for, in the order in which its fields name their terms.
+    To type checkers a group is a dataclass that is built by keyword. It is none, because dataclasses compile methods
+    for each class, which for all the groups took a third of the time to import einvoice.
     """
 
     groups: ClassVar[tuple[str, ...]] = ()
     numbers: ClassVar[dict[str, tuple[str, ...]]] = {}
+    fields: ClassVar[Mapping[str, Field]] = {"more": Field(())}
     node: ClassVar[Any] = None  # set on the instance by the reader: a group made by hand has no source
     parent: ClassVar[Any] = None  # the group of the element around it, where the reader found one
 
-    more: Sequence[Any] = field(default=(), kw_only=True, metadata={"terms": ()})
+    more: Sequence[Any] = ()
+
+    def __init_subclass__(cls) -> None:
+        own = {name: declared for name, declared in vars(cls).items() if isinstance(declared, Field)}
+        cls.fields = {**cls.fields, **own}
+        for name, declared in own.items():
+            setattr(cls, name, declared.default)
+
+    def __init__(self, **content: Any) -> None:
+        for name in content:
+            if name not in self.fields:
+                raise TypeError(f"{type(self).__name__} has no field {name!r}")
+        self.__dict__.update(content)
 
     @property
     def line(self) -> int | None:
@@ -75,21 +99,27 @@ class Group:
     def walk(self) -> Iterator[Group]:
         """This group and every group below it, in the order of the model."""
         yield self
-        for f in fields(self):
-            content = getattr(self, f.name)
+        for name in self.fields:
+            content = getattr(self, name)
             for item in content if isinstance(content, list | tuple) else (content,):
                 if isinstance(item, Group):
                     yield from item.walk()
 
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(_same(getattr(self, name), getattr(other, name)) for name in self.fields)
+
     def __repr__(self) -> str:
-        shown = ", ".join(
-            f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if _is_there(getattr(self, f.name))
-        )
+        content = ((name, getattr(self, name)) for name in self.fields)
+        shown = ", ".join(f"{name}={it!r}" for name, it in content if it is not absent and it != () and it != [])
         return f"{type(self).__name__}({shown})"
 
 
-def _is_there(content: Any) -> bool:
-    return content is not absent and content != () and content != []
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return list(one) == list(other)
+    return one is other or bool(one == other)  # absent equals nothing, itself neither
 
 
 def terms_of(cls: type[Group], name: str) -> tuple[str, ...]:
@@ -102,9 +132,8 @@ def terms_of(cls: type[Group], name: str) -> tuple[str, ...]:
     declared = getattr(cls, name, None)
     if isinstance(declared, property):
         return getattr(declared.fget, "terms", ())
-    for f in fields(cls):
-        if f.name == name:
-            return tuple(f.metadata.get("terms", ()))
+    if name in cls.fields:
+        return cls.fields[name].terms
     raise LookupError(name)
 
 

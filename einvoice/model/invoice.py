@@ -7,8 +7,7 @@ single term is then a view on them. ``BT-DEX`` and ``BG-DEX`` are those of the X
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from einvoice.model.group import Group, numbered, term, terms, view
 from einvoice.model.values import (
@@ -24,13 +23,14 @@ from einvoice.model.values import (
     absent,
 )
 
+T = TypeVar("T")
 
-def first(occurrences: Iterable[Any]) -> Any:
+
+def first(occurrences: Iterable[T]) -> T:
     """The first of several occurrences; ``absent`` where there is none."""
     return next(iter(occurrences), absent)
 
 
-@dataclass(repr=False)
 class Note(Group):
     """BG-1: a note on the whole invoice.
 
@@ -42,7 +42,6 @@ class Note(Group):
     text: Text = term("BT-22")
 
 
-@dataclass(repr=False)
 class ProcessControl(Group):
     """BG-2: the business process and the specification that the invoice says it follows."""
 
@@ -51,7 +50,6 @@ class ProcessControl(Group):
     specification: Identifier = term("BT-24")
 
 
-@dataclass(repr=False)
 class PrecedingInvoice(Group):
     """BG-3: an earlier invoice that this one corrects or follows."""
 
@@ -60,7 +58,6 @@ class PrecedingInvoice(Group):
     issue_date: Date = term("BT-26")
 
 
-@dataclass(repr=False)
 class Address(Group):
     """A postal address; what its lines are called depends on whose address it is."""
 
@@ -73,7 +70,6 @@ class Address(Group):
     country_code: Code = term()
 
 
-@dataclass(repr=False)
 class Contact(Group):
     """Whom to ask; the department is what CII has beside the person."""
 
@@ -83,7 +79,6 @@ class Contact(Group):
     email: Text = term()
 
 
-@dataclass(repr=False)
 class TaxRegistration(Group):
     """A number under which a tax office knows the party; ``scheme`` tells for which tax."""
 
@@ -145,7 +140,6 @@ class TaxRepresentativeTaxRegistration(TaxRegistration):
     """BT-63 of the seller's tax representative."""
 
 
-@dataclass(repr=False)
 class Seller(Group):
     """BG-4: who sells and asks for the money.
 
@@ -176,7 +170,6 @@ class Seller(Group):
         return first(r.identifier for r in self.tax_registrations if not r.is_vat)
 
 
-@dataclass(repr=False)
 class Buyer(Group):
     """BG-7: who buys."""
 
@@ -197,7 +190,6 @@ class Buyer(Group):
         return first(r.identifier for r in self.tax_registrations if r.is_vat)
 
 
-@dataclass(repr=False)
 class Payee(Group):
     """BG-10: who gets the money, where it is not the seller."""
 
@@ -208,7 +200,6 @@ class Payee(Group):
     legal_identifier: Identifier = term("BT-61")
 
 
-@dataclass(repr=False)
 class TaxRepresentative(Group):
     """BG-11: who answers to the tax office for the seller."""
 
@@ -223,7 +214,6 @@ class TaxRepresentative(Group):
         return first(r.identifier for r in self.tax_registrations if r.is_vat)
 
 
-@dataclass(repr=False)
 class Delivery(Group):
     """BG-13: where and when the goods or services are delivered."""
 
@@ -235,7 +225,6 @@ class Delivery(Group):
     address: DeliveryAddress = term("BG-15")
 
 
-@dataclass(repr=False)
 class Period(Group):
     """BG-14 or BG-26: from when to when; on the invoice also the code of the tax point date."""
 
@@ -245,7 +234,6 @@ class Period(Group):
     tax_point_code: Code = term("BT-8", "")
 
 
-@dataclass(repr=False)
 class CreditTransfer(Group):
     """BG-17: the account to pay to.
 
@@ -258,7 +246,6 @@ class CreditTransfer(Group):
     name: Text = term("BT-85")
 
 
-@dataclass(repr=False)
 class PaymentCard(Group):
     """BG-18: the card that was used."""
 
@@ -267,7 +254,6 @@ class PaymentCard(Group):
     holder: Text = term("BT-88")
 
 
-@dataclass(repr=False)
 class DirectDebit(Group):
     """BG-19: the mandate to collect; ``mandate_reference`` stands here in UBL, in the payment terms in CII."""
 
@@ -276,7 +262,6 @@ class DirectDebit(Group):
     debited_account: Identifier = term("BT-91")
 
 
-@dataclass(repr=False)
 class PaymentMeans(Group):
     """BG-16: one way to pay. ``due_date`` is where a UBL credit note says BT-9, ``remittance_information`` where UBL
     says BT-83; CII has the one in the payment terms, the other on the invoice.
@@ -293,7 +278,6 @@ class PaymentMeans(Group):
     direct_debit: DirectDebit = term("BG-19")
 
 
-@dataclass(repr=False)
 class PaymentTerms(Group):
     """BT-20: until when and on what conditions; CII keeps the due date and the mandate here."""
 
@@ -302,7 +286,6 @@ class PaymentTerms(Group):
     mandate_reference: Identifier = term("BT-89")
 
 
-@dataclass(repr=False)
 class TaxCategory(Group):
     """A VAT category with its rate, as it stands on a line, an allowance, a charge or a breakdown."""
 
@@ -328,7 +311,6 @@ class LineTax(TaxCategory):
     """BG-30: the VAT of a line."""
 
 
-@dataclass(repr=False)
 class VatBreakdown(TaxCategory):
     """BG-23: what is taxed in one category and at one rate, and the tax on it.
 
@@ -348,9 +330,8 @@ class VatBreakdown(TaxCategory):
     tax_point_code: Code = term("BT-8")
 
 
-@dataclass(repr=False)
 class AllowanceCharge(Group):
-    """BG-20 (allowance) or BG-21 (charge) on the invoice; the indicator tells which, and a document may leave it out."""
+    """BG-20 (allowance) or BG-21 (charge) on the invoice: the indicator tells which, if the document has one."""
 
     groups = ("BG-20", "BG-21")
     indicator: Code = term()
@@ -388,7 +369,6 @@ class PriceAllowance(AllowanceCharge):
     """The discount on the unit price; in UBL its base amount is the gross price (BT-148)."""
 
 
-@dataclass(repr=False)
 class ThirdPartyPayment(Group):
     """BG-DEX-09: money that is collected for somebody else (XRechnung extension)."""
 
@@ -398,14 +378,12 @@ class ThirdPartyPayment(Group):
     description: Text = term("BT-DEX-003")
 
 
-@dataclass(repr=False)
 class TaxTotal(Group):
     """BT-110 or BT-111: the VAT of the invoice, in the invoice's or in the accounting currency."""
 
     amount: Amount = term("BT-110", "BT-111")
 
 
-@dataclass(repr=False)
 class Totals(Group):
     """BG-22: the sums of the invoice. The VAT is ``Invoice.vat_total``, since a document may have two of them."""
 
@@ -420,7 +398,6 @@ class Totals(Group):
     due: Amount = term("BT-115")
 
 
-@dataclass(repr=False)
 class Document(Group):
     """BG-24, a supporting document; with type code 130 BT-18 or BT-128, in CII with type code 50 BT-17."""
 
@@ -438,7 +415,6 @@ class LineDocument(Document):
     """BT-128: the object that a line is about."""
 
 
-@dataclass(repr=False)
 class Price(Group):
     """BG-29: what one unit, or a number of units, costs; UBL keeps discount and gross price in ``allowances``."""
 
@@ -448,7 +424,6 @@ class Price(Group):
     allowances: Sequence[PriceAllowance] = terms("BT-147")
 
 
-@dataclass(repr=False)
 class GrossPrice(Group):
     """BG-29: the price before the discount, where CII says it."""
 
@@ -458,7 +433,6 @@ class GrossPrice(Group):
     allowances: Sequence[PriceAllowance] = terms("BT-147")
 
 
-@dataclass(repr=False)
 class ItemProperty(Group):
     """BG-32: a property of the item, such as its colour."""
 
@@ -467,14 +441,12 @@ class ItemProperty(Group):
     value: Text = term("BT-161")
 
 
-@dataclass(repr=False)
 class ItemClassification(Group):
     """BT-158: a class that the item belongs to, in some classification."""
 
     identifier: Identifier = term("BT-158")
 
 
-@dataclass(repr=False)
 class Item(Group):
     """BG-31: what is sold."""
 
@@ -489,7 +461,6 @@ class Item(Group):
     properties: Sequence[ItemProperty] = terms("BG-32")
 
 
-@dataclass(repr=False)
 class Line(Group):
     """BG-25, a line of the invoice, or BG-DEX-01, a line below a line (XRechnung extension).
 
@@ -520,7 +491,6 @@ class Line(Group):
         return first(self.taxes)
 
 
-@dataclass(repr=False)
 class Invoice(Group):
     """An invoice or credit note as EN 16931 sees it, whichever syntax it came from.
 
@@ -590,7 +560,7 @@ class Invoice(Group):
     @view("BT-8")
     def tax_point_code(self) -> Code:
         """BT-8: in UBL beside the invoicing period, in CII in the VAT breakdown."""
-        groups = [*self.periods, *self.vat_breakdown]
+        groups: list[Period | VatBreakdown] = [*self.periods, *self.vat_breakdown]
         return first(group.tax_point_code for group in groups if group.tax_point_code is not absent)
 
     @view("BG-20")
