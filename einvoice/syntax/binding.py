@@ -67,9 +67,9 @@ def group(path: str, field: str, *rows: Row, stray: type[Group] | None = None, r
     )
 
 
-def again(path: str, field: str) -> Row:
+def again(path: str, field: str, *, root: str | None = None) -> Row:
     """A group below a group of the same kind, with the same rows."""
-    return Row(_steps(path), field, rows=None, is_group=True)
+    return Row(_steps(path), field, rows=None, is_group=True, root=root)
 
 
 def inside(path: str, *rows: Row) -> Row:

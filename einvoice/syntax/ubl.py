@@ -206,8 +206,8 @@ _LINE: Final = (
         leaf("cbc:BaseQuantity", "base_quantity"),
         _allowance_charge("allowances"),
     ),
-    again("cac:SubInvoiceLine", "lines"),
-    again("cac:SubCreditNoteLine", "lines"),
+    again("cac:SubInvoiceLine", "lines", root="Invoice"),
+    again("cac:SubCreditNoteLine", "lines", root="CreditNote"),
 )
 
 _HEADER: Final = (
