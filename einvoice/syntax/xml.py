@@ -204,7 +204,11 @@ def positions(data: bytes, elements: Sequence[etree._Element]) -> list[Position]
 
 # Encodings
 
-_SINGLE_BYTE: Final = {"ascii", *(f"iso8859-{n}" for n in range(1, 17)), *(f"cp{n}" for n in range(1250, 1259))}
+_READ: Final = {
+    *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "ascii"),
+    *(f"iso8859-{n}" for n in range(1, 17)),
+    *(f"cp{n}" for n in range(1250, 1259)),
+}
 _DECLARED: Final = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']""")
 
 
@@ -227,31 +231,35 @@ def _byte_order(data: bytes) -> str:
 
 
 def _utf8(data: bytes) -> bytes:
-    """Return the document in UTF-8, whatever it was in; it keeps its old encoding declaration."""
-    known = _byte_order(data)
-    if known in ("utf-32", "ebcdic"):
-        raise errors.UnsupportedEncoding(encoding=known.upper())
-    if known:
-        text = _decoded(data, known, "UTF-16").removeprefix("\ufeff")
-        data = text.encode("utf-8")
-    match = _DECLARED.match(data[:1024].removeprefix(codecs.BOM_UTF8))
-    declared = match[1].decode("ascii") if match else ""
-    try:
-        codec = codecs.lookup(declared or "utf-8").name
-    except LookupError:
-        raise errors.UnsupportedEncoding(encoding=errors.quote(declared)) from None
-    if known:
-        # A converter that kept the old declaration; official validators stop here too.
-        if declared and not codec.startswith("utf-16"):
-            raise errors.WrongBytes(encoding=errors.quote(declared), line=1, column=1)
-        return data
-    if codec == "utf-8" or data.startswith(codecs.BOM_UTF8):
-        return data
-    if codec.startswith("utf-16"):
+    """Return the document in UTF-8, whatever it was in, without byte order mark; it keeps its encoding declaration."""
+    found = _byte_order(data)
+    if found in ("utf-32", "ebcdic"):
+        raise errors.UnsupportedEncoding(encoding=found.upper())
+    text = _decoded(data, found, "UTF-16").encode("utf-8") if found else data
+    marked = text.startswith(codecs.BOM_UTF8)
+    text = text.removeprefix(codecs.BOM_UTF8)
+    match = _DECLARED.match(text, 0, 1024)
+    if not match:
+        return text
+    declared = match[1].decode("ascii")
+    codec = _codec(declared)
+    if bool(found) != codec.startswith("utf-16"):
+        # A converter kept the old declaration. Some parsers overlook it, those of the official validators do not.
         raise errors.WrongBytes(encoding=errors.quote(declared), line=1, column=1)
-    if codec not in _SINGLE_BYTE:
+    if found or marked or codec == "utf-8":
+        return text
+    return _decoded(text, codec, declared).encode("utf-8")
+
+
+def _codec(declared: str) -> str:
+    """Return Python's name of a declared encoding."""
+    try:
+        codec = codecs.lookup(declared).name
+    except LookupError:
+        codec = ""
+    if codec not in _READ:
         raise errors.UnsupportedEncoding(encoding=errors.quote(declared))
-    return _decoded(data, codec, declared).encode("utf-8")
+    return codec
 
 
 def _decoded(data: bytes, codec: str, name: str) -> str:
@@ -264,7 +272,7 @@ def _decoded(data: bytes, codec: str, name: str) -> str:
 
 # Bounds
 
-_PROLOG: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:(?>[ \t\r\n]+|<\?.*?\?>|<!--.*?-->))*+(?=<!DOCTYPE)", re.DOTALL)
+_PROLOG: Final = re.compile(rb"(?:(?>[ \t\r\n]+|<\?.*?\?>|<!--.*?-->))*+(?=<!DOCTYPE)", re.DOTALL)
 
 
 def _refuse_doctype(text: bytes) -> None:
@@ -325,5 +333,5 @@ def _end(text: bytes) -> Position:
 
 def _place(before: str) -> Position:
     """Return the place that follows the text `before`."""
-    before = before.removeprefix("\ufeff")
+    before = before.removeprefix("\ufeff")  # a byte order mark is no character of the text
     return Position(before.count("\n") + 1, len(before) - before.rfind("\n"))

@@ -1,0 +1,310 @@
+"""What a document is: syntax, root and declared specification; the published overrides that follow from it."""
+
+import importlib.util
+import json
+import pickle
+import string
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from einvoice import errors
+from einvoice.data import rules_folder
+from einvoice.syntax import detect, overrides, xml
+
+SHARED = Path(__file__).parents[2] / "shared"
+needs_cases = pytest.mark.skipif(not SHARED.is_dir(), reason="the comparison cases are not there")
+
+EN = "urn:cen.eu:en16931:2017"
+XR3 = EN + "#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
+XR3_EXTENSION = XR3 + "#conformant#urn:xeinkauf.de:kosit:extension:xrechnung_3.0"
+XR3_CVD = XR3 + "#compliant#urn:xeinkauf.de:kosit:xrechnung:cvd_0.9"
+XR2 = EN + "#compliant#urn:xoev-de:kosit:standard:xrechnung_2."
+PEPPOL = EN + "#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0"
+
+DECLARED = [  # BT-24, profile, version, kind, family, layers
+    (EN, "EN 16931", "2017", "core", "en16931", "schema en16931"),
+    (XR3, "XRechnung", "3.0", "cius", "xrechnung-3.0", "schema en16931 cius"),
+    (XR3_EXTENSION, "XRechnung Extension", "3.0", "extension", "xrechnung-3.0", "schema en16931 cius extension"),
+    (XR3_CVD, "XRechnung CVD", "0.9", "cius", "xrechnung-3.0", "schema en16931 cius"),
+    (XR2 + "0", "XRechnung", "2.0", "cius", "xrechnung-2.0", "schema en16931 cius"),
+    (XR2 + "3", "XRechnung", "2.3", "cius", "xrechnung-2.3", "schema en16931 cius"),
+    (
+        XR2 + "1#conformant#urn:xoev-de:kosit:extension:xrechnung_2.1",
+        "XRechnung Extension",
+        "2.1",
+        "extension",
+        "xrechnung-2.1",
+        "schema en16931 cius extension",
+    ),
+    (PEPPOL, "Peppol BIS Billing", "3.0", "cius", "en16931", "schema en16931"),
+    ("urn:factur-x.eu:1p0:minimum", "Factur-X MINIMUM", "1.0", "profile", "facturx-1.0", "schema profile"),
+    ("urn:factur-x.eu:1p0:basicwl", "Factur-X BASIC WL", "1.0", "profile", "facturx-1.0", "schema profile"),
+    (
+        EN + "#compliant#urn:factur-x.eu:1p0:basic",
+        "Factur-X BASIC",
+        "1.0",
+        "profile",
+        "facturx-1.0",
+        "schema en16931 profile",
+    ),
+    (
+        EN + "#conformant#urn:factur-x.eu:1p0:extended",
+        "Factur-X EXTENDED",
+        "1.0",
+        "profile",
+        "facturx-1.0",
+        "schema en16931 profile",
+    ),
+    ("urn:zugferd.de:2p0:minimum", "Factur-X MINIMUM", "2.0", "profile", "facturx-1.0", "schema profile"),
+    ("urn:somebody:else", "unknown", "", "unknown", "en16931", "schema en16931"),
+]
+
+
+def ubl(declared=None, process=None, root="Invoice"):
+    name = "urn:oasis:names:specification:ubl:schema:xsd:"
+    text = f'<x:{root} xmlns:x="{name}{root}-2" xmlns="{name}CommonBasicComponents-2">'
+    text += "" if declared is None else f"<CustomizationID>{declared}</CustomizationID>"
+    text += "" if process is None else f"<ProfileID>{process}</ProfileID>"
+    return detect.identify(xml.parse(f"{text}<ID>1</ID></x:{root}>".encode()))
+
+
+def cii(declared=None, process=None):
+    name = "urn:un:unece:uncefact:data:standard:"
+    text = f'<x:CrossIndustryInvoice xmlns:x="{name}CrossIndustryInvoice:100"'
+    text += f' xmlns="{name}ReusableAggregateBusinessInformationEntity:100"><x:ExchangedDocumentContext>'
+    for tag, value in (("BusinessProcess", process), ("Guideline", declared)):
+        if value is not None:
+            tag += "SpecifiedDocumentContextParameter"
+            text += f"<{tag}><ID>{value}</ID></{tag}>"
+    text += "</x:ExchangedDocumentContext></x:CrossIndustryInvoice>"
+    return detect.identify(xml.parse(text.encode()))
+
+
+def codes(identity):
+    return [remark.code for remark in identity.remarks]
+
+
+@pytest.mark.parametrize(("declared", "profile", "version", "kind", "family", "layers"), DECLARED)
+def test_the_declared_specification_is_known(declared, profile, version, kind, family, layers):
+    identity = cii(declared)
+    assert identity.customization_id == declared
+    assert (identity.profile, identity.version, identity.kind) == (profile, version, kind)
+    assert (identity.family, " ".join(identity.layers)) == (family, layers)
+
+
+def test_the_root_gives_the_syntax():
+    assert (ubl(XR3).syntax, ubl(XR3).root, ubl(XR3).scenario_id) == ("UBL", "Invoice", "xrechnung-3.0-ubl")
+    assert (ubl(root="CreditNote").syntax, ubl(root="CreditNote").root) == ("UBL", "CreditNote")
+    assert (cii(XR3).syntax, cii(XR3).root) == ("CII", "CrossIndustryInvoice")
+    assert cii(XR3_EXTENSION).scenario_id == "xrechnung-3.0-extension-cii"
+
+
+@pytest.mark.parametrize("build", [ubl, cii])
+def test_texts_are_read_without_the_blanks_around_them(build):
+    identity = build(f"\n  {XR3}\t", " process<!-- --> one ")
+    assert (identity.customization_id, identity.profile) == (XR3, "XRechnung")
+    assert identity.process == "process one"
+    assert build(f"{XR3}\xa0").profile == "unknown"  # a no-break space is text
+
+
+@pytest.mark.parametrize("build", [ubl, cii])
+@pytest.mark.parametrize("declared", [None, "", " \n"])
+def test_no_declaration(build, declared):
+    identity = build(declared)
+    assert (identity.customization_id, identity.process) == (None, None)
+    assert (identity.profile, identity.layers) == ("unknown", ("schema", "en16931"))
+    assert codes(identity) == ["DECL-MISSING"]
+
+
+def test_a_context_without_content():
+    name = "urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100"
+    for content in ("", "<ExchangedDocumentContext/>"):
+        document = xml.parse(f'<CrossIndustryInvoice xmlns="{name}">{content}</CrossIndustryInvoice>'.encode())
+        assert codes(detect.identify(document)) == ["DECL-MISSING"]
+
+
+def test_the_first_of_several_declarations_counts():
+    assert ubl(f"{XR3}</CustomizationID><CustomizationID>{EN}").profile == "XRechnung"
+
+
+def test_identifiers_of_factur_x_mean_nothing_in_ubl():
+    assert ubl("urn:factur-x.eu:1p0:minimum").profile == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("declared", "want"),
+    [
+        (EN, []),
+        (XR3, []),
+        (XR3_CVD, []),
+        (XR2 + "3", ["DECL-OUTDATED"]),
+        ("urn:else", ["DECL-UNKNOWN"]),
+        (PEPPOL, ["DECL-CORE-ONLY"]),
+        ("urn:factur-x.eu:1p0:basicwl", ["DECL-NO-INVOICE"]),
+        ("urn:zugferd.de:2p0:minimum", ["DECL-OUTDATED", "DECL-NO-INVOICE"]),
+    ],
+)
+def test_remarks_on_the_declaration(declared, want):
+    assert codes(cii(declared)) == want
+
+
+def test_an_outdated_declaration_names_its_successor():
+    (remark,) = ubl(XR2 + "2").remarks
+    assert remark.values == {
+        "declared": XR2 + "2",
+        "profile": "XRechnung",
+        "version": "2.2",
+        "successor": "XRechnung 3.0",
+        "identifier": XR3,
+    }
+
+
+def test_a_remark_quotes_no_novel():
+    (remark,) = ubl("x" * 5000).remarks
+    assert len(remark.values["declared"]) == 200
+
+
+def test_another_root_is_refused():
+    for content in (b"<Invoice/>", b"<Order xmlns='urn:oasis:names:specification:ubl:schema:xsd:Order-2'/>"):
+        with pytest.raises(errors.UnknownRoot):
+            detect.identify(xml.parse(content))
+
+
+def test_an_identity_travels_between_processes():
+    identity = ubl(XR3, "process")
+    assert pickle.loads(pickle.dumps(identity)) == identity
+
+
+# The data
+
+
+def test_specifications_refer_to_each_other_and_to_texts():
+    known = detect.specifications()
+    identifiers = [each for one in known.values() for each in one.identifiers]
+    assert len(identifiers) == len(set(identifiers))
+    assert known["unknown"].identifiers == ()
+    for one in known.values():
+        assert one.current or known[one.superseded_by].current
+        assert set(one.layers) <= {"schema", "en16931", "cius", "extension", "profile"}
+        assert one.kind in ("core", "cius", "extension", "profile", "unknown")
+        for code in one.remarks:
+            assert (rules_folder() / "file" / f"{code}.toml").is_file()
+
+
+@pytest.mark.parametrize("build", [ubl, cii])
+def test_the_texts_of_every_remark_can_be_filled_in(build):
+    met = set()
+    for declared in (None, "urn:else", *(each for one in detect.specifications().values() for each in one.identifiers)):
+        for remark in build(declared).remarks:
+            met.add(remark.code)
+            entry = tomllib.loads((rules_folder() / "file" / f"{remark.code}.toml").read_text(encoding="utf-8"))
+            assert entry["code"] == remark.code
+            for language in ("de", "en"):
+                assert entry[language].keys() == {"title", "explanation", "fix"}
+                for text in entry[language].values():
+                    names = {name for _, name, _, _ in string.Formatter().parse(text) if name}
+                    assert names <= remark.values.keys()
+    if build is cii:
+        assert met == {path.stem for path in (rules_folder() / "file").glob("DECL-*.toml")}
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("DECL-MISSING", "warning"),
+        ("DECL-UNKNOWN", "warning"),
+        ("DECL-CORE-ONLY", "warning"),
+        ("DECL-NO-INVOICE", "warning"),
+        ("DECL-OUTDATED", "information"),
+    ],
+)
+def test_remarks_never_turn_a_verdict(code, severity):
+    entry = tomllib.loads((rules_folder() / "file" / f"{code}.toml").read_text(encoding="utf-8"))
+    assert (entry["severity"], entry["terms"]) == (severity, ["BT-24"])
+
+
+def test_a_wrong_table_of_specifications_is_named(monkeypatch, tmp_path):
+    (tmp_path / "specifications.toml").write_text('["x-1"]\nprofil = "X"\n')
+    monkeypatch.setattr(detect, "rules_folder", lambda: tmp_path)
+    with pytest.raises(errors.RuleError, match=r"^specifications\.toml, x-1: .*profil"):
+        detect.specifications.__wrapped__()
+
+
+OVERRIDE = (
+    '[[override]]\ncodes = ["A"]\nlevel = "fatal"\nspecifications = ["{}"]\nroots = ["Invoice"]\nde = "d"\nen = "e"\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (OVERRIDE.format("nobody"), "no specification is called 'nobody'"),
+        (OVERRIDE.format("en16931") * 2, "A is overridden twice for en16931, Invoice"),
+    ],
+)
+def test_a_wrong_override_is_named(monkeypatch, tmp_path, content, message):
+    (tmp_path / "overrides.toml").write_text(content)
+    monkeypatch.setattr(overrides, "rules_folder", lambda: tmp_path)
+    with pytest.raises(errors.RuleError, match=message):
+        overrides._table.__wrapped__()
+
+
+# The overrides
+
+
+def levels(identity):
+    return {code: one.level for code, one in overrides.overrides(identity).items()}
+
+
+def test_overrides_are_those_of_the_declared_specification():
+    assert levels(ubl(XR3)) == {"BR-CL-21": "warning", "BR-CL-23": "warning", "UBL-CR-646": "fatal"}
+    assert levels(ubl(XR3, root="CreditNote")) == {"BR-CL-21": "warning", "BR-CL-23": "warning"}
+    assert levels(ubl(XR3_CVD, root="CreditNote"))["UBL-CR-646"] == "fatal"
+    assert levels(ubl(XR3_EXTENSION))["BR-CO-16"] == "information"
+    assert "BR-CO-16" not in levels(cii(XR3_EXTENSION))
+    assert levels(cii(XR3))["CII-SR-453"] == "fatal"
+    for declared in (None, EN, PEPPOL, XR2 + "3"):
+        assert levels(ubl(declared)) == {}
+
+
+def test_each_override_gives_its_reason_in_both_languages():
+    for specification in detect.specifications().values():
+        for build, root in ((ubl, "Invoice"), (ubl, "CreditNote"), (cii, None)):
+            if not specification.identifiers:
+                continue
+            identity = build(specification.identifiers[0], **({"root": root} if root else {}))
+            for code, one in overrides.overrides(identity).items():
+                assert one.level in ("fatal", "warning", "information"), code
+                assert one.reason_de.endswith(".")
+                assert one.reason_en.endswith(".")
+
+
+@pytest.mark.cases
+@needs_cases
+@pytest.mark.parametrize("root", ["Invoice", "CreditNote", "CrossIndustryInvoice"])
+@pytest.mark.parametrize("declared", [XR3, XR3_EXTENSION, XR3_CVD, EN, PEPPOL])
+def test_overrides_agree_with_the_official_severities(root, declared):
+    spec = importlib.util.spec_from_file_location("parity", SHARED / "parity" / "parity.py")
+    parity = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(parity)
+    syntax = "CII" if root == "CrossIndustryInvoice" else "UBL"
+    every = {code for table in parity.LEVELS.values() for code in table}
+    case = {"syntax": syntax, "customization_id": declared, "root": root}
+    official, _ = parity.official(case | {"fired": {"en16931": [(code, "own", "") for code in every], "xrechnung": []}})
+    ours = levels(cii(declared) if syntax == "CII" else ubl(declared, root=root))
+    assert {code: ours.get(code, "own") for code in every} == official
+    assert ours.keys() <= every
+
+
+@pytest.mark.cases
+@needs_cases
+@pytest.mark.parametrize("name", ["expected.jsonl", "expected-older.jsonl"])
+def test_every_case_is_read_and_identified(name):
+    folder = SHARED / "cases"
+    for line in (folder / name).read_text(encoding="utf-8").splitlines():
+        case = json.loads(line)
+        identity = detect.identify(xml.parse((folder / case["case"]).read_bytes()))
+        found = (identity.syntax, identity.root, identity.customization_id)
+        assert found == (case["syntax"], case["root"], case["customization_id"]), case["case"]

@@ -1,0 +1,117 @@
+"""The tree of exceptions: drawn as it is, each cause with a code, and texts in both languages."""
+
+import pickle
+import re
+import string
+import tomllib
+from types import SimpleNamespace
+
+import pytest
+
+from einvoice import data, errors
+
+
+def below(kind):
+    for child in kind.__subclasses__():
+        yield child
+        yield from below(child)
+
+
+CAUSES = list(below(errors.UnreadableDocument))
+FOLDER = data.rules_folder() / "file"
+KEYS = {"title", "explanation", "fix"}
+
+
+def placeholders(text):
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_the_tree_in_the_docstring_is_the_tree():
+    drawn = re.findall(r"^ {4}(?:[│├└─ ]*)(\w+)", errors.__doc__, re.MULTILINE)
+    assert drawn == ["EinvoiceError", *(kind.__name__ for kind in below(errors.EinvoiceError))]
+    assert re.findall(r"FILE-[\w-]*\w", errors.__doc__) == [kind.code for kind in CAUSES]
+
+
+def test_codes_and_problems_keep_to_their_form():
+    assert len({kind.code for kind in CAUSES}) == len(CAUSES)
+    for kind in CAUSES:
+        assert re.fullmatch(r"FILE(-[A-Z0-9]+)+", kind.code)
+        assert re.fullmatch(r"[a-z0-9_]+", kind.problem)
+        assert kind.__doc__
+    assert errors.EmptyFile.problem == "empty_file"
+    assert errors.TooDeep.problem == errors.TooManyElements.problem == "too_complex"
+
+
+@pytest.mark.parametrize("kind", CAUSES)
+def test_each_cause_has_texts_that_its_values_fill(kind):
+    entry = tomllib.loads((FOLDER / f"{kind.code}.toml").read_text(encoding="utf-8"))
+    assert (entry["code"], entry["severity"], entry["section"]) == (kind.code, "fatal", "document")
+    given = placeholders(kind.sentence) | {"line", "column"}
+    for language in ("de", "en"):
+        assert entry[language].keys() == KEYS
+        for text in entry[language].values():
+            assert text.strip()
+            assert placeholders(text) <= given
+
+
+def test_no_text_without_a_cause():
+    codes = {path.stem for path in FOLDER.glob("FILE-*.toml")}
+    assert codes == {kind.code for kind in CAUSES}
+
+
+@pytest.mark.parametrize("kind", CAUSES)
+def test_an_error_carries_its_values_home(kind):
+    values = dict.fromkeys(placeholders(kind.sentence), "x")
+    error = kind(line=3, column=7, **values)
+    again = pickle.loads(pickle.dumps(error))
+    for one in (error, again):
+        assert type(one) is kind
+        assert one.values == {**values, "line": 3, "column": 7}
+        assert (one.line, one.column) == (3, 7)
+        assert str(one).endswith("(line 3, column 7)")
+    assert "(line" not in str(kind(**values))
+
+
+def test_values_that_a_sentence_needs_cannot_be_forgotten():
+    with pytest.raises(KeyError):
+        errors.TooLarge()
+
+
+def test_findings_error_names_each_code_once():
+    codes = ["BR-1", "BR-2", "BR-1"]
+    result = SimpleNamespace(errors=[SimpleNamespace(code=code) for code in codes])
+    error = errors.FindingsError(result)
+    assert str(error) == "The invoice is not valid: BR-1, BR-2"
+    assert error.result is result
+    assert pickle.loads(pickle.dumps(error)).result == result
+
+
+def test_rule_error_says_where_what_and_what_was_meant():
+    error = errors.RuleError("no field 'x'", file="BR-1.toml", key="assert", column=4, hint="did you mean 'y'?")
+    assert str(error) == "BR-1.toml, assert, column 4: no field 'x' (did you mean 'y'?)"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(errors.RuleError("empty", file="BR-1.toml")) == "BR-1.toml: empty"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "want"),
+    [
+        ("a" * 40, {}, "a" * 40),
+        ("a" * 41, {}, "a" * 39 + "…"),
+        ("urn:" + "x" * 40 + "Order-2", {"keep_end": True}, "…" + "x" * 32 + "Order-2"),
+        ("a\x00\n\u202e", {}, "a\\x00\\n\\u202e"),
+        ("abc", {"most": 2}, "a…"),
+    ],
+)
+def test_quote_is_short_and_printable(text, options, want):
+    assert errors.quote(text, **options) == want
+
+
+def test_without_rule_data_the_message_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(data, "_PACKAGE", tmp_path / "einvoice")
+    with pytest.raises(FileNotFoundError, match="Install the package again"):
+        data.rules_folder.__wrapped__()
+    (tmp_path / "rules").mkdir()
+    assert data.rules_folder.__wrapped__() == tmp_path / "rules"
+    (tmp_path / "einvoice" / "rules").mkdir(parents=True)
+    assert data.rules_folder.__wrapped__() == tmp_path / "einvoice" / "rules"
