@@ -250,7 +250,7 @@ class PaymentCard(Group):
     """BG-18: the card that was used."""
 
     groups = ("BG-18",)
-    number: Identifier = term("BT-87")
+    number: Text = term("BT-87")
     holder: Text = term("BT-88")
 
 
@@ -368,6 +368,9 @@ class LineAllowanceCharge(AllowanceCharge):
 class PriceAllowance(AllowanceCharge):
     """The discount on the unit price; in UBL its base amount is the gross price (BT-148)."""
 
+    amount: UnitPrice = term()
+    base_amount: UnitPrice = term()
+
 
 class ThirdPartyPayment(Group):
     """BG-DEX-09: money that is collected for somebody else (XRechnung extension)."""
@@ -404,13 +407,13 @@ class Document(Group):
     groups = ("BG-24",)
     identifier: Identifier = term("BT-122")
     type_code: Code = term()
-    reference_type: Code = term("BT-18")
+    reference_type: Code = term("BT-18-1")
     description: Text = term("BT-123")
     location: Text = term("BT-124")
     attachment: Binary = term("BT-125")
 
 
-@numbered("BG-25", identifier="BT-128", reference_type="BT-128", description="", location="", attachment="")
+@numbered("BG-25", identifier="BT-128", reference_type="BT-128-1", description="", location="", attachment="")
 class LineDocument(Document):
     """BT-128: the object that a line is about."""
 
@@ -458,7 +461,7 @@ class Item(Group):
     standard_identifier: Identifier = term("BT-157")
     classifications: Sequence[ItemClassification] = terms("BT-158")
     origin_country: Code = term("BT-159")
-    properties: Sequence[ItemProperty] = terms("BG-32")
+    properties: Sequence[ItemProperty] = terms("BG-32", "BG-DEX-08")
 
 
 class Line(Group):
@@ -477,13 +480,23 @@ class Line(Group):
     net_amount: Amount = term("BT-131", "BT-131")
     order_line: Identifier = term("BT-132", "BT-132")
     accounting_reference: Text = term("BT-133", "BT-133")
-    periods: Sequence[Period] = terms("BG-26", "BG-DEX-02")
-    allowances_and_charges: Sequence[LineAllowanceCharge] = terms("BG-27", "BG-DEX-03")
-    price: Price = term("BG-29", "BG-DEX-05")
-    gross_price: GrossPrice = term("BG-29", "BG-DEX-05")
+    periods: Sequence[Period] = terms("BG-26", "BG-DEX-05")
+    allowances_and_charges: Sequence[LineAllowanceCharge] = terms("BG-27", "BG-28", "BG-DEX-03", "BG-DEX-04")
+    price: Price = term("BG-29", "BG-DEX-07")
+    gross_price: GrossPrice = term("BG-29", "BG-DEX-07")
     taxes: Sequence[LineTax] = terms("BG-30", "BG-DEX-06")
-    item: Item = term("BG-31", "BG-DEX-07")
+    item: Item = term("BG-31", "BG-DEX-02")
     lines: Sequence[Line] = terms("BG-DEX-01", "BG-DEX-01")
+
+    @view("BG-27", "BG-DEX-03")
+    def allowances(self) -> Sequence[LineAllowanceCharge]:
+        """BG-27: the allowances on the line."""
+        return [it for it in self.allowances_and_charges if it.is_allowance]
+
+    @view("BG-28", "BG-DEX-04")
+    def charges(self) -> Sequence[LineAllowanceCharge]:
+        """BG-28: the charges on the line."""
+        return [it for it in self.allowances_and_charges if it.is_charge]
 
     @view("BG-30", "BG-DEX-06")
     def vat(self) -> LineTax:
@@ -562,6 +575,11 @@ class Invoice(Group):
         """BT-8: in UBL beside the invoicing period, in CII in the VAT breakdown."""
         groups: list[Period | VatBreakdown] = [*self.periods, *self.vat_breakdown]
         return first(group.tax_point_code for group in groups if group.tax_point_code is not absent)
+
+    @view("BT-18")
+    def invoiced_object(self) -> Identifier:
+        """BT-18: what the (first) document with type code 130 names."""
+        return first(document.identifier for document in self.documents if document.type_code.text == "130")
 
     @view("BG-20")
     def allowances(self) -> Sequence[AllowanceCharge]:

@@ -185,6 +185,11 @@ class Identifier(Value):
         """The classification that the document names beside the identifier, or ``absent``."""
         return self.attributes.get("listID", absent)
 
+    @property
+    def list_version(self) -> str:
+        """The version of that classification, or ``absent``."""
+        return self.attributes.get("listVersionID", absent)
+
 
 class Number(Value):
     """What can be calculated with."""

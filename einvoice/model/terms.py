@@ -1,0 +1,115 @@
+"""The business terms: what EN 16931-1 (and the XRechnung extension) calls them, and where the model keeps them.
+
+``terms.csv`` has one row for each group (``BG-…``), each term (``BT-…``) and each attribute of a term that has a
+number of its own (``BT-29-1``), in the order of the norm's table. It is read when somebody first asks.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+LANGUAGES: Final = ("en", "de")
+
+#: What a bookkeeper calls the parts of an invoice, by the group that begins the part; '' is the invoice itself.
+_SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
+    "": {"en": "Header", "de": "Kopfdaten"},
+    "BG-4": {"en": "Seller", "de": "Verkäufer"},
+    "BG-7": {"en": "Buyer", "de": "Käufer"},
+    "BG-10": {"en": "Payee", "de": "Zahlungsempfänger"},
+    "BG-11": {"en": "Tax representative", "de": "Steuervertreter"},
+    "BG-13": {"en": "Delivery", "de": "Lieferung"},
+    "BG-16": {"en": "Payment", "de": "Zahlung"},
+    "BG-20": {"en": "Allowances and charges", "de": "Nachlässe und Zuschläge"},
+    "BG-21": {"en": "Allowances and charges", "de": "Nachlässe und Zuschläge"},
+    "BG-22": {"en": "Totals", "de": "Summen"},
+    "BG-23": {"en": "VAT", "de": "Umsatzsteuer"},
+    "BG-24": {"en": "Attachments", "de": "Anhänge"},
+    "BG-25": {"en": "Lines", "de": "Positionen"},
+    "BG-DEX-09": {"en": "Third-party payments", "de": "Fremdforderungen"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A business term or group, as the norm's table has it.
+
+    ``parent`` is the group it belongs to ('' for the invoice itself), ``cardinality`` one of 0..1, 1..1, 0..n, 1..n,
+    ``datatype`` the norm's semantic data type or ``Group``, ``names`` its name by language, ``path`` the fields that
+    lead from the invoice to it.
+    """
+
+    number: str
+    parent: str
+    cardinality: str
+    datatype: str
+    names: Mapping[str, str]
+    path: str
+
+
+@functools.cache
+def terms() -> Mapping[str, Term]:
+    """Every term by its number, in the order of the norm."""
+    data = pkgutil.get_data("einvoice.model", "terms.csv")
+    if data is None:
+        raise FileNotFoundError("terms.csv is missing from the package einvoice.model. Install einvoice again.")
+    rows = csv.DictReader(data.decode().splitlines())
+    return MappingProxyType({row["number"]: _term(row) for row in rows})
+
+
+def _term(row: dict[str, str]) -> Term:
+    names = {language: row[language] for language in LANGUAGES}
+    return Term(row["number"], row["parent"], row["cardinality"], row["datatype"], names, row["field"])
+
+
+def term(number: str) -> Term:
+    """The term with this number, such as ``BT-31``, ``BG-4`` or ``BT-29-1``.
+
+    Raises ``LookupError`` where neither the norm nor the XRechnung extension has it.
+
+    >>> term("BT-37").parent, term("BT-37").cardinality, term("BT-37").datatype
+    ('BG-5', '0..1', 'Text')
+    """
+    try:
+        return terms()[number]
+    except KeyError:
+        raise LookupError(f"{number!r} is no business term of EN 16931 or of the XRechnung extension") from None
+
+
+def name(number: str, language: str) -> str:
+    """The name of a term in one of ``LANGUAGES``. Raises ``LookupError`` for another number or language.
+
+    >>> name("BT-37", "en"), name("BT-37", "de")
+    ('Seller city', 'Ort des Verkäufers')
+    """
+    return term(number).names[language]
+
+
+def section(number: str, language: str) -> str:
+    """The part of the invoice that a term belongs to, in a bookkeeper's words; '' stands for the invoice itself.
+
+    Raises ``LookupError`` for an unknown number or language.
+
+    >>> section("BT-37", "de"), section("BT-131", "en"), section("", "de")
+    ('Verkäufer', 'Lines', 'Kopfdaten')
+    """
+    while number not in _SECTIONS:
+        number = term(number).parent
+    return _SECTIONS[number][language]
+
+
+def path_of(number: str) -> str:
+    """The fields that lead from the invoice to a term, joined by points; a field may hold several on the way.
+
+    Where the syntaxes keep a term at different places this is the one that most rules read. Raises ``LookupError``
+    for an unknown number.
+
+    >>> path_of("BT-37"), path_of("BT-130")
+    ('seller.address.city', 'lines.quantity.unit')
+    """
+    return term(number).path
