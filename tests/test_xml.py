@@ -49,7 +49,7 @@ BAD: dict[str, tuple[bytes, type[errors.UnreadableDocument], dict[str, object]]]
     "depth 257, long text": (b"<a>" * 257 + b"x" * 10_000_001 + b"</a>" * 257, errors.TooDeep, {"limit": 256}),
     "500,001 elements": (b"<r>" + b"<a/>" * 500_000 + b"</r>", errors.TooManyElements, {"limit": 500_000}),
     "500,001 attributes": (
-        b"<r>" + b"<a b='' c=\"\"/>" * 250_001 + b"</r>",
+        b"<r>" + b"<a b='' c =\n\"\"/>" * 250_001 + b"</r>",
         errors.TooManyElements,
         {"limit": 500_000},
     ),
@@ -83,6 +83,11 @@ BAD: dict[str, tuple[bytes, type[errors.UnreadableDocument], dict[str, object]]]
         '<?xml version="1.0" encoding="utf-8"?><a/>'.encode("utf-16"),
         errors.WrongBytes,
         {"encoding": "utf-8"},
+    ),
+    "little endian taken for big": (
+        '<?xml version="1.0" encoding="utf-16be"?><a/>'.encode("utf-16"),
+        errors.WrongBytes,
+        {"encoding": "utf-16be"},
     ),
     "half a surrogate": (
         codecs.BOM_UTF16_LE + "<a>\nx".encode("utf-16-le") + b"\x00\xd8<\0",
