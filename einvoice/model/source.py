@@ -31,31 +31,32 @@ def line(node: Any) -> int | None:
     return None if node is None else node.sourceline
 
 
-def xpath(node: Any, attribute: str | None = None) -> str:
+def xpath(node: Any, attribute: str | None = None, steps: dict[Any, str] | None = None) -> str:
     """An XPath that selects ``node``, or one attribute of it, and nothing else; '' without a node.
 
     The prefixes are those of ``NAMESPACES``, whatever the document uses; elements of other namespaces are named by
-    ``local-name()``, so that the path needs no further prefix.
+    ``local-name()``, so that the path needs no further prefix. ``steps`` is what earlier calls for the same document
+    worked out; with it many paths of a long document take no more than one look at each element.
     """
     if node is None:
         return ""
-    steps = []
+    steps = {} if steps is None else steps
+    path: list[str] = []
     while node is not None:
-        parent = node.getparent()
-        steps.append(_step(node, parent))
-        node = parent
-    path = "/" + "/".join(reversed(steps))
-    return f"{path}/@{attribute}" if attribute else path
+        if node not in steps:
+            _add_step(node, steps)
+        path.append(steps[node])
+        node = node.getparent()
+    where = "/" + "/".join(reversed(path))
+    return f"{where}/@{attribute}" if attribute else where
 
 
-def _step(node: Any, parent: Any) -> str:
-    name = _name(node.tag)
-    if parent is None:
-        return name
-    same = [child for child in parent if child.tag == node.tag]
-    if len(same) == 1:
-        return name
-    return f"{name}[{next(i for i, child in enumerate(same, 1) if child is node)}]"
+def _add_step(node: Any, steps: dict[Any, str]) -> None:
+    """Add the step to ``node``, and to all of its name beside it, since they are counted together."""
+    name, parent = _name(node.tag), node.getparent()
+    same = [node] if parent is None else [child for child in parent if child.tag == node.tag]
+    for index, child in enumerate(same, 1):
+        steps[child] = name if len(same) == 1 else f"{name}[{index}]"
 
 
 def _name(tag: str) -> str:
@@ -63,4 +64,12 @@ def _name(tag: str) -> str:
     prefix = _PREFIXES.get(uri[1:])
     if prefix:
         return f"{prefix}:{local}"
-    return f"*[local-name()='{local}' and namespace-uri()='{uri[1:]}']"
+    return f"*[local-name()='{local}' and namespace-uri()={_literal(uri[1:])}]"
+
+
+def _literal(text: str) -> str:
+    """A text as an XPath 1.0 literal, which knows no escapes."""
+    if "'" not in text:
+        return f"'{text}'"
+    parts = ', "\'", '.join(f"'{part}'" for part in text.split("'"))
+    return f"concat({parts})"
