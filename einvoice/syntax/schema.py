@@ -1,0 +1,135 @@
+"""Is a document valid by its XML schema: UBL 2.1, or CII D16B with uncoupled code lists?
+
+The verdict is libxml2's (XSD 1.0). A valid document costs a fraction of a millisecond; what explains a violation is
+only loaded when there is one.
+"""
+
+import re
+import threading
+from collections.abc import Iterator
+from functools import cache, cached_property
+from itertools import islice
+from typing import Any, Final
+
+from lxml import etree
+
+from einvoice.model.source import line
+from einvoice.syntax.schema_d16b import SchemaFilesError, came_later
+from einvoice.syntax.schema_files import ROOTS, SchemaFiles
+from einvoice.syntax.schema_messages import Breach, SchemaViolation, explain
+from einvoice.syntax.schema_model import ContentModels
+
+__all__ = ["LIMIT", "SchemaFilesError", "SchemaViolation", "violations"]
+
+LIMIT: Final = 100
+"""So many violations of one document are told."""
+
+
+def violations(document: etree._ElementTree, root: str) -> list[SchemaViolation]:
+    """Return the violations of the XML schema, in the order of the document; none for a valid one.
+
+    At most `LIMIT` are told; where there are more, `SCHEMA-MORE` follows. Once libxml2 has found a misplaced child, it
+    looks at no further child of the same parent.
+
+    Args:
+        document: as `einvoice.syntax.xml` parses it, without comments and processing instructions.
+        root: "Invoice", "CreditNote" or "CrossIndustryInvoice".
+
+    Raises:
+        SchemaFilesError: the installed schemas are incomplete or damaged.
+        ValueError: `root` is none of the three.
+    """
+    if root not in ROOTS:
+        raise ValueError(f"There is no XML schema for {root!r}, only for {', '.join(ROOTS)}.")
+    schema = _schema(root)
+    errors = schema.errors(document)
+    if not errors:
+        return []
+    told = [explain(breach, schema.models) for breach in islice(_breaches(errors, document), LIMIT)]
+    if len(errors) > LIMIT:
+        top = document.getroot()
+        told.append(SchemaViolation("SCHEMA-MORE", {"limit": LIMIT}, top, line(top) or 1, ""))
+    return told
+
+
+_loading: Final = threading.Lock()
+
+
+def _schema(root: str) -> "_Schema":
+    """Return the schema, compiled on the first call and by one thread only."""
+    with _loading:
+        return _compiled(root)
+
+
+@cache
+def _compiled(root: str) -> "_Schema":
+    return _Schema(root)
+
+
+_WIDTH: Final = 1000
+_CHUNK: Final = 8192
+_is_wide = etree.XPath(f"boolean(//*[{_WIDTH + 1}])")
+
+
+class _Schema:
+    """A compiled schema."""
+
+    def __init__(self, root: str) -> None:
+        self._files = SchemaFiles(root)
+        self._xsd = self._files.compile()
+        self._lock = threading.Lock()
+
+    @cached_property
+    def models(self) -> ContentModels:
+        """What explains violations: read from the files when first needed."""
+        return ContentModels(self._files.documents(), came_later())
+
+    def errors(self, document: etree._ElementTree) -> list[Any]:
+        """Return libxml2's errors; of a document with very many, only those of its beginning.
+
+        For the path of an erroneous element lxml counts all siblings before it: 10 MB of erroneous siblings would
+        take minutes. So documents with many siblings are first streamed, which needs no paths, up to the point where
+        there are errors enough.
+        """
+        if not _is_wide(document):
+            return self._validated(document)
+        data = etree.tostring(document)
+        parser = etree.XMLParser(schema=self._xsd, huge_tree=True, resolve_entities=False, no_network=True)
+        for end in range(_CHUNK, len(data) + _CHUNK, _CHUNK):
+            parser.feed(data[end - _CHUNK : end])
+            if len(parser.feed_error_log) > LIMIT:
+                beginner = etree.XMLParser(recover=True, huge_tree=True, resolve_entities=False, no_network=True)
+                return self._validated(etree.fromstring(data[:end], beginner).getroottree())
+        try:
+            parser.close()
+        except etree.XMLSyntaxError:
+            return self._validated(document)
+        return []
+
+    def _validated(self, document: etree._ElementTree) -> list[Any]:
+        # The log belongs to the schema: two threads would read each other's errors.
+        with self._lock:
+            valid = self._xsd.validate(document)
+            log: Any = self._xsd.error_log
+            return [] if valid else list(log)
+
+
+def _breaches(errors: list[Any], document: etree._ElementTree) -> Iterator[Breach]:
+    for error in errors:
+        yield Breach(error.type_name, error.message, _at(document, error.path), error.line)
+
+
+_STEP: Final = re.compile(r"/(?:(?P<any>\*)|(?:(?P<prefix>[^/:\[@]+):)?(?P<local>[^/:\[@]+))(?:\[(?P<place>\d+)\])?")
+
+
+def _at(document: etree._ElementTree, path: str) -> etree._Element:
+    """Return the element at a path of libxml2, with prefixes as they stand and an asterisk for names without."""
+    element = document.getroot()
+    for step in list(_STEP.finditer(path))[1:]:
+        same = (child for child in element.iterchildren("*") if step["any"] or _is_called(child, step))
+        element = next(islice(same, int(step["place"] or 1) - 1, None))
+    return element
+
+
+def _is_called(element: etree._Element, step: re.Match[str]) -> bool:
+    return element.prefix == step["prefix"] and etree.QName(element).localname == step["local"]
