@@ -1,0 +1,152 @@
+"""Problems: what the appliance answers when it cannot do what was asked (RFC 9457, application/problem+json).
+
+A kind of problem is declared where it arises, as a `ProblemKind` with its words in both languages; raising
+`Problem(KIND)` anywhere in a request answers it. The answer's members are `type`, `title`, `status`, `detail` and
+`code`; clients tell problems apart by `code`, which never changes.
+"""
+
+import http
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
+
+import einvoice
+
+Language = Literal["de", "en"]
+
+QUOTED = 40
+"""So many characters of an offending value a problem quotes at most."""
+
+
+def quoted(value: str) -> str:
+    r"""Return the beginning of `value`, safe to show: escaped, `QUOTED` characters at most.
+
+    >>> quoted("Grün\n")
+    'Grün\\n'
+    >>> len(quoted("x" * 50))
+    40
+    """
+    escaped = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in value[:QUOTED])
+    return escaped if len(escaped) <= QUOTED and len(value) <= QUOTED else escaped[: QUOTED - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One language's texts of a problem; `{name}` in the detail is filled from the problem's values."""
+
+    title: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemKind:
+    """A kind of problem: its stable code (snake_case), the HTTP status it answers with, its words."""
+
+    code: str
+    status: int
+    de: Words
+    en: Words
+
+
+class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
+    """Raised to answer a request with a problem.
+
+    Attributes:
+        kind: which one.
+        headers: HTTP headers that belong to the answer, such as Retry-After.
+        values: what the detail quotes; texts from the caller are shortened and escaped here.
+    """
+
+    def __init__(self, kind: ProblemKind, *, headers: Mapping[str, str] | None = None, **values: str | int) -> None:
+        super().__init__(kind.code)
+        self.kind = kind
+        self.headers = headers
+        self.values = {name: quoted(value) if isinstance(value, str) else value for name, value in values.items()}
+
+    def response(self, language: Language) -> Response:
+        """Return the answer in `language`."""
+        words = self.kind.en if language == "en" else self.kind.de
+        return problem_response(
+            self.kind.status,
+            self.kind.code,
+            words.title,
+            words.detail.format_map(self.values),
+            headers=self.headers,
+        )
+
+
+def problem_response(
+    status: int, code: str, title: str, detail: str, *, headers: Mapping[str, str] | None = None, **members: Any
+) -> Response:
+    """Return a problem as an HTTP answer; `members` are further fields beside the five that every problem has."""
+    body = {"type": f"urn:einvoice:problem:{code}", "title": title, "status": status, "detail": detail, "code": code}
+    return JSONResponse(
+        {**body, **members},
+        status_code=status,
+        headers={"Cache-Control": "no-store", **(headers or {})},
+        media_type="application/problem+json",
+    )
+
+
+def asked_language(scope: Scope) -> Language:
+    """Return the language that a request asks for in its query, German where it asks for none or for another."""
+    return "en" if HTTPConnection(scope).query_params.get("lang") == "en" else "de"
+
+
+NOT_FOUND = ProblemKind(
+    "not_found",
+    404,
+    de=Words("Nicht gefunden", "Unter dieser Adresse gibt es hier nichts. Bitte die Schreibweise prüfen."),
+    en=Words("Not found", "There is nothing at this address. Please check its spelling."),
+)
+METHOD_NOT_ALLOWED = ProblemKind(
+    "method_not_allowed",
+    405,
+    de=Words("Methode nicht erlaubt", "Diese Adresse kennt die Methode {method} nicht."),
+    en=Words("Method not allowed", "This address does not know the method {method}."),
+)
+INTERNAL_ERROR = ProblemKind(
+    "internal_error",
+    500,
+    de=Words("Interner Fehler", "Hier ist ein Fehler passiert, der nicht an Ihrer Anfrage liegen muss."),
+    en=Words("Internal error", "Something went wrong here; the fault need not be in your request."),
+)
+
+
+async def _answer_problem(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, Problem)
+    return problem.response(asked_language(request.scope))
+
+
+async def _answer_unreadable(request: Request, error: Exception) -> Response:
+    assert isinstance(error, einvoice.UnreadableDocument)
+    title, detail = einvoice.explain_error(error, asked_language(request.scope))
+    place = {"line": error.line, "column": error.column}
+    known = {name: number for name, number in place.items() if number is not None}
+    return problem_response(422, error.problem, title, detail, rule=error.code, **known)
+
+
+async def _answer_http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    language = asked_language(request.scope)
+    if error.status_code == 404:
+        return Problem(NOT_FOUND).response(language)
+    if error.status_code == 405:
+        return Problem(METHOD_NOT_ALLOWED, headers=error.headers, method=request.method).response(language)
+    phrase = http.HTTPStatus(error.status_code).phrase
+    return problem_response(
+        error.status_code, phrase.lower().replace(" ", "_"), phrase, error.detail, headers=error.headers
+    )
+
+
+def answer_problems(app: FastAPI) -> None:
+    """Make `app` answer every problem, and what the core cannot read, in the one shape."""
+    app.add_exception_handler(Problem, _answer_problem)
+    app.add_exception_handler(einvoice.UnreadableDocument, _answer_unreadable)
+    app.add_exception_handler(HTTPException, _answer_http_exception)
