@@ -137,9 +137,14 @@ def terms_of(cls: type[Group], name: str) -> tuple[str, ...]:
     raise LookupError(name)
 
 
-@functools.cache
-def kinds_of(cls: type[Group]) -> dict[str, tuple[type, bool]]:
+def kinds_of(cls: type[Group]) -> Mapping[str, tuple[type, bool]]:
     """What each field or view of ``cls`` holds: its class, and whether there may be many."""
+    key: Any = cls  # mypy takes a class for unhashable where its instances are
+    return _kinds_of(key)
+
+
+@functools.cache
+def _kinds_of(cls: Any) -> Mapping[str, tuple[type, bool]]:
     hints = {name: hint for name, hint in get_type_hints(cls).items() if get_origin(hint) is not ClassVar}
     for name in dir(cls):
         declared = getattr(cls, name)
