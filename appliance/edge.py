@@ -74,35 +74,40 @@ class KeyGate:
 
 
 class Linger:
-    """Answers at once and then takes in, for a while, what the caller is still sending.
+    """Answers at once, takes in for a while what the caller is still sending, and closes the connection.
 
     A refused upload is answered before its end. If the connection were cut there, many clients would report a broken
-    connection and never see the answer. So the rest is received and thrown away, within bounds of time and size.
+    connection and never see the answer; if it stayed open, the server would take in the whole rest, however long.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, and linger if its body has not been read when the answer is complete."""
+        """Hand the request on, and linger if its body has not been read when the answer comes."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        more_to_read = True
+        headers = Headers(scope=scope)
+        unread = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+        closing = False
 
         async def watched_receive() -> Message:
-            nonlocal more_to_read
+            nonlocal unread
             message = await receive()
-            more_to_read = message["type"] == "http.request" and message.get("more_body", False)
+            unread = message["type"] == "http.request" and message.get("more_body", False)
             return message
 
         async def lingering_send(message: Message) -> None:
-            if message["type"] != "http.response.body" or message.get("more_body", False) or not more_to_read:
-                await send(message)
-                return
-            await send({**message, "more_body": True})
-            await _throw_away(receive)
-            await send({"type": "http.response.body", "body": b""})
+            nonlocal closing
+            if message["type"] == "http.response.start" and unread:
+                closing = True
+                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+            if message["type"] == "http.response.body" and not message.get("more_body", False) and closing:
+                await send({**message, "more_body": True})
+                await _throw_away(receive)
+                message = {"type": "http.response.body"}
+            await send(message)
 
         await self.app(scope, watched_receive, lingering_send)
 

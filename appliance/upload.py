@@ -96,7 +96,7 @@ async def read_form(stream: AsyncIterable[bytes], content_type: str, *, file_fie
     except FormParserError:
         raise Problem(INVALID_FORM) from None
     except TimeoutError:
-        raise Problem(UPLOAD_TOO_SLOW, headers={"Connection": "close"}, seconds=round(seconds)) from None
+        raise Problem(UPLOAD_TOO_SLOW, seconds=round(seconds)) from None
     return intake.form()
 
 
