@@ -74,8 +74,7 @@ _PREFIXES: Final = {uri: "" if prefix in ("ubl", "cn") else prefix for prefix, u
 
 def _name(tag: str, element: etree._Element | None = None) -> str:
     """Return a name with its usual prefix, else the one that `element` knows; `tag` is as lxml writes names."""
-    namespace, _, local = tag.rpartition("}")
-    namespace = namespace.partition("{")[2]
+    namespace, _, local = tag.removeprefix("{").rpartition("}")
     prefix = _PREFIXES.get(namespace)
     if prefix is None and element is not None:
         prefix = next((key for key, uri in element.nsmap.items() if uri == namespace), None)
@@ -110,14 +109,18 @@ def _content(breach: Breach, models: ContentModels) -> _Explanation:
         return _misplaced(element, previous, sequence)
     if tags:
         return _unknown(element, tags, models)
-    values = {"parent": _parent_name(element), "expected": _expected(breach.message)}
-    return _Explanation("SCHEMA-UNEXPECTED-ELEMENT", element, values)
+    values: dict[str, object] = {"parent": _parent_name(element)}
+    expected = _expected(breach.message)
+    if not expected:
+        return _Explanation("SCHEMA-SURPLUS-ELEMENT", element, values)
+    return _Explanation("SCHEMA-UNEXPECTED-ELEMENT", element, values | {"expected": expected})
 
 
 def _expected(message: str) -> str:
     """Return the names that libxml2 would have taken, ten of them at most; a wildcard is an asterisk."""
     _, found, names = message.rpartition(" ( ")
-    return _names(names.removesuffix(" ).").split(", ")) if found else "–"
+    tags = names.removesuffix(" ).").split(", ") if found else []
+    return ", ".join("*" if tag.endswith("*") else _name(tag) for tag in tags)
 
 
 def _incomplete(breach: Breach, sequence: Sequence) -> _Explanation:
@@ -212,11 +215,12 @@ def _datatype(breach: Breach, models: ContentModels) -> _Explanation:
     bare = value.strip()
     if _ATTRIBUTE.match(breach.message):
         code = "SCHEMA-VALUE-ATTRIBUTE"
+    elif not bare:
+        code = "SCHEMA-VALUE-EMPTY"
     else:
-        code = _DATATYPES.get(models.datatype_of(breach.element) or "", "SCHEMA-VALUE-OTHER")
-        if not bare:
-            code = "SCHEMA-VALUE-EMPTY"
-        elif bare != value and code in _MOMENTS and _MOMENT.fullmatch(bare):
+        values["type"] = models.datatype_of(breach.element) or "–"
+        code = _DATATYPES.get(str(values["type"]), "SCHEMA-VALUE-OTHER")
+        if bare != value and code in _MOMENTS and _MOMENT.fullmatch(bare):
             # Refused by libxml2 alone: by the standard (XSD 1.0 part 2, 4.3.6) white space around it does not count.
             code = "SCHEMA-VALUE-PADDED"
     return _Explanation(code, breach.element, values)
@@ -261,7 +265,7 @@ _EXPLAIN: Final[Mapping[str, _Explain]] = {
     "SCHEMAV_CVC_COMPLEX_TYPE_4": _attribute("SCHEMA-ATTRIBUTE-MISSING"),
     "SCHEMAV_CVC_DATATYPE_VALID_1_2_1": _datatype,
     "SCHEMAV_CVC_AU": _facet("SCHEMA-VALUE-FIXED", r"fixed value constraint '(?P<expected>.*)'\."),
-    "SCHEMAV_CVC_ENUMERATION_VALID": _facet("SCHEMA-VALUE-CODE", r"element of the set \{(?P<expected>.{1,500})"),
+    "SCHEMAV_CVC_ENUMERATION_VALID": _facet("SCHEMA-VALUE-CODE", r"element of the set \{(?P<expected>[^}]{1,500})"),
     "SCHEMAV_CVC_MINLENGTH_VALID": _facet("SCHEMA-VALUE-SHORT", _LENGTH),
     "SCHEMAV_CVC_MAXLENGTH_VALID": _facet("SCHEMA-VALUE-LONG", _LENGTH),
     "SCHEMAV_CVC_PATTERN_VALID": _facet("SCHEMA-VALUE-PATTERN", r"accepted by the pattern '(?P<expected>.*)'\."),

@@ -13,12 +13,11 @@ _XSD: Final = "{http://www.w3.org/2001/XMLSchema}"
 
 
 class Particle(NamedTuple):
-    """A place in a sequence; `most` is None where there is no bound, `type` where the schema names none."""
+    """A place in a sequence; `most` is None where there is no bound."""
 
     tag: str
     least: int
     most: int | None
-    type: str | None
 
 
 Sequence: TypeAlias = tuple[Particle, ...]
@@ -39,6 +38,7 @@ class ContentModels:
         self._later = later
         self._globals: dict[str, str | None] = {}
         self._sequences: dict[str, Sequence] = {}
+        self._children: dict[str, dict[str, str | None]] = {}
         self._bases: dict[str, str | None] = {}
         for schema in schemas:
             target = f"{{{schema.get('targetNamespace')}}}"
@@ -47,16 +47,16 @@ class ContentModels:
             for kind in schema.iterchildren(f"{_XSD}complexType", f"{_XSD}simpleType"):
                 name = target + kind.get("name", "")
                 self._sequences[name] = _sequence(kind, target)
+                self._children[name] = {
+                    _tag(child, target): _name(child, "type") for child in kind.iter(f"{_XSD}element")
+                }
                 self._bases[name] = _base(kind)
 
     def type_of(self, element: etree._Element) -> str | None:
         """Return the name of the element's type, None if the schema does not know it."""
         parent = element.getparent()
-        if parent is not None:
-            for particle in self.inside(parent):
-                if particle.tag == element.tag:
-                    return particle.type or self._globals.get(particle.tag)
-        return self._globals.get(element.tag)
+        own = None if parent is None else self._children.get(self.type_of(parent) or "", {}).get(element.tag)
+        return own or self._globals.get(element.tag)
 
     def inside(self, element: etree._Element) -> Sequence:
         """Return what may stand in the element, in order; nothing if that is not known as a plain sequence."""
@@ -92,12 +92,12 @@ def _base(kind: etree._Element) -> str | None:
 
 def _particle(element: etree._Element, target: str) -> Particle:
     most = element.get("maxOccurs", "1")
-    return Particle(
-        _name(element, "ref") or target + element.get("name", ""),
-        int(element.get("minOccurs", "1")),
-        None if most == "unbounded" else int(most),
-        _name(element, "type"),
-    )
+    least = int(element.get("minOccurs", "1"))
+    return Particle(_tag(element, target), least, None if most == "unbounded" else int(most))
+
+
+def _tag(element: etree._Element, target: str) -> str:
+    return _name(element, "ref") or target + element.get("name", "")
 
 
 def _name(element: etree._Element, attribute: str) -> str | None:
