@@ -1,0 +1,64 @@
+"""What the strategies promise to the tests that use them."""
+
+from decimal import Decimal
+from typing import Any
+
+from hypothesis import given, settings
+from lxml import etree
+from strategies import ATTRIBUTES, everything, invoices, plausible_invoices, texts
+
+from einvoice.model.group import kinds_of
+from einvoice.model.invoice import Invoice, Note
+from einvoice.model.values import (
+    absent,
+)
+
+
+@given(texts())
+def test_texts_survive_xml(text: str) -> None:
+    element = etree.Element("a", b=text)
+    element.text = text
+    again = etree.fromstring(etree.tostring(element, encoding="UTF-8"))
+    assert again.get("b") == (again.text or "") == text
+
+
+@given(invoices(lambda cls, field: cls is Invoice and field != "number", required=lambda cls, field: field == "notes"))
+def test_invoices_have_what_is_allowed_and_required(invoice: Invoice) -> None:
+    assert invoice.number is absent
+    assert invoice.notes
+    assert all(note == Note() for note in invoice.notes)
+
+
+@settings(max_examples=25)
+@given(invoices(repeated=everything, syntax="CII"))
+def test_invoices_have_values_of_the_declared_classes(invoice: Invoice) -> None:
+    assert invoice.syntax == "CII"
+    for group in invoice.walk():
+        for field, content in vars(group).items():
+            if field in group.fields and field != "more":
+                kind, many = kinds_of(type(group))[field]
+                for item in content if many else [content, *content.more]:
+                    assert type(item) is kind
+                    assert set(getattr(item, "attributes", ())) <= {*ATTRIBUTES.get(kind, ()), "format"}
+
+
+@given(plausible_invoices())
+def test_plausible_invoices_add_up(invoice: Invoice) -> None:
+    def total(amounts: Any) -> Decimal:
+        return sum((amount.number for amount in amounts), Decimal(0))
+
+    def of(amount: Any) -> Decimal:
+        return Decimal(0) if amount is absent else Decimal(amount.raw)
+
+    totals = invoice.totals
+    assert totals.line_net.number == total(line.net_amount for line in invoice.lines)
+    assert of(totals.allowances) == total(it.amount for it in invoice.allowances)
+    assert of(totals.charges) == total(it.amount for it in invoice.charges)
+    assert totals.net.number == totals.line_net.number - of(totals.allowances) + of(totals.charges)
+    assert invoice.vat_total.number == total(part.tax_amount for part in invoice.vat_breakdown)
+    assert totals.gross.number == totals.net.number + invoice.vat_total.number
+    assert totals.due.number == totals.gross.number - of(totals.paid)
+    assert totals.net.number == total(part.taxable_amount for part in invoice.vat_breakdown)
+    for part in invoice.vat_breakdown:
+        exact = part.taxable_amount.number * part.rate.number / 100
+        assert abs(part.tax_amount.number - exact) <= Decimal("0.005")
