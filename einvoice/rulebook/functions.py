@@ -1,12 +1,84 @@
-"""The words of the rule language. Generated rules call them by name, with ``WORDS`` as globals."""
+"""The words of the rule language, each standing for something that the official rules write in XPath.
+
+Here are those for what is there and for sequences; ``texts``, ``arithmetic`` and ``german`` have the others. Generated
+rules call them by name, with ``WORDS`` as globals. The doctests are Saxon's answers; ``tests/words`` has many more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any
 
-#: Sums and products are exact: run generated rules inside ``decimal.localcontext(EXACT)``.
-EXACT: Final = Context(prec=200, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN)
+from einvoice.model import invoice as model
+from einvoice.model.values import BLANKS, Value, absent
+from einvoice.rulebook import german  # noqa: F401 (puts its words into WORDS)
+from einvoice.rulebook import lowerings as by
+from einvoice.rulebook.arithmetic import EXACT
+from einvoice.rulebook.texts import codes
+from einvoice.rulebook.words import LOWERINGS, WORDS, occurrences, word
 
-WORDS: dict[str, Callable[..., Any]] = {}
+__all__ = ["EXACT", "LOWERINGS", "WORDS", "codes"]
+
+
+@word(by.exists)
+def exists(x: Any) -> bool:
+    """``exists(x)``: the document has it, be it empty. Also for groups, sequences and generators.
+
+    >>> exists(Value("")), exists(absent)
+    (True, False)
+    """
+    return bool(x) if isinstance(x, list | tuple) else x is not absent
+
+
+@word(by.filled)
+def filled(x: Any) -> bool:
+    """``normalize-space(x) != ''``: something is there that is not blank.
+
+    >>> filled("\\u00a0"), filled(" \\t\\r\\n"), filled("")
+    (True, False, False)
+    """
+    if isinstance(x, Value):
+        return any(occurrence.filled for occurrence in occurrences(x))
+    return x is not absent and bool(x.strip(BLANKS))
+
+
+@word(by.attribute)
+def attribute(x: Any, name: str) -> Any:
+    """``x/@name``, such as the ``format`` of a date; ``absent`` where the value or its attribute is missing.
+
+    >>> attribute(Value("20260101", {"format": "102"}), "format"), attribute(absent, "format")
+    ('102', absent)
+    """
+    return absent if x is absent else x.attributes.get(name, absent)
+
+
+@word(by.given)
+def given(x: Any, otherwise: Any) -> Any:
+    """``if (x) then x else otherwise``, such as "the base quantity, or 1".
+
+    >>> given(absent, 1), given(5, 1)
+    (1, 5)
+    """
+    return otherwise if x is absent else x
+
+
+def _everywhere(invoice: model.Invoice, kind: str) -> list[Any]:
+    """``//kind``: every group of a class of the model, at its place or astray; written ``everywhere(LineTax)``."""
+    return invoice.everywhere(getattr(model, kind))
+
+
+WORDS["everywhere"] = _everywhere  # checked by the language itself, because its operand is a class
+
+
+@word(by.count)
+def count(x: Sequence[Any]) -> int:
+    """``count(x)``; with a generator: of what is there.
+
+    >>> count([Value("a"), Value("")])
+    2
+    """
+    return len(x)
+
+
+WORDS["any"], LOWERINGS["any"] = any, by.quantified  # some $x in … satisfies …
+WORDS["all"], LOWERINGS["all"] = all, by.quantified  # every $x in … satisfies …

@@ -1,68 +1,90 @@
 """The rule language: checks the expressions of a rule file and turns them into Python.
 
-Public: ``check`` (any expression), ``condition`` (one that is true or false), ``loops`` (``x in …; y in …``).
+It is a closed part of Python's own expressions: names and paths, ``and or not``, comparisons, ``in``, ``+ - * /``,
+``a if … else b``, constants, generator expressions as the operand of a word, and the words of ``functions``.
+``check`` takes any expression, ``condition`` one that is true or false, ``loops`` the ``x in …; y in …`` of a context.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from einvoice import codelists
+from einvoice.errors import RuleError
+from einvoice.rulebook import functions, lowerings
+from einvoice.rulebook.checker import Checker
+from einvoice.rulebook.expression import Constant, Expression, Loop, Where
 from einvoice.rulebook.kinds import Kind
 
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """The place of an expression: the rule file (``en16931/BR-CO-10.toml``) and the key (``assert``, ``ubl.when``)."""
-
-    file: str
-    key: str
+__all__ = ["Constant", "Expression", "Loop", "Where", "bind", "check", "condition", "loops"]
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A checked expression.
-
-    ``code`` is Python to be put into a generated function, in brackets where it needs them; it reads the given names,
-    the words (``functions.WORDS``) and the exact numbers in ``constants``, both of which belong into the function's
-    globals. ``terms`` are the business terms it reads, ``names`` those of the given names that it uses.
-    """
-
-    source: str
-    code: str
-    kind: Kind
-    terms: frozenset[str]
-    names: frozenset[str]
-    constants: Mapping[str, Decimal]
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """``name in source``: ``source.code`` can be iterated, ``kind`` is what ``name`` stands for in it."""
-
-    name: str
-    source: Expression
-    kind: Kind
-
-
-def check(source: str, names: Mapping[str, Kind], where: Where, *, group: str | None = None) -> Expression:
+def check(
+    source: str,
+    names: Mapping[str, Kind],
+    where: Where,
+    *,
+    group: str | None = None,
+    constants: Mapping[str, Constant] = {},
+) -> Expression:
     """Check an expression and lower it to Python.
 
-    ``names`` are the names it may use, ``group`` the business group whose numbers count where a class of the model
-    serves several. Raises ``RuleError`` with file, key, column and what to write instead.
+    ``names`` are the names it may use, ``constants`` those that stand for a constant (the parameters of ``[codes]``),
+    which is written in their place. ``group`` is the business group whose terms count where a class of the model
+    serves several and its kind does not say which. Raises ``RuleError`` with file, key, column and what to write.
     """
-    raise NotImplementedError
+    return Checker(source, names, where, group or "", constants).expression()
 
 
-def condition(source: str, names: Mapping[str, Kind], where: Where, *, group: str | None = None) -> Expression:
+def condition(
+    source: str,
+    names: Mapping[str, Kind],
+    where: Where,
+    *,
+    group: str | None = None,
+    constants: Mapping[str, Constant] = {},
+) -> Expression:
     """``check`` an expression that has to be true or false, such as that of ``when`` and ``assert``."""
-    raise NotImplementedError
+    return Checker(source, names, where, group or "", constants).expression(truth=True)
 
 
-def loops(source: str, names: Mapping[str, Kind], where: Where, *, group: str | None = None) -> tuple[Loop, ...]:
+def loops(
+    source: str,
+    names: Mapping[str, Kind],
+    where: Where,
+    *,
+    group: str | None = None,
+    constants: Mapping[str, Constant] = {},
+) -> tuple[Loop, ...]:
     """Check ``x in <expression>; y in <expression>``; a later loop may use the names of the earlier ones.
 
-    The path of a loop counts no business terms; ``group`` is the one that the last loop's name stands for.
+    The path of a loop counts no business terms. ``group`` is the business group that the last name stands for.
     """
-    raise NotImplementedError
+    found: list[Loop] = []
+    known = dict(names)
+    column = 0
+    parts = source.split(";")
+    for part in parts:
+        name, separator, path = part.partition(" in ")
+        if not separator or not name.strip().isidentifier():
+            raise RuleError("is no loop", file=where.file, key=where.key, column=column + 1, hint="x in invoice.lines")
+        before = " " * (column + len(name) + len(separator))  # so that columns are those of the whole
+        checker = Checker(before + path, known, where, "", constants)
+        loop = checker.loop(name.strip(), group or "" if part is parts[-1] else "")
+        found.append(loop)
+        known[loop.name] = loop.kind
+        column += len(part) + 1
+    return tuple(found)
+
+
+def bind(lists: Iterable[str], version: str | None = None, syntax: str | None = None) -> dict[str, Any]:
+    """The globals for the code lists of expressions, as they are in a release and a syntax."""
+    found: dict[str, Any] = {}
+    for name in lists:
+        if name.startswith(lowerings.CODES):
+            found[name] = codelists.codes(name.removeprefix(lowerings.CODES), version, syntax)
+        else:
+            listed = codelists.ordered(name.removeprefix(lowerings.CODE_TEXT), version, syntax)
+            found[name] = functions.codes(listed)
+    return found

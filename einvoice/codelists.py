@@ -1,0 +1,60 @@
+"""Code lists: which codes a list has, in a release of the rules and in a syntax.
+
+A list is a file of ``rules/codelists``: a table with the columns ``code``, ``since``, ``until`` and, where UBL and
+CII have different lists, ``only`` (``ubl`` or ``cii``). A code holds from the release ``since`` on and no longer in
+``until``; an empty cell is no bound.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+
+from einvoice.data import rules_folder
+
+_COLUMNS = ["code", "since", "until"]
+
+
+def codes(name: str, version: str | None = None, syntax: str | None = None) -> frozenset[str]:
+    """The codes of a list, such as ``currencies``.
+
+    ``version`` is a release of the rules (``1.3.16``), None the newest; ``syntax`` is ``ubl`` or ``cii``, None both.
+    Raises ``LookupError`` for a list that there is not.
+    """
+    return frozenset(ordered(name, version, syntax))
+
+
+@functools.cache
+def ordered(name: str, version: str | None = None, syntax: str | None = None) -> tuple[str, ...]:
+    """The codes of a list as ``codes`` has them, in the order of the official list."""
+    release = _release(version) if version else None
+    syntax = syntax.lower() if syntax else None
+    return tuple(
+        row["code"]
+        for row in _rows(name)
+        if _holds(row["since"], row["until"], release) and (not syntax or row.get("only") in (None, "", syntax))
+    )
+
+
+@functools.cache
+def _rows(name: str) -> tuple[dict[str, str], ...]:
+    path = rules_folder() / "codelists" / f"{name}.csv"
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            table = csv.DictReader(file, strict=True)
+            rows = tuple(table)
+    except FileNotFoundError:
+        raise LookupError(f"there is no code list '{name}'") from None
+    if (table.fieldnames or [])[:3] != _COLUMNS:
+        raise LookupError(f"the code list '{name}' needs the columns {', '.join(_COLUMNS)}")
+    return rows
+
+
+def _holds(since: str, until: str, release: tuple[int, ...] | None) -> bool:
+    if release is None:
+        return not until
+    return (not since or _release(since) <= release) and (not until or release < _release(until))
+
+
+def _release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))

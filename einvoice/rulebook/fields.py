@@ -1,0 +1,66 @@
+"""The fields of the model that rules may read, with their kinds and business terms."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import ClassVar, get_type_hints
+
+from einvoice.model.group import Group, kinds_of, terms_of
+from einvoice.model.values import Value
+from einvoice.rulebook.kinds import Kind
+
+
+def of(cls: type[object]) -> Mapping[str, tuple[type, bool]]:
+    """The fields of a class that rules may read: class and whether there may be many.
+
+    Of a group its terms, its own truths, and class variables that are text (the syntax and the root element of the
+    invoice); of a value what the document has beside it (``scheme``, ``currency`` …). Where something stands in the
+    document is no rule's business.
+    """
+    if issubclass(cls, Group):
+        return _fields_of_group(cls)
+    if issubclass(cls, Value):
+        own = {name: kind for name, kind in kinds_of(cls).items() if name not in kinds_of(Value)}  # type: ignore[arg-type]
+        return {name: kind for name, kind in own.items() if kind == (str, False)}
+    return {}
+
+
+@functools.cache
+def _fields_of_group(cls: type[Group]) -> Mapping[str, tuple[type, bool]]:
+    found = {name: kind for name, kind in kinds_of(cls).items() if name not in kinds_of(Group)}
+    texts = [name for name, hint in get_type_hints(cls).items() if hint == ClassVar[str]]
+    return found | dict.fromkeys(texts, (str, False))
+
+
+def kind_of(owner: Kind, name: str, group: str = "") -> Kind:
+    """The kind of a field of ``owner``, with the business terms that reading it counts.
+
+    A class that stands for several groups names a term for each; ``owner.group``, else ``group``, says which counts.
+    """
+    cls, many = of(owner.cls)[name]
+    if not issubclass(owner.cls, Group):
+        return Kind(cls, many)
+    narrowed = owner.group or (group if group in owner.cls.groups else "")
+    terms = _terms(owner.cls, name, narrowed)
+    return Kind(cls, many, _below(cls, terms, narrowed), terms)
+
+
+def _below(cls: type[object], terms: tuple[str, ...], group: str) -> str:
+    """The business group of what a field holds: the one that its terms name, else that of its owner."""
+    if not issubclass(cls, Group):
+        return ""
+    named = {term for term in terms if term in cls.groups}
+    if len(named) == 1:
+        return named.pop()
+    return group if group in cls.groups else ""
+
+
+def _terms(cls: type[Group], name: str, group: str) -> tuple[str, ...]:
+    try:
+        terms = terms_of(cls, name)
+    except LookupError:  # a class variable, or a truth about the group
+        return ()
+    if group in cls.groups and len(terms) == len(cls.groups):
+        terms = (terms[cls.groups.index(group)],)
+    return tuple(number for term in terms for number in term.split())

@@ -1,0 +1,209 @@
+"""How the words of the rule language are checked and written in Python; each word names one of these.
+
+A lowering gets the call and its checked operands and returns Python code with the kind of the result. Where the
+code is short it stands in the rule itself, because a rule may ask a thousand times whether something exists.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from einvoice.rulebook import operands as on
+from einvoice.rulebook import patterns
+from einvoice.rulebook.kinds import BINARY, COUNT, DATE, NUMBER, TEXT, TRUTH, Kind
+from einvoice.rulebook.operands import Lowered, Operand, Wrong
+
+Lowering = Callable[[ast.Call, Sequence[Operand]], Lowered]
+
+#: Code lists stand in generated code as globals with these prefixes: as a set of codes, and written out as one text.
+CODES: Final = "_codes_"
+CODE_TEXT: Final = "_code_text_"
+
+
+def plain(returns: Kind, *takes: Callable[[Operand], str], inline: str = "") -> Lowering:
+    """A word with fixed operands; ``inline`` is its Python (``{0}`` the first operand) where a call wastes time."""
+
+    def lower(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+        _expect(len(takes), call, operands)
+        codes = [take(operand) for take, operand in zip(takes, operands, strict=True)]
+        return (inline.format(*codes) if inline else _call(call, codes)), returns
+
+    return lower
+
+
+def alike(count: int, returns: Kind | None = None) -> Lowering:
+    """A word on ``count`` numbers, exact or binary alike; without ``returns`` it gives the sort that it gets."""
+
+    def lower(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+        _expect(count, call, operands)
+        codes, kind = on.numbers(operands)
+        return _call(call, codes), returns or kind
+
+    return lower
+
+
+def exists(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """Whether anything is there."""
+    (operand,) = _expect(1, call, operands)
+    if operand.kind.sort == "truth" or operand.literal is not None:
+        raise Wrong(operand.node, f"{operand} is always there")
+    if operand.clauses:
+        return f"any({operand.code} is not absent {operand.clauses})", TRUTH
+    return (f"(not not {operand.code})" if operand.kind.many else f"({operand.code} is not absent)"), TRUTH
+
+
+def filled(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """Whether anything is there that is not blank."""
+    (operand,) = _expect(1, call, operands)
+    if not operand.kind.many:
+        if operand.kind.is_value:
+            # The word looks at further occurrences too, which almost no document has.
+            return f"({operand.code}.filled or filled({operand.code}))", TRUTH
+        return f"filled({on.as_string(operand)})", TRUTH
+    member = on.each(operand)
+    if not member.kind.is_value:
+        raise Wrong(operand.node, f"{operand} is no sequence of values")
+    return f"any({member.code}.filled {member.clauses})", TRUTH
+
+
+def count(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """How many there are."""
+    (operand,) = _expect(1, call, operands)
+    if operand.kind.many and not operand.clauses:
+        return f"len({operand.code})", COUNT
+    member = on.each(operand)
+    if member.kind.sort == "truth":
+        raise Wrong(operand.node, "a truth is not counted", "count(x for x in … if …)")
+    there = "" if member.code.isidentifier() else f" if {member.code} is not absent"
+    return f"len([1 {member.clauses}{there}])", COUNT
+
+
+def quantified(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """``any`` and ``all``."""
+    (operand,) = _expect(1, call, operands)
+    if not operand.clauses:
+        raise Wrong(call, f"{ast.unparse(call)} asks nothing", f"{_name(call)}(… for x in {ast.unparse(operand.node)})")
+    member = on.each(operand)
+    return f"{_name(call)}({on.as_truth(member)} {member.clauses})", TRUTH
+
+
+def total(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """``sum``."""
+    (operand,) = _expect(1, call, operands)
+    member = on.each(operand)
+    codes, kind = on.numbers([member])
+    return f"sum([{codes[0]} {member.clauses}])", kind
+
+
+def texts(count: int) -> Lowering:
+    """A word that compares all the texts of ``count`` operands, each one value, a sequence or a text."""
+
+    def lower(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+        _expect(count, call, operands)
+        return _call(call, [_all_of(operand) for operand in operands]), TRUTH
+
+    return lower
+
+
+def _all_of(operand: Operand) -> str:
+    if not (operand.kind.is_value or operand.kind.cls is str):
+        raise Wrong(operand.node, f"{operand} is {operand.kind}, not the value of a business term")
+    return f"[{operand.code} {operand.clauses}]" if operand.clauses else operand.code
+
+
+def given(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """A value, or another in its place."""
+    _expect(2, call, operands)
+    codes, kind = on.together(operands)
+    return _call(call, codes), kind
+
+
+def number(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """An exact number; a binary one is taken for the number that it is exactly."""
+    (operand,) = _expect(1, call, operands)
+    return (_call(call, [operand.code]) if operand.kind.sort == "binary" else on.as_number(operand)), NUMBER
+
+
+def binary(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """A binary number."""
+    (operand,) = _expect(1, call, operands)
+    return on.as_binary(operand), BINARY
+
+
+def date(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """A day."""
+    (operand,) = _expect(1, call, operands)
+    return on.as_date(operand), DATE
+
+
+def matches(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """A text held against a pattern that stands in the rule."""
+    text, pattern = _expect(2, call, operands)
+    try:
+        patterns.compile(_constant_text(pattern))
+    except ValueError as error:
+        raise Wrong(pattern.node, str(error)) from None
+    return _call(call, [on.as_string(text), pattern.code]), TRUTH
+
+
+def attribute(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """What stands beside a value."""
+    value, name = _expect(2, call, operands)
+    if not value.kind.is_value or value.kind.many:
+        raise Wrong(value.node, f"{value} is {value.kind}, not the value of a business term")
+    _constant_text(name)
+    return _call(call, [value.code, name.code]), TEXT
+
+
+def part(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """A piece of a text, from a place and of a length that stand in the rule."""
+    text, start, length = _expect(3, call, operands)
+    for number in (start, length):
+        if not isinstance(number.literal, int) or number.literal < 1:
+            raise Wrong(number.node, f"{number} has to be a whole number from 1")
+    return f"{on.as_string(text)}[{start.literal - 1}:{start.literal - 1 + length.literal}]", TEXT
+
+
+def code(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """One code of a list. Most texts are clean, so the plain text is looked up before it is trimmed."""
+    text, name = _expect(2, call, operands)
+    listed = CODES + _list_name(name)
+    string = on.as_string(text)
+    if isinstance(text.node, ast.Name | ast.Attribute):
+        return f"({string} in {listed} or code({string}, {listed}))", TRUTH
+    return f"code({string}, {listed})", TRUTH
+
+
+def codes(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """A code list as one text."""
+    (name,) = _expect(1, call, operands)
+    return CODE_TEXT + _list_name(name), TEXT
+
+
+def _list_name(operand: Operand) -> str:
+    name = _constant_text(operand)
+    if not name.isidentifier():
+        raise Wrong(operand.node, f"'{name}' cannot be the name of a code list")
+    return name
+
+
+def _constant_text(operand: Operand) -> str:
+    if not isinstance(operand.literal, str):
+        raise Wrong(operand.node, f"{operand} has to be a text in quotes")
+    return operand.literal
+
+
+def _expect(count: int, call: ast.Call, operands: Sequence[Operand]) -> Sequence[Operand]:
+    if len(operands) != count:
+        raise Wrong(call, f"'{_name(call)}' takes {count} operand{'s' * (count != 1)}, not {len(operands)}")
+    return operands
+
+
+def _name(call: ast.Call) -> str:
+    return ast.unparse(call.func)
+
+
+def _call(call: ast.Call, codes: Sequence[str]) -> str:
+    return f"{_name(call)}({', '.join(codes)})"

@@ -1,0 +1,46 @@
+"""Regular expressions as XPath understands them, for Python's ``re``."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Final
+
+_PIECE = re.compile(r"\\.|\(\?:|.", re.DOTALL)
+_OUTSIDE: Final = {
+    "$": r"\Z",  # the very end; Python's $ would stop before a last line end
+    ".": r"[^\n\r]",
+    r"\s": r"[ \t\n\r]",
+    r"\S": r"[^ \t\n\r]",
+}
+_INSIDE: Final = {r"\s": r" \t\n\r"}
+_ESCAPES: Final = frozenset("\\" + sign for sign in "nrtd\\|.-^?*+{}()[]$")
+
+
+@functools.cache
+def compile(pattern: str) -> re.Pattern[str]:
+    """The pattern of XPath 3.1 (without flags) for ``search``.
+
+    White space is that of XML, ``.`` stops at line feed and carriage return, ``$`` is the very end. Raises
+    ``ValueError`` for what the two languages understand differently and no rule needs (``\\w``, ``\\p``, ``(?=`` …).
+
+    >>> bool(compile("^a$").search("a\\n"))
+    False
+    """
+    written: list[str] = []
+    inside = False
+    before = ""
+    for piece in _PIECE.findall(pattern):
+        if piece.startswith("\\") and piece not in (_ESCAPES | (_INSIDE if inside else _OUTSIDE).keys()):
+            raise ValueError(f"{piece} is not supported in a pattern")
+        if inside and piece == "[":
+            raise ValueError("a character class in a character class is not supported in a pattern")
+        if not inside and (before + piece == "(?" or (before in ("*", "+", "?", "}") and piece == "+")):
+            raise ValueError("lookaround, flags and possessive quantifiers are not supported in a pattern")
+        written.append((_INSIDE if inside else _OUTSIDE).get(piece, piece))
+        inside = piece == "[" or (inside and piece != "]")
+        before = piece
+    try:
+        return re.compile("".join(written))
+    except re.error as error:
+        raise ValueError(f"no pattern: {error}") from None
