@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
@@ -11,7 +11,8 @@ from einvoice.model.values import NO_ATTRIBUTES, Value
 from einvoice.syntax.binding import GROUP, LEAF, UNBOUND, State, Table
 from einvoice.syntax.tables import table_of
 
-_UNBOUND = State(UNBOUND)
+_UNBOUND: Final = State(UNBOUND)
+_new: Final[Any] = object.__new__
 
 
 def read(root: Any) -> Invoice:
@@ -51,8 +52,9 @@ class _Reading:
             if kind == LEAF:
                 self._leaf(child, below, group)
             elif kind == GROUP:
-                inner = below.cls.__new__(below.cls)
-                inner.__dict__.update(node=child, parent=group)
+                inner = _new(below.cls)
+                inner.node = child
+                inner.parent = group
                 _keep(group.parent if below.up else group, below, inner)
                 if below.own is not None:
                     self._leaf(child, below.own, inner)
@@ -62,18 +64,26 @@ class _Reading:
                     _attributes(child, below, group)
                 self.walk(child, below, group)
 
-    def _leaf(self, child: Any, state: State, group: Group) -> None:
+    def _leaf(self, child: Any, state: State, group: Any) -> None:
         if len(child):  # not schema-valid, but its text is its text, and what stands inside may be a stray
             raw = "".join(child.itertext())
             self.walk(child, state, group)
         else:
             raw = child.text or ""
+        value = _new(state.cls)  # the constructor written out: this runs for most elements of a document
+        value.raw = raw
+        value.text = raw if state.view is None else state.view(raw)
         attributes = child.items()
-        value = state.cls(raw, dict(attributes) if attributes else NO_ATTRIBUTES)
+        value.attributes = dict(attributes) if attributes else NO_ATTRIBUTES
         value.node = child
-        if state.view is not None:
-            value.text = state.view(raw)
-        _keep(group.parent if state.up else group, state, value)
+        value.attribute = None
+        value.more = ()
+        holder = group.parent if state.up else group
+        fields = holder.__dict__
+        if state.field in fields:
+            _keep(holder, state, value)
+        else:
+            fields[state.field] = [value] if state.many else value
         if state.attributes:
             _attributes(child, state, group)
 
@@ -85,8 +95,9 @@ class _Reading:
         if stray is None:
             self.walk(child, _UNBOUND, group)
             return
-        inner = stray.cls.__new__(stray.cls)
-        inner.__dict__.update(node=child, parent=group)
+        inner = _new(stray.cls)
+        inner.node = child
+        inner.parent = group
         self.elsewhere.setdefault(stray.cls, []).append(inner)
         self.walk(child, stray, inner)
 
