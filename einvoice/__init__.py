@@ -1,1 +1,37 @@
-"""einvoice."""
+"""Validates and explains European e-invoices: EN 16931, XRechnung, ZUGFeRD / Factur-X.
+
+    import einvoice
+
+    result = einvoice.validate("invoice.xml", lang="en")
+    for finding in result.errors:
+        print(finding.code, finding.line, finding.title(), finding.fix())
+
+This is the whole public face. What is raised is drawn in `einvoice.errors`; a finding is never raised.
+"""
+
+from einvoice.errors import EinvoiceError, FindingsError, RuleError, UnreadableDocument
+from einvoice.model.invoice import Invoice
+from einvoice.model.source import NAMESPACES
+from einvoice.model.values import absent
+from einvoice.result import Finding, ValidationResult, explain_error
+from einvoice.rulebook.catalog import CatalogEntry, catalog
+from einvoice.syntax.writer import write
+from einvoice.validate import read, validate
+
+__all__ = [
+    "NAMESPACES",
+    "CatalogEntry",
+    "EinvoiceError",
+    "Finding",
+    "FindingsError",
+    "Invoice",
+    "RuleError",
+    "UnreadableDocument",
+    "ValidationResult",
+    "absent",
+    "catalog",
+    "explain_error",
+    "read",
+    "validate",
+    "write",
+]

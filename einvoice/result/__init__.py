@@ -1,0 +1,23 @@
+"""What a validation says: findings, and the result that holds them."""
+
+from einvoice.result.finding import Finding, Severity
+from einvoice.result.location import Location, Places
+from einvoice.result.stack import Layer, Mode, Stack, Status
+from einvoice.result.texts import LANGUAGES, Language, explain_error
+from einvoice.result.validation import Summary, ValidationResult
+
+__all__ = [
+    "LANGUAGES",
+    "Finding",
+    "Language",
+    "Layer",
+    "Location",
+    "Mode",
+    "Places",
+    "Severity",
+    "Stack",
+    "Status",
+    "Summary",
+    "ValidationResult",
+    "explain_error",
+]

@@ -1,0 +1,104 @@
+"""The answer of the HTTP interface: a result as plain data, ready for JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from einvoice.result.texts import Language
+
+if TYPE_CHECKING:
+    from einvoice.result.stack import Layer, Stack
+    from einvoice.result.validation import ValidationResult
+
+_ARTIFACTS: Final = ("validation_report_pdf", "readable_invoice_pdf")
+
+_NOT_APPLIED: Final[Mapping[Language, str]] = {
+    "de": "nicht angewendet, da die Rechnung XRechnung nicht angibt",
+    "en": "not applied, since the invoice does not declare XRechnung",
+}
+_NO_EN16931: Final[Mapping[Language, str]] = {
+    "de": "nicht angewendet, da die angegebene Stufe keine Rechnung nach EN 16931 ist",
+    "en": "not applied, since the declared level is not an invoice under EN 16931",
+}
+_MESSAGES: Final[Mapping[str, Mapping[Language, str]]] = {
+    "outdated": {
+        "de": "Die Rechnung gibt {declared} an, eine überholte Fassung; beurteilt wurde sie nach den heutigen Regeln.",
+        "en": "The invoice declares {declared}, an outdated version; it was judged by the rules of today.",
+    },
+    "unknown": {
+        "de": "Die Rechnung gibt keine bekannte Spezifikation an; beurteilt wurde sie nach den heutigen Regeln.",
+        "en": "The invoice declares no known specification; it was judged by the rules of today.",
+    },
+}
+
+
+def answer(result: ValidationResult, lang: Language) -> dict[str, Any]:
+    """The result in the shape of the HTTP interface; texts in `lang`, numbers as decimal text."""
+    return {
+        "status": "done",
+        "validation_mode": result.stack.mode,
+        "is_valid": result.is_valid,
+        "xrechnung_version": result.stack.national.specification,
+        "validation_profile": result.identity.profile,
+        "validation_format": result.identity.syntax,
+        "processing_time_ms": result.processing_time_ms,
+        "errors": [finding.to_dict(lang) for finding in result.errors],
+        "warnings": [finding.to_dict(lang) for finding in result.warnings],
+        "validation_details": {
+            "invoice_identity": _identity(result),
+            "validation_stack": _stack(result, lang),
+            "compatibility": {"status": result.stack.status, "message": _message(result, lang)},
+        },
+        "invoice_summary": dataclasses.asdict(result.summary),
+        "artifacts": {name: {"available": False, "url": None, "expires_in_seconds": None} for name in _ARTIFACTS},
+    }
+
+
+def _identity(result: ValidationResult) -> dict[str, str]:
+    identity = result.identity
+    known = {
+        "syntax": identity.syntax,
+        "root": identity.root,
+        "declared_profile": identity.profile,
+        "declared_version": identity.version,
+    }
+    if identity.customization_id is not None:
+        known["customization_id"] = identity.customization_id
+    return known
+
+
+def _stack(result: ValidationResult, lang: Language) -> dict[str, Any]:
+    stack = result.stack
+    return {
+        "mode": stack.mode,
+        "scenario_id": result.identity.scenario_id,
+        "status": stack.status,
+        "en16931": _described(stack, "en16931", lang) or _NO_EN16931[lang],
+        "xrechnung": _described(stack, "cius", lang) or _NOT_APPLIED[lang],
+        "layers": [_layer(layer, lang) for layer in stack.layers],
+    }
+
+
+def _described(stack: Stack, name: str, lang: Language) -> str:
+    layer = stack.layer(name)
+    return "" if layer is None else layer.description(lang)
+
+
+def _layer(layer: Layer, lang: Language) -> dict[str, Any]:
+    return {
+        "name": layer.name,
+        "title": layer.title.get(lang, ""),
+        "version": layer.version,
+        "sha256": layer.sha256,
+        "executed": layer.executed,
+        "rules": layer.rules,
+    }
+
+
+def _message(result: ValidationResult, lang: Language) -> str | None:
+    texts = _MESSAGES.get(result.stack.status)
+    if texts is None:
+        return None
+    return texts[lang].format(declared=f"{result.identity.profile} {result.identity.version}")

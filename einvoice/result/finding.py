@@ -1,0 +1,141 @@
+"""One thing found in an invoice: a small value that knows its catalog entry."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final, Literal, TypeAlias
+
+from einvoice.model.terms import terms as business_terms
+from einvoice.result.location import NOWHERE, Location
+from einvoice.result.texts import Language
+from einvoice.rulebook.catalog import entry
+from einvoice.syntax.overrides import Override
+
+Severity: TypeAlias = Literal["fatal", "warning", "information"]
+
+NUMBERS: Final = ("expected", "actual", "difference")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule that an invoice breaks, at one place of it.
+
+    Attributes:
+        code: the key of the catalog entry, such as "BR-CO-10".
+        severity: the one that counts: "fatal", "warning" or "information".
+        flag: the rule's own severity; another one only where a published override changed it.
+        layer: "schema", "en16931", "cius", "extension", "profile", "pdf" or "file".
+        section: the part of the invoice that it is about, such as "seller".
+        terms: business terms, the leading one first; may be empty.
+        location: line, column and XPath, worked out when asked.
+        values: what was compared ("expected", "actual", "difference") and whatever else the texts quote.
+        indicative: the document breaks its XML schema, so the finding may follow from that.
+        override: the published override that changed the severity, if one did.
+        lang: the language of the texts where none is asked for.
+    """
+
+    code: str
+    severity: Severity
+    flag: Severity
+    layer: str
+    section: str
+    terms: tuple[str, ...] = ()
+    location: Location = NOWHERE
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    indicative: bool = False
+    override: Override | None = None
+    lang: Language = "de"
+
+    def title(self, lang: Language | None = None) -> str:
+        """What is wrong, in a few words."""
+        return entry(self.code).title(lang or self.lang, self.values)
+
+    def explanation(self, lang: Language | None = None) -> str:
+        """Why it is wrong, with the numbers that were compared."""
+        return entry(self.code).explanation(lang or self.lang, self.values)
+
+    def fix(self, lang: Language | None = None) -> str:
+        """What to do about it."""
+        return entry(self.code).fix(lang or self.lang, self.values)
+
+    def override_reason(self, lang: Language | None = None) -> str:
+        """Why `severity` is not the rule's own `flag`; "" where it is."""
+        if self.override is None:
+            return ""
+        return self.override.reason_de if (lang or self.lang) == "de" else self.override.reason_en
+
+    @property
+    def line(self) -> int | None:
+        """The line in the document, counted from 1; None for a finding that has no place in it."""
+        return self.location.line
+
+    @property
+    def column(self) -> int | None:
+        """The column in that line, counted from 1 in characters."""
+        return self.location.column
+
+    @property
+    def xpath(self) -> str:
+        """An XPath that selects the place and nothing else (prefixes: `einvoice.NAMESPACES`); "" without a place."""
+        return self.location.xpath
+
+    @property
+    def bt_field(self) -> str:
+        """The leading business term, "BT-…"; of a group its first term; "" where there is none."""
+        if not self.terms:
+            return ""
+        leading = self.terms[0]
+        return leading if leading.startswith("BT-") else next(_terms_of_group(leading), "")
+
+    @property
+    def doc_url(self) -> str:
+        """Where an appliance describes the rule, from its base address on."""
+        return f"/catalog/{self.code}"
+
+    def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
+        """The finding as the HTTP interface answers it, ready for JSON; numbers are decimal text."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "validation_layer": self.layer,
+            "section": self.section,
+            "title": self.title(lang),
+            "explanation": self.explanation(lang),
+            "fix": self.fix(lang),
+            "bt_field": self.bt_field,
+            "xpath": self.xpath,
+            "line": self.line,
+            "column": self.column,
+            "terms": list(self.terms),
+            "values": {name: _json(value) for name, value in self.values.items()},
+            "flag": self.flag,
+            "override_reason": self.override_reason(lang),
+            "indicative": self.indicative,
+            "doc_url": self.doc_url,
+        }
+
+    def __str__(self) -> str:
+        where = f" ({self.line})" if self.line else ""
+        return f"{self.code}{where}: {self.title()}"
+
+
+def _terms_of_group(group: str) -> Iterator[str]:
+    """The business terms of a group and of the groups below it, in the norm's order."""
+    known = business_terms()
+    for number, term in known.items():
+        above = term.parent
+        while above and above != group:
+            above = known[above].parent
+        if above and number.startswith("BT-"):
+            yield number
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return value

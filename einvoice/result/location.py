@@ -1,0 +1,85 @@
+"""Where a finding points: line, column and XPath, worked out when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from einvoice.model import source
+from einvoice.syntax.xml import Position, positions
+
+
+class Places:
+    """The places of one document that findings point at.
+
+    All of them are worked out together: a column costs one more scan of the document, however many are asked for.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._wanted: list[Any] = []
+        self._steps: dict[Any, str] = {}
+        self._found: dict[Any, Position] = {}
+
+    def at(self, node: Any, attribute: str | None = None) -> Location:
+        """The location of an element of the document, or of one attribute of it."""
+        self._wanted.append(node)
+        return Location(self, node, attribute)
+
+    def xpath(self, node: Any, attribute: str | None) -> str:
+        """An XPath that selects the node and nothing else."""
+        return source.xpath(node, attribute, self._steps)
+
+    def position(self, node: Any) -> Position:
+        """Line and column of an element's start tag."""
+        if node not in self._found:
+            self._found = dict(zip(self._wanted, positions(self._data, self._wanted), strict=True))
+        return self._found[node]
+
+    def order(self) -> dict[Any, int]:
+        """The elements that findings point at, numbered as they stand in the document."""
+        if len(self._wanted) < 2:
+            return dict.fromkeys(self._wanted, 0)
+        wanted = set(self._wanted)
+        elements: Iterable[Any] = self._wanted[0].getroottree().getroot().iter()
+        return {element: number for number, element in enumerate(elements) if element in wanted}
+
+
+class Location:
+    """A place in a document; the empty one, `NOWHERE`, stands for what is about no place in it."""
+
+    __slots__ = ("_attribute", "_places", "node")
+
+    def __init__(self, places: Places | None = None, node: Any = None, attribute: str | None = None) -> None:
+        self._places = places
+        self._attribute = attribute
+        self.node = node
+
+    @property
+    def line(self) -> int | None:
+        """The line, counted from 1; None without a place."""
+        return source.line(self.node)
+
+    @property
+    def column(self) -> int | None:
+        """The column of the element's start tag, counted from 1 in characters; None without a place."""
+        return None if self._places is None else self._places.position(self.node).column
+
+    @property
+    def xpath(self) -> str:
+        """An XPath that selects the place and nothing else, with the prefixes of `NAMESPACES`; "" without a place."""
+        return "" if self._places is None else self._places.xpath(self.node, self._attribute)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Location):
+            return NotImplemented
+        return (self.line, self.xpath) == (other.line, other.xpath)
+
+    def __hash__(self) -> int:
+        return hash((self.line, self.xpath))
+
+    def __repr__(self) -> str:
+        return f"Location({self.xpath!r}, line {self.line})"
+
+
+NOWHERE = Location()

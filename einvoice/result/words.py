@@ -1,0 +1,98 @@
+"""The words around findings, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from einvoice.errors import quote
+from einvoice.result.finding import NUMBERS, Finding
+from einvoice.result.texts import Language
+from einvoice.rulebook.rule import show
+
+if TYPE_CHECKING:
+    from einvoice.result.validation import ValidationResult
+
+WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
+    "de": {
+        "valid": "gültig",
+        "invalid": "nicht gültig",
+        "fatal": "Fehler",
+        "warning": "Warnung",
+        "information": "Hinweis",
+        "fatal_many": "Fehler",
+        "warning_many": "Warnungen",
+        "information_many": "Hinweise",
+        "none": "keine Befunde",
+        "line": "Zeile",
+        "expected": "erwartet",
+        "actual": "gefunden",
+        "difference": "Differenz",
+        "indicative": "unter Vorbehalt, da die Datei nicht dem XML-Schema entspricht",
+        "rule": "Regel",
+        "place": "Stelle",
+        "finding": "Befund",
+        "fix": "Abhilfe",
+    },
+    "en": {
+        "valid": "valid",
+        "invalid": "not valid",
+        "fatal": "error",
+        "warning": "warning",
+        "information": "information",
+        "fatal_many": "errors",
+        "warning_many": "warnings",
+        "information_many": "notes",
+        "none": "no findings",
+        "line": "line",
+        "expected": "expected",
+        "actual": "found",
+        "difference": "difference",
+        "indicative": "with reservation, since the file does not conform to the XML schema",
+        "rule": "Rule",
+        "place": "Place",
+        "finding": "Finding",
+        "fix": "What to do",
+    },
+}
+
+
+def verdict(result: ValidationResult, lang: Language) -> str:
+    """Valid or not, in words."""
+    return WORDS[lang]["valid" if result.is_valid else "invalid"]
+
+
+def counts(result: ValidationResult, lang: Language) -> str:
+    """How many findings there are of each severity: "2 errors, 1 warning"."""
+    words = WORDS[lang]
+    parts = []
+    for severity in ("fatal", "warning", "information"):
+        number = sum(finding.severity == severity for finding in result.findings)
+        if number:
+            parts.append(f"{number} {words[severity if number == 1 else severity + '_many']}")
+    return ", ".join(parts) or words["none"]
+
+
+def declared(result: ValidationResult) -> str:
+    """What the document says it is, and its syntax: "XRechnung 3.0 (UBL)"."""
+    identity = result.identity
+    return f"{identity.profile} {identity.version}".strip() + f" ({identity.syntax})"
+
+
+def headline(result: ValidationResult, lang: Language) -> str:
+    """The verdict in one line."""
+    number = quote(result.summary.invoice_number)
+    name = ", ".join(part for part in (number, declared(result)) if part)
+    return f"{name}: {verdict(result, lang)}, {counts(result, lang)}"
+
+
+def place(finding: Finding, lang: Language) -> str:
+    """Where a finding points, for people: "line 35, BT-106"."""
+    line = f"{WORDS[lang]['line']} {finding.line}" if finding.line else ""
+    return ", ".join(part for part in (line, finding.bt_field) if part)
+
+
+def numbers(finding: Finding, lang: Language) -> str:
+    """What was compared: "expected 119.00, found 119.01, difference 0.01"; "" where nothing was."""
+    values = finding.values
+    return ", ".join(f"{WORDS[lang][name]} {show(values[name], values)}" for name in NUMBERS if name in values)

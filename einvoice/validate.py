@@ -1,0 +1,237 @@
+"""From a file to the verdict: parse, identify, XML schema, read, rules, findings."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
+
+from einvoice import errors
+from einvoice.data import rules_folder
+from einvoice.model.invoice import Invoice
+from einvoice.model.values import Value
+from einvoice.result import LANGUAGES, Finding, Language, Layer, Mode, Places, Severity, Stack, Status, ValidationResult
+from einvoice.rulebook import engine
+from einvoice.rulebook.catalog import entry
+from einvoice.rulebook.rule import Fired
+from einvoice.rulebook.versions import Version, read_ruleset
+from einvoice.syntax import overrides, reader, schema, xml
+from einvoice.syntax.detect import Identity, identify, specifications
+
+MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
+_LONGEST: Final = 500
+"""So many characters of a value a finding quotes at most."""
+_CURRENT: Final = "xrechnung-3.0"
+_SCHEMAS: Final = {"UBL": "UBL 2.1", "CII": "D16B"}
+
+_log: Final = logging.getLogger("einvoice")
+
+
+def read(source: xml.Source) -> Invoice:
+    """Return the invoice that a file holds, unjudged.
+
+    Args:
+        source: a path, bytes, or a binary file; UBL or CII.
+
+    Raises:
+        UnreadableDocument: one of its subclasses, see `einvoice.errors`.
+        OSError: the file cannot be opened.
+    """
+    data, _ = xml.source_bytes(source)
+    document = xml.parse(data)
+    identify(document)
+    return reader.read(document.getroot())
+
+
+def validate(
+    source: xml.Source,
+    *,
+    lang: Language = "de",
+    mode: Mode = "current",
+    profile: str | None = None,
+    ruleset: str | None = None,
+) -> ValidationResult:
+    """Judge an invoice by its XML schema and by the rules of the specification that it declares.
+
+    The business rules run even where the XML schema is broken; their findings are `indicative` then.
+
+    Args:
+        source: a path, bytes, or a binary file; UBL or CII.
+        lang: language of the texts, "de" or "en"; the findings can still be asked for the other one.
+        mode: "current" judges by the rules of today; "compatibility" does too as long as no older ones are part of
+            this version, and says so.
+        profile: "xrechnung" judges by EN 16931 and XRechnung, whatever the document declares.
+        ruleset: a release to judge by in place of the declared one, such as "xrechnung-3.0.2".
+
+    Raises:
+        UnreadableDocument: nobody can read it as an invoice; one of its subclasses, see `einvoice.errors`.
+        ValueError: an argument has a value that is not known; the message names those that are.
+        OSError: the file cannot be opened.
+    """
+    started = time.perf_counter()
+    _check(lang=(lang, LANGUAGES), mode=(mode, MODES))
+    _check(profile=(profile, (None, "xrechnung")), ruleset=(ruleset, (None, *_rulesets())))
+    data, filename = xml.source_bytes(source)
+    document = xml.parse(data)
+    identity = identify(document)
+    judging = _Judging(data, identity, lang)
+    judging.schema(document)
+    invoice = reader.read(document.getroot())
+    judging.declaration(invoice)
+    judging.rules(invoice, _layers(identity, forced=bool(profile or ruleset)))
+    milliseconds = round((time.perf_counter() - started) * 1000)
+    stack = Stack(mode, _status(identity), tuple(judging.layers), _national())
+    return ValidationResult(judging.sorted(), identity, stack, invoice, lang, filename, milliseconds)
+
+
+def _check(**arguments: tuple[object, Iterable[object]]) -> None:
+    for name, (value, known) in arguments.items():
+        if value not in (allowed := tuple(known)):
+            raise ValueError(f"{name} is {' or '.join(map(repr, allowed))}, not {value!r}")
+
+
+class _Judging:
+    """What one validation has found so far, and which layers have run."""
+
+    def __init__(self, data: bytes, identity: Identity, lang: Language) -> None:
+        self.layers: list[Layer] = []
+        self._findings: list[Finding] = []
+        self._places = Places(data)
+        self._identity = identity
+        self._lang = lang
+        self._broken = False  # the schema
+
+    def schema(self, document: Any) -> None:
+        """Judge by the XML schema."""
+        violations = schema.violations(document, self._identity.root)
+        self._broken = bool(violations)
+        for violation in violations:
+            self._of_catalog(violation.code, "schema", violation.element, violation.values)
+        name = _SCHEMAS[self._identity.syntax]
+        self.layers.append(Layer("schema", {"de": f"XML-Schema {name}", "en": f"XML schema {name}"}))
+
+    def declaration(self, invoice: Invoice) -> None:
+        """Say what there is to say about the declared specification."""
+        declared = invoice.specification
+        for remark in self._identity.remarks:
+            self._of_catalog(remark.code, "file", declared.node if declared else invoice.node, remark.values)
+
+    def rules(self, invoice: Invoice, layers: tuple[str, ...]) -> None:
+        """Judge by the rules of `layers`; one that does not run to its end is an error."""
+        program, missing = _program(self._identity.syntax, layers)
+        if program is not None:
+            self._run(program, invoice)
+        for name in missing:
+            self._not_run("LAYER-MISSING", name, invoice.node, profile=self._identity.profile)
+
+    def sorted(self) -> tuple[Finding, ...]:
+        """The findings by layer, place in the document, and code."""
+        order = self._places.order()
+        layers = ("file", *(layer.name for layer in self.layers))
+        return tuple(
+            sorted(
+                self._findings,
+                key=lambda found: (layers.index(found.layer), order.get(found.location.node, -1), found.code),
+            )
+        )
+
+    def _run(self, program: engine.Program, invoice: Invoice) -> None:
+        published = overrides.overrides(self._identity)
+        try:
+            found = [self._of_rule(fired, invoice, published.get(fired.rule.code)) for fired in program.run(invoice)]
+        except Exception as error:
+            # A document must not bring the others down that are judged with it; nor may it pass for judged.
+            _log.exception("The rules stopped")
+            for layer in program.layers:
+                self._not_run("LAYER-FAILED", layer.name, invoice.node, reason=type(error).__name__)
+            return
+        self._findings += found
+        for name, _, version, specification, date, title, sha256, count in program.layers:
+            self.layers.append(Layer(name, title, version, specification, date, sha256, True, count))
+
+    def _of_rule(self, fired: Fired, invoice: Invoice, override: overrides.Override | None) -> Finding:
+        rule, place = fired.rule, fired.place
+        flag = cast("Severity", rule.severity)
+        level = override.level if override else flag
+        attribute = place.attribute if isinstance(place, Value) else None
+        return Finding(
+            code=rule.code,
+            severity=level,
+            flag=flag,
+            layer=rule.layer,
+            section=rule.section,
+            terms=rule.terms,
+            location=self._places.at(invoice.node if place.node is None else place.node, attribute),
+            values=_quotable(fired.values),
+            indicative=self._broken,
+            override=override if level != flag else None,
+            lang=self._lang,
+        )
+
+    def _of_catalog(self, code: str, layer: str, node: Any, values: Mapping[str, object]) -> None:
+        """Add a finding that no rule made: all that is fixed about it stands in the catalog."""
+        known = entry(code)
+        severity = cast("Severity", known.severity)
+        self._findings.append(
+            Finding(
+                code=code,
+                severity=severity,
+                flag=severity,
+                layer=layer,
+                section=known.section,
+                terms=known.terms,
+                location=self._places.at(node),
+                values=_quotable(values),
+                lang=self._lang,
+            )
+        )
+
+    def _not_run(self, code: str, layer: str, node: Any, **values: str) -> None:
+        self.layers.append(Layer(layer, {}, executed=False))
+        self._of_catalog(code, layer, node, {"layer": layer, **values})
+
+
+def _quotable(values: Mapping[str, object]) -> dict[str, Any]:
+    """Values that texts, logs and answers can quote: what a document says may be long, and may steer a terminal."""
+    return {
+        name: errors.quote(value, most=_LONGEST) if isinstance(value, str) else value for name, value in values.items()
+    }
+
+
+def _layers(identity: Identity, forced: bool) -> tuple[str, ...]:
+    """The layers of rules to judge by; with `forced` those of XRechnung whatever the document declares."""
+    specification = identity.specification
+    if forced and specification.family != _CURRENT:
+        specification = specifications()[_CURRENT]
+    return tuple(layer for layer in specification.layers if layer != "schema")
+
+
+def _status(identity: Identity) -> Status:
+    if identity.kind == "unknown":
+        return "unknown"
+    return "current" if identity.specification.current else "outdated"
+
+
+@functools.cache
+def _program(syntax: str, layers: tuple[str, ...]) -> tuple[engine.Program | None, tuple[str, ...]]:
+    """The rules of those layers that there are, and the names of those that there are not."""
+    book = engine.rulebook()
+    try:
+        return book.program(syntax, layers), ()
+    except LookupError:
+        there = tuple(layer for layer in layers if len(layers) > 1 and _program(syntax, (layer,))[0])
+    return (book.program(syntax, there) if there else None), tuple(layer for layer in layers if layer not in there)
+
+
+@functools.cache
+def _national() -> Layer:
+    """The rule set of XRechnung that is installed."""
+    ruleset = read_ruleset(rules_folder() / "xrechnung")
+    newest: Version = ruleset.versions[-1]
+    return Layer("cius", ruleset.title, newest.name, newest.specification, newest.date)
+
+
+def _rulesets() -> tuple[str, ...]:
+    return (f"xrechnung-{_national().specification}",)
