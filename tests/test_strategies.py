@@ -9,9 +9,7 @@ from strategies import ATTRIBUTES, everything, invoices, plausible_invoices, tex
 
 from einvoice.model.group import kinds_of
 from einvoice.model.invoice import Invoice, Note
-from einvoice.model.values import (
-    absent,
-)
+from einvoice.model.values import absent
 
 
 @given(texts())
@@ -54,6 +52,8 @@ def test_plausible_invoices_add_up(invoice: Invoice) -> None:
     assert totals.line_net.number == total(line.net_amount for line in invoice.lines)
     assert of(totals.allowances) == total(it.amount for it in invoice.allowances)
     assert of(totals.charges) == total(it.amount for it in invoice.charges)
+    assert (totals.allowances is absent) == (not invoice.allowances)
+    assert (totals.charges is absent) == (not invoice.charges)
     assert totals.net.number == totals.line_net.number - of(totals.allowances) + of(totals.charges)
     assert invoice.vat_total.number == total(part.tax_amount for part in invoice.vat_breakdown)
     assert totals.gross.number == totals.net.number + invoice.vat_total.number
