@@ -4,6 +4,7 @@
     ├── UnreadableDocument            nobody can read this file; one subclass a cause
     │   ├── EmptyFile                 FILE-EMPTY
     │   ├── UnsupportedFormat         FILE-FORMAT            neither XML nor PDF
+    │   ├── PdfNotRead                FILE-PDF               a PDF, which this installation does not open
     │   ├── UnsupportedEncoding       FILE-ENCODING
     │   ├── TooLarge                  FILE-SIZE
     │   ├── TooDeep                   FILE-DEPTH
@@ -95,6 +96,14 @@ class UnsupportedFormat(UnreadableDocument):
     code = "FILE-FORMAT"
     problem = "unsupported_file"
     sentence = "The file is neither XML nor PDF; found: {found}."
+
+
+class PdfNotRead(UnreadableDocument):
+    """A PDF, perhaps a hybrid invoice; reading those is not part of this installation."""
+
+    code = "FILE-PDF"
+    problem = "pdf_not_supported"
+    sentence = "The file is a PDF; hybrid invoices (ZUGFeRD, Factur-X) are not read by this installation."
 
 
 class UnsupportedEncoding(UnreadableDocument):

@@ -40,7 +40,7 @@ def read(source: xml.Source) -> Invoice:
         OSError: the file cannot be opened.
     """
     data, _ = xml.source_bytes(source)
-    document = xml.parse(data)
+    document = _parse(data)
     identify(document)
     return reader.read(document.getroot())
 
@@ -74,7 +74,7 @@ def validate(
     _check(lang=(lang, LANGUAGES), mode=(mode, MODES))
     _check(profile=(profile, (None, "xrechnung")), ruleset=(ruleset, (None, *_rulesets())))
     data, filename = xml.source_bytes(source)
-    document = xml.parse(data)
+    document = _parse(data)
     identity = identify(document)
     judging = _Judging(data, identity, lang)
     judging.schema(document)
@@ -84,6 +84,12 @@ def validate(
     milliseconds = round((time.perf_counter() - started) * 1000)
     stack = Stack(mode, _status(identity), tuple(judging.layers), _national())
     return ValidationResult(judging.sorted(), identity, stack, invoice, lang, filename, milliseconds)
+
+
+def _parse(data: bytes) -> Any:
+    if xml.sniff(data) == "pdf":
+        raise errors.PdfNotRead
+    return xml.parse(data)
 
 
 def _check(**arguments: tuple[object, Iterable[object]]) -> None:
