@@ -1,0 +1,109 @@
+"""Everything that a finding can say: one entry for each code of every layer, with its texts in German and English.
+
+The entries come from the rule files and from the folders of texts alone (``rules/schema``, ``rules/file``), and are
+kept in the cache as plain data: a program that only prints one finding reads nothing else.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from einvoice.data import rules_folder
+from einvoice.rulebook import cache
+from einvoice.rulebook.rule import show
+
+_QUOTED: Final = re.compile(r"\{([\w.]+)\}")
+_UNKNOWN: Final = "…"
+_NO_VALUES: Final[Mapping[str, Any]] = {}
+
+
+class CatalogEntry(NamedTuple):
+    """What is known of a code apart from any invoice.
+
+    ``severity`` and ``terms`` are those of UBL where the syntaxes differ; ``severities`` and ``never`` (why the rule
+    cannot be broken) say it for each. ``texts`` are by language and name, ``stand_ins`` what they quote where no
+    invoice is at hand. ``examples`` are the situations that break the rule.
+    """
+
+    code: str
+    severity: str
+    layer: str
+    section: str
+    terms: tuple[str, ...]
+    texts: dict[str, dict[str, str]]
+    file: str
+    source: str = ""
+    since: str = ""
+    until: str = ""
+    aliases: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
+    severities: dict[str, str] = {}  # noqa: RUF012 (the default of a tuple's field; entries are never changed)
+    never: dict[str, str] = {}  # noqa: RUF012
+    stand_ins: dict[str, str] = {}  # noqa: RUF012
+    examples: tuple[str, ...] = ()
+
+    def title(self, language: str, values: Mapping[str, Any] = _NO_VALUES) -> str:
+        """What is wrong, in a line. ``language`` is ``de`` or ``en``, ``values`` what a finding has to quote."""
+        return self._text(language, "title", values)
+
+    def explanation(self, language: str, values: Mapping[str, Any] = _NO_VALUES) -> str:
+        """Why it is wrong."""
+        return self._text(language, "explanation", values)
+
+    def fix(self, language: str, values: Mapping[str, Any] = _NO_VALUES) -> str:
+        """What to do about it."""
+        return self._text(language, "fix", values)
+
+    def _text(self, language: str, name: str, values: Mapping[str, Any]) -> str:
+        def quoted(found: re.Match[str]) -> str:
+            if found[1] in values:
+                return show(values[found[1]], values)
+            return self.stand_ins.get(found[1], _UNKNOWN)
+
+        return _QUOTED.sub(quoted, self.texts[language][name])
+
+
+class Catalog(Mapping[str, CatalogEntry]):
+    """The entries by code; an alias finds its entry too, but is not listed."""
+
+    def __init__(self, rows: list[tuple[Any, ...]], digest: str) -> None:
+        self._rows = {row[0]: row for row in rows}
+        self._aliases = {alias: row[0] for row in rows for alias in row[10]}
+        self.digest = digest
+
+    def __getitem__(self, code: str) -> CatalogEntry:
+        return CatalogEntry(*self._rows[self._aliases.get(code, code)])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+@functools.cache
+def catalog() -> Catalog:
+    """The catalog that comes with einvoice; its ``digest`` changes whenever a rule or a text does."""
+    return read_catalog(rules_folder())
+
+
+def entry(code: str) -> CatalogEntry:
+    """The entry of a code. Raises ``KeyError`` for an unknown one."""
+    return catalog()[code]
+
+
+def read_catalog(folder: Path) -> Catalog:
+    """The catalog of a folder of rules. Raises ``RuleError`` where a file is wrong."""
+    digest = cache.digest(sorted(folder.glob("*/*.toml")))
+    key = cache.key("catalog", digest)
+    rows = cache.load("catalog", key)
+    if rows is None:
+        from einvoice.rulebook.entries import entries
+
+        rows = [tuple(entry) for entry in entries(folder)]
+        cache.store("catalog", key, rows)
+    return Catalog(rows, digest)

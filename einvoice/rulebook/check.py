@@ -1,0 +1,125 @@
+"""For those who write rules: check every file and every example, and begin a new rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from einvoice.data import rules_folder
+from einvoice.errors import RuleError
+from einvoice.rulebook.build import BASE, assemble
+from einvoice.rulebook.contexts import Contexts
+from einvoice.rulebook.engine import Program
+from einvoice.rulebook.entries import entry_of_text
+from einvoice.rulebook.examples import examples_of, invoice_of
+from einvoice.rulebook.load import Definition, read_file, rule_files
+from einvoice.rulebook.proof import Proof, prove
+from einvoice.rulebook.rule import SYNTAXES
+from einvoice.rulebook.versions import RuleSet, read_ruleset
+
+_NEW: Final = """code     = "{code}"
+severity = "fatal"
+source   = ""
+terms    = ["BT-1"] # every term that the condition reads; the finding points at the first
+
+assert = "filled(invoice.number)"
+
+[de]
+title       = ""
+explanation = ""
+fix         = ""
+
+[en]
+title       = ""
+explanation = ""
+fix         = ""
+
+[[valid]]
+about = "the base invoice"
+
+[[invalid]]
+about = ""
+drop  = ["number"]
+"""
+
+
+def check_all(folder: Path | None = None) -> list[RuleError]:
+    """Everything that is wrong with the rule data: each problem names file, key, column and what to write instead."""
+    folder = folder or rules_folder()
+    problems: list[RuleError] = []
+    names = sorted((path.parent.name for path in folder.glob("*/ruleset.toml")), key=lambda name: name != BASE)
+    below: Contexts | None = None
+    for name in names:
+        try:
+            ruleset = read_ruleset(folder / name)
+            contexts = Contexts(folder / name, below)
+        except RuleError as error:
+            problems.append(error)
+            continue
+        below = below or contexts
+        problems += _of_set(folder / name, ruleset, contexts)
+    for path in sorted(folder.glob("*/*.toml")):
+        if path.parent.name not in names:
+            try:
+                entry_of_text(path)
+            except RuleError as error:
+                problems.append(error)
+    return problems
+
+
+def new_rule(code: str, ruleset: str, folder: Path | None = None) -> Path:
+    """Begin the file of a new rule, to be filled in. Returns its path.
+
+    Raises ``LookupError`` for an unknown rule set and ``FileExistsError`` for a rule that is there already.
+    """
+    home = (folder or rules_folder()) / ruleset
+    if not (home / "ruleset.toml").exists():
+        raise LookupError(f"there is no rule set '{ruleset}'")
+    path = home / f"{code}.toml"
+    with path.open("x", encoding="utf-8") as file:
+        file.write(_NEW.format(code=code))
+    return path
+
+
+def program_of(proof: Proof, syntax: str, release: str | None = None) -> Program:
+    """A program of one rule."""
+    return Program([], *assemble([proof], syntax, release))
+
+
+def _of_set(folder: Path, ruleset: RuleSet, contexts: Contexts) -> Iterator[RuleError]:
+    codes: dict[str, str] = {}
+    for path in rule_files(folder):
+        try:
+            definitions = read_file(path, ruleset)
+        except RuleError as error:
+            yield error
+            continue
+        for definition in definitions:
+            other = codes.setdefault(definition.code, definition.file)
+            if other != definition.file:
+                yield RuleError(f"{definition.code} stands in {other} already", file=definition.file, key="code")
+            yield from _of_definition(definition, contexts, folder.parent)
+
+
+def _of_definition(definition: Definition, contexts: Contexts, folder: Path) -> Iterator[RuleError]:
+    for syntax in SYNTAXES:
+        for version in definition.versions:
+            try:
+                proof = prove(definition, syntax, version, contexts)
+                if proof and version == definition.versions[0]:
+                    yield from _of_examples(definition, proof, syntax, folder)
+            except RuleError as error:
+                yield error
+
+
+def _of_examples(definition: Definition, proof: Proof, syntax: str, folder: Path) -> Iterator[RuleError]:
+    program = program_of(proof, syntax)
+    for kind, example in examples_of(definition, syntax):
+        if example.insert:
+            continue  # it takes a document
+        fires = bool(program.run(invoice_of(example, folder, definition.file, syntax)))
+        if fires != (kind == "invalid"):
+            says = "breaks the rule" if fires else "does not break the rule"
+            message = f"{definition.code} in {syntax}: '{example.about}' {says}"
+            yield RuleError(message, file=definition.file, key=f"[[{kind}]]")

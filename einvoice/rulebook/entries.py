@@ -1,0 +1,106 @@
+"""Make the catalog: an entry from each rule, and from each file of texts alone."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from einvoice.errors import RuleError
+from einvoice.rulebook import sections
+from einvoice.rulebook.build import Shelf
+from einvoice.rulebook.catalog import CatalogEntry
+from einvoice.rulebook.contexts import Contexts
+from einvoice.rulebook.language import Where
+from einvoice.rulebook.load import TEXTS, Definition, check_keys, check_texts, natural
+from einvoice.rulebook.proof import terms_at
+from einvoice.rulebook.rule import SYNTAXES
+
+_TEXT_KEYS: Final = {
+    "code": str, "severity": str, "layer": str, "section": str, "terms": list, "source": str, "de": dict, "en": dict,
+}  # fmt: skip
+_PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
+
+
+def entries(folder: Path) -> Iterator[CatalogEntry]:
+    """Every entry: the rule sets first, then the folders of texts alone. Raises ``RuleError`` for a wrong file."""
+    shelf = Shelf(folder)
+    for name, definitions in shelf.definitions.items():
+        for definition in definitions:
+            yield from _of_rule(definition, shelf.contexts[name])
+    for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
+        if path.parent.name not in shelf.sets:
+            yield entry_of_text(path)
+
+
+def _of_rule(definition: Definition, contexts: Contexts) -> Iterator[CatalogEntry]:
+    """One entry, or two where the syntaxes have codes of their own."""
+    newest = definition.ruleset.newest
+    by_code: dict[str, list[str]] = {}
+    for syntax in SYNTAXES:
+        by_code.setdefault(definition.sentence(syntax, newest).code, []).append(syntax)
+    data = definition.data
+    for code, syntaxes in by_code.items():
+        sentences = {syntax: definition.sentence(syntax, newest) for syntax in syntaxes}
+        first = next((it for it in sentences.values() if not it.never), sentences[syntaxes[0]])
+        yield CatalogEntry(
+            code,
+            first.severity,
+            definition.layer,
+            sections.section(data.get("section"), first.terms, definition.file),
+            first.terms,
+            definition.texts,
+            definition.file,
+            data.get("source", ""),
+            definition.bound("since"),
+            definition.bound("until"),
+            tuple(data.get("aliases", ())),
+            tuple(data.get("replaces", ())),
+            {syntax: it.severity for syntax, it in sentences.items()},
+            {syntax: it.never for syntax, it in sentences.items() if it.never},
+            _stand_ins(definition, syntaxes, contexts),
+            tuple(example.about for example in definition.examples("invalid")),
+        )
+
+
+def _stand_ins(definition: Definition, syntaxes: list[str], contexts: Contexts) -> dict[str, str]:
+    """The business term for every path that the texts quote, and for ``actual``."""
+    found: dict[str, str] = {}
+    text = " ".join(text for texts in definition.texts.values() for text in texts.values())
+    for syntax in syntaxes:
+        sentence = definition.sentence(syntax, definition.ruleset.newest)
+        if sentence.never:
+            continue
+        if sentence.terms:
+            found["actual"] = sentence.terms[0]
+        scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")))
+        for path in _PATH.findall(text):
+            found.update((path, number) for number in terms_at(path, scope.names)[:1])
+    return found
+
+
+def entry_of_text(path: Path) -> CatalogEntry:
+    """The entry of a file that has texts and no rule. Raises ``RuleError`` where it is wrong."""
+    file = f"{path.parent.name}/{path.name}"
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise RuleError(str(error), file=file) from None
+    check_keys(data, _TEXT_KEYS, file)
+    check_texts(data, file)
+    for key in ("code", "severity", "section"):
+        if key not in data:
+            raise RuleError("is missing", file=file, key=key)
+    terms = tuple(data.get("terms", ()))
+    return CatalogEntry(
+        data["code"],
+        data["severity"],
+        data.get("layer", path.parent.name),
+        sections.section(data["section"], terms, file),
+        terms,
+        {language: {key: data[language][key] for key in TEXTS} for language in ("de", "en")},
+        file,
+        data.get("source", ""),
+    )

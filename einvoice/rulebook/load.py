@@ -1,0 +1,321 @@
+"""Rule files: read, and the parts of a rule put together for one syntax and version. Proving them is ``proof``'s.
+
+A file holds one rule (``code``) or a family of rules (``[codes]``), whose members differ in constants and in single
+keys. Later words win: the file, the member, ``[ubl]``/``[cii]``, the member's ``ubl``/``cii``, ``[[earlier]]``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from einvoice.errors import RuleError
+from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
+from einvoice.rulebook.versions import RuleSet
+
+LANGUAGES: Final = ("de", "en")
+TEXTS: Final = ("title", "explanation", "fix")
+_SENTENCE: Final = {"for": str, "let": dict, "when": str, "assert": str, "terms": list, "severity": str, "never": str}
+_OVERLAY: Final = {**_SENTENCE, "code": str}
+_EXAMPLE: Final = {"about": str, "set": dict, "drop": list, "only": str, "codes": list, "ubl": dict, "cii": dict}
+_EARLIER: Final = {**_SENTENCE, "until": str, "ubl": dict, "cii": dict}
+_DIFFERS: Final = {"artefact": str, "since": str, "until": str, "why": str}
+_FILE: Final = {
+    **_OVERLAY,
+    "codes": dict, "layer": str, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
+    "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "earlier": list, "differs": list,
+    "valid": list, "invalid": list,
+}  # fmt: skip
+_ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
+    "earlier": _EARLIER,
+    "differs": _DIFFERS,
+    "valid": _EXAMPLE,
+    "invalid": _EXAMPLE,
+}
+_SPOKEN: Final = {"str": "a text", "list": "a list", "dict": "a table"}
+_NAMED: Final = re.compile(r"\{(\w+)\}")
+
+Parameters = Mapping[str, "str | Decimal | tuple[str, ...]"]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A rule in one syntax and version: for each …, let …, when …, assert …; ``keys`` says where each part stands."""
+
+    code: str
+    severity: str
+    terms: tuple[str, ...]
+    context: str
+    let: Mapping[str, str]
+    when: str
+    assertion: str
+    never: str
+    parameters: Parameters
+    keys: Mapping[str, str]
+
+    def key(self, name: str) -> str:
+        """The full key of a part, such as ``cii.assert``."""
+        return self.keys.get(name, name)
+
+
+@dataclass(frozen=True)
+class Example:
+    """An invoice that keeps or breaks the rule: the base invoice with fields dropped and set."""
+
+    about: str
+    set: Mapping[str, Any] = field(default_factory=dict)
+    drop: tuple[str, ...] = ()
+    syntaxes: tuple[str, ...] = SYNTAXES
+    insert: Mapping[str, Any] = field(default_factory=dict)  # by syntax: XML that no path of the model can say
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Everything that a rule file says of one code."""
+
+    code: str
+    file: str
+    ruleset: RuleSet
+    member: Mapping[str, Any]  # what [codes] says of it
+    data: Mapping[str, Any]
+
+    @property
+    def layer(self) -> str:
+        """The layer that the rule belongs to."""
+        return str(self.data.get("layer", self.ruleset.layer))
+
+    @property
+    def texts(self) -> dict[str, dict[str, str]]:
+        """Title, explanation and fix in each language, the constants of the family filled in."""
+        return {language: self._texts(language) for language in LANGUAGES}
+
+    def _texts(self, language: str) -> dict[str, str]:
+        constants = dict(self.member)
+        for name, content in self.member.items():
+            if isinstance(content, dict):  # a constant with a text for each language
+                constants[name] = content.get(language)
+        return {key: fill(self.data[language][key], constants) for key in TEXTS}
+
+    def examples(self, kind: str) -> list[Example]:
+        """The ``valid`` or ``invalid`` examples of this code."""
+        chosen = (entry for entry in self.data.get(kind, ()) if self.code in entry.get("codes", [self.code]))
+        return [_example(fill(entry, self.member)) for entry in chosen]
+
+    def in_version(self, version: str) -> bool:
+        """Whether the rule is part of a version of its rule set."""
+        return self.ruleset.has(self.bound("since"), self.bound("until"), version)
+
+    def bound(self, key: str) -> str:
+        """The first version that has the rule (``since``), or the first that no longer has it (``until``), or ''."""
+        return str(self.member.get(key, self.data.get(key, "")))
+
+    @property
+    def versions(self) -> list[str]:
+        """The newest version that has the rule, and one for each older way in which it reads."""
+        known = [version.name for version in self.ruleset.versions if self.in_version(version.name)]
+        read: dict[str, str] = {}
+        for version in reversed(known):
+            read.setdefault(repr([self.sentence(syntax, version) for syntax in SYNTAXES]), version)
+        return list(read.values())
+
+    def sentence(self, syntax: str, version: str) -> Sentence:
+        """The rule as it reads in a syntax and version; ``never`` says why it cannot be broken there."""
+        own = syntax.lower()
+        parts = [("", self.data), ("codes", self.member)]
+        parts += [(f"{prefix}.{own}".lstrip("."), part[own]) for prefix, part in parts if own in part]
+        for earlier in self.data.get("earlier", []):
+            if self.ruleset.has("", earlier["until"], version):
+                parts += [("earlier", earlier)] + ([(f"earlier.{own}", earlier[own])] if own in earlier else [])
+                break
+        return _sentence(self.code, parts)
+
+
+def read_definitions(folder: Path, ruleset: RuleSet) -> list[Definition]:
+    """Every rule of a folder, in the order of their codes. Raises ``RuleError`` for the first file that is wrong."""
+    found: list[Definition] = []
+    for path in rule_files(folder):
+        found += read_file(path, ruleset)
+    codes: dict[str, str] = {}
+    for definition in found:
+        other = codes.setdefault(definition.code, definition.file)
+        if other != definition.file:
+            raise RuleError(f"{definition.code} stands in {other} already", file=definition.file, key="code")
+    return sorted(found, key=lambda definition: natural(definition.code))
+
+
+def rule_files(folder: Path) -> list[Path]:
+    """The rule files of a folder: all TOML files but the two that are about the folder."""
+    return sorted(path for path in folder.glob("*.toml") if path.name not in ("ruleset.toml", "contexts.toml"))
+
+
+def read_file(path: Path, ruleset: RuleSet) -> list[Definition]:
+    """The rules of one file; ``RuleError`` names file, key and what to write instead."""
+    file = f"{path.parent.name}/{path.name}"
+    try:
+        data = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise RuleError(str(error), file=file, hint="texts stand in quotes; a table is [name]") from None
+    _check_file(data, file)
+    members = data["codes"] if "codes" in data else {data["code"]: {}}
+    definitions = [Definition(code, file, ruleset, member, data) for code, member in members.items()]
+    for definition in definitions:
+        _check_definition(definition)
+    return definitions
+
+
+def natural(code: str) -> tuple[str | int, ...]:
+    """A key that puts BR-9 before BR-10.
+
+    >>> sorted(["BR-10", "BR-9", "BR-CO-1"], key=natural)
+    ['BR-9', 'BR-10', 'BR-CO-1']
+    """
+    return tuple(f"{int(part):09}" if part.isdigit() else part for part in re.split(r"(\d+)", code))
+
+
+def fill(content: Any, constants: Mapping[str, Any]) -> Any:
+    """Put the constants of a family into texts, at ``{name}``; other braces are left for the finding."""
+    if isinstance(content, dict):
+        return {fill(key, constants): fill(value, constants) for key, value in content.items()}
+    if isinstance(content, list):
+        return [fill(value, constants) for value in content]
+    if isinstance(content, str) and constants:
+        return _NAMED.sub(lambda found: _constant(found, constants), content)
+    return content
+
+
+def _constant(found: re.Match[str], constants: Mapping[str, Any]) -> str:
+    constant = constants.get(found[1])
+    if isinstance(constant, list):
+        return ", ".join(constant)
+    return found[0] if constant is None or isinstance(constant, dict) else str(constant)
+
+
+def _sentence(code: str, parts: list[tuple[str, Mapping[str, Any]]]) -> Sentence:
+    said: dict[str, Any] = {"code": code}
+    keys: dict[str, str] = {}
+    constants: dict[str, Any] = {}
+    for prefix, part in parts:
+        if "assert" in part and prefix:
+            said.pop("never", None)  # a condition says that it can be broken after all
+        for name, content in part.items():
+            if name in _SENTENCE or (name == "code" and prefix):
+                said[name] = content
+                keys[name] = f"{prefix}.{name}".lstrip(".")
+            elif prefix.startswith("codes") and not isinstance(content, dict) and name not in ("since", "until"):
+                constants[name] = content
+    said = fill(said, constants)
+    return Sentence(
+        said["code"],
+        said["severity"],
+        tuple(said.get("terms", ())),
+        said.get("for", ""),
+        said.get("let", {}),
+        said.get("when", ""),
+        said.get("assert", ""),
+        said.get("never", ""),
+        {name: _parameter(content) for name, content in constants.items()},
+        keys,
+    )
+
+
+def _parameter(content: Any) -> str | Decimal | tuple[str, ...]:
+    if isinstance(content, list):
+        return tuple(content)
+    return content if isinstance(content, str) else Decimal(content)
+
+
+def _example(entry: Mapping[str, Any]) -> Example:
+    only: tuple[str, ...] = (entry["only"].upper(),) if "only" in entry else SYNTAXES
+    insert = {syntax: entry[syntax.lower()]["insert"] for syntax in only if syntax.lower() in entry}
+    if insert:
+        only = tuple(insert)
+    return Example(entry["about"], entry.get("set", {}), tuple(entry.get("drop", ())), only, insert)
+
+
+# ------------------------------------------------------------------------------------------- what a file must look like
+
+
+def _check_file(data: Mapping[str, Any], file: str) -> None:
+    check_keys(data, _FILE, file)
+    if ("code" in data) == ("codes" in data):
+        raise RuleError("a file has either a code or [codes]", file=file, key="code")
+    for key in ("severity", *LANGUAGES):
+        if key not in data:
+            raise RuleError("is missing", file=file, key=key)
+    for syntax in map(str.lower, SYNTAXES):
+        _check_overlay(data, data.get(syntax, {}), file, syntax)
+    for code, member in data.get("codes", {}).items():
+        if not isinstance(member, dict):
+            raise RuleError("is a table of constants", file=file, key=f"codes.{code}", hint="{} for none")
+        _check_overlay(data, {key: member[key] for key in _SENTENCE if key in member}, file, f"codes.{code}")
+    for kind, keys in _ENTRIES.items():
+        for entry in data.get(kind, []):
+            check_keys(entry, keys, file, kind)
+    for entry in data.get("earlier", []):
+        if "until" not in entry:
+            raise RuleError("says until which version it held", file=file, key="earlier.until")
+    check_texts(data, file)
+
+
+def check_texts(data: Mapping[str, Any], file: str) -> None:
+    """Title, explanation and fix, in both languages and not empty; ``RuleError`` otherwise."""
+    for language in LANGUAGES:
+        texts = data.get(language, {})
+        check_keys(texts, dict.fromkeys(TEXTS, str), file, language)
+        for key in TEXTS:
+            if not texts.get(key, "").strip():
+                raise RuleError("is missing", file=file, key=f"{language}.{key}")
+
+
+def check_keys(data: Mapping[str, Any], known: Mapping[str, type[Any]], file: str, inside: str = "") -> None:
+    """Only known keys, each of its type; ``RuleError`` otherwise."""
+    for key, content in data.items():
+        full = f"{inside}.{key}".lstrip(".")
+        if key not in known:
+            near = get_close_matches(key, known, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+            raise RuleError("there is no such key", file=file, key=full, hint=hint)
+        if not isinstance(content, known[key]):
+            name = _SPOKEN[known[key].__name__]
+            raise RuleError(f"has to be {name}", file=file, key=full)
+    if data.get("severity", SEVERITIES[0]) not in SEVERITIES:
+        raise RuleError("is one of " + ", ".join(SEVERITIES), file=file, key=f"{inside}.severity".lstrip("."))
+
+
+def _check_overlay(data: Mapping[str, Any], overlay: Mapping[str, Any], file: str, name: str) -> None:
+    """An overlay replaces single keys; one that says the same again is a mistake that nobody would notice later."""
+    check_keys(overlay, _OVERLAY, file, name)
+    for key, content in overlay.items():
+        if content == data.get(key):
+            raise RuleError("says the same as the rule itself", file=file, key=f"{name}.{key}", hint="leave it out")
+
+
+def _check_definition(definition: Definition) -> None:
+    """Versions that exist, and examples of both kinds for every syntax in which the rule can be broken."""
+    data, file = definition.data, definition.file
+    for key in ("since", "until"):
+        if definition.bound(key):
+            _check_version(definition, definition.bound(key), key)
+    for entry in data.get("earlier", []):
+        _check_version(definition, entry["until"], "earlier.until")
+    for syntax in SYNTAXES:
+        sentence = definition.sentence(syntax, definition.ruleset.newest)
+        if not sentence.assertion and not sentence.never:
+            hint = "a rule that nobody can break says why with never"
+            raise RuleError("is missing", file=file, key="assert", hint=hint)
+        for kind in () if sentence.never else ("valid", "invalid"):
+            if not any(syntax in example.syntaxes for example in definition.examples(kind)):
+                raise RuleError(f"{definition.code} needs an example for {syntax}", file=file, key=f"[[{kind}]]")
+
+
+def _check_version(definition: Definition, version: str, key: str) -> None:
+    try:
+        definition.ruleset.place_of(version)
+    except LookupError as error:
+        raise RuleError(str(error), file=definition.file, key=key) from None

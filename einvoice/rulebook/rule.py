@@ -1,0 +1,123 @@
+"""A rule of one syntax as the engine runs it, and what it found in an invoice."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+from einvoice.model.values import Date, Number, Value, absent
+
+SYNTAXES: Final = ("UBL", "CII")
+SEVERITIES: Final = ("fatal", "warning", "information")
+
+
+class Rule(NamedTuple):
+    """What is known of a rule before it runs. Plain data, so that it can be stored beside the generated code.
+
+    ``code``, ``severity`` and ``terms`` are those of one syntax. ``names`` are the names that a broken rule reports
+    on: ``invoice``, the loop variables, the constants of its family, its ``let`` names; ``item`` is the place among
+    them of what the rule was looking at. ``path`` leads from one of them to the value of the first term
+    (``totals.line_net``; '' where that is no single value), ``quotes`` are the paths that the texts quote.
+    """
+
+    code: str
+    severity: str
+    layer: str
+    section: str
+    terms: tuple[str, ...]
+    file: str
+    names: tuple[str, ...]
+    item: int
+    path: str
+    quotes: tuple[str, ...]
+
+
+class Fired:
+    """A rule that an invoice breaks, at one place of it."""
+
+    __slots__ = ("found", "rule")
+
+    def __init__(self, rule: Rule, found: tuple[Any, ...]) -> None:
+        self.rule = rule
+        self.found = found
+
+    @property
+    def item(self) -> Any:
+        """What the rule was looking at: a group, a value or the invoice."""
+        return self.found[self.rule.item]
+
+    @property
+    def place(self) -> Any:
+        """The group or value that the finding points at: the value of the first term, or what is there of its path."""
+        place = self.item
+        for thing in self._along(self.rule.path):
+            if thing is absent:
+                break
+            if thing.node is not None:
+                place = thing
+        return place
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the texts may quote, plain: the ``let`` names, the paths of the texts, ``actual``, and ``difference``
+        (actual less expected) where both are numbers. What the document does not have is left out.
+        """
+        values: dict[str, Any] = {}
+        for name, content in zip(self.rule.names, self.found, strict=True):
+            _put(values, name, content)
+        for path in self.rule.quotes:
+            _put(values, path, self._end_of(path))
+        if self.rule.path:
+            _put(values, "actual", self._end_of(self.rule.path))
+        expected, actual = values.get("expected"), values.get("actual")
+        if isinstance(expected, Decimal) and isinstance(actual, Decimal):
+            values["difference"] = actual - expected
+        return values
+
+    def _along(self, path: str) -> list[Any]:
+        """Everything that ``path`` passes, from its first name to its end."""
+        if not path:
+            return []
+        first, *steps = path.split(".")
+        passed = [self.found[self.rule.names.index(first)]]
+        for step in steps:
+            passed.append(getattr(passed[-1], step))
+        return passed
+
+    def _end_of(self, path: str) -> Any:
+        return self._along(path)[-1]
+
+    def __repr__(self) -> str:
+        return f"Fired({self.rule.code}, {self.place!r})"
+
+
+def _put(values: dict[str, Any], name: str, content: Any) -> None:
+    plain = _plain(content)
+    if plain is not absent:
+        values[name] = plain
+
+
+def _plain(content: Any) -> Any:
+    """A number, text, date or truth for ``content``; ``absent`` for a group, a sequence and what is not there."""
+    if isinstance(content, Number | Date):
+        return content.raw if content.value is absent else content.value
+    if isinstance(content, Value):
+        return content.text
+    if isinstance(content, float):
+        return Decimal(repr(content))
+    if isinstance(content, Decimal | str | bool | datetime.date):
+        return content
+    return absent
+
+
+def show(value: Any, beside: Mapping[str, Any]) -> str:
+    """A value as the texts print it; an amount with as many decimals as the document gives the ``actual`` one."""
+    if not isinstance(value, Decimal):
+        return str(value)
+    actual = beside.get("actual")
+    places = max(0, -int(actual.as_tuple().exponent)) if isinstance(actual, Decimal) and actual.is_finite() else 0
+    whole, _, decimals = format(value, "f").partition(".")
+    decimals = decimals.rstrip("0").ljust(places, "0")
+    return f"{whole}.{decimals}" if decimals else whole

@@ -1,0 +1,45 @@
+"""The sections of an invoice: where a finding belongs, told from its first business term."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from einvoice.errors import RuleError
+from einvoice.model.terms import terms as business_terms
+
+#: By the business group that begins the section; everything else belongs to the document.
+_OF_GROUP: Final = {
+    "BG-4": "seller",
+    "BG-7": "buyer",
+    "BG-10": "payee",
+    "BG-11": "tax_representative",
+    "BG-13": "delivery",
+    "BG-16": "payment",
+    "BG-20": "allowances_charges",
+    "BG-21": "allowances_charges",
+    "BG-22": "totals",
+    "BG-23": "vat",
+    "BG-24": "attachments",
+    "BG-25": "lines",
+    "BG-DEX-09": "payment",
+}
+SECTIONS: Final = ("document", *dict.fromkeys(_OF_GROUP.values()))
+
+
+def section(said: str | None, terms: Sequence[str], file: str) -> str:
+    """The section that a rule names, or else that of its first term. Raises ``RuleError`` for an unknown one."""
+    if said is not None and said not in SECTIONS:
+        raise RuleError("is one of " + ", ".join(SECTIONS), file=file, key="section")
+    return said or (_of_term(terms[0], file) if terms else "document")
+
+
+def _of_term(number: str, file: str) -> str:
+    known = business_terms()
+    while number not in _OF_GROUP:
+        if number not in known:
+            raise RuleError(f"there is no business term '{number}'", file=file, key="terms")
+        number = known[number].parent
+        if not number:
+            return "document"
+    return _OF_GROUP[number]
