@@ -365,6 +365,8 @@ def test_a_long_document_is_judged_to_its_end():
     (violation,) = violations(with_notes(many + "<cbc:Note a=''>Ende</cbc:Note>"), "Invoice")
     assert violation.element is not None
     assert violation.element.text == "Ende"
+    (violation,) = violations(with_notes(many + "<cbc:Ende-Grüße/>"), "Invoice")
+    assert violation.values["element"] == "cbc:Ende-Grüße"
     (violation,) = violations(
         parsed(VALID["Invoice"].replace(NOTE, many).replace(LINE.format("Invoice"), "")), "Invoice"
     )

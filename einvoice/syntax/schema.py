@@ -93,7 +93,7 @@ class _Schema:
         """
         if not _is_wide(document):
             return self._validated(document)
-        data = etree.tostring(document)
+        data = etree.tostring(document, encoding="utf-8")  # ASCII would break names with umlauts
         parser = etree.XMLParser(schema=self._xsd, huge_tree=True, resolve_entities=False, no_network=True)
         for end in range(_CHUNK, len(data) + _CHUNK, _CHUNK):
             parser.feed(data[end - _CHUNK : end])
@@ -116,18 +116,24 @@ class _Schema:
 
 def _breaches(errors: list[Any], document: etree._ElementTree) -> Iterator[Breach]:
     for error in errors:
-        yield Breach(error.type_name, error.message, _at(document, error.path), error.line)
+        yield Breach(error.type_name, error.message or "", _at(document, error.path or ""), error.line)
 
 
 _STEP: Final = re.compile(r"/(?:(?P<any>\*)|(?:(?P<prefix>[^/:\[@]+):)?(?P<local>[^/:\[@]+))(?:\[(?P<place>\d+)\])?")
 
 
 def _at(document: etree._ElementTree, path: str) -> etree._Element:
-    """Return the element at a path of libxml2, with prefixes as they stand and an asterisk for names without."""
+    """Return the element at a path of libxml2, with prefixes as they stand and an asterisk for names without.
+
+    Should the path lead nowhere, it is the last element on the way.
+    """
     element = document.getroot()
-    for step in list(_STEP.finditer(path))[1:]:
+    for step in islice(_STEP.finditer(path), 1, None):
         same = (child for child in element.iterchildren("*") if step["any"] or _is_called(child, step))
-        element = next(islice(same, int(step["place"] or 1) - 1, None))
+        found = next(islice(same, int(step["place"] or 1) - 1, None), None)
+        if found is None:
+            break
+        element = found
     return element
 
 
