@@ -21,7 +21,8 @@
     │       ├── ZugferdOne            FILE-ZUGFERD-1
     │       └── OrderX                FILE-ORDER-X
     ├── FindingsError                 raised on request, by `raise_for_findings()`
-    └── RuleError                     a rule file is wrong
+    ├── RuleError                     a rule file is wrong
+    └── SchemaFilesError              the XML schemas are missing or damaged (stands in `einvoice.syntax.schema_d16b`)
 
 `str(error)` is one English sentence. The full text in German and English (title, explanation, fix) stands in the
 catalog under the error's code, in `rules/file/<CODE>.toml`, with `error.values` for its placeholders.
