@@ -14,16 +14,14 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_
 from typing import Any, Final
 
 from einvoice.model.values import BLANKS, Value, absent
-from einvoice.rulebook import lowerings as by
-from einvoice.rulebook.kinds import TRUTH
-from einvoice.rulebook.words import LOWERINGS, WORDS, helper, word
+from einvoice.rulebook.words import CALLABLE, WORDS, Numeric, helper, word
 
 #: Sums and products are exact, and nothing raises: run generated rules inside ``decimal.localcontext(EXACT)``.
 EXACT: Final = Context(prec=1000, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 
 
-@word(by.total, "sum")
-def total(numbers: Iterable[Any]) -> Any:
+@word("sum")
+def total(numbers: Iterable[Numeric]) -> Numeric:
     """``sum(x)``: of what is there, 0 where nothing is; one after the other, which tells with binary numbers.
 
     >>> total([Decimal("0.10"), absent, Decimal("0.20")]), total([]), total([0.1] * 10)
@@ -36,11 +34,11 @@ def total(numbers: Iterable[Any]) -> Any:
     return result
 
 
-WORDS["abs"], LOWERINGS["abs"] = abs, by.alike(1)
+WORDS["abs"] = CALLABLE["abs"] = abs
 
 
-@word(by.number)
-def number(x: Any) -> Any:
+@word()
+def number(x: Numeric) -> Numeric:
     """``xs:decimal(x)``: the exact number of a value, or the number that a binary one is exactly.
 
     >>> number(0.5), number(float("inf"))
@@ -55,8 +53,8 @@ _DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _SPECIAL: Final = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
 
 
-@word(by.binary)
-def binary(x: Any) -> Any:
+@word()
+def binary(x: Value | Numeric) -> Numeric:
     """``number(x)`` as XPath compares and adds untyped values: binary floating point (``xs:double``).
 
     >>> binary(Value(" 1e3 ")), binary(Value("0.1")) + binary(Value("0.2")), binary(Value("?"))
@@ -72,8 +70,8 @@ _ONE: Final = Decimal(1)
 _CENT: Final = Decimal("0.01")
 
 
-@word(by.alike(1), "round")
-def rounded(x: Any) -> Any:
+@word("round")
+def rounded(x: Numeric) -> Numeric:
     """``round(x)``: to a whole number, halves towards +infinity.
 
     >>> rounded(Decimal("2.5")), rounded(Decimal("-2.5")), rounded(-2.5)
@@ -87,8 +85,8 @@ def rounded(x: Any) -> Any:
     return float(whole + 1 if x - whole >= 0.5 else whole)
 
 
-@word(by.alike(1))
-def cents(x: Any) -> Any:
+@word()
+def cents(x: Numeric) -> Numeric:
     """``round(x * 10 * 10) div 100``: to two places, halves towards +infinity.
 
     Binary numbers are multiplied twice, as the rules do it: ``x * 100`` can be another number.
@@ -103,8 +101,8 @@ def cents(x: Any) -> Any:
     return x
 
 
-@word(by.alike(3, TRUTH))
-def near(x: Any, y: Any, tolerance: Any) -> bool:
+@word()
+def near(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
     """``x - tolerance < y and x + tolerance > y``: less than the tolerance apart.
 
     >>> near(Decimal("10.99"), 10, 1), near(11, 10, 1), near(absent, 10, 1)
@@ -113,8 +111,8 @@ def near(x: Any, y: Any, tolerance: Any) -> bool:
     return bool(x - tolerance < y and x + tolerance > y)
 
 
-@word(by.alike(3, TRUTH))
-def within(x: Any, y: Any, tolerance: Any) -> bool:
+@word()
+def within(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
     """``x - tolerance <= y and x + tolerance >= y``: no more than the tolerance apart.
 
     >>> within(11, 10, 1), within(Decimal("11.01"), 10, 1)
@@ -129,7 +127,7 @@ _SHORT: Final = Decimal((0, (1,), -_PLACES))
 
 
 @helper
-def _divide(x: Any, y: Any) -> Any:
+def _divide(x: Numeric, y: Numeric) -> Numeric:
     """``x div y`` for exact numbers: 18 places after the point, or more where the dividend has more places than the
     divisor; halves towards zero. Dividing by zero is an error in XPath and ``absent`` here.
 
@@ -152,7 +150,7 @@ def _scale(x: Decimal | int) -> int:
 
 
 @helper
-def _divide_binary(x: Any, y: Any) -> Any:
+def _divide_binary(x: Numeric, y: Numeric) -> Numeric:
     """``x div y`` for binary numbers, by zero too.
 
     >>> _divide_binary(-1.0, 0.0), _divide_binary(0.3, 0.1)
@@ -165,17 +163,17 @@ def _divide_binary(x: Any, y: Any) -> Any:
     return math.nan if not x or math.isnan(x) else math.copysign(math.inf, x) * math.copysign(1.0, y)
 
 
-_DAY = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:Z|([+-])([0-9]{2}):([0-9]{2}))?\Z")
+_DAY = r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:Z|([+-])([0-9]{2}):([0-9]{2}))?"
 
 
-@word(by.date)
+@word()
 def date(x: Any) -> Any:
     """``xs:date(x)``: when the day begins, in UTC where no time zone is given; ``absent`` for no date.
 
     >>> date(Value("2026-01-01+01:00")) < date(Value("2026-01-01Z")), date(Value("2026-02-30"))
     (True, absent)
     """
-    match = _DAY.match(x.raw.strip(BLANKS)) if x is not absent else None
+    match = re.fullmatch(_DAY, x.raw.strip(BLANKS)) if x is not absent else None
     if match is None:
         return absent
     year, month, day, sign, hours, minutes = match.groups(default="0")

@@ -185,9 +185,9 @@ class Checker:
         word = node.func.id
         if word == "everywhere":
             return self._everywhere(node)
-        if word not in functions.LOWERINGS:
-            raise Wrong(node, f"unknown word '{word}'", _near(word, [*functions.LOWERINGS, "everywhere"]))
-        code, kind = functions.LOWERINGS[word](node, [self._visit(operand) for operand in node.args])
+        if word not in functions.CALLABLE:
+            raise Wrong(node, f"unknown word '{word}'", _near(word, functions.CALLABLE))
+        code, kind = lowerings.lower(node, [self._visit(operand) for operand in node.args])
         return Operand(node, code, kind)
 
     def _everywhere(self, node: ast.Call) -> Operand:

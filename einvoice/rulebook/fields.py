@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import ClassVar, get_type_hints
+from typing import Any, ClassVar, get_type_hints
 
 from einvoice.model.group import Group, kinds_of, terms_of
 from einvoice.model.values import Value
@@ -18,19 +18,21 @@ def of(cls: type[object]) -> Mapping[str, tuple[type, bool]]:
     invoice); of a value what the document has beside it (``scheme``, ``currency`` …). Where something stands in the
     document is no rule's business.
     """
-    if issubclass(cls, Group):
-        return _fields_of_group(cls)
-    if issubclass(cls, Value):
-        own = {name: kind for name, kind in kinds_of(cls).items() if name not in kinds_of(Value)}  # type: ignore[arg-type]
-        return {name: kind for name, kind in own.items() if kind == (str, False)}
-    return {}
+    return _of(cls)
 
 
 @functools.cache
-def _fields_of_group(cls: type[Group]) -> Mapping[str, tuple[type, bool]]:
-    found = {name: kind for name, kind in kinds_of(cls).items() if name not in kinds_of(Group)}
-    texts = [name for name, hint in get_type_hints(cls).items() if hint == ClassVar[str]]
-    return found | dict.fromkeys(texts, (str, False))
+def _of(cls: Any) -> Mapping[str, tuple[type, bool]]:
+    if issubclass(cls, Group):
+        found = {name: kind for name, kind in kinds_of(cls).items() if name not in kinds_of(Group)}
+        texts = [name for name, hint in get_type_hints(cls).items() if hint == ClassVar[str]]
+        return found | dict.fromkeys(texts, (str, False))
+    beside = dir(cls) if issubclass(cls, Value) else ()
+    return {name: (str, False) for name in beside if name not in dir(Value) and _is_text(getattr(cls, name))}
+
+
+def _is_text(declared: object) -> bool:
+    return isinstance(declared, property) and get_type_hints(declared.fget).get("return") is str
 
 
 def kind_of(owner: Kind, name: str, group: str = "") -> Kind:

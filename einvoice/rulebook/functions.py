@@ -12,15 +12,14 @@ from typing import Any
 from einvoice.model import invoice as model
 from einvoice.model.values import BLANKS, Value, absent
 from einvoice.rulebook import german  # noqa: F401 (puts its words into WORDS)
-from einvoice.rulebook import lowerings as by
 from einvoice.rulebook.arithmetic import EXACT
 from einvoice.rulebook.texts import codes
-from einvoice.rulebook.words import LOWERINGS, WORDS, occurrences, word
+from einvoice.rulebook.words import CALLABLE, WORDS, occurrences, word
 
-__all__ = ["EXACT", "LOWERINGS", "WORDS", "codes"]
+__all__ = ["CALLABLE", "EXACT", "WORDS", "codes"]
 
 
-@word(by.exists)
+@word()
 def exists(x: Any) -> bool:
     """``exists(x)``: the document has it, be it empty. Also for groups, sequences and generators.
 
@@ -30,7 +29,7 @@ def exists(x: Any) -> bool:
     return bool(x) if isinstance(x, list | tuple) else x is not absent
 
 
-@word(by.filled)
+@word()
 def filled(x: Any) -> bool:
     """``normalize-space(x) != ''``: something is there that is not blank.
 
@@ -42,7 +41,7 @@ def filled(x: Any) -> bool:
     return x is not absent and bool(x.strip(BLANKS))
 
 
-@word(by.attribute)
+@word()
 def attribute(x: Any, name: str) -> Any:
     """``x/@name``, such as the ``format`` of a date; ``absent`` where the value or its attribute is missing.
 
@@ -52,7 +51,7 @@ def attribute(x: Any, name: str) -> Any:
     return absent if x is absent else x.attributes.get(name, absent)
 
 
-@word(by.given)
+@word()
 def given(x: Any, otherwise: Any) -> Any:
     """``if (x) then x else otherwise``, such as "the base quantity, or 1".
 
@@ -62,15 +61,13 @@ def given(x: Any, otherwise: Any) -> Any:
     return otherwise if x is absent else x
 
 
-def _everywhere(invoice: model.Invoice, kind: str) -> list[Any]:
+@word()
+def everywhere(invoice: model.Invoice, kind: str) -> list[Any]:
     """``//kind``: every group of a class of the model, at its place or astray; written ``everywhere(LineTax)``."""
     return invoice.everywhere(getattr(model, kind))
 
 
-WORDS["everywhere"] = _everywhere  # checked by the language itself, because its operand is a class
-
-
-@word(by.count)
+@word()
 def count(x: Sequence[Any]) -> int:
     """``count(x)``; with a generator: of what is there.
 
@@ -80,5 +77,5 @@ def count(x: Sequence[Any]) -> int:
     return len(x)
 
 
-WORDS["any"], LOWERINGS["any"] = any, by.quantified  # some $x in … satisfies …
-WORDS["all"], LOWERINGS["all"] = all, by.quantified  # every $x in … satisfies …
+WORDS["any"] = CALLABLE["any"] = any  # some $x in … satisfies …
+WORDS["all"] = CALLABLE["all"] = all  # every $x in … satisfies …

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 
-from einvoice.rulebook import lowerings as by
-from einvoice.rulebook.kinds import TRUTH
-from einvoice.rulebook.operands import as_string
+from einvoice.model.values import BLANKS
 from einvoice.rulebook.texts import text
 from einvoice.rulebook.words import word
 
-_BLANKS = re.compile(r"[ \t\r\n]+")
-_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{0,30}\Z")
+_IBAN = r"[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{0,30}"
 
 
-@word(by.plain(TRUTH, as_string))
+@word()
 def iban_valid(x: str) -> bool:
     """BR-DE-19, BR-DE-20: an IBAN by its form and its check digits (ISO 13616, mod 97), blanks aside.
 
@@ -23,27 +20,27 @@ def iban_valid(x: str) -> bool:
     >>> iban_valid("DE02 1203 0000 0000 2020 51"), iban_valid("DE03120300000000202051"), iban_valid("")
     (True, False, False)
     """
-    account = _BLANKS.sub("", x)
-    if not _IBAN.match(account):
+    account = x.translate(dict.fromkeys(map(ord, BLANKS)))
+    if not re.fullmatch(_IBAN, account):
         return False
     digits = "".join(str(ord(sign) - (55 if sign > "@" else 48)) for sign in account[4:] + account[:4])
     return int(digits) % 97 == 1
 
 
-_SKONTO = re.compile(r"#SKONTO#TAGE=[0-9]+#PROZENT=[0-9]+\.[0-9]{2}(?:#BASISBETRAG=-?[0-9]+\.[0-9]{2})?#\Z")
-_LINE_END = re.compile(r"\r?\n")
-_ENTRY = re.compile(r"#[^\n\r]+#")
-_REST = re.compile(r"[ \t\r]*\n")
+_SKONTO = r"#SKONTO#TAGE=[0-9]+#PROZENT=[0-9]+\.[0-9]{2}(?:#BASISBETRAG=-?[0-9]+\.[0-9]{2})?#"
+_LINE_END = r"\r?\n"
+_ENTRY = r"#[^\n\r]+#"
+_REST = r"[ \t\r]*\n"
 
 
-@word(by.plain(TRUTH, as_string))
+@word()
 def skonto_valid(x: str) -> bool:
     """BR-DE-18: each line that begins with # is a discount as XRechnung writes it, and a line end follows the last.
 
     >>> skonto_valid("#SKONTO#TAGE=14#PROZENT=2.25#\\n"), skonto_valid("#SKONTO#TAGE=14#PROZENT=2.25#")
     (True, False)
     """
-    lines = [line for line in map(text, _LINE_END.split(x)) if line.startswith("#")]
+    lines = [line for line in map(text, re.split(_LINE_END, x)) if line.startswith("#")]
     if not lines:
         return True
-    return all(_SKONTO.match(line) for line in lines) and bool(_REST.match(_ENTRY.split(x)[-1]))
+    return all(re.fullmatch(_SKONTO, line) for line in lines) and bool(re.match(_REST, re.split(_ENTRY, x)[-1]))

@@ -1,7 +1,8 @@
-"""How the words of the rule language are checked and written in Python; each word names one of these.
+"""How calls of the words are checked and written in Python.
 
-A lowering gets the call and its checked operands and returns Python code with the kind of the result. Where the
-code is short it stands in the rule itself, because a rule may ask a thousand times whether something exists.
+Most words say it by their annotations (see ``words``). The others have a lowering here, which gets the call and its
+checked operands and returns Python code with the kind of the result. Where the code is short it stands in the rule
+itself, because a rule may ask a thousand times whether something exists.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from einvoice.rulebook import functions, patterns
 from einvoice.rulebook import operands as on
-from einvoice.rulebook import patterns
-from einvoice.rulebook.kinds import BINARY, COUNT, DATE, NUMBER, TEXT, TRUTH, Kind
+from einvoice.rulebook.kinds import BINARY, COUNT, DATE, NUMBER, TEXT, TRUTH
 from einvoice.rulebook.operands import Lowered, Operand, Wrong
 
 Lowering = Callable[[ast.Call, Sequence[Operand]], Lowered]
@@ -22,26 +23,32 @@ CODES: Final = "_codes_"
 CODE_TEXT: Final = "_code_text_"
 
 
-def plain(returns: Kind, *takes: Callable[[Operand], str], inline: str = "") -> Lowering:
-    """A word with fixed operands; ``inline`` is its Python (``{0}`` the first operand) where a call wastes time."""
-
-    def lower(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-        _expect(len(takes), call, operands)
-        codes = [take(operand) for take, operand in zip(takes, operands, strict=True)]
-        return (inline.format(*codes) if inline else _call(call, codes)), returns
-
-    return lower
-
-
-def alike(count: int, returns: Kind | None = None) -> Lowering:
-    """A word on ``count`` numbers, exact or binary alike; without ``returns`` it gives the sort that it gets."""
-
-    def lower(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-        _expect(count, call, operands)
+def lower(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """Check a call of a word and write it in Python; ``Wrong`` where it is none."""
+    special = SPECIAL.get(_name(call))
+    if special:
+        return special(call, operands)
+    function = functions.CALLABLE[_name(call)]
+    *takes, returns = function.__annotations__.values()
+    _expect(len(takes), call, operands)
+    if "Numeric" in takes:
         codes, kind = on.numbers(operands)
-        return _call(call, codes), returns or kind
+        return _call(call, codes), _RETURNS.get(returns, kind)
+    codes = [on.as_string(operand) for operand in operands]
+    inline = _INLINE.get(_name(call))
+    return (inline.format(*codes) if inline else _call(call, codes)), _RETURNS[returns]
 
-    return lower
+
+_RETURNS: Final = {"str": TEXT, "int": COUNT, "bool": TRUTH, "Truth": TRUTH}
+
+#: Words that are shorter in Python than a call of them.
+_INLINE: Final = {
+    "raw": "{0}",
+    "length": "len({0})",
+    "places": "len({0}.partition('.')[2])",
+    "contains": "({1} in {0})",
+    "starts": "{0}.startswith({1})",
+}
 
 
 def exists(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
@@ -97,20 +104,22 @@ def total(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return f"sum([{codes[0]} {member.clauses}])", kind
 
 
-def texts(count: int) -> Lowering:
-    """A word that compares all the texts of ``count`` operands, each one value, a sequence or a text."""
-
-    def lower(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-        _expect(count, call, operands)
-        return _call(call, [_all_of(operand) for operand in operands]), TRUTH
-
-    return lower
+def texts(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """``same``, ``differs`` and ``distinct``: all the texts of each operand, a value, a sequence or a text."""
+    _expect(1 if _name(call) == "distinct" else 2, call, operands)
+    return _call(call, [_all_of(operand) for operand in operands]), TRUTH
 
 
 def _all_of(operand: Operand) -> str:
     if not (operand.kind.is_value or operand.kind.cls is str):
         raise Wrong(operand.node, f"{operand} is {operand.kind}, not the value of a business term")
     return f"[{operand.code} {operand.clauses}]" if operand.clauses else operand.code
+
+
+def absolute(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """``abs``."""
+    codes, kind = on.numbers(_expect(1, call, operands))
+    return _call(call, codes), kind
 
 
 def given(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
@@ -180,6 +189,30 @@ def codes(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """A code list as one text."""
     (name,) = _expect(1, call, operands)
     return CODE_TEXT + _list_name(name), TEXT
+
+
+#: What a call cannot be derived for from the annotations of its word.
+SPECIAL: Final[dict[str, Lowering]] = {
+    "abs": absolute,
+    "all": quantified,
+    "any": quantified,
+    "attribute": attribute,
+    "binary": binary,
+    "code": code,
+    "codes": codes,
+    "count": count,
+    "date": date,
+    "differs": texts,
+    "distinct": texts,
+    "exists": exists,
+    "filled": filled,
+    "given": given,
+    "matches": matches,
+    "number": number,
+    "part": part,
+    "same": texts,
+    "sum": total,
+}
 
 
 def _list_name(operand: Operand) -> str:

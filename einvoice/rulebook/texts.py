@@ -11,14 +11,11 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from einvoice.model.values import BLANKS, Value, absent
-from einvoice.rulebook import lowerings as by
 from einvoice.rulebook import patterns
-from einvoice.rulebook.kinds import COUNT, TEXT, TRUTH
-from einvoice.rulebook.operands import as_string
-from einvoice.rulebook.words import occurrences, word
+from einvoice.rulebook.words import Truth, occurrences, word
 
 
-@word(by.plain(TEXT, as_string, inline="{0}"))
+@word()
 def raw(x: str) -> str:
     """``string(x)``: the text as it stands, '' where there is none.
 
@@ -31,7 +28,7 @@ def raw(x: str) -> str:
 _SPACES = re.compile(f"[{BLANKS}]+")
 
 
-@word(by.plain(TEXT, as_string))
+@word()
 def text(x: str) -> str:
     """``normalize-space(x)``: without blanks around, and with single ones inside; '' where there is none.
 
@@ -41,7 +38,7 @@ def text(x: str) -> str:
     return x if x.isalnum() else _SPACES.sub(" ", x).strip(" ")
 
 
-@word(by.plain(COUNT, as_string, inline="len({0})"))
+@word()
 def length(x: str) -> int:
     """``string-length(x)``, in characters, 0 where there is none.
 
@@ -51,7 +48,7 @@ def length(x: str) -> int:
     return len(x)
 
 
-@word(by.plain(COUNT, as_string, inline="len({0}.partition('.')[2])"))
+@word()
 def places(x: str) -> int:
     """``string-length(substring-after(x, '.'))``: characters after the first point, blanks included.
 
@@ -61,7 +58,7 @@ def places(x: str) -> int:
     return len(x.partition(".")[2])
 
 
-@word(by.plain(TRUTH, as_string, as_string, inline="({1} in {0})"))
+@word()
 def contains(x: str, part: str) -> bool:
     """``contains(x, part)``; every text contains the empty one.
 
@@ -71,7 +68,7 @@ def contains(x: str, part: str) -> bool:
     return part in x
 
 
-@word(by.plain(TRUTH, as_string, as_string, inline="{0}.startswith({1})"))
+@word()
 def starts(x: str, beginning: str) -> bool:
     """``starts-with(x, beginning)``.
 
@@ -81,7 +78,7 @@ def starts(x: str, beginning: str) -> bool:
     return x.startswith(beginning)
 
 
-@word(by.plain(TEXT, as_string, as_string))
+@word()
 def before(x: str, mark: str) -> str:
     """``substring-before(x, mark)``: '' where the mark is not in it.
 
@@ -92,7 +89,7 @@ def before(x: str, mark: str) -> str:
     return first if found else ""
 
 
-@word(by.plain(TEXT, as_string, as_string))
+@word()
 def after(x: str, mark: str) -> str:
     """``substring-after(x, mark)``: '' where the mark is not in it.
 
@@ -102,7 +99,7 @@ def after(x: str, mark: str) -> str:
     return x.partition(mark)[2] if mark else x
 
 
-@word(by.part)
+@word()
 def part(x: str, start: int, length: int) -> str:
     """``substring(x, start, length)``, counted from 1: ``part(x, 1, 2)`` is the country of a VAT number.
 
@@ -112,7 +109,7 @@ def part(x: str, start: int, length: int) -> str:
     return x[start - 1 : start - 1 + length]
 
 
-@word(by.plain(TEXT, as_string))
+@word()
 def upper(x: str) -> str:
     """``upper-case(x)``.
 
@@ -122,7 +119,7 @@ def upper(x: str) -> str:
     return x.upper()
 
 
-@word(by.matches)
+@word()
 def matches(x: str, pattern: str) -> bool:
     r"""``matches(x, pattern)``: the pattern is found somewhere in the text; see ``patterns``.
 
@@ -132,7 +129,7 @@ def matches(x: str, pattern: str) -> bool:
     return patterns.compile(pattern).search(x) is not None
 
 
-@word(by.code)
+@word()
 def code(x: str, codes: frozenset[str]) -> bool:
     """``not(contains(normalize-space(x), ' ')) and contains(' A B ', concat(' ', normalize-space(x), ' '))``: one
     code of the list; written ``code(x, 'currencies')``.
@@ -143,7 +140,7 @@ def code(x: str, codes: frozenset[str]) -> bool:
     return text(x) in codes
 
 
-@word(by.codes)
+@word()
 def codes(list_of_codes: Iterable[str]) -> str:
     """The text ``' A B '`` in which some rules look for any part of it; written ``codes('currencies')``.
 
@@ -161,7 +158,7 @@ def _texts(x: Any) -> set[str]:
     return {text for member in x for text in _texts(member)}
 
 
-@word(by.texts(2))
+@word()
 def same(x: Any, y: Any) -> bool:
     """``x = y``: any text on the one side is any on the other; further occurrences count, missing ones do not.
 
@@ -171,7 +168,7 @@ def same(x: Any, y: Any) -> bool:
     return not _texts(x).isdisjoint(_texts(y))
 
 
-@word(by.texts(2))
+@word()
 def differs(x: Any, y: Any) -> bool:
     """``x != y``: any text on the one side is not one on the other; false where either side is missing.
 
@@ -182,7 +179,7 @@ def differs(x: Any, y: Any) -> bool:
     return bool(one and other) and len(one | other) > 1
 
 
-@word(by.texts(1))
+@word()
 def distinct(x: Any) -> bool:
     """``count(x) = count(distinct-values(x))``: no text comes twice.
 
@@ -196,8 +193,8 @@ def distinct(x: Any) -> bool:
 _TRUTHS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
-@word(by.plain(TRUTH, as_string))
-def truth(x: str) -> Any:
+@word()
+def truth(x: str) -> Truth:
     """``xs:boolean(x)``; ``absent``, which is neither, for any other text.
 
     >>> truth(" 0 "), truth("True")

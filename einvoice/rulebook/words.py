@@ -1,4 +1,8 @@
-"""Where the words of the rule language are kept; ``functions`` and its neighbours put them here."""
+"""Where the words of the rule language are kept; ``functions`` and its neighbours put them here.
+
+A word is a function. Its annotations say what it takes, and ``lowerings`` how a call is written: ``str`` is the text
+of the document, '' where there is none; ``Numeric`` an exact or a binary number, or ``absent``.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,25 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from einvoice.model.values import absent
-from einvoice.rulebook.lowerings import Lowering
 
-#: Globals of generated code: the words and what their lowerings use besides.
+Numeric = Any
+"""A ``Decimal`` (or ``int``), a ``float``, or ``absent``; a word gets and gives them all of one sort."""
+Truth = Any
+"""True, False, or ``absent``, which is neither."""
+
+#: Globals of generated code: the words and what is used besides.
 WORDS: Final[dict[str, Any]] = {"absent": absent, "len": len}
-#: How a call of each word is checked and written; what is not here cannot be called by a rule.
-LOWERINGS: Final[dict[str, Lowering]] = {}
+#: The words that a rule may call.
+CALLABLE: Final[dict[str, Callable[..., Any]]] = {}
 
 W = TypeVar("W", bound=Callable[..., Any])
 
 
-def word(lowering: Lowering, name: str = "") -> Callable[[W], W]:
-    """Make a function a word of the language; ``name`` where Python has taken it."""
+def word(name: str = "") -> Callable[[W], W]:
+    """Make a function a word of the language, by its name or another one."""
 
     def register(function: W) -> W:
-        called = name or function.__name__
-        WORDS[called] = function
-        LOWERINGS[called] = lowering
+        WORDS[name or function.__name__] = CALLABLE[name or function.__name__] = function
         return function
 
     return register
