@@ -6,7 +6,6 @@ only loaded when there is one.
 
 import re
 import threading
-from collections.abc import Iterator
 from functools import cache, cached_property
 from itertools import islice
 from typing import Any, Final
@@ -45,7 +44,13 @@ def violations(document: etree._ElementTree, root: str) -> list[SchemaViolation]
     errors = schema.errors(document)
     if not errors:
         return []
-    told = [explain(breach, schema.models) for breach in islice(_breaches(errors, document), LIMIT)]
+    paths = _Paths(document)
+    told = [
+        explain(
+            Breach(error.type_name, error.message or "", paths.element(error.path or ""), error.line), schema.models
+        )
+        for error in errors[:LIMIT]
+    ]
     if len(errors) > LIMIT:
         top = document.getroot()
         told.append(SchemaViolation("SCHEMA-MORE", {"limit": LIMIT}, top, line(top) or 1, ""))
@@ -114,28 +119,37 @@ class _Schema:
             return [] if valid else list(log)
 
 
-def _breaches(errors: list[Any], document: etree._ElementTree) -> Iterator[Breach]:
-    for error in errors:
-        yield Breach(error.type_name, error.message or "", _at(document, error.path or ""), error.line)
+_STEP: Final = re.compile(r"/(?P<name>[^/\[]+)(?:\[(?P<place>\d+)\])?")
 
 
-_STEP: Final = re.compile(r"/(?:(?P<any>\*)|(?:(?P<prefix>[^/:\[@]+):)?(?P<local>[^/:\[@]+))(?:\[(?P<place>\d+)\])?")
+class _Paths:
+    """The elements of a document by libxml2's paths: names with the document's prefixes, `*` for a default namespace.
 
-
-def _at(document: etree._ElementTree, path: str) -> etree._Element:
-    """Return the element at a path of libxml2, with prefixes as they stand and an asterisk for names without.
-
-    Should the path lead nowhere, it is the last element on the way.
+    Siblings are listed once and kept, since violations come in crowds.
     """
-    element = document.getroot()
-    for step in islice(_STEP.finditer(path), 1, None):
-        same = (child for child in element.iterchildren("*") if step["any"] or _is_called(child, step))
-        found = next(islice(same, int(step["place"] or 1) - 1, None), None)
-        if found is None:
-            break
-        element = found
-    return element
+
+    def __init__(self, document: etree._ElementTree) -> None:
+        self._root = document.getroot()
+        self._siblings: dict[tuple[etree._Element, str], list[etree._Element]] = {}
+
+    def element(self, path: str) -> etree._Element:
+        """Return the element at a path; should the path lead nowhere, the last one on the way."""
+        element = self._root
+        for step in islice(_STEP.finditer(path), 1, None):
+            siblings = self._children(element, step["name"])
+            place = int(step["place"] or 1)
+            if place > len(siblings):
+                break
+            element = siblings[place - 1]
+        return element
+
+    def _children(self, parent: etree._Element, name: str) -> list[etree._Element]:
+        key = (parent, name)
+        if key not in self._siblings:
+            self._siblings[key] = [child for child in parent.iterchildren("*") if name in ("*", _written(child))]
+        return self._siblings[key]
 
 
-def _is_called(element: etree._Element, step: re.Match[str]) -> bool:
-    return element.prefix == step["prefix"] and etree.QName(element).localname == step["local"]
+def _written(element: etree._Element) -> str:
+    """Return the name as it stands in the document; an element in a default namespace is never named in a path."""
+    return f"{element.prefix}:{element.tag.rpartition('}')[2]}" if element.prefix else element.tag
