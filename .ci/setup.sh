@@ -17,13 +17,6 @@ fail() {
 # WeasyPrint loads these when it writes a PDF; it needs one font at the least.
 render_packages=(libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core)
 
-missing_packages() { # NAME... -> those that dpkg does not have
-    local name
-    for name in "$@"; do
-        [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || printf '%s\n' "$name"
-    done
-}
-
 install_packages() { # NAME...
     local as_root=()
     if ! command -v apt-get >/dev/null; then
@@ -55,39 +48,44 @@ newest_python() { # CODE -> the newest Python >= 3.11 that runs CODE
     done
 }
 
-choose_python() { # sets $python: one that can make environments, installing Debian's where there is none
-    python=$(newest_python 'import ensurepip, venv')
-    [[ $python ]] && return
-    python=$(newest_python 'pass')
-    if [[ $python ]]; then
-        # Debian keeps ensurepip apart: python3.11-venv belongs to python3.11.
-        install_packages "$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
-    else
-        install_packages python3 python3-venv
-    fi
-    python=$(newest_python 'import ensurepip, venv')
-    [[ $python ]] || fail "Python 3.11 or newer is needed, with its venv module; none was found"
-}
-
 usable_environment() { # is .venv there, working, new enough, and made at this very place? (its scripts name the place)
     runs .venv/bin/python 'import pip, sys; assert sys.version_info >= (3, 11)' &&
         grep -q "^command = .* $root/\.venv$" .venv/pyvenv.cfg
+}
+
+missing_packages() { # -> the Debian packages that this machine lacks, one a line
+    local name python
+    if command -v dpkg-query >/dev/null; then
+        for name in "${render_packages[@]}"; do
+            [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || printf '%s\n' "$name"
+        done
+    fi
+    if usable_environment || [[ $(newest_python 'import ensurepip, venv') ]]; then return; fi
+    python=$(newest_python 'pass')
+    if [[ $python ]]; then
+        # Debian keeps ensurepip apart: python3.11-venv belongs to python3.11.
+        "$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'
+    else
+        printf '%s\n' python3 python3-venv
+    fi
 }
 
 make_environment() {
     local stamp=.venv/.made-from wanted python
     wanted=$(cat pyproject.toml .ci/requirements.lock | sha256sum)
     if usable_environment; then
-        [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && return
+        if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then return; fi
     else
-        choose_python
+        python=$(newest_python 'import ensurepip, venv')
+        [[ $python ]] || fail "Python 3.11 or newer is needed, with its venv module; this system has none"
         say "making .venv with $("$python" --version)"
         "$python" -m venv --clear .venv
     fi
     rm -f "$stamp"
     say "installing the locked versions"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements.lock
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+    local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check)
+    "${pip[@]}" --require-hashes -r .ci/requirements.lock
+    "${pip[@]}" --no-deps --no-build-isolation --editable .
     printf '%s' "$wanted" >"$stamp"
 }
 
@@ -96,10 +94,8 @@ set_up() {
     # Two commands started at once must not build the same environment; the lock is the folder itself.
     exec {lock}<"$root"
     flock "$lock"
-    if command -v dpkg-query >/dev/null; then
-        mapfile -t missing < <(missing_packages "${render_packages[@]}")
-        if ((${#missing[@]})); then install_packages "${missing[@]}"; fi
-    fi
+    mapfile -t missing < <(missing_packages)
+    if ((${#missing[@]})); then install_packages "${missing[@]}"; fi
     make_environment
     exec {lock}<&-
 }

@@ -82,12 +82,18 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
 
 
 def problem_response(
-    status: int, code: str, title: str, detail: str, *, headers: Mapping[str, str] | None = None, **members: Any
+    status: int,
+    code: str,
+    title: str,
+    detail: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    members: Mapping[str, Any] | None = None,
 ) -> Response:
     """Return a problem as an HTTP answer; `members` are further fields beside the five that every problem has."""
     body = {"type": f"urn:einvoice:problem:{code}", "title": title, "status": status, "detail": detail, "code": code}
     return JSONResponse(
-        {**body, **members},
+        {**body, **(members or {})},
         status_code=status,
         headers={"Cache-Control": "no-store", **(headers or {})},
         media_type="application/problem+json",
@@ -127,9 +133,8 @@ async def _answer_problem(request: Request, problem: Exception) -> Response:
 async def _answer_unreadable(request: Request, error: Exception) -> Response:
     assert isinstance(error, einvoice.UnreadableDocument)
     title, detail = einvoice.explain_error(error, asked_language(request.scope))
-    place = {"line": error.line, "column": error.column}
-    known = {name: number for name, number in place.items() if number is not None}
-    return problem_response(422, error.problem, title, detail, rule=error.code, **known)
+    place = {name: number for name in ("line", "column") if (number := getattr(error, name)) is not None}
+    return problem_response(422, error.problem, title, detail, members={"rule": error.code, **place})
 
 
 async def _answer_http_exception(request: Request, error: Exception) -> Response:

@@ -250,7 +250,7 @@ def test_unknown_modes(server):
         (b"just words", "unsupported_file"),
         (b"<a><b></a>", "not_well_formed"),
         (UBL[:-30], "not_well_formed"),
-        (b"<html/>", "unknown_root_element"),
+        (b"<order/>", "unknown_root_element"),
         (b"  \n", "empty_file"),
     ],
 )
