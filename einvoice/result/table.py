@@ -73,11 +73,12 @@ def to_csv(findings: Iterable[Finding], path: str | os.PathLike[str] | None, lan
     return text
 
 
-def csv_text(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table as CSV (RFC 4180)."""
+def csv_text(header: Iterable[str] | None, rows: Iterable[Iterable[Any]]) -> str:
+    """A table, or a part of one without its header, as CSV (RFC 4180)."""
     file = io.StringIO(newline="")
     writer = csv.writer(file)
-    writer.writerow(header)
+    if header is not None:
+        writer.writerow(header)
     writer.writerows([_cell(content) for content in cells] for cells in rows)
     return file.getvalue()
 

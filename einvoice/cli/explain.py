@@ -1,0 +1,44 @@
+"""`einvoice explain CODE`: what the catalog says of a code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from difflib import get_close_matches
+from typing import Any
+
+from einvoice.result import LANGUAGES
+from einvoice.result.words import WORDS
+
+UNKNOWN = 2
+
+
+def add_to(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("explain", help="say what a code means", description="Say what a code means.")
+    parser.add_argument("code", metavar="CODE", help="such as BR-CO-10")
+    parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the text (default: de)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the entry of the code, return the exit status."""
+    from einvoice.model.terms import name
+    from einvoice.rulebook.catalog import catalog
+
+    words, entries = WORDS[options.lang], catalog()
+    code = options.code.upper()
+    if code not in entries:
+        near = ", ".join(get_close_matches(code, entries, 3))
+        hint = words["did_you_mean"].format(near=near) if near else ""
+        print(words["unknown_code"].format(code=options.code), hint, file=sys.stderr)
+        return UNKNOWN
+    entry = entries[code]
+    print(f"{entry.code}: {entry.title(options.lang)}")
+    print(f"{words[entry.severity]}, {entry.layer}")
+    for term in entry.terms:
+        print(f"  {term} {name(term, options.lang)}")
+    for text in (entry.explanation(options.lang), f"→ {entry.fix(options.lang)}"):
+        print(*("", *textwrap.wrap(text, 100, break_on_hyphens=False)), sep="\n")
+    return 0

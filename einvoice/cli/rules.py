@@ -1,0 +1,50 @@
+"""`einvoice rules check` and `einvoice rules new CODE RULESET`: for those who write rules."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+WRONG, IMPOSSIBLE = 1, 2
+
+
+def add_to(commands: Any) -> None:
+    """Declare the commands."""
+    parser = commands.add_parser("rules", help="work on rules", description="Check rule files, or begin a new one.")
+    work = parser.add_subparsers(metavar="check|new", required=True)
+    folder = argparse.ArgumentParser(add_help=False)
+    folder.add_argument("--folder", type=Path, help="of the rule data (default: the one that einvoice runs on)")
+    check = work.add_parser("check", parents=[folder], help="prove all rules and their examples")
+    check.set_defaults(run=run_check)
+    new = work.add_parser("new", parents=[folder], help="begin the file of a new rule")
+    new.add_argument("code", metavar="CODE", help="such as BR-CO-10")
+    new.add_argument("ruleset", metavar="RULESET", help="the folder it goes into, such as en16931")
+    new.set_defaults(run=run_new)
+
+
+def run_check(options: argparse.Namespace) -> int:
+    """Print every problem of the rule data, return the exit status."""
+    from einvoice.rulebook.check import check_all
+
+    problems = check_all(options.folder)
+    for problem in problems:
+        print(problem)
+    print(f"{len(problems)} problems" if problems else "All rules are in order.", file=sys.stderr)
+    return WRONG if problems else 0
+
+
+def run_new(options: argparse.Namespace) -> int:
+    """Write the file of a new rule and print its path, return the exit status."""
+    from einvoice.rulebook.check import new_rule
+
+    try:
+        print(new_rule(options.code, options.ruleset, options.folder))
+    except FileExistsError:
+        print(f"{options.code} is there already.", file=sys.stderr)
+        return IMPOSSIBLE
+    except (LookupError, OSError) as error:
+        print(error, file=sys.stderr)
+        return IMPOSSIBLE
+    return 0

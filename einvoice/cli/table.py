@@ -1,0 +1,85 @@
+"""The table that people read in a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from einvoice.cli.judged import Judged
+from einvoice.result import Finding, Language, ValidationResult
+from einvoice.result.words import WORDS, headline, numbers, place
+
+_WIDEST: Final = 110
+_NARROWEST: Final = 30
+_GAP: Final = "  "
+_BOLD, _DIM, _RED, _GREEN, _YELLOW, _CYAN = "1", "2", "31", "32", "33", "36"
+_COLOUR: Final = {"fatal": _RED, "warning": _YELLOW, "information": _CYAN}
+
+
+def print_table(verdicts: Iterator[Judged], lang: Language) -> Iterator[str]:
+    """A headline for each file, and under it a row for each finding. What cannot be read is told elsewhere."""
+    table = _Table(lang, shutil.get_terminal_size((100, 24)).columns, _in_colour())
+    for judged in verdicts:
+        if judged.result is not None:
+            yield table.of(judged.file, judged.result)
+
+
+def _in_colour() -> bool:
+    """Colour is for terminals, and for people who have not asked to be spared (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+class _Table:
+    """How wide, in colour or not, in which language."""
+
+    def __init__(self, lang: Language, width: int, colour: bool) -> None:
+        self._lang = lang
+        self._width = min(width, _WIDEST)
+        self._colour = colour
+
+    def of(self, file: str, result: ValidationResult) -> str:
+        """The whole of one file."""
+        verdict = self._paint(headline(result, self._lang), _GREEN if result.is_valid else _RED, _BOLD)
+        lines = [f"{self._paint(file, _BOLD)}", f"{_GAP}{verdict}"]
+        if result.findings:
+            lines += ["", *self._rows(result.findings)]
+        if any(finding.indicative for finding in result.findings):
+            lines += ["", *textwrap.wrap(WORDS[self._lang]["indicative"], self._width, initial_indent=_GAP,
+                                         subsequent_indent=_GAP)]  # fmt: skip
+        return "\n".join(lines) + "\n\n"
+
+    def _rows(self, findings: tuple[Finding, ...]) -> Iterator[str]:
+        words = WORDS[self._lang]
+        cells = [(finding.code, place(finding, self._lang)) for finding in findings]
+        widths = [
+            max(map(len, column)) for column in zip(*cells, (words["rule"], words["place"]), strict=True)
+        ]  # each as wide as its widest cell
+        head = self._line(widths, words["rule"], words["place"]) + words["finding"]
+        yield self._paint(head, _DIM)
+        for finding, (code, where) in zip(findings, cells, strict=True):
+            first, *rest = self._text(finding, sum(widths) + 3 * len(_GAP))
+            mark = self._paint(code.ljust(widths[0]), _COLOUR[finding.severity], _BOLD)
+            yield f"{_GAP}{mark}{_GAP}{where.ljust(widths[1])}{_GAP}{first}"
+            yield from (self._line(widths, "", "") + line for line in rest)
+
+    @staticmethod
+    def _line(widths: list[int], *cells: str) -> str:
+        return _GAP + "".join(cell.ljust(width) + _GAP for cell, width in zip(cells, widths, strict=True))
+
+    def _text(self, finding: Finding, left: int) -> Iterator[str]:
+        """Title, numbers and fix, each wrapped into what is left of the width."""
+        width = max(self._width - left, _NARROWEST)
+        title = f"{WORDS[self._lang][finding.severity]}: {finding.title(self._lang)}"
+        for line in textwrap.wrap(title, width):
+            yield self._paint(line, _BOLD)
+        yield from textwrap.wrap(numbers(finding, self._lang), width)
+        yield from textwrap.wrap(
+            finding.fix(self._lang), width, initial_indent="→ ", subsequent_indent="  ", break_on_hyphens=False
+        )
+
+    def _paint(self, text: str, *styles: str) -> str:
+        return f"\033[{';'.join(styles)}m{text}\033[0m" if self._colour else text
