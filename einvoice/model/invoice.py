@@ -233,6 +233,13 @@ class Period(Group):
     end: Date = term("BT-74", "BT-135")
     tax_point_code: Code = term("BT-8", "")
 
+    @property
+    def is_of_line(self) -> bool:
+        """Whether it is the period of a line, not of a line below a line; told by where the reader found it."""
+        line = self.parent
+        top = isinstance(line, Line) and not isinstance(line.parent, Line)
+        return top and any(period is self for period in line.periods)
+
 
 class CreditTransfer(Group):
     """BG-17: the account to pay to.
@@ -346,6 +353,11 @@ class AllowanceCharge(Group):
     def vat(self) -> AllowanceTax:
         """The (first) VAT category of the allowance or charge."""
         return first(self.taxes)
+
+    @property
+    def is_of_price(self) -> bool:
+        """Whether it is the discount on a price."""
+        return isinstance(self, PriceAllowance)
 
     @property
     def is_charge(self) -> bool:

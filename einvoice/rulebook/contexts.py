@@ -87,6 +87,11 @@ class Contexts:
                 self._contexts[name] = _read(name, row, file)
 
     @property
+    def own(self) -> list[str]:
+        """The names that this folder adds."""
+        return list(self._contexts)
+
+    @property
     def names(self) -> list[str]:
         """All names, those of the folders below first."""
         return [*(self._below.names if self._below else ()), *self._contexts]
@@ -99,7 +104,7 @@ class Contexts:
 
     def scope(self, name: str, syntax: str, where: Where) -> Scope:
         """The checked context for a rule at ``where``; ``RuleError`` for an unknown one, or one of the other syntax."""
-        if not name:
+        if name in ("", INVOICE):  # an overlay writes the name, to look at the whole invoice after all
             return Scope(INVOICE, (), None, None, "BG-0", {INVOICE: Kind(Invoice)})
         if self._below and name in self._below.names:
             return self._below.scope(name, syntax, where)
