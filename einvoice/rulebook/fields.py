@@ -18,7 +18,8 @@ def of(cls: type[object]) -> Mapping[str, tuple[type, bool]]:
     invoice); of a value what the document has beside it (``scheme``, ``currency`` …). Where something stands in the
     document is no rule's business.
     """
-    return _of(cls)
+    key: Any = cls  # mypy takes a class for unhashable where its instances are
+    return _of(key)
 
 
 @functools.cache
@@ -38,7 +39,8 @@ def _is_text(declared: object) -> bool:
 def kind_of(owner: Kind, name: str, group: str = "") -> Kind:
     """The kind of a field of ``owner``, with the business terms that reading it counts.
 
-    A class that stands for several groups names a term for each; ``owner.group``, else ``group``, says which counts.
+    A class that stands for several groups names the terms of one after those of the other; ``owner.group``, else
+    ``group``, says which count.
     """
     cls, many = of(owner.cls)[name]
     if not issubclass(owner.cls, Group):
@@ -63,6 +65,8 @@ def _terms(cls: type[Group], name: str, group: str) -> tuple[str, ...]:
         terms = terms_of(cls, name)
     except LookupError:  # a class variable, or a truth about the group
         return ()
-    if group in cls.groups and len(terms) == len(cls.groups):
-        terms = (terms[cls.groups.index(group)],)
-    return tuple(number for term in terms for number in term.split())
+    each, rest = divmod(len(terms), len(cls.groups) or 1)
+    if group in cls.groups and not rest:
+        start = cls.groups.index(group) * each
+        terms = terms[start : start + each]
+    return tuple(filter(None, terms))

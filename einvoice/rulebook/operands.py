@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from einvoice.rulebook.kinds import BINARY, DATE, NUMBER, TEXT, TRUTH, Kind
 
@@ -95,15 +95,18 @@ def as_text(operand: Operand) -> str:
     return f"{operand.code}.text" if operand.kind.is_value else operand.code
 
 
+_OR_EMPTY: Final = " or '')"
+
+
 def as_string(operand: Operand) -> str:
     """A text to look into: the characters of the document, '' where there are none."""
     if operand.kind.many or not (operand.kind.is_value or operand.kind.cls is str):
         raise Wrong(operand.node, f"{operand} is {operand.kind}, not text")
     if operand.kind.is_value:
-        return f"({operand.code}.raw or '')"
-    if isinstance(operand.node, ast.Name | ast.Attribute) and operand.literal is None:
-        return f"({operand.code} or '')"
-    return operand.code
+        return f"({operand.code}.raw{_OR_EMPTY}"
+    if operand.literal is not None or operand.code.endswith(_OR_EMPTY):
+        return operand.code
+    return f"({operand.code}{_OR_EMPTY}"
 
 
 def as_date(operand: Operand) -> str:
