@@ -6,20 +6,19 @@ import datetime
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from einvoice.model.terms import terms as business_terms
 from einvoice.result.location import NOWHERE, Location
 from einvoice.result.texts import Language
+from einvoice.result.words import in_line
 from einvoice.rulebook.catalog import entry
 from einvoice.syntax.overrides import Override
 
 Severity: TypeAlias = Literal["fatal", "warning", "information"]
 
-NUMBERS: Final = ("expected", "actual", "difference")
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Finding:
     """A rule that an invoice breaks, at one place of it.
 
@@ -118,8 +117,10 @@ class Finding:
         }
 
     def __str__(self) -> str:
-        where = f" ({self.line})" if self.line else ""
-        return f"{self.code}{where}: {self.title()}"
+        return in_line(self, self.lang)
+
+    def __repr__(self) -> str:
+        return f"<Finding {self.code}: {self.severity}, line {self.line}>"
 
 
 def _terms_of_group(group: str) -> Iterator[str]:

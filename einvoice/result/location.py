@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from einvoice.model import source
-from einvoice.syntax.xml import Position, positions
+from einvoice.syntax.xml import positions
 
 
 class Places:
@@ -19,7 +19,7 @@ class Places:
         self._data = data
         self._wanted: list[Any] = []
         self._steps: dict[Any, str] = {}
-        self._found: dict[Any, Position] = {}
+        self._columns: dict[Any, int] | None = None
 
     def at(self, node: Any, attribute: str | None = None) -> Location:
         """The location of an element of the document, or of one attribute of it."""
@@ -30,11 +30,15 @@ class Places:
         """An XPath that selects the node and nothing else."""
         return source.xpath(node, attribute, self._steps)
 
-    def position(self, node: Any) -> Position:
-        """Line and column of an element's start tag."""
-        if node not in self._found:
-            self._found = dict(zip(self._wanted, positions(self._data, self._wanted), strict=True))
-        return self._found[node]
+    def column(self, node: Any) -> int | None:
+        """The column of an element's start tag."""
+        if self._columns is None:
+            try:
+                found = positions(self._data, self._wanted)
+            except ValueError:  # a name that libxml2 takes (XML 1.0, fifth edition), but expat does not (fourth)
+                found = []
+            self._columns = {element: place.column for element, place in zip(self._wanted, found, strict=False)}
+        return self._columns.get(node)
 
     def order(self) -> dict[Any, int]:
         """The elements that findings point at, numbered as they stand in the document."""
@@ -62,8 +66,8 @@ class Location:
 
     @property
     def column(self) -> int | None:
-        """The column of the element's start tag, counted from 1 in characters; None without a place."""
-        return None if self._places is None else self._places.position(self.node).column
+        """The column of the element's start tag, counted from 1 in characters; None where nobody can tell."""
+        return None if self._places is None else self._places.column(self.node)
 
     @property
     def xpath(self) -> str:

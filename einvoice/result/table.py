@@ -9,8 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.result.finding import NUMBERS, Finding
+from einvoice.result.finding import Finding
 from einvoice.result.texts import Language
+from einvoice.result.words import NUMBERS
 
 if TYPE_CHECKING:
     import os

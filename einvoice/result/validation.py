@@ -125,9 +125,9 @@ class ValidationResult:
         return to_frame(self.findings, lang or self.lang)
 
     def __str__(self) -> str:
-        from einvoice.result.words import headline
+        from einvoice.result.words import in_words
 
-        return "\n".join((headline(self, self.lang), *(f"  {finding}" for finding in self.findings)))
+        return in_words(self, self.lang)
 
     def __repr__(self) -> str:
         verdict = "valid" if self.is_valid else "not valid"

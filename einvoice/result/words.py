@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from einvoice.errors import quote
-from einvoice.result.finding import NUMBERS, Finding
 from einvoice.result.texts import Language
 from einvoice.rulebook.rule import show
 
 if TYPE_CHECKING:
+    from einvoice.result.finding import Finding
     from einvoice.result.validation import ValidationResult
+
+#: What is compared, in the order in which it is told.
+NUMBERS: Final = ("expected", "actual", "difference")
+
+_SHOWN: Final = 20
 
 WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
     "de": {
@@ -92,6 +97,19 @@ def headline(result: ValidationResult, lang: Language) -> str:
     number = quote(result.summary.invoice_number)
     name = ", ".join(part for part in (number, declared(result)) if part)
     return f"{name}: {verdict(result, lang)}, {counts(result, lang)}"
+
+
+def in_words(result: ValidationResult, lang: Language) -> str:
+    """The verdict and the first findings, a line each."""
+    shown = [f"  {in_line(finding, lang)}" for finding in result.findings[:_SHOWN]]
+    left = len(result.findings) - len(shown)
+    return "\n".join((headline(result, lang), *shown, *([f"  … + {left}"] if left else [])))
+
+
+def in_line(finding: Finding, lang: Language) -> str:
+    """A finding in one line: "BR-CO-10 (line 35, BT-106): The line net amounts do not add up"."""
+    where = place(finding, lang)
+    return f"{finding.code} ({where}): {finding.title(lang)}" if where else f"{finding.code}: {finding.title(lang)}"
 
 
 def place(finding: Finding, lang: Language) -> str:
