@@ -237,8 +237,7 @@ class Period(Group):
     def is_of_line(self) -> bool:
         """Whether it is the period of a line, not of a line below a line; told by where the reader found it."""
         line = self.parent
-        top = isinstance(line, Line) and not isinstance(line.parent, Line)
-        return top and any(period is self for period in line.periods)
+        return isinstance(line, Line) and not line.is_below_line and any(period is self for period in line.periods)
 
 
 class CreditTransfer(Group):
@@ -424,6 +423,11 @@ class Document(Group):
     location: Text = term("BT-124")
     attachment: Binary = term("BT-125")
 
+    @property
+    def is_of_line(self) -> bool:
+        """Whether it is about a line."""
+        return isinstance(self, LineDocument)
+
 
 @numbered("BG-25", identifier="BT-128", reference_type="BT-128-1", description="", location="", attachment="")
 class LineDocument(Document):
@@ -509,6 +513,11 @@ class Line(Group):
     def charges(self) -> Sequence[LineAllowanceCharge]:
         """BG-28: the charges on the line."""
         return [it for it in self.allowances_and_charges if it.is_charge]
+
+    @property
+    def is_below_line(self) -> bool:
+        """Whether it is a line below a line, as UBL nests them; told by where the reader found it."""
+        return isinstance(self.parent, Line) and any(line is self for line in self.parent.lines)
 
     @view("BG-30", "BG-DEX-06")
     def vat(self) -> LineTax:

@@ -13,6 +13,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice.data import rules_folder
+from einvoice.model.group import Group
 from einvoice.model.values import absent
 from einvoice.rulebook import cache
 from einvoice.rulebook.functions import EXACT, WORDS
@@ -66,10 +67,52 @@ class Program:
     def run(self, invoice: Invoice) -> list[Fired]:
         """Everything that breaks a rule, in the order of the contexts and rules. The invoice is only read."""
         broken: list[tuple[int, tuple[Any, ...]]] = []
+        everywhere = _Everywhere()
         with localcontext(EXACT):
             for function in self._functions:
-                function(invoice, broken.append)
+                function(invoice, broken.append, everywhere)
         return [Fired(self.rules[number], found) for number, found in broken]
+
+
+class _Everywhere:
+    """The word ``everywhere`` for one run: the groups of an invoice are gathered once, when a rule first asks."""
+
+    __slots__ = ("_groups",)
+
+    def __init__(self) -> None:
+        self._groups: dict[str, list[Group]] | None = None
+
+    def __call__(self, invoice: Invoice, kind: str) -> Sequence[Group]:
+        """Every group of the class ``kind``: first those that have a place in the norm, then the strays."""
+        if self._groups is None:
+            self._groups = {}
+            _gather(invoice, self._groups)
+            for strays in invoice.elsewhere.values():
+                for group in strays:
+                    _gather(group, self._groups)
+        return self._groups.get(kind, ())
+
+
+def _gather(group: Group, groups: dict[str, list[Group]]) -> None:
+    """Put ``group`` and all below it under the names of their classes. It only looks at what is set, for speed."""
+    for kind in _kinds(type(group)):
+        if kind in groups:
+            groups[kind].append(group)
+        else:
+            groups[kind] = [group]
+    for name, content in group.__dict__.items():
+        if type(content) is list:
+            for member in content:
+                if isinstance(member, Group):
+                    _gather(member, groups)
+        elif isinstance(content, Group) and name != "parent":
+            _gather(content, groups)
+
+
+@functools.cache
+def _kinds(cls: type[Any]) -> tuple[str, ...]:
+    """The names of a class of groups and of those that it is a special case of."""
+    return tuple(kind.__name__ for kind in cls.__mro__ if issubclass(kind, Group) and kind is not Group)
 
 
 class RuleBook:

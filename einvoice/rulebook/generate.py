@@ -9,7 +9,8 @@ from einvoice.rulebook.contexts import Scope
 from einvoice.rulebook.language import Expression
 from einvoice.rulebook.proof import Proof
 
-#: The tuple of the functions in the generated module; each takes the invoice and what to call for a broken rule.
+#: The tuple of the functions in the generated module; each takes the invoice, what to call for a broken rule, and the
+#: word ``everywhere``.
 FUNCTIONS: Final = "_functions"
 _STEP: Final = "    "
 
@@ -38,7 +39,7 @@ class _Module:
 
     def function(self, rules: list[tuple[int, Proof]]) -> None:
         scope = rules[0][1].scope
-        self.lines.append(f"def _{scope.name}(invoice, _broken):")
+        self.lines.append(f"def _{scope.name}(invoice, _broken, everywhere):")
         depth = self._loops(scope)
         for number, proof in rules:
             self.lines += [_STEP * depth + line for line in self._rule(number, proof)]
