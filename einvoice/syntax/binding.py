@@ -9,6 +9,7 @@ A table is a tree of rows in schema order::
     inside("cac:Party", …)                          # an element that only wraps others
     leaf("cbc:PaymentMeansCode/@name", …)           # a term that stands in an attribute
     leaf("cac:PartyName/cbc:Name", …)               # every value has a wrapper of its own
+    fixed("cbc:NetworkID", "NA")                    # what the XML schema wants and no term says
 
 A field that begins with ``../`` belongs to the group around. What a field holds, and whether it may hold several, is
 the model's to say.
@@ -43,6 +44,8 @@ class Row:
     root: str | None = None  # written in documents of this root only; read in all
     default: str | None = None  # written where another syntax need not say it
     foreign: Mapping[str, str] | None = None  # how another syntax's words are written here
+    text: str | None = None  # of an element that says the same in every document
+    always: bool = False  # written even if empty, because the XML schema wants the element
 
 
 def leaf(
@@ -54,17 +57,26 @@ def leaf(
     default: str | None = None,
     foreign: Mapping[str, str] | None = None,
 ) -> Row:
-    """A business term. ``view`` makes the text that this syntax's official rules compare."""
+    """A business term. ``view`` makes the text that this syntax's official rules compare.
+
+    ``foreign`` has this syntax's word for the text of a value that comes from elsewhere.
+    """
     path, _, attribute = path.partition("/@")
     return Row(_steps(path), _field(field), attribute or None, view=view, root=root, default=default, foreign=foreign,
                up=field.startswith("../"))  # fmt: skip
 
 
-def group(path: str, field: str, *rows: Row, stray: type[Group] | None = None, root: str | None = None) -> Row:
+def group(
+    path: str,
+    field: str,
+    *rows: Row,
+    stray: type[Group] | None = None,
+    root: str | None = None,
+    always: bool = False,
+) -> Row:
     """A business group. With ``stray`` it is recognised at any other place too and kept as that class."""
-    return Row(
-        _steps(path), _field(field), rows=rows, is_group=True, stray=stray, root=root, up=field.startswith("../")
-    )
+    return Row(_steps(path), _field(field), rows=rows, is_group=True, stray=stray, root=root, always=always,
+               up=field.startswith("../"))  # fmt: skip
 
 
 def again(path: str, field: str, *, root: str | None = None) -> Row:
@@ -72,9 +84,14 @@ def again(path: str, field: str, *, root: str | None = None) -> Row:
     return Row(_steps(path), field, rows=None, is_group=True, root=root)
 
 
-def inside(path: str, *rows: Row) -> Row:
+def inside(path: str, *rows: Row, always: bool = False) -> Row:
     """An element that stands for nothing itself."""
-    return Row(_steps(path), rows=rows)
+    return Row(_steps(path), rows=rows, always=always)
+
+
+def fixed(path: str, text: str) -> Row:
+    """An element that only accompanies those before it: no term, but the XML schema wants it."""
+    return Row(_steps(path), text=text)
 
 
 def collapse(text: str) -> str:

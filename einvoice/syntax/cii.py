@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from einvoice.model.invoice import AllowanceCharge, Document, Invoice, ItemClassification, ItemProperty, TaxRegistration
-from einvoice.syntax.binding import Row, Table, group, inside, leaf
+from einvoice.syntax.binding import Row, Table, fixed, group, inside, leaf
 
 
 def _registered_for(raw: str) -> str:
@@ -18,7 +18,7 @@ def _tax_type(raw: str) -> str:
     return "VAT" if raw.upper() == "VAT" else ""
 
 
-_TAX_TYPE: Final = leaf("ram:TypeCode", "scheme", view=_tax_type, default="VAT")
+_TAX_TYPE: Final = leaf("ram:TypeCode", "scheme", view=_tax_type, default="VAT", foreign={"VAT": "VAT"})
 
 
 def _address(field: str) -> Row:
@@ -41,7 +41,7 @@ _TAX_REGISTRATION: Final = group(
     "ram:SpecifiedTaxRegistration",
     "tax_registrations",
     leaf("ram:ID", "identifier"),
-    leaf("ram:ID/@schemeID", "scheme", view=_registered_for, default="FC", foreign={"VAT": "VA"}),
+    leaf("ram:ID/@schemeID", "scheme", view=_registered_for, default="FC", foreign={"VAT": "VA", "": "FC"}),
     stray=TaxRegistration,
 )
 
@@ -70,13 +70,13 @@ def _party(*description: Row) -> tuple[Row, ...]:
     )
 
 
-def _document(field: str) -> Row:
+def _document(field: str, *, type_code: str) -> Row:
     return group(
         "ram:AdditionalReferencedDocument",
         field,
         leaf("ram:IssuerAssignedID", "identifier"),
         leaf("ram:URIID", "location"),
-        leaf("ram:TypeCode", "type_code", default="916"),
+        leaf("ram:TypeCode", "type_code", default=type_code),
         leaf("ram:Name", "description"),
         leaf("ram:AttachmentBinaryObject", "attachment"),
         leaf("ram:ReferenceTypeCode", "reference_type"),
@@ -123,6 +123,7 @@ _LINE: Final = (
         leaf("ram:ParentLineID", "parent_line"),
         leaf("ram:LineStatusReasonCode", "status_reason"),
         leaf("ram:IncludedNote/ram:Content", "notes"),
+        always=True,
     ),
     group(
         "ram:SpecifiedTradeProduct",
@@ -179,8 +180,9 @@ _LINE: Final = (
         _period("periods"),
         _allowance_charge("ram:SpecifiedTradeAllowanceCharge", "allowances_and_charges"),
         leaf("ram:SpecifiedTradeSettlementLineMonetarySummation/ram:LineTotalAmount", "net_amount"),
-        _document("documents"),
+        _document("documents", type_code="130"),
         leaf("ram:ReceivableSpecifiedTradeAccountingAccount/ram:ID", "accounting_reference"),
+        always=True,
     ),
 )
 
@@ -199,8 +201,9 @@ _AGREEMENT: Final = inside(
     leaf("ram:SellerOrderReferencedDocument/ram:IssuerAssignedID", "sales_order"),
     leaf("ram:BuyerOrderReferencedDocument/ram:IssuerAssignedID", "purchase_order"),
     leaf("ram:ContractReferencedDocument/ram:IssuerAssignedID", "contract"),
-    _document("documents"),
-    leaf("ram:SpecifiedProcuringProject/ram:ID", "project"),
+    _document("documents", type_code="916"),
+    inside("ram:SpecifiedProcuringProject", leaf("ram:ID", "project"), fixed("ram:Name", "Project reference")),
+    always=True,
 )
 
 _DELIVERY: Final = group(
@@ -216,6 +219,7 @@ _DELIVERY: Final = group(
     leaf("ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime/udt:DateTimeString", "date"),
     leaf("ram:DespatchAdviceReferencedDocument/ram:IssuerAssignedID", "../despatch_advice"),
     leaf("ram:ReceivingAdviceReferencedDocument/ram:IssuerAssignedID", "../receiving_advice"),
+    always=True,
 )
 
 _PAYMENT_MEANS: Final = group(
@@ -296,6 +300,7 @@ _SETTLEMENT: Final = inside(
         leaf("ram:FormattedIssueDateTime/qdt:DateTimeString", "issue_date"),
     ),
     leaf("ram:ReceivableSpecifiedTradeAccountingAccount/ram:ID", "accounting_reference"),
+    always=True,
 )
 
 TABLE: Final = Table(
@@ -306,6 +311,7 @@ TABLE: Final = Table(
             "rsm:ExchangedDocumentContext",
             leaf("ram:BusinessProcessSpecifiedDocumentContextParameter/ram:ID", "business_process"),
             leaf("ram:GuidelineSpecifiedDocumentContextParameter/ram:ID", "specification"),
+            always=True,
         ),
         inside(
             "rsm:ExchangedDocument",
@@ -313,6 +319,7 @@ TABLE: Final = Table(
             leaf("ram:TypeCode", "type_code"),
             leaf("ram:IssueDateTime/udt:DateTimeString", "issue_date"),
             group("ram:IncludedNote", "notes", leaf("ram:Content", "text"), leaf("ram:SubjectCode", "subject_code")),
+            always=True,
         ),
         inside(
             "rsm:SupplyChainTradeTransaction",
@@ -320,6 +327,7 @@ TABLE: Final = Table(
             _AGREEMENT,
             _DELIVERY,
             _SETTLEMENT,
+            always=True,
         ),
     ),
 )

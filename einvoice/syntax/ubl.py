@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from einvoice.model.invoice import (
@@ -16,7 +17,7 @@ from einvoice.model.invoice import (
     VatBreakdown,
 )
 from einvoice.model.values import BLANKS
-from einvoice.syntax.binding import Row, Table, again, collapse, group, inside, leaf
+from einvoice.syntax.binding import Row, Table, again, collapse, fixed, group, inside, leaf
 
 
 def _scheme(raw: str) -> str:
@@ -24,8 +25,10 @@ def _scheme(raw: str) -> str:
     return "VAT" if raw.upper().strip(BLANKS) == "VAT" else ""
 
 
-def _tax_scheme() -> Row:
-    return leaf("cac:TaxScheme/cbc:ID", "scheme", view=_scheme, default="VAT", foreign={"VA": "VAT"})
+def _tax_scheme(default: str, foreign: Mapping[str, str] | None = None) -> Row:
+    return inside(
+        "cac:TaxScheme", leaf("cbc:ID", "scheme", view=_scheme, default=default, foreign=foreign), always=True
+    )
 
 
 def _address(path: str, field: str) -> Row:
@@ -48,7 +51,7 @@ def _tax_registration() -> Row:
         "cac:PartyTaxScheme",
         "tax_registrations",
         leaf("cbc:CompanyID", "identifier"),
-        _tax_scheme(),
+        _tax_scheme("FC", foreign={"VA": "VAT", "": "FC"}),
         stray=TaxRegistration,
     )
 
@@ -93,7 +96,7 @@ _TAX_CATEGORY: Final = (
     leaf("cbc:Percent", "rate"),
     leaf("cbc:TaxExemptionReasonCode", "exemption_reason_code"),
     leaf("cbc:TaxExemptionReason", "exemption_reason"),
-    _tax_scheme(),
+    _tax_scheme("VAT"),
 )
 
 
@@ -119,7 +122,13 @@ _PAYMENT_MEANS: Final = group(
     leaf("cbc:PaymentMeansCode/@name", "description"),
     leaf("cbc:PaymentDueDate", "due_date"),
     leaf("cbc:PaymentID", "remittance_information"),
-    group("cac:CardAccount", "card", leaf("cbc:PrimaryAccountNumberID", "number"), leaf("cbc:HolderName", "holder")),
+    group(
+        "cac:CardAccount",
+        "card",
+        leaf("cbc:PrimaryAccountNumberID", "number"),
+        fixed("cbc:NetworkID", "NA"),
+        leaf("cbc:HolderName", "holder"),
+    ),
     group(
         "cac:PayeeFinancialAccount",
         "credit_transfer",
@@ -144,7 +153,7 @@ _TAX_TOTAL: Final = group(
         "../vat_breakdown",
         leaf("cbc:TaxableAmount", "taxable_amount"),
         leaf("cbc:TaxAmount", "tax_amount"),
-        inside("cac:TaxCategory", *_TAX_CATEGORY),
+        inside("cac:TaxCategory", *_TAX_CATEGORY, always=True),
         stray=VatBreakdown,
     ),
 )
@@ -195,7 +204,7 @@ _LINE: Final = (
         "cac:DocumentReference",
         "documents",
         leaf("cbc:ID", "identifier"),
-        leaf("cbc:DocumentTypeCode", "type_code"),
+        leaf("cbc:DocumentTypeCode", "type_code", default="130"),
     ),
     _allowance_charge("allowances_and_charges"),
     _ITEM,
@@ -303,6 +312,7 @@ TABLE: Final = Table(
             leaf("cbc:ID", "type"),
             leaf("cbc:PaidAmount", "amount"),
             leaf("cbc:InstructionID", "description"),
+            root="Invoice",
         ),
         _allowance_charge("allowances_and_charges", stray=AllowanceCharge),
         _TAX_TOTAL,

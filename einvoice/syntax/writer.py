@@ -66,10 +66,13 @@ class _Writing:
         for row in rows:
             if row.root not in (None, self.root):
                 continue
-            if row.field is None:
+            if row.text is not None:
+                if len(element):
+                    _descend(element, row.path)[1].text = row.text
+            elif row.field is None:
                 top, inner = _descend(element, row.path)
                 self.fill(inner, row.rows or (), at)
-                if len(inner) == 0:
+                if len(inner) == 0 and not row.always:
                     element.remove(top)
             elif row.is_group:
                 self._groups(element, row, at)
@@ -87,7 +90,7 @@ class _Writing:
         for group in groups:
             top, inner = _descend(element, row.path)
             self.fill(inner, rows, _At(group, at.group, groups, rows))
-            if self.spelling is not None and len(inner) == 0 and inner.text is None:
+            if self.spelling is not None and len(inner) == 0 and inner.text is None and not row.always:
                 element.remove(top)
 
     def _values(self, row: Row, at: _At) -> Sequence[Any]:
