@@ -15,7 +15,7 @@ from einvoice.model.group import Group
 from einvoice.rulebook import fields, functions, lowerings
 from einvoice.rulebook.expression import Constant, Expression, Loop, Where
 from einvoice.rulebook.kinds import BINARY, COUNT, NUMBER, TEXT, TRUTH, Kind
-from einvoice.rulebook.operands import Operand, Wrong, as_number, as_truth, constant_value, each, numbers, together
+from einvoice.rulebook.operands import Operand, Wrong, as_number, as_truth, constant_value, numbers, source, together
 
 _OPERATORS: Final[dict[type[ast.AST], str]] = {
     ast.Add: "+",
@@ -69,13 +69,11 @@ class Checker:
         try:
             node = self._parse()
             self._free(name, node)
-            member = each(self._visit(node, step=True))
-            code = member.clauses.partition(" in ")[2]
-            if " for " in f" {code}":
-                raise Wrong(node, "a loop goes through a path, not a generator")
+            operand = self._visit(node, step=True)
+            code = source(operand)
         except Wrong as wrong:
             raise self._error(wrong) from None
-        kind = replace(member.kind, group=group or member.kind.group)
+        kind = replace(operand.kind.one, group=group or operand.kind.group)
         return Loop(name, self._expression(code, replace(kind, many=True)), kind)
 
     def _parse(self) -> ast.expr:
@@ -249,9 +247,9 @@ class Checker:
             if not isinstance(part.target, ast.Name) or part.is_async:
                 raise Wrong(part.target, "a loop gives one name")
             self._free(part.target.id, part.target)
-            source = each(self._visit(part.iter, step=True))
-            clauses.append(f"for {part.target.id} in {source.clauses.partition(' in ')[2]}")
-            self.names[part.target.id] = source.kind
+            operand = self._visit(part.iter, step=True)
+            clauses.append(f"for {part.target.id} in {source(operand)}")
+            self.names[part.target.id] = operand.kind.one
             clauses += [f"if {as_truth(self._visit(test))}" for test in part.ifs]
         member = self._visit(node.elt)
         self.names = outer

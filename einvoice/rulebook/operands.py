@@ -170,11 +170,17 @@ def numbers(operands: Sequence[Operand]) -> tuple[list[str], Kind]:
     return together(operands)
 
 
-def each(operand: Operand) -> Operand:
-    """One member of a sequence, with the clauses that go through all; a single thing counts with its ``more``."""
+def source(operand: Operand) -> str:
+    """What a loop goes through: a sequence, or a single thing with its ``more``."""
     if operand.clauses:
-        return Operand(operand.node, operand.code, operand.kind.one, clauses=operand.clauses)
+        raise Wrong(operand.node, "a loop goes through a path, not a generator", "for x in … for y in …")
     if not (operand.kind.is_group or operand.kind.is_value or operand.kind.many):
         raise Wrong(operand.node, f"{operand} is {operand.kind}, not a sequence")
-    source = operand.code if operand.kind.many else f"occurrences({operand.code})"
-    return Operand(operand.node, "_it", operand.kind.one, clauses=f"for _it in {source}")
+    return operand.code if operand.kind.many else f"occurrences({operand.code})"
+
+
+def each(operand: Operand) -> Operand:
+    """One member of a sequence or generator, with the clauses that go through all."""
+    if operand.clauses:
+        return Operand(operand.node, operand.code, operand.kind.one, clauses=operand.clauses)
+    return Operand(operand.node, "_it", operand.kind.one, clauses=f"for _it in {source(operand)}")

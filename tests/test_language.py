@@ -1,0 +1,473 @@
+"""The rule language: what parses, what is refused and how it is said, which terms are read, what the code does."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from einvoice.errors import RuleError
+from einvoice.model.invoice import (
+    AllowanceCharge,
+    AllowanceTax,
+    Document,
+    Invoice,
+    Line,
+    LineAllowanceCharge,
+    LineTax,
+    PaymentMeans,
+    Period,
+    Price,
+    Seller,
+    Totals,
+    VatBreakdown,
+)
+from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
+from einvoice.rulebook.functions import EXACT, WORDS
+from einvoice.rulebook.kinds import BINARY, COUNT, DATE, NUMBER, TEXT, TRUTH, Kind
+from einvoice.rulebook.language import Where, bind, check, condition, loops
+
+HERE = Where("en16931/BR-0.toml", "assert")
+NAMES = {
+    "invoice": Kind(Invoice),
+    "totals": Kind(Totals),
+    "line": Kind(Line, group="BG-25", terms=("BG-25",)),
+    "vat": Kind(VatBreakdown),
+    "seller": Kind(Seller),
+    "means": Kind(PaymentMeans),
+    "period": Kind(Period, group="BG-14"),
+    "identifier": Kind(Identifier, terms=("BT-29",)),
+    "expected": NUMBER,
+}
+
+
+def run(source, constants=None, **given):
+    """What an expression gives for the things given."""
+    names = {name: kind_of(name, thing) for name, thing in given.items()}
+    expression = check(source, names, HERE, constants=constants or {})
+    code = compile(expression.code, "rule", "eval")
+    with localcontext(EXACT):
+        return eval(code, {**WORDS, **expression.constants, **bind(expression.lists), **given})
+
+
+def kind_of(name, thing):
+    if thing is absent:
+        return NAMES[name]
+    return NUMBER if isinstance(thing, Decimal) else Kind(type(thing))
+
+
+def terms(source, **options):
+    return set(check(source, NAMES, HERE, **options).terms)
+
+
+def refused(source, **options):
+    with pytest.raises(RuleError) as caught:
+        condition(source, NAMES, HERE, **options)
+    return caught.value
+
+
+def invoice(**content):
+    return Invoice(**content)
+
+
+# ------------------------------------------------------------------------------------------------ what it gives
+
+
+def test_the_kind_of_a_result_is_known():
+    kinds = {
+        "totals.net": Kind(Amount, terms=("BT-109",)),
+        "totals.net - 1": NUMBER,
+        "binary(totals.net) * 2": BINARY,
+        "count(invoice.lines) + 1": COUNT,
+        "upper(seller.name)": TEXT,
+        "period.start < period.end": TRUTH,
+        "date(period.start)": DATE,
+        "0.5": NUMBER,
+    }
+    for source, kind in kinds.items():
+        assert check(source, NAMES, HERE).kind == kind, source
+
+
+def test_an_expression_says_what_it_needs():
+    expression = check("code(line.price.net.currency, 'currencies') and totals.net > 0.02", NAMES, HERE)
+    assert expression.names == {"line", "totals"}
+    assert expression.terms == {"BT-146", "BT-109"}
+    assert expression.constants == {"_0_02": Decimal("0.02")}
+    assert expression.lists == {"_codes_currencies"}
+
+
+def test_a_decimal_is_taken_as_it_is_written():
+    (exact,) = check("totals.net == 0.10000000000000000000001", NAMES, HERE).constants.values()
+    assert exact == Decimal("0.10000000000000000000001")
+
+
+def test_calculating_never_rounds():
+    totals = Totals(net=Amount("12345678901234567890123456789.01"), gross=Amount("0.00000000000000000001"))
+    assert run("totals.net + totals.gross", totals=totals) == Decimal(
+        "12345678901234567890123456789.01000000000000000001"
+    )
+
+
+def test_what_is_absent_is_neither_equal_nor_unequal():
+    totals = Totals()
+    for operator in ("==", "!=", "<", "<=", ">", ">="):
+        assert not run(f"totals.net {operator} 1", totals=totals)
+        assert not run(f"totals.net {operator} totals.gross", totals=totals)
+        assert not run(f"line.vat.category {operator} 'S'", line=Line())
+        assert not run(f"period.start {operator} period.end", period=Period())
+    assert run("totals.net + 1", totals=totals) is absent
+    assert run("line.vat.category not in ('S', 'Z')", line=Line())
+    assert not run("line.vat.category in ('S', 'Z')", line=Line())
+
+
+def test_a_value_that_is_no_number_is_absent_in_calculations_and_still_exists():
+    totals = Totals(net=Amount("ten"))
+    assert run("exists(totals.net)", totals=totals)
+    assert run("totals.net * 2", totals=totals) is absent
+
+
+def test_texts_compare_by_the_view_of_the_binding():
+    tax = LineTax(category=Code(" S "))
+    assert not run("line.vat.category == 'S'", line=Line(taxes=[tax]))
+    tax.category.text = "S"
+    assert run("line.vat.category == 'S'", line=Line(taxes=[tax]))
+    assert run("raw(line.vat.category) == ' S '", line=Line(taxes=[tax]))
+
+
+def test_dates_compare_by_day_in_either_syntax():
+    period = Period(start=Date("2026-02-01"), end=Date("20260131"))
+    assert run("period.end < period.start", period=period)
+
+
+def test_binary_draws_exact_numbers_to_its_side():
+    totals = Totals(net=Amount("0.1"), charges=Amount("0.2"), gross=Amount("0.3"))
+    assert run("totals.net + totals.charges == totals.gross", totals=totals)
+    assert not run("binary(totals.net) + totals.charges == totals.gross", totals=totals)
+
+
+def test_a_single_group_is_iterated_with_its_further_occurrences():
+    first, second = Price(net=UnitPrice("1")), Price(net=UnitPrice("2"))
+    first.more = [second]
+    assert run("count(line.price)", line=Line(price=first)) == 2
+    assert run("sum(p.net for p in line.price)", line=Line(price=first)) == 3
+    assert run("sum(p.net for p in line.price)", line=Line()) == 0
+
+
+def test_generators_nest():
+    lines = [Line(periods=[Period(start=Date("2026-01-05"))]), Line(periods=[Period(start=Date("2026-01-09"))])]
+    document = invoice(periods=[Period(start=Date("2026-01-06"))], lines=lines)
+    source = "count(q for p in invoice.periods for line in invoice.lines for q in line.periods if q.start > p.start)"
+    assert run(source, invoice=document) == 1
+
+
+def test_everywhere_finds_groups_at_home_and_astray():
+    stray = LineTax(category=Code("S"))
+    document = invoice(lines=[Line(taxes=[LineTax(category=Code("Z"))], lines=[Line(taxes=[LineTax()])])])
+    document.elsewhere = {LineTax: [stray]}
+    assert run("count(everywhere(LineTax))", invoice=document) == 3
+    assert run("any(tax.category == 'S' for tax in everywhere(LineTax))", invoice=document)
+
+
+def test_constants_stand_in_the_place_of_a_name():
+    constants = {"category": "AE", "least": Decimal("0.5"), "rates": ("AE", "E"), "most": 3}
+    breakdown = VatBreakdown(category=Code("AE"), rate=Percentage("1"))
+    assert run("vat.category == category and least < vat.rate < most", constants, vat=breakdown)
+    assert run("vat.category in rates", constants, vat=breakdown)
+    expression = check("vat.category == category", NAMES, HERE, constants=constants)
+    assert expression.names == {"vat"}
+
+
+def test_a_choice():
+    source = "totals.paid if exists(totals.paid) else 0"
+    assert run(source, totals=Totals(paid=Amount("5"))) == 5
+    assert run(source, totals=Totals()) == 0
+
+
+def test_code_lists_are_bound_by_syntax():
+    expression = check("code(seller.address.country_code, 'countries')", NAMES, HERE)
+    assert bind(expression.lists, syntax="UBL")["_codes_countries"] - bind(expression.lists, syntax="CII")[
+        "_codes_countries"
+    ] == {"SS"}
+    (written,) = bind(check("contains(codes('countries'), 'D')", NAMES, HERE).lists, "1.3.16", "UBL").values()
+    assert written.startswith(" 1A AD AE ")
+    assert written.endswith(" ZW ")
+
+
+def test_short_words_stand_in_the_rule_itself():
+    for source in ("exists(totals.net)", "exists(invoice.lines)", "raw(seller.name)", "places(totals.net) > 2"):
+        code = check(source, NAMES, HERE).code
+        assert not any(f"{word}(" in code for word in ("exists", "raw", "places")), code
+
+
+def test_a_rule_may_go_over_several_lines():
+    assert run("totals.net\n  == 1\n  or totals.net == 2", totals=Totals(net=Amount("2")))
+
+
+# ------------------------------------------------------------------------------------------------ terms
+
+
+def test_values_count_and_groups_count_where_they_are_meant():
+    assert terms("exists(line.price)") == {"BG-29"}
+    assert terms("exists(line.price.net)") == {"BT-146"}
+    assert terms("count(invoice.lines) > 0") == {"BG-25"}
+    assert terms("sum(entry.net_amount for entry in invoice.lines)") == {"BT-131"}
+    assert terms("count(v for v in invoice.vat_breakdown if v.category == 'S')") == {"BG-23", "BT-118"}
+    assert terms("exists(line)") == {"BG-25"}
+    assert terms("exists(seller.electronic_address.scheme)") == {"BT-34"}
+    assert terms("any(i.scheme == '0088' for i in seller.identifiers)") == {"BT-29"}
+    assert terms("filled(identifier)") == {"BT-29"}
+    assert terms("expected == 1") == set()
+
+
+def test_a_shared_class_counts_the_terms_of_its_group():
+    assert terms("sum(a.amount for a in invoice.allowances)") == {"BT-92"}
+    assert terms("sum(a.amount for a in invoice.charges)") == {"BT-99"}
+    assert terms("sum(a.amount for a in invoice.allowances_and_charges)") == {"BT-92", "BT-99"}
+    assert terms("sum(a.vat.rate for a in invoice.charges)") == {"BT-103"}
+    assert terms("sum(a.amount for a in line.allowances)") == {"BT-136"}
+    assert terms("count(line.periods) == 0") == {"BG-26"}
+    assert terms("any(p.start < p.end for p in line.periods)") == {"BT-134", "BT-135"}
+    assert terms("period.start < period.end") == {"BT-73", "BT-74"}
+
+
+def test_the_group_of_a_context_chooses_where_the_kind_does_not():
+    names = {"it": Kind(AllowanceCharge)}
+    assert check("exists(it.amount)", names, HERE).terms == {"BT-92", "BT-99"}
+    assert check("exists(it.amount)", names, HERE, group="BG-21").terms == {"BT-99"}
+    assert check("exists(it.vat.category)", names, HERE, group="BG-21").terms == {"BT-102"}
+    assert check("exists(it.amount)", {"it": Kind(AllowanceCharge, group="BG-20")}, HERE).terms == {"BT-92"}
+
+
+# ------------------------------------------------------------------------------------------------ loops
+
+
+def test_a_loop_says_what_its_name_is():
+    (loop,) = loops("line in invoice.lines", {"invoice": Kind(Invoice)}, HERE)
+    assert loop.name == "line"
+    assert loop.kind == Kind(Line, group="BG-25", terms=("BG-25",))
+    assert loop.source.code == "invoice.lines"
+    assert loop.source.terms == frozenset()
+
+
+def test_a_later_loop_uses_the_names_of_the_earlier_and_takes_the_group():
+    source = "line in invoice.lines; it in line.allowances_and_charges"
+    outer, inner = loops(source, {"invoice": Kind(Invoice)}, HERE, group="BG-28")
+    assert outer.kind.group == "BG-25"
+    assert (inner.kind.cls, inner.kind.group) == (LineAllowanceCharge, "BG-28")
+    assert check("exists(it.amount)", {"it": inner.kind}, HERE).terms == {"BT-141"}
+
+
+def test_a_loop_goes_through_one_thing_and_its_further_occurrences():
+    (loop,) = loops("totals in invoice.totals", {"invoice": Kind(Invoice)}, HERE)
+    first, second = Totals(), Totals()
+    first.more = [second]
+    assert list(eval(loop.source.code, {**WORDS, "invoice": invoice(totals=first)})) == [first, second]
+    assert list(eval(loop.source.code, {**WORDS, "invoice": invoice()})) == []
+
+
+def test_a_loop_over_values_counts_them_when_they_are_read():
+    (loop,) = loops("i in seller.identifiers", {"seller": Kind(Seller)}, HERE)
+    assert check("filled(i)", {"i": loop.kind}, HERE).terms == {"BT-29"}
+
+
+@pytest.mark.parametrize(
+    ("source", "column", "message"),
+    [
+        ("invoice.lines", 1, "is no loop"),
+        ("line in invoice.lins", 9, "Invoice has no field 'lins'"),
+        ("line in invoice.lines; it in line.price.nett", 30, "Price has no field 'nett'"),
+        ("invoice in invoice.lines", 12, "'invoice' is taken"),
+        ("count in invoice.lines", 10, "'count' is taken"),
+        ("line in invoice.lines;", 23, "is no loop"),
+        ("x in (line for line in invoice.lines)", 7, "not a generator"),
+        ("x in invoice.currency.text", 6, "Code has no field 'text'"),
+    ],
+)
+def test_wrong_loops(source, column, message):
+    with pytest.raises(RuleError, match=message) as caught:
+        loops(source, {"invoice": Kind(Invoice)}, Where("contexts.toml", "x.for"))
+    assert (caught.value.file, caught.value.key, caught.value.column) == ("contexts.toml", "x.for", column)
+
+
+# ------------------------------------------------------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize(
+    ("source", "column", "message", "hint"),
+    [
+        ("totals.lines_net == 1", 1, "Totals has no field 'lines_net'", "did you mean 'line_net'?"),
+        ("exists(invoice.totls.net)", 8, "Invoice has no field 'totls'", "did you mean 'totals'?"),
+        ("exists(total.net)", 8, "unknown name 'total'", "did you mean 'totals'?"),
+        ("exist(totals.net)", 1, "unknown word 'exist'", "did you mean 'exists'?"),
+        ("totals.net == count", 15, "'count' is a word", "count(…)"),
+        ("line.price.net == 'S'", 19, "BT-146 (line.price.net) is a number, 'S' is text", ""),
+        ("vat.category == 1", 17, "BT-118 (vat.category) is text, 1 is a number", ""),
+        ("period.start > '2026-01-01'", 16, "BT-73 (period.start) is a date, '2026-01-01' is text", ""),
+        ("not line.price", 5, "is a group, neither true nor false", "exists(line.price)"),
+        ("exists(line.item) and totals.net", 23, "is a number, neither true nor false", "exists(totals.net)"),
+        ("invoice.lines or exists(totals.net)", 1, "is a sequence, neither true nor false", "exists(invoice.lines)"),
+        ("line.price == 1", 1, "is a group and cannot be compared", "compare one of its terms"),
+        ("seller.identifiers == 'x'", 1, "is a sequence and cannot be compared", "same(…)"),
+        ("invoice.lines.price.net == 1", 1, "is a sequence", "for x in invoice.lines"),
+        ("totals.net + seller.name == 1", 14, "is text, not a number", ""),
+        ("upper(totals) == 'X'", 7, "is a group, not text", ""),
+        ("any(invoice.lines)", 1, "asks nothing", "any(… for x in invoice.lines)"),
+        ("all(entry.net_amount for entry in invoice.lines)", 5, "neither true nor false", "exists(entry.net_amount)"),
+        ("exists('a')", 8, "'a' is always there", ""),
+        ("exists(vat.is_vat)", 8, "is always there", ""),
+        ("near(totals.net, 1)", 1, "'near' takes 3 operands, not 2", ""),
+        ("raw() == ''", 1, "'raw' takes 1 operand, not 0", ""),
+        ("1e3 == totals.net", 1, "1e3 is no plain decimal number", ""),
+        ("totals.net == 1_0.5", 15, "1_0.5 is no plain decimal number", ""),
+        ("same(line, seller.name)", 6, "is a group, not the value of a business term", ""),
+        ("matches(seller.name, r'\\w')", 22, "\\w is not supported in a pattern", ""),
+        ("matches(seller.name, '(')", 22, "no pattern", ""),
+        ("matches(seller.name, upper('a'))", 22, "has to be a text in quotes", ""),
+        ("code(vat.category, 'no list')", 20, "cannot be the name of a code list", ""),
+        ("part(seller.name, 0, 2) == 'x'", 19, "has to be a whole number from 1", ""),
+        ("exists(everywhere(LineTx))", 8, "everywhere takes the name of a group", "did you mean 'LineTax'?"),
+        ("exists(everywhere('LineTax'))", 8, "everywhere takes the name of a group", ""),
+        ("vat.category in ('S')", 18, "'in' looks into constants in brackets", ""),
+        ("vat.category in ('S', seller.name)", 17, "'in' looks into constants in brackets", ""),
+        ("'S' in seller.identifiers", 8, "'in' looks into constants in brackets", "same(…)"),
+        ("vat.category in ('S', 1)", 23, "is text, 1 is a number", ""),
+        ("(v for v in invoice.lines)", 2, "a generator stands only inside a word", ""),
+        ("exists(v.taxes for v in invoice.lines)", 8, "is a sequence", "a second 'for'"),
+        ("any(line.price == 1 for line in invoice.lines)", 25, "'line' is taken", ""),
+        ("count(x for x in (v.price for v in invoice.lines)) == 1", 19, "not a generator", "for x in … for y in …"),
+        ("count(x for x in totals.net.currency) == 1", 18, "is text, not a sequence", ""),
+        ("totals.net =", 12, "", ""),
+        ("(totals.net == 1", 1, "was never closed", ""),
+    ],
+)
+def test_mistakes_are_explained(source, column, message, hint):
+    error = refused(source)
+    assert message in error.message
+    assert hint in error.hint
+    assert (error.file, error.key, error.column) == ("en16931/BR-0.toml", "assert", column)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "lambda: 1",
+        "[totals.net]",
+        "{1}",
+        "{'a': 1}",
+        "[v for v in invoice.lines]",
+        "invoice.lines[0]",
+        "f'{totals.net}'",
+        "(x := 1)",
+        "totals.net ** 2",
+        "totals.net // 2",
+        "totals.net % 2",
+        "totals.net @ 2",
+        "+totals.net",
+        "~1",
+        "totals.net is absent",
+        "1 < 2 in (3, 4)",
+        "exists(*invoice.lines)",
+        "exists(x=totals.net)",
+        "invoice.everywhere(LineTax)",
+        "seller.name.upper()",
+        "invoice.__class__",
+        "invoice.node",
+        "invoice.xpath",
+        "invoice.line",
+        "invoice.walk",
+        "invoice.elsewhere",
+        "seller.name.raw",
+        "seller.name.text",
+        "totals.net.number",
+        "totals.net.value",
+        "totals.net.attributes",
+        "seller.more",
+        "len(invoice.lines)",
+        "occurrences(totals)",
+        "_divide(1, 2)",
+        "__import__('os')",
+        "open('x')",
+        "None",
+        "...",
+        "b'x'",
+        "1j",
+        "any(async_ for async_ in None)",
+        "any(a == b for a, b in invoice.lines)",
+        "yield",
+        "await x",
+        "import os",
+        "1; 2",
+        "",
+    ],
+)
+def test_nothing_else_parses(source):
+    assert refused(source).file == HERE.file
+
+
+def test_a_word_cannot_be_a_name():
+    with pytest.raises(RuleError, match="'count' is a word of the language"):
+        check("1 == 1", {"count": NUMBER}, HERE)
+
+
+def test_a_condition_has_to_be_true_or_false():
+    with pytest.raises(RuleError, match="neither true nor false"):
+        condition("totals.net + 1", NAMES, HERE)
+    assert condition("False", NAMES, HERE).code == "False"
+
+
+@given(st.text(alphabet="()[]{}.,'=<>!+-*/ \n\tabinorst_0123é\\#:;&", max_size=40))
+def test_any_text_is_either_checked_or_refused(source):
+    try:
+        code = check(source, NAMES, HERE).code
+    except RuleError:
+        return
+    assert compile(code, "rule", "eval")
+
+
+# ------------------------------------------------------------------------------------------------ rules as they are
+
+
+def test_distinct_file_names():
+    source = "distinct(d.attachment.filename for d in invoice.documents)"
+
+    def documents(*names):
+        return [Document(attachment=Binary("", {} if name is None else {"filename": name})) for name in names]
+
+    assert run(source, invoice=invoice(documents=documents("a.pdf", "b.pdf", None, None)))
+    assert not run(source, invoice=invoice(documents=documents("a.pdf", "b.pdf", "a.pdf")))
+
+
+def test_a_taxable_amount_judged_in_binary():
+    """UBL BR-S-08 takes one off a double: at 100.10 a whole unit apart passes, at 48.07 it does not."""
+    source = "number(binary(vat.taxable_amount) - 1) < expected < number(binary(vat.taxable_amount) + 1)"
+
+    def holds(taxable, expected):
+        return run(source, vat=VatBreakdown(taxable_amount=Amount(taxable)), expected=Decimal(expected))
+
+    for amount in ("100.10", "48.07", "1000.01", "2345.67"):
+        below, above = Decimal(float(amount) - 1), Decimal(float(amount) + 1)
+        one_less, one_more = Decimal(amount) - 1, Decimal(amount) + 1
+        assert holds(amount, str(one_less)) is (below < one_less)
+        assert holds(amount, str(one_more)) is (one_more < above)
+
+
+def test_payment_by_transfer():
+    source = "means.code in ('30', '58') and not exists(means.credit_transfer)"
+    assert run(source, means=PaymentMeans(code=Code("58")))
+    assert not run(source, means=PaymentMeans(code=Code("59")))
+
+
+def test_an_allowance_that_is_none_of_both():
+    source = "count(a for a in invoice.allowances_and_charges if truth(a.indicator) == False)"
+    both = [AllowanceCharge(indicator=Code(text)) for text in ("false", "0", " false ", "true", "no", "")]
+    assert run(source, invoice=invoice(allowances_and_charges=[*both, AllowanceCharge()])) == 3
+
+
+def test_a_path_ends_where_the_document_does():
+    assert not run("filled(invoice.seller.contact.name)", invoice=invoice())
+    assert run("filled(seller.name)", seller=Seller(name=Text(" x ")))
+    assert run("exists(a.vat.rate for a in invoice.charges)", invoice=invoice()) is False
+    charge = AllowanceCharge(indicator=Code("true"), taxes=[AllowanceTax(rate=Percentage("0"))])
+    assert run("exists(a.vat.rate for a in invoice.charges)", invoice=invoice(allowances_and_charges=[charge]))
