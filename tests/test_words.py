@@ -5,8 +5,11 @@ from __future__ import annotations
 import inspect
 import math
 from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from words.ask_saxon import Saxon, occurrences, questions
 
 from einvoice.model import values
@@ -19,17 +22,17 @@ from einvoice.rulebook.language import Where, check
 ASKED = [pytest.param(question, id=f"{path.stem}: {question['rule']}") for path, question in questions()]
 
 
-def values_of(cls, given):
+def values_of(cls, texts):
     found = []
-    for one in occurrences(given):
+    for one in occurrences(texts):
         attributes = {name: text for name, text in one.items() if name != "text"}
         found.append(cls(one["text"], attributes))
     return found
 
 
-def value_of(cls, given):
+def value_of(cls, texts):
     """The same as one value, with its further occurrences."""
-    first, *more = values_of(cls, given) or [absent]
+    first, *more = values_of(cls, texts) or [absent]
     if more:
         first.more = more
     return first
@@ -80,11 +83,11 @@ def test_answers_as_saxon(question):
     rule = compiled(question)
     cls = getattr(values, question["kind"])
     with localcontext(EXACT):
-        for given, answer in question["answers"]:
-            x, y = given.get("x"), given.get("y")
+        for texts, answer in question["answers"]:
+            x, y = texts.get("x"), texts.get("y")
             # This must not raise, even where Saxon stops.
             ours = rule(value_of(cls, x), value_of(cls, y), values_of(cls, x), values_of(cls, y))
-            assert answer == "error" or agrees(ours, answer), (given, answer, ours)
+            assert answer == "error" or agrees(ours, answer), (texts, answer, ours)
 
 
 def test_every_word_is_asked_about():
@@ -101,10 +104,28 @@ def test_every_word_has_its_xpath_and_an_example():
         assert ">>>" in documented or name == "everywhere", name
 
 
+numbers = st.decimals(allow_nan=False, allow_infinity=False, places=6, min_value=-(10**12), max_value=10**12)
+
+
+@given(numbers)
+def test_cents_are_the_floor_of_a_hundredfold_and_a_half(x):
+    assert Fraction(WORDS["cents"](x)) * 100 == math.floor(Fraction(x) * 100 + Fraction(1, 2))
+
+
+@given(numbers, numbers.filter(bool))
+def test_a_quotient_is_off_by_half_of_its_last_place_at_most(x, y):
+    quotient = WORDS["_divide"](x, y)
+    exact = Fraction(x) / Fraction(y)
+    half = Fraction(1, 2 * 10**18)
+    assert abs(Fraction(quotient) - exact) <= half
+    # Of two that are equally near it is the one nearer to zero.
+    assert abs(Fraction(quotient) - exact) < half or abs(Fraction(quotient)) < abs(exact)
+
+
 @pytest.mark.slow
 def test_saxon_still_answers_so():
     pytest.importorskip("saxonche")
     saxon = Saxon()
     for path, question in questions():
-        for given, answer in question["answers"]:
-            assert saxon.answer(question["xpath"], given) == answer, (path.name, question["xpath"], given)
+        for texts, answer in question["answers"]:
+            assert saxon.answer(question["xpath"], texts) == answer, (path.name, question["xpath"], texts)
