@@ -8,66 +8,90 @@ from typing import Any, Final
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import NO_ATTRIBUTES, Value
-from einvoice.syntax.binding import GROUP, LEAF, UNBOUND, State, Table
+from einvoice.syntax.binding import GROUP, INSIDE, LEAF, UNBOUND, State
+from einvoice.syntax.rules.notes import Notes
+from einvoice.syntax.rules.places import Place, places
 from einvoice.syntax.tables import table_of
 
-_UNBOUND: Final = State(UNBOUND)
 _new: Final[Any] = object.__new__
 
 
-def read(root: Any) -> Invoice:
+def read(root: Any, notes: Notes | None = None) -> Invoice:
     """The invoice that a parsed document says.
 
     ``root`` is the root element of a UBL Invoice, UBL CreditNote or CII CrossIndustryInvoice. Nothing is judged: what
     is missing is ``absent``, what is there twice is kept twice, what no business term covers is in ``uncovered``.
+    ``notes`` gathers on the way what the syntax rules want to know.
     """
-    table = table_of(root.tag)
+    syntax = table_of(root.tag).syntax
     invoice = Invoice.__new__(Invoice)  # only what the document has is set; the rest is absent by the class
-    reading = _Reading(table, invoice)
-    invoice.__dict__.update(node=root, syntax=table.syntax, root=root.tag.rpartition("}")[2])
+    reading = _Reading(syntax, notes)
+    invoice.__dict__.update(node=root, syntax=syntax, root=root.tag.rpartition("}")[2])
     invoice.__dict__.update(elsewhere=reading.elsewhere, uncovered=reading.uncovered)
-    reading.walk(root, table.start, invoice)
+    reading.begin(root, invoice)
     return invoice
 
 
 class _Reading:
     """What one walk gathers beside the invoice itself."""
 
-    __slots__ = ("anywhere", "elsewhere", "uncovered")
+    __slots__ = ("elsewhere", "notes", "places", "uncovered")
 
-    def __init__(self, table: Table, invoice: Invoice) -> None:
-        self.anywhere = table.anywhere
+    def __init__(self, syntax: str, notes: Notes | None) -> None:
+        self.places = notes.places if notes else places(syntax, watched=False)
+        self.notes = notes
         self.elsewhere: dict[type, list[Any]] = {}
         self.uncovered: list[Any] = []
 
-    def walk(self, element: Any, state: State, group: Group) -> None:
+    def begin(self, root: Any, invoice: Invoice) -> None:
+        """Fill the invoice from the root element."""
+        start = self.places.start
+        if self.notes is not None:
+            self.notes.note(root, start.watched)
+            self.notes.note_attributes(root, start.watched_attributes)
+        self.walk(root, start, invoice)
+
+    def walk(self, element: Any, place: Place, group: Group) -> None:
         """Fill ``group`` from the children of ``element``."""
-        children = state.children
+        known = place.inner
+        notes = self.notes
         for child in element:
-            below = children.get(child.tag)
+            below = known.get(child.tag)
             if below is None:
-                self._unbound(child, state, group)
-                continue
+                below = self.places.below(place, child.tag)
             kind = below.kind
+            if notes is not None:
+                if below.watched:
+                    notes.note(child, below.watched)
+                if below.watched_attributes:
+                    notes.note_attributes(child, below.watched_attributes)
             if kind == LEAF:
                 self._leaf(child, below, group)
             elif kind == GROUP:
                 inner = _new(below.cls)
                 inner.node = child
                 inner.parent = group
-                _keep(group.parent if below.up else group, below, inner)
+                if below.field:
+                    _keep(group.parent if below.up else group, below, inner)
+                else:
+                    self._stray(child, place, inner)
                 if below.own is not None:
                     self._leaf(child, below.own, inner)
                 self.walk(child, below, inner)
-            else:
+            elif kind == INSIDE:
                 if below.attributes:
                     _attributes(child, below, group)
+                self.walk(child, below, group)
+            else:
+                if place.kind != UNBOUND:
+                    self.uncovered.append(child)
                 self.walk(child, below, group)
 
     def _leaf(self, child: Any, state: State, group: Any) -> None:
         if len(child):  # not schema-valid, but its text is its text, and what stands inside may be a stray
             raw = "".join(child.itertext())
-            self.walk(child, state, group)
+            if isinstance(state, Place):  # what is in a group's own element is read with the group
+                self.walk(child, state, group)
         else:
             raw = child.text or ""
         value = _new(state.cls)  # the constructor written out: this runs for most elements of a document
@@ -87,19 +111,11 @@ class _Reading:
         if state.attributes:
             _attributes(child, state, group)
 
-    def _unbound(self, child: Any, state: State, group: Group) -> None:
-        """An element that has no business term at its place; known things inside it are strays."""
-        if state.kind != UNBOUND:
+    def _stray(self, child: Any, around: Place, inner: Group) -> None:
+        """Keep a known thing that stands where no business term has it."""
+        if around.kind != UNBOUND:
             self.uncovered.append(child)
-        stray = self.anywhere.get(child.tag)
-        if stray is None:
-            self.walk(child, _UNBOUND, group)
-            return
-        inner = _new(stray.cls)
-        inner.node = child
-        inner.parent = group
-        self.elsewhere.setdefault(stray.cls, []).append(inner)
-        self.walk(child, stray, inner)
+        self.elsewhere.setdefault(type(inner), []).append(inner)
 
 
 def _attributes(element: Any, state: State, group: Group) -> None:

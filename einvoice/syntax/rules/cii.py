@@ -1,0 +1,134 @@
+"""The words that only the table of CII needs: conditions of elements, and kinds of rules.
+
+They follow the official tests to the last blank: some compare a code as it stands, some without the blanks around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from einvoice.model.values import BLANKS
+from einvoice.syntax.binding import collapse, qualified
+from einvoice.syntax.rules.kinds import Found, Occurrences, at_once, kind, together
+from einvoice.syntax.rules.nodes import below, text, texts
+from einvoice.syntax.rules.rule import SyntaxRule
+
+_DATE: Final = re.compile(rf"[{BLANKS}]*\d{{4}}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])[{BLANKS}]*")
+_BILLED: Final = tuple(
+    qualified(step)
+    for step in (
+        "ram:BilledQuantity",
+        "ram:SpecifiedLineTradeDelivery",
+        "ram:IncludedSupplyChainTradeLineItem",
+        "rsm:SupplyChainTradeTransaction",
+        "rsm:CrossIndustryInvoice",
+    )
+)
+
+
+def no_tax_total(amount: Any) -> bool:
+    """Any amount but the total of the tax (BT-110, BT-111), which alone has a currency."""
+    return bool(amount.tag != qualified("ram:TaxTotalAmount"))
+
+
+def format_102(date: Any) -> bool:
+    """A date that says that it is written as YYYYMMDD."""
+    return bool(date.get("format") == "102")
+
+
+def additional(document: Any) -> bool:
+    """One of the documents of BG-24 and of its neighbours BT-17 and BT-18."""
+    return bool(document.tag == qualified("ram:AdditionalReferencedDocument"))
+
+
+def tender(document: Any) -> bool:
+    """A tender or lot (BT-17)."""
+    return additional(document) and "50" in texts(document, "ram:TypeCode")
+
+
+def invoiced_object(document: Any) -> bool:
+    """An invoiced object (BT-18, BT-128)."""
+    return additional(document) and "130" in texts(document, "ram:TypeCode")
+
+
+def supporting(document: Any) -> bool:
+    """A supporting document (BG-24)."""
+    return additional(document) and "916" in texts(document, "ram:TypeCode")
+
+
+def any_known(document: Any) -> bool:
+    """A document of one of the three types that the norm knows."""
+    return tender(document) or invoiced_object(document) or supporting(document)
+
+
+def preceding_invoice(document: Any) -> bool:
+    """A preceding invoice (BG-3)."""
+    return bool(document.tag == qualified("ram:InvoiceReferencedDocument"))
+
+
+def invoiced_object_trimmed(document: Any) -> bool:
+    """An invoiced object, whatever the blanks around its type."""
+    return "130" in _collapsed(document)
+
+
+def supporting_trimmed(document: Any) -> bool:
+    """A supporting document, whatever the blanks around its type."""
+    return "916" in _collapsed(document)
+
+
+def applicable_tax(tax: Any) -> bool:
+    """The tax of a line or a breakdown, not of an allowance or a charge."""
+    return bool(tax.tag == qualified("ram:ApplicableTradeTax"))
+
+
+def without_account(means: Any) -> bool:
+    """A credit transfer that names no account."""
+    account = "ram:PayeePartyCreditorFinancialAccount"
+    if not {"30", "58"}.intersection(_collapsed(means)):
+        return False
+    return not any(texts(means, f"{account}/{name}") for name in ("ram:IBANID", "ram:ProprietaryID"))
+
+
+def _collapsed(element: Any) -> list[str]:
+    return [collapse(code) for code in texts(element, "ram:TypeCode")]
+
+
+@at_once
+def date(rule: SyntaxRule, element: Any) -> bool:
+    """The text is a date, written as YYYYMMDD."""
+    return _DATE.fullmatch(text(element)) is None
+
+
+@kind
+def with_scheme(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """If there are any, one of them has a scheme."""
+    return all(identifier.get("schemeID") is None for identifier in found)
+
+
+@kind
+def one_inside(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """If there are any, they hold one ``argument`` between them."""
+    return sum(1 for node in found for _ in below(node, rule.argument)) != 1
+
+
+@kind
+def discount(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """An amount and an indicator that says allowance, or neither of the two."""
+    amount = any(node.tag == qualified("ram:ActualAmount") for node in found)
+    indicators = (node for node in found if node.tag == qualified("ram:ChargeIndicator"))
+    words = (word.strip(BLANKS) for node in indicators for word in texts(node, "udt:Indicator"))
+    return not (amount and any(word in ("false", "0") for word in words))
+
+
+@together()
+def unless_billed(rule: SyntaxRule, occurrences: Occurrences) -> Iterator[Any]:
+    """It must not be there, unless one of the invoiced quantities (BT-129) has it."""
+    if not any(map(_is_billed, occurrences)):
+        yield from occurrences
+
+
+def _is_billed(quantity: Any) -> bool:
+    path = (quantity.tag, *(element.tag for element in quantity.iterancestors()))
+    return path == _BILLED

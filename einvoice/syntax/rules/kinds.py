@@ -1,0 +1,140 @@
+"""The kinds of syntax rules: what is asked of the elements that the path of a rule leads to.
+
+A kind is a function that is given the rule, an element of its context and what was found below it, and answers whether
+the rule is broken there. Its name is the word in the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from einvoice.syntax.binding import collapse, qualified
+from einvoice.syntax.rules.nodes import text
+from einvoice.syntax.rules.rule import SyntaxRule
+
+Found: TypeAlias = list[Any]
+Occurrences: TypeAlias = Mapping[Any, Found]
+"""What was found, by the element of the context that it was found in."""
+Judge: TypeAlias = Callable[[SyntaxRule, Any, Found], bool]
+JudgeAll: TypeAlias = Callable[[SyntaxRule, Occurrences], Iterator[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How rules of one kind are judged.
+
+    Attributes:
+        broken: the elements of the context in which the rule is broken.
+        always: judged even where nothing was found.
+        test: judged by the element alone, when it is met; only what breaks the rule counts as found.
+    """
+
+    broken: JudgeAll
+    always: bool = False
+    test: Callable[[SyntaxRule, Any], bool] | None = None
+
+
+KINDS: Final[dict[str, Kind]] = {}
+
+
+def kind(judge: Judge) -> Judge:
+    """A kind that is judged where something was found."""
+    KINDS[judge.__name__] = Kind(_each(judge))
+    return judge
+
+
+def always(judge: Judge) -> Judge:
+    """A kind that is judged even where nothing was found."""
+    KINDS[judge.__name__] = Kind(_each(judge), always=True)
+    return judge
+
+
+def at_once(test: Callable[[SyntaxRule, Any], bool]) -> Callable[[SyntaxRule, Any], bool]:
+    """A kind that the element itself breaks or does not."""
+    KINDS[test.__name__] = Kind(_each(absent), test=test)
+    return test
+
+
+def together(always: bool = False) -> Callable[[JudgeAll], JudgeAll]:
+    """A kind that must see all elements of its context at once, so that it works out only once what they share."""
+
+    def declare(judge: JudgeAll) -> JudgeAll:
+        KINDS[judge.__name__] = Kind(judge, always=always)
+        return judge
+
+    return declare
+
+
+def _each(judge: Judge) -> JudgeAll:
+    def judge_all(rule: SyntaxRule, occurrences: Occurrences) -> Iterator[Any]:
+        return (context for context, found in occurrences.items() if judge(rule, context, found))
+
+    return judge_all
+
+
+@kind
+def absent(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """It must not be there."""
+    return bool(found)
+
+
+@kind
+def at_most(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """It is there no more than ``argument`` times."""
+    return len(found) > int(rule.argument)
+
+
+@always
+def required(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """It must be there."""
+    return not found
+
+
+@always
+def one(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """It must be there once."""
+    return len(found) != 1
+
+
+@always
+def all_of(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """Each of several paths, which end in different names, must lead to something."""
+    return len({node.tag for node in found}) < len(list(rule.paths()))
+
+
+@kind
+def either(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """Of several names only one is there."""
+    return len({node.tag for node in found}) > 1
+
+
+@kind
+def equals(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """If it is there, one of its occurrences says ``argument``."""
+    return all(text(node) != rule.argument for node in found)
+
+
+@kind
+def distinct(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """Its occurrences say no more than ``argument`` different things."""
+    return len({text(node) for node in found}) > int(rule.argument)
+
+
+@kind
+def distinct_words(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """As ``distinct``, whatever the blanks around and between the words."""
+    return len({collapse(text(node)) for node in found}) > int(rule.argument)
+
+
+@kind
+def only_if(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """It may be there only in an element for which the condition ``argument`` holds."""
+    return not rule.condition(rule.argument)(context)
+
+
+@kind
+def only_in(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """It may be there only inside of an element named ``argument``."""
+    return next(context.iterancestors(qualified(rule.argument)), None) is None

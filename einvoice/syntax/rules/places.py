@@ -1,0 +1,106 @@
+"""What the binding and the rules say of a path: worked out when a document first has it, and kept.
+
+Documents come from strangers and may have as many paths as elements; no more than ``LIMIT`` are kept.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from einvoice.syntax.binding import UNBOUND, State, Table
+from einvoice.syntax.rules import kinds
+from einvoice.syntax.rules.rule import SyntaxRule
+from einvoice.syntax.rules.table import Node, RuleTable, rule_table
+from einvoice.syntax.tables import table
+
+LIMIT: Final = 10_000
+_UNBOUND: Final = State(UNBOUND)
+
+
+class Watch(NamedTuple):
+    """What is to be noted of an element, for which rule."""
+
+    rule: SyntaxRule
+    up: int | None  # so many steps up stands the element of the context; None: nobody needs to know
+    opens: bool = False  # the element is of the context itself, and nothing is found yet
+    test: Callable[[SyntaxRule, Any], bool] | None = None  # noted only if it breaks the rule
+
+
+class Place(State):
+    """A path: what the binding says of it, and what the rules want to know of the elements there.
+
+    ``children`` stays the binding's; the places below that documents had so far are in ``inner``.
+    """
+
+    __slots__ = ("inner", "nodes", "watched", "watched_attributes")
+
+    def __init__(self, bound: State, nodes: tuple[Node, ...]) -> None:
+        super().__init__(**{name: getattr(bound, name) for name in State.__slots__})
+        self.inner: dict[str, Place] = {}
+        self.nodes = nodes
+        self.watched: tuple[Watch, ...] = ()
+        self.watched_attributes: Mapping[str, tuple[Watch, ...]] = {}
+
+
+class Places:
+    """The paths that documents of one syntax have had so far, from the root element on."""
+
+    def __init__(self, bindings: Table, rules: RuleTable | None) -> None:
+        self._bindings = bindings
+        self._rules = rules
+        self._kept = 0
+        self._start = self._root()
+
+    @property
+    def start(self) -> Place:
+        """The place of the root element. Call it once a document: if too much is kept, the next one starts afresh."""
+        if self._kept >= LIMIT:
+            self._kept = 0
+            self._start = self._root()
+        return self._start
+
+    def below(self, place: Place, tag: Any) -> Place:
+        """The place of an element named ``tag`` in an element at ``place``."""
+        bound = place.children.get(tag) or self._bindings.anywhere.get(tag) or _UNBOUND
+        rules = self._rules
+        if rules is None or not isinstance(tag, str):
+            found = Place(bound, ())
+        else:
+            nodes = [below for node in (*place.nodes, rules.anywhere) for below in node.below(tag)]
+            found = _watching(Place(bound, tuple(nodes)))
+        if self._kept < LIMIT:
+            self._kept += 1
+            place.inner[tag] = found
+        return found
+
+    def _root(self) -> Place:
+        nodes: tuple[Node, ...] = ()
+        if self._rules:
+            every = (node for name, node in self._rules.anywhere.endings if not name.text)
+            nodes = (self._rules.start, *every)
+        return _watching(Place(self._bindings.start, nodes))
+
+
+def _watching(place: Place) -> Place:
+    """Enter contexts that begin here, and gather what the rules want to know of this place."""
+    opened = []
+    for context in sorted((context for node in place.nodes for context in node.contexts), key=lambda it: it.order):
+        place.nodes += (context.start,)
+        opened += [Watch(rule, 0, opens=True) for rule in context.opened_by]
+        if not context.condition:  # the first that means an element has it for its own
+            break
+    attributes: dict[str, tuple[Watch, ...]] = {}
+    for node in place.nodes:
+        for name, rule in node.attributes:
+            attributes[name] = (*attributes.get(name, ()), Watch(rule, node.depth))
+    found = [Watch(rule, node.depth, test=kinds.KINDS[rule.kind].test) for node in place.nodes for rule in node.rules]
+    place.watched, place.watched_attributes = (*opened, *found), attributes
+    return place
+
+
+@functools.cache
+def places(syntax: str, watched: bool) -> Places:
+    """The places of ``UBL`` or ``CII``, with or without what its rules want to know."""
+    return Places(table(syntax), rule_table(syntax) if watched else None)

@@ -1,0 +1,131 @@
+"""One row of the tables of syntax rules, and the notation of its paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any, NamedTuple, TypeAlias
+
+from einvoice.model.source import NAMESPACES
+from einvoice.syntax.binding import qualified
+
+Condition: TypeAlias = Callable[[Any], bool]
+
+
+class Name(NamedTuple):
+    """The name of an element: whole, or only how it ends."""
+
+    text: str  # a whole name as lxml writes it, or an ending
+    namespace: str | None = None  # of an ending: the namespace it is asked in, "" for any
+    is_ending: bool = False
+
+
+class Step(NamedTuple):
+    """One step of a path: an element with one of the names, for which the condition holds."""
+
+    names: tuple[Name, ...]
+    condition: str = ""
+
+
+class Path(NamedTuple):
+    """Steps downwards, from somewhere or (``anywhere``) from wherever the first step fits."""
+
+    anywhere: bool
+    steps: tuple[Step, ...]
+    attribute: str | None
+
+    @property
+    def conditions(self) -> list[tuple[int, str]]:
+        """The conditions of the steps, each with how many steps above the last one it is asked."""
+        steps = enumerate(reversed(self.steps))
+        return [(above, step.condition) for above, step in steps if step.condition]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SyntaxRule:
+    """A row: in each element that ``context`` means, what ``path`` leads to must be as ``kind`` says.
+
+    ``argument`` is what the kind needs besides: a number, a value, a condition, the name of an element. ``severity`` is
+    the flag of the official artefact, fatal or warning. ``order`` is the number of the row in its table.
+    """
+
+    order: int
+    code: str
+    context: str
+    kind: str
+    path: str
+    argument: str
+    severity: str
+
+    @property
+    def syntax(self) -> str:
+        """``UBL`` or ``CII``."""
+        return self.code.partition("-")[0]
+
+    @property
+    def at_root(self) -> bool:
+        """Whether the rule is judged once a document."""
+        return self.context == "/"
+
+    @property
+    def is_anywhere(self) -> bool:
+        """Whether the path leads through the whole document, not from the context on."""
+        return self.path.startswith("//")
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether not all elements count that context and path lead to."""
+        return "[" in self.context or "[" in self.path
+
+    @property
+    def attribute(self) -> str | None:
+        """The name of the attribute that the rule is about."""
+        return self.path.rpartition("@")[2] if "@" in self.path else None
+
+    def contexts(self) -> Iterator[Path]:
+        """Where the rule is judged: one pattern or several."""
+        return (parse(pattern) for pattern in self.context.split(" "))
+
+    def paths(self) -> Iterator[Path]:
+        """What the rule looks at below its context: one path or several."""
+        return (parse(path) for path in self.path.split(", "))
+
+    def condition(self, name: str) -> Condition:
+        """The condition of that name in the words of the rule's syntax."""
+        condition: Condition = getattr(words(self.syntax), name)
+        return condition
+
+
+def words(syntax: str) -> ModuleType:
+    """The module that has the conditions of a syntax, and the kinds of rules that only that syntax has."""
+    return import_module(f"einvoice.syntax.rules.{syntax.lower()}")
+
+
+def parse(text: str) -> Path:
+    """Read a path in the notation of the tables.
+
+    >>> parse("//cac:Party[known]/cbc:ID/@schemeID").attribute
+    'schemeID'
+    >>> [step.condition for step in parse("//cac:Party[known]/cbc:ID").steps]
+    ['known', '']
+    >>> parse(".")
+    Path(anywhere=False, steps=(), attribute=None)
+    """
+    elements, _, attribute = text.rpartition("@") if "@" in text else (text, "", "")
+    anywhere = elements.startswith("//")
+    steps = tuple(_step(step) for step in elements.split("/") if step.strip("."))
+    return Path(anywhere, steps, attribute or None)
+
+
+def _step(text: str) -> Step:
+    names, _, condition = text.partition("[")
+    return Step(tuple(_name(name) for name in names.split("|")), condition.rstrip("]"))
+
+
+def _name(text: str) -> Name:
+    prefix, star, ending = text.rpartition("*")
+    if not star:
+        return Name(qualified(text))
+    return Name(ending, NAMESPACES[prefix.rstrip(":")] if prefix else "", is_ending=True)

@@ -1,0 +1,117 @@
+"""The rows of a syntax as a tree: which of them have a say at a path.
+
+Two trees of steps are walked down together with the document: one leads to the contexts, and at each context another
+one begins, which leads to what its rules look at. As in the artefacts, an element belongs to one context only: to the
+first of the table that means it.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from einvoice.data import rules_folder
+from einvoice.syntax.rules import kinds
+from einvoice.syntax.rules.rule import Name, Path, SyntaxRule, words
+
+
+@dataclass(slots=True, eq=False)
+class Context:
+    """The elements that some rows are judged in, with these rows."""
+
+    order: int
+    condition: str
+    rules: list[SyntaxRule] = field(default_factory=list)
+    opened_by: list[SyntaxRule] = field(default_factory=list)  # these are judged even where nothing is found
+    start: Node = field(default_factory=lambda: Node(0))
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """Where some steps of patterns or paths lead: what begins and what ends there."""
+
+    depth: int | None  # steps below the element of the context; None if the path may begin anywhere
+    children: dict[str, Node] = field(default_factory=dict)
+    endings: list[tuple[Name, Node]] = field(default_factory=list)
+    contexts: list[Context] = field(default_factory=list)
+    rules: list[SyntaxRule] = field(default_factory=list)
+    attributes: list[tuple[str, SyntaxRule]] = field(default_factory=list)
+
+    def below(self, tag: str) -> Iterator[Node]:
+        """The nodes that an element named ``tag`` leads to."""
+        if tag in self.children:
+            yield self.children[tag]
+        for name, node in self.endings:
+            if _ends(tag, name):
+                yield node
+
+    def grow(self, path: Path) -> Iterator[Node]:
+        """The nodes at the end of a path from here; steps that are not there yet are made."""
+        nodes = [self]
+        for step in path.steps:
+            nodes = [node._child(name) for node in nodes for name in step.names]
+        return iter(nodes)
+
+    def _child(self, name: Name) -> Node:
+        depth = None if self.depth is None else self.depth + 1
+        if not name.is_ending:
+            if name.text not in self.children:
+                self.children[name.text] = Node(depth)
+            return self.children[name.text]
+        for known, node in self.endings:
+            if known == name:
+                return node
+        self.endings.append((name, Node(depth)))
+        return self.endings[-1][1]
+
+
+def _ends(tag: str, name: Name) -> bool:
+    return tag.endswith(name.text) and (not name.namespace or tag.startswith(f"{{{name.namespace}}}"))
+
+
+class RuleTable:
+    """All rules of a syntax, in the order of the table."""
+
+    def __init__(self, rules: Iterable[SyntaxRule]) -> None:
+        self.rules = tuple(rules)
+        self.start = Node(0)  # the root element
+        self.anywhere = Node(None)
+        contexts: dict[str, Context] = {}
+        for rule in self.rules:
+            if rule.context not in contexts:
+                contexts[rule.context] = self._context(rule, len(contexts))
+            self._add(rule, contexts[rule.context])
+
+    def _context(self, rule: SyntaxRule, order: int) -> Context:
+        patterns = list(rule.contexts())
+        last = patterns[-1].steps[-1:]
+        context = Context(order, last[0].condition if last else "")
+        for pattern in patterns:
+            for node in (self.anywhere if pattern.anywhere else self.start).grow(pattern):
+                node.contexts.append(context)
+        return context
+
+    def _add(self, rule: SyntaxRule, context: Context) -> None:
+        context.rules.append(rule)
+        floats = False
+        for path in rule.paths():
+            floats = path.anywhere and not rule.at_root
+            for node in (self.anywhere if path.anywhere else context.start).grow(path):
+                if path.attribute:
+                    node.attributes.append((path.attribute, rule))
+                else:
+                    node.rules.append(rule)
+        if floats or kinds.KINDS[rule.kind].always:
+            context.opened_by.append(rule)
+
+
+@functools.cache
+def rule_table(syntax: str) -> RuleTable:
+    """The rules of ``UBL`` or ``CII``, read when first asked for."""
+    words(syntax)
+    with (rules_folder() / "syntax" / f"{syntax.lower()}.csv").open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        next(rows)
+        return RuleTable(SyntaxRule(order, *row) for order, row in enumerate(rows))
