@@ -69,8 +69,8 @@ class Table:
 
     @staticmethod
     def _xpath(context: Context) -> tuple[etree.XPath, etree.XPath | None]:
-        selects = [etree.XPath(path, namespaces=NAMESPACES) if path else None for path in (context.xpath, context.taken)]
-        return selects[0], selects[1]
+        taken = etree.XPath(context.taken, namespaces=NAMESPACES) if context.taken else None
+        return etree.XPath(context.xpath, namespaces=NAMESPACES), taken
 
     def compare(self, root: etree._Element) -> list[str]:
         """The names of the contexts that find something else than their XPaths do."""

@@ -95,7 +95,8 @@ class _Everywhere:
 
 def _gather(group: Group, groups: dict[str, list[Group]]) -> None:
     """Put ``group`` and all below it under the names of their classes. It only looks at what is set, for speed."""
-    for kind in _kinds(type(group)):
+    cls: Any = type(group)  # Any, because a class whose members cannot be hashed worries mypy
+    for kind in _kinds(cls):
         if kind in groups:
             groups[kind].append(group)
         else:

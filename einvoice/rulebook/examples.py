@@ -107,6 +107,9 @@ def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> G
             raise RuleError(f"{cls.__name__} has no field '{name}'", file=file, key=here, hint=hint)
         kind, many = kinds[name]
         setattr(group, name, _content(kind, many, content, file, here))
+        for below in vars(group)[name] if many else (vars(group)[name],):
+            if isinstance(below, Group):
+                below.__dict__["parent"] = group  # as the reader does
     return group
 
 

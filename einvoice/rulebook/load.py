@@ -72,7 +72,8 @@ class Example:
     set: Mapping[str, Any] = field(default_factory=dict)
     drop: tuple[str, ...] = ()
     syntaxes: tuple[str, ...] = SYNTAXES
-    insert: Mapping[str, Any] = field(default_factory=dict)  # by syntax: XML that no path of the model can say
+    #: By syntax: XML that no path of the model can say, under the XPath of the element that it is put into.
+    insert: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -232,7 +233,7 @@ def _parameter(content: Any) -> str | Decimal | tuple[str, ...]:
 
 def _example(entry: Mapping[str, Any]) -> Example:
     only: tuple[str, ...] = (entry["only"].upper(),) if "only" in entry else SYNTAXES
-    insert = {syntax: entry[syntax.lower()]["insert"] for syntax in only if syntax.lower() in entry}
+    insert = {syntax: entry[syntax.lower()].get("insert", {}) for syntax in only if syntax.lower() in entry}
     if insert:
         only = tuple(insert)
     return Example(entry["about"], entry.get("set", {}), tuple(entry.get("drop", ())), only, insert)
@@ -257,6 +258,14 @@ def _check_file(data: Mapping[str, Any], file: str) -> None:
     for kind, keys in _ENTRIES.items():
         for entry in data.get(kind, []):
             check_keys(entry, keys, file, kind)
+    for kind in ("valid", "invalid"):
+        for entry in data.get(kind, []):
+            if "about" not in entry:
+                raise RuleError("says in words what the example is", file=file, key=f"[[{kind}]].about")
+            for syntax in map(str.lower, SYNTAXES):
+                check_keys(entry.get(syntax, {}), {"insert": dict}, file, f"[[{kind}]].{syntax}")
+            if entry.get("only", "ubl") not in map(str.lower, SYNTAXES):
+                raise RuleError("is ubl or cii", file=file, key=f"[[{kind}]].only")
     for entry in data.get("earlier", []):
         if "until" not in entry:
             raise RuleError("says until which version it held", file=file, key="earlier.until")
@@ -304,6 +313,8 @@ def _check_definition(definition: Definition) -> None:
             _check_version(definition, definition.bound(key), key)
     for entry in data.get("earlier", []):
         _check_version(definition, entry["until"], "earlier.until")
+    if not definition.versions:
+        raise RuleError("no version has the rule", file=file, key="until")
     for syntax in SYNTAXES:
         sentence = definition.sentence(syntax, definition.ruleset.newest)
         if not sentence.assertion and not sentence.never:
