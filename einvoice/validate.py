@@ -5,17 +5,19 @@ from __future__ import annotations
 import functools
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from einvoice import errors
 from einvoice.data import rules_folder
+from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Value
 from einvoice.result import LANGUAGES, Finding, Language, Layer, Mode, Places, Severity, Stack, Status, ValidationResult
 from einvoice.rulebook import engine
 from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.rule import Fired
+from einvoice.rulebook.sections import section
 from einvoice.rulebook.versions import Version, read_ruleset
 from einvoice.syntax import overrides, reader, schema, xml
 from einvoice.syntax.detect import Identity, identify, specifications
@@ -77,8 +79,9 @@ def validate(
     document = _parse(data)
     identity = identify(document)
     judging = _Judging(data, identity, lang)
-    judging.schema(document)
+    violations = schema.violations(document, identity.root)
     invoice = reader.read(document.getroot())
+    judging.schema(violations, invoice)
     judging.declaration(invoice)
     judging.rules(invoice, _layers(identity, forced=bool(profile or ruleset)))
     milliseconds = round((time.perf_counter() - started) * 1000)
@@ -109,20 +112,26 @@ class _Judging:
         self._lang = lang
         self._broken = False  # the schema
 
-    def schema(self, document: Any) -> None:
-        """Judge by the XML schema."""
-        violations = schema.violations(document, self._identity.root)
+    def schema(self, violations: Sequence[schema.SchemaViolation], invoice: Invoice) -> None:
+        """Tell what the XML schema says."""
         self._broken = bool(violations)
+        terms = _terms(invoice) if violations else {}
         for violation in violations:
-            self._of_catalog(violation.code, "schema", violation.element, violation.values)
+            about = terms.get(violation.element, ())
+            self._of_catalog(violation.code, "schema", violation.element, violation.values, about)
         name = _SCHEMAS[self._identity.syntax]
         self.layers.append(Layer("schema", {"de": f"XML-Schema {name}", "en": f"XML schema {name}"}))
 
     def declaration(self, invoice: Invoice) -> None:
         """Say what there is to say about the declared specification."""
+        if not self._identity.remarks:
+            return
         declared = invoice.specification
+        place = (
+            declared.node if declared else next(invoice.node.iterchildren("{*}ExchangedDocumentContext"), invoice.node)
+        )
         for remark in self._identity.remarks:
-            self._of_catalog(remark.code, "file", declared.node if declared else invoice.node, remark.values)
+            self._of_catalog(remark.code, "file", place, remark.values)
 
     def rules(self, invoice: Invoice, layers: tuple[str, ...]) -> None:
         """Judge by the rules of `layers`; one that does not run to its end is an error."""
@@ -176,8 +185,10 @@ class _Judging:
             lang=self._lang,
         )
 
-    def _of_catalog(self, code: str, layer: str, node: Any, values: Mapping[str, object]) -> None:
-        """Add a finding that no rule made: all that is fixed about it stands in the catalog."""
+    def _of_catalog(
+        self, code: str, layer: str, node: Any, values: Mapping[str, object], terms: tuple[str, ...] = ()
+    ) -> None:
+        """Add a finding that no rule made: what is fixed about it stands in the catalog; `terms` if they are not."""
         known = entry(code)
         severity = cast("Severity", known.severity)
         self._findings.append(
@@ -186,8 +197,8 @@ class _Judging:
                 severity=severity,
                 flag=severity,
                 layer=layer,
-                section=known.section,
-                terms=known.terms,
+                section=section(None, terms, known.file) if terms else known.section,
+                terms=terms or known.terms,
                 location=self._places.at(node),
                 values=_quotable(values),
                 lang=self._lang,
@@ -197,6 +208,19 @@ class _Judging:
     def _not_run(self, code: str, layer: str, node: Any, **values: str) -> None:
         self.layers.append(Layer(layer, {}, executed=False))
         self._of_catalog(code, layer, node, {"layer": layer, **values})
+
+
+def _terms(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
+    """The business terms of the document's elements, where they can mean but one."""
+    found: dict[Any, tuple[str, ...]] = {}
+    for group in invoice.walk():
+        for name in group.fields:
+            content = getattr(group, name)
+            numbers = tuple(dict.fromkeys(terms_of(type(group), name)))
+            if len(numbers) == 1:
+                several = content if isinstance(content, list | tuple) else (content,)
+                found.update({it.node: numbers for it in several if isinstance(it, Value | Group)})
+    return found
 
 
 def _quotable(values: Mapping[str, object]) -> dict[str, Any]:

@@ -1,0 +1,7 @@
+"""`python -m einvoice.cli` is the command `einvoice`."""
+
+import sys
+
+from einvoice.cli import main
+
+sys.exit(main())

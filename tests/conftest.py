@@ -1,0 +1,36 @@
+"""What several tests need: the project's own sample invoices, and the comparison cases where they are there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CASES = ROOT.parent / "shared" / "cases"
+
+
+@pytest.fixture(scope="session")
+def sample():
+    """The path of an invoice in tests/samples; they are invented, and valid."""
+
+    def path(name):
+        return ROOT / "tests" / "samples" / name
+
+    return path
+
+
+@pytest.fixture(scope="session")
+def cases():
+    """The comparison cases beside the checkout: (what was officially said of it, the document's bytes), one by one."""
+    expected = CASES / "expected.jsonl"
+    if not expected.exists():
+        pytest.skip("the comparison cases are not there")
+
+    def read(folder):
+        with expected.open(encoding="utf-8") as lines:
+            for line in lines:
+                case = json.loads(line)
+                if case["case"].startswith(f"{folder}/"):
+                    yield case, (CASES / case["case"]).read_bytes()
+
+    return read
