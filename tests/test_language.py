@@ -259,6 +259,14 @@ def test_a_later_loop_uses_the_names_of_the_earlier_and_takes_the_group():
     assert check("exists(it.amount)", {"it": inner.kind}, HERE).terms == {"BT-141"}
 
 
+def test_the_group_of_a_context_is_what_its_name_counts_as():
+    (loop,) = loops("line in everywhere(Line)", {"invoice": Kind(Invoice)}, HERE, group="BG-25")
+    assert check("exists(line)", {"line": loop.kind}, HERE).terms == {"BG-25"}
+    assert check("exists(line.taxes)", {"line": loop.kind}, HERE).terms == {"BG-30"}
+    (anywhere,) = loops("line in everywhere(Line)", {"invoice": Kind(Invoice)}, HERE)
+    assert check("exists(line.taxes)", {"line": anywhere.kind}, HERE).terms == {"BG-30", "BG-DEX-06"}
+
+
 def test_a_loop_goes_through_one_thing_and_its_further_occurrences():
     (loop,) = loops("totals in invoice.totals", {"invoice": Kind(Invoice)}, HERE)
     first, second = Totals(), Totals()

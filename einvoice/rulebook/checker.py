@@ -73,7 +73,9 @@ class Checker:
             code = source(operand)
         except Wrong as wrong:
             raise self._error(wrong) from None
-        kind = replace(operand.kind.one, group=group or operand.kind.group)
+        kind = operand.kind.one
+        if group:
+            kind = replace(kind, group=group, terms=(group,) if group in kind.terms else kind.terms)
         return Loop(name, self._expression(code, replace(kind, many=True)), kind)
 
     def _parse(self) -> ast.expr:
