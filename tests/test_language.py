@@ -110,6 +110,17 @@ def test_calculating_never_rounds():
     )
 
 
+def test_numbers_of_any_length_are_survived():
+    amounts = ["9" * 5000, "0." + "1" * 5000, "-" + "9" * 1200 + ".5", "1", "0"]
+    sources = ["cents(totals.net * totals.gross / 7)", "round(totals.net) / totals.gross", "binary(totals.net) * 2"]
+    sources += ["near(totals.net, totals.gross, 1)", "within(cents(totals.net), binary(totals.gross), 0.02)"]
+    for source in sources:
+        for net in amounts:
+            for gross in amounts:
+                totals = Totals(net=Amount(net), gross=Amount(gross))
+                assert run(source, totals=totals) is not None, source
+
+
 def test_what_is_absent_is_neither_equal_nor_unequal():
     totals = Totals()
     for operator in ("==", "!=", "<", "<=", ">", ">="):

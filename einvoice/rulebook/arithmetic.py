@@ -137,6 +137,8 @@ def _divide(x: Numeric, y: Numeric) -> Numeric:
     if x is absent or y is absent or not y:
         return absent
     quotient = _QUOTIENT.divide(x, y)
+    if not quotient.is_finite():  # of numbers with more digits than any rule is meant for
+        return absent
     short = quotient.quantize(_SHORT, ROUND_HALF_DOWN, EXACT)
     if short == quotient:
         return quotient
@@ -146,7 +148,7 @@ def _divide(x: Numeric, y: Numeric) -> Numeric:
 
 def _scale(x: Decimal | int) -> int:
     """How many places after the point a number needs."""
-    return max(0, -int(Decimal(x).normalize().as_tuple().exponent))
+    return max(0, -int(Decimal(x).normalize(EXACT).as_tuple().exponent))
 
 
 @helper
