@@ -13,6 +13,7 @@ from einvoice.rulebook.generate import generate
 from einvoice.rulebook.language import bind
 from einvoice.rulebook.load import Definition, read_definitions
 from einvoice.rulebook.proof import Proof, prove
+from einvoice.rulebook.rule import Rule
 from einvoice.rulebook.versions import RuleSet, Version, read_ruleset
 
 BASE = "en16931"
@@ -64,7 +65,7 @@ def build(book: RuleBook, syntax: str, layers: tuple[str, ...], chosen: Mapping[
                     proofs.append((definition, proof))
     replaced = {code for definition, _ in proofs for code in definition.data.get("replaces", ())}
     kept = [(definition, proof) for definition, proof in proofs if definition.code not in replaced]
-    rows = [_layer(book, layer, kept, versions) for layer in layers]
+    rows = [_layer(book, layer, books, versions, [proof.rule for _, proof in kept]) for layer in layers]
     release = versions[BASE].name if BASE in versions else None
     return rows, *assemble([proof for _, proof in kept], syntax, release)
 
@@ -77,15 +78,15 @@ def assemble(proofs: Sequence[Proof], syntax: str, release: str | None = None) -
 
 
 def _layer(
-    book: RuleBook, layer: str, kept: list[tuple[Definition, Proof]], versions: Mapping[str, Version]
+    book: RuleBook, layer: str, books: Shelf, versions: Mapping[str, Version], rules: Sequence[Rule]
 ) -> tuple[Any, ...]:
-    rulesets = {definition.ruleset.name: definition.ruleset for definition, _ in kept if definition.layer == layer}
-    if not rulesets:
-        raise LookupError(f"no rule set has the layer '{layer}'")
-    ruleset = next(iter(rulesets.values()))
-    version = versions[ruleset.name]
-    count = sum(definition.layer == layer for definition, _ in kept)
-    return tuple(
-        Layer(layer, ruleset.name, version.name, version.specification, version.date, ruleset.title,
-              book.digest(ruleset.name), count)
-    )  # fmt: skip
+    """What the program says of a layer: the first rule set that has it, in its release, and how many rules."""
+    for name, definitions in books.definitions.items():
+        if any(definition.layer == layer for definition in definitions):
+            release, title = versions[name], books.sets[name].title
+            count = sum(rule.layer == layer for rule in rules)
+            made = Layer(
+                layer, name, release.name, release.specification, release.date, title, book.digest(name), count
+            )
+            return tuple(made)
+    raise LookupError(f"no rule set has the layer '{layer}'")

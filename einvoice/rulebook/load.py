@@ -130,10 +130,10 @@ class Definition:
         own = syntax.lower()
         parts = [("", self.data), ("codes", self.member)]
         parts += [(f"{prefix}.{own}".lstrip("."), part[own]) for prefix, part in parts if own in part]
-        for earlier in self.data.get("earlier", []):
-            if self.ruleset.has("", earlier["until"], version):
-                parts += [("earlier", earlier)] + ([(f"earlier.{own}", earlier[own])] if own in earlier else [])
-                break
+        wordings = [it for it in self.data.get("earlier", ()) if self.ruleset.has("", it["until"], version)]
+        if wordings:
+            earlier = min(wordings, key=lambda wording: self.ruleset.place_of(wording["until"]))
+            parts += [("earlier", earlier)] + ([(f"earlier.{own}", earlier[own])] if own in earlier else [])
         return _sentence(self.code, parts)
 
 

@@ -50,14 +50,13 @@ class Fired:
 
     @property
     def place(self) -> Any:
-        """The group or value that the finding points at: the value of the first term, or what is there of its path."""
-        place = self.item
-        for thing in self._along(self.rule.path):
-            if thing is absent:
-                break
-            if thing.node is not None:
-                place = thing
-        return place
+        """The group or value that the finding points at: the value of the first term, or what is there of its path.
+
+        In what a document gave, a group that has no element (such as a view) is passed over.
+        """
+        item = self.item
+        there = [thing for thing in self._along(self.rule.path) if thing is not absent]
+        return next((thing for thing in reversed(there) if thing.node is not None or item.node is None), item)
 
     @property
     def values(self) -> dict[str, Any]:
