@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from einvoice.model.invoice import AllowanceCharge, Document, Invoice, ItemClassification, ItemProperty, TaxRegistration
+from einvoice.model.invoice import (
+    AllowanceCharge,
+    Buyer,
+    Document,
+    Invoice,
+    ItemClassification,
+    ItemProperty,
+    Line,
+    Payee,
+    PaymentMeans,
+    Seller,
+    TaxRegistration,
+    TaxRepresentative,
+    Totals,
+)
 from einvoice.syntax.binding import Row, Table, fixed, group, inside, leaf
 
 
@@ -189,14 +203,15 @@ _LINE: Final = (
 _AGREEMENT: Final = inside(
     "ram:ApplicableHeaderTradeAgreement",
     leaf("ram:BuyerReference", "buyer_reference"),
-    group("ram:SellerTradeParty", "seller", *_party(leaf("ram:Description", "legal_information"))),
-    group("ram:BuyerTradeParty", "buyer", *_party()),
+    group("ram:SellerTradeParty", "seller", *_party(leaf("ram:Description", "legal_information")), stray=Seller),
+    group("ram:BuyerTradeParty", "buyer", *_party(), stray=Buyer),
     group(
         "ram:SellerTaxRepresentativeTradeParty",
         "tax_representative",
         leaf("ram:Name", "name"),
         _address("address"),
         _TAX_REGISTRATION,
+        stray=TaxRepresentative,
     ),
     leaf("ram:SellerOrderReferencedDocument/ram:IssuerAssignedID", "sales_order"),
     leaf("ram:BuyerOrderReferencedDocument/ram:IssuerAssignedID", "purchase_order"),
@@ -242,6 +257,7 @@ _PAYMENT_MEANS: Final = group(
         leaf("ram:ProprietaryID", "proprietary_identifier"),
     ),
     leaf("ram:PayeeSpecifiedCreditorFinancialInstitution/ram:BICID", "service_provider"),
+    stray=PaymentMeans,
 )
 
 _SETTLEMENT: Final = inside(
@@ -256,6 +272,7 @@ _SETTLEMENT: Final = inside(
         *_IDENTIFIERS,
         leaf("ram:Name", "name"),
         leaf("ram:SpecifiedLegalOrganization/ram:ID", "legal_identifier"),
+        stray=Payee,
     ),
     _PAYMENT_MEANS,
     group(
@@ -292,6 +309,7 @@ _SETTLEMENT: Final = inside(
         leaf("ram:GrandTotalAmount", "gross"),
         leaf("ram:TotalPrepaidAmount", "paid"),
         leaf("ram:DuePayableAmount", "due"),
+        stray=Totals,
     ),
     group(
         "ram:InvoiceReferencedDocument",
@@ -323,7 +341,7 @@ TABLE: Final = Table(
         ),
         inside(
             "rsm:SupplyChainTradeTransaction",
-            group("ram:IncludedSupplyChainTradeLineItem", "lines", *_LINE),
+            group("ram:IncludedSupplyChainTradeLineItem", "lines", *_LINE, stray=Line),
             _AGREEMENT,
             _DELIVERY,
             _SETTLEMENT,

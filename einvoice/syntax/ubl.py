@@ -8,12 +8,21 @@ from typing import Final
 from einvoice.model.invoice import (
     Address,
     AllowanceCharge,
+    Buyer,
     Delivery,
+    Document,
     Invoice,
     ItemProperty,
+    Line,
+    Payee,
+    PaymentMeans,
     Period,
+    PrecedingInvoice,
+    Seller,
     TaxCategory,
     TaxRegistration,
+    TaxRepresentative,
+    Totals,
     VatBreakdown,
 )
 from einvoice.model.values import BLANKS
@@ -142,6 +151,7 @@ _PAYMENT_MEANS: Final = group(
         leaf("cbc:ID", "mandate_reference"),
         leaf("cac:PayerFinancialAccount/cbc:ID", "debited_account"),
     ),
+    stray=PaymentMeans,
 )
 
 _TAX_TOTAL: Final = group(
@@ -169,6 +179,7 @@ _TOTALS: Final = group(
     leaf("cbc:PrepaidAmount", "paid"),
     leaf("cbc:PayableRoundingAmount", "rounding"),
     leaf("cbc:PayableAmount", "due"),
+    stray=Totals,
 )
 
 _ITEM: Final = group(
@@ -245,6 +256,7 @@ _REFERENCES: Final = (
         "cac:BillingReference",
         "preceding_invoices",
         inside("cac:InvoiceDocumentReference", leaf("cbc:ID", "number"), leaf("cbc:IssueDate", "issue_date")),
+        stray=PrecedingInvoice,
     ),
     leaf("cac:DespatchDocumentReference/cbc:ID", "despatch_advice"),
     leaf("cac:ReceiptDocumentReference/cbc:ID", "receiving_advice"),
@@ -261,20 +273,27 @@ _REFERENCES: Final = (
             leaf("cbc:EmbeddedDocumentBinaryObject", "attachment"),
             leaf("cac:ExternalReference/cbc:URI", "location"),
         ),
+        stray=Document,
     ),
     leaf(_ORIGINATOR, "tender", root="CreditNote"),
     leaf("cac:ProjectReference/cbc:ID", "project", root="Invoice"),
 )
 
 _PARTIES: Final = (
-    group("cac:AccountingSupplierParty", "seller", _party(leaf("cbc:CompanyLegalForm", "legal_information"))),
-    group("cac:AccountingCustomerParty", "buyer", _party()),
+    group(
+        "cac:AccountingSupplierParty",
+        "seller",
+        _party(leaf("cbc:CompanyLegalForm", "legal_information")),
+        stray=Seller,
+    ),
+    group("cac:AccountingCustomerParty", "buyer", _party(), stray=Buyer),
     group(
         "cac:PayeeParty",
         "payee",
         leaf("cac:PartyIdentification/cbc:ID", "identifiers"),
         leaf("cac:PartyName/cbc:Name", "name"),
         leaf("cac:PartyLegalEntity/cbc:CompanyID", "legal_identifier"),
+        stray=Payee,
     ),
     group(
         "cac:TaxRepresentativeParty",
@@ -282,6 +301,7 @@ _PARTIES: Final = (
         leaf("cac:PartyName/cbc:Name", "name"),
         _address("cac:PostalAddress", "address"),
         _tax_registration(),
+        stray=TaxRepresentative,
     ),
     group(
         "cac:Delivery",
@@ -317,7 +337,7 @@ TABLE: Final = Table(
         _allowance_charge("allowances_and_charges", stray=AllowanceCharge),
         _TAX_TOTAL,
         _TOTALS,
-        group("cac:InvoiceLine", "lines", *_LINE, root="Invoice"),
-        group("cac:CreditNoteLine", "lines", *_LINE, root="CreditNote"),
+        group("cac:InvoiceLine", "lines", *_LINE, stray=Line, root="Invoice"),
+        group("cac:CreditNoteLine", "lines", *_LINE, stray=Line, root="CreditNote"),
     ),
 )
