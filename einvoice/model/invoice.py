@@ -335,6 +335,11 @@ class VatBreakdown(TaxCategory):
     tax_point_date: Date = term("BT-7")
     tax_point_code: Code = term("BT-8")
 
+    @property
+    def is_of_other_total(self) -> bool:
+        """Whether its document has it below something else than a total of the VAT, such as a tax withheld."""
+        return self.node is not None and not self.node.getparent().tag.endswith("}TaxTotal")
+
 
 class AllowanceCharge(Group):
     """BG-20 (allowance) or BG-21 (charge) on the invoice: the indicator tells which, if the document has one."""
