@@ -27,12 +27,13 @@ _ROOTS = {
 def write(invoice: Invoice, root: str) -> bytes:
     """The invoice as a document of that root: ``Invoice``, ``CreditNote`` or ``CrossIndustryInvoice``.
 
-    An invoice that was read from the same syntax is written as it stood, letter by letter; any other is first put the
-    way this syntax wants it. Nothing is judged or added up. UTF-8, stable byte for byte; ``LookupError`` for another
-    root. What no business term covers is not written: see ``Invoice.uncovered``.
+    An invoice that was read from such a document is written as it stood, letter by letter; any other is first put the
+    way this syntax wants it, and what its schema wants besides (a VAT total above a breakdown, the gross price of a
+    discount) is worked out. Nothing is judged. UTF-8, stable byte for byte; ``LookupError`` for another root. What no
+    business term covers is not written: see ``Invoice.uncovered``.
     """
     syntax, name, prefixes = _ROOTS[root]
-    own = invoice.syntax == syntax
+    own = invoice.syntax == syntax and invoice.root in ("", root)
     prefix, _, _ = name.partition(":")
     nsmap = {p: NAMESPACES[p] for p in prefixes} | ({None: NAMESPACES[prefix]} if syntax == "UBL" else {})
     element = etree.Element(qualified(name), nsmap=nsmap)  # type: ignore[arg-type]

@@ -1,0 +1,493 @@
+"""The binding tables: against the XML schemas, against real documents, and against any invoice they can say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+from strategies import invoices
+
+from einvoice.model.group import Group, kinds_of, terms_of
+from einvoice.model.invoice import (
+    Address,
+    AllowanceCharge,
+    AllowanceTax,
+    Delivery,
+    Invoice,
+    Item,
+    PaymentMeans,
+    TaxRegistration,
+    Totals,
+    VatBreakdown,
+)
+from einvoice.model.source import NAMESPACES
+from einvoice.model.values import Value, absent
+from einvoice.syntax.binding import Row, qualified
+from einvoice.syntax.reader import read
+from einvoice.syntax.schema import violations
+from einvoice.syntax.schema_d16b import came_later
+from einvoice.syntax.schema_files import SchemaFiles
+from einvoice.syntax.schema_model import ContentModels
+from einvoice.syntax.tables import table
+from einvoice.syntax.writer import write
+from einvoice.syntax.xml import parse
+
+ROOTS = {"Invoice": "UBL", "CreditNote": "UBL", "CrossIndustryInvoice": "CII"}
+CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
+
+
+def read_again(document: bytes) -> Invoice:
+    return read(parse(document).getroot())
+
+
+def contents(group: Group) -> Iterator[Any]:
+    """Every group and value that ``group`` holds itself, further occurrences among them."""
+    for name in group.fields:
+        content = getattr(group, name)
+        if content is absent or name == "more":
+            continue
+        for item in (content,) if isinstance(content, Group | Value) else content:
+            yield item
+            yield from item.more
+
+
+# ---------------------------------------------------------------- against the XML schemas
+
+
+class Place(NamedTuple):
+    """An element that a table writes, and the rows below it."""
+
+    path: str
+    type: str
+    owner: type[Group]
+    above: type[Group]
+    rows: tuple[Row, ...]
+
+
+@cache
+def models(root: str) -> ContentModels:
+    files = SchemaFiles(root)
+    files.compile()
+    return ContentModels(files.documents(), came_later())
+
+
+def places(root: str) -> Iterator[Place]:
+    """Every element that documents of ``root`` may have by its table, from the top down."""
+    syntax = ROOTS[root]
+    prefix = {"Invoice": "ubl", "CreditNote": "cn", "CrossIndustryInvoice": "rsm"}[root]
+    top = models(root).type_of(etree.Element(qualified(f"{prefix}:{root}")))
+    assert top
+    bound = table(syntax)
+    yield from _places(root, Place(root, top, bound.model, bound.model, bound.rows))
+
+
+def _places(root: str, place: Place) -> Iterator[Place]:
+    yield place
+    for row in place.rows:
+        if row.root not in (None, root) or row.attribute or not row.rows:
+            continue
+        kind = place.owner
+        if row.field:
+            kind = kinds_of(place.above if row.up else place.owner)[row.field][0]
+        inner = place.type
+        for step in row.path:
+            inner = _type_below(root, inner, step)
+        name = "/".join((place.path, *(etree.QName(step).localname for step in row.path)))
+        yield from _places(root, Place(name, inner, kind, place.owner if row.field else place.above, row.rows))
+
+
+def _type_below(root: str, kind: str, tag: str) -> str:
+    model = models(root)
+    found = model._children.get(kind, {}).get(tag) or model._globals.get(tag)
+    assert found, f"the schema does not know {tag} in {kind}"
+    return found
+
+
+def steps(place: Place, root: str) -> list[tuple[str, Row]]:
+    """The children of a place in the order of the table."""
+    return [(row.path[0], row) for row in place.rows if row.root in (None, root) and row.path and not row.attribute]
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_rows_are_in_the_order_of_the_schema(root: str) -> None:
+    for place in places(root):
+        order = [particle.tag for particle in models(root)._sequences.get(place.type, ())]
+        written = [order.index(tag) for tag, _ in steps(place, root)]
+        assert written == sorted(written), place.path
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_what_the_schema_demands_is_in_the_table(root: str) -> None:
+    for place in places(root):
+        known = {tag for tag, _ in steps(place, root)}
+        demanded = {p.tag for p in models(root)._sequences.get(place.type, ()) if p.least}
+        assert demanded <= known, place.path
+
+
+#: CII has room for one where the norm, or UBL, has room for many; the placement keeps the first.
+ONE_IN_CII = {(Invoice, "deliveries"), (Invoice, "periods"), (Invoice, "preceding_invoices"), ("Line", "periods")}
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_what_may_occur_often_may_do_so_in_the_schema(root: str) -> None:
+    single = set()
+    for place in places(root):
+        most = {particle.tag: particle.most for particle in models(root)._sequences.get(place.type, ())}
+        for tag, row in steps(place, root):
+            holder = place.above if row.up else place.owner
+            inner = row.path[1:] and models(root)._sequences.get(_type_below(root, place.type, tag), ())
+            repeated_inside = any(p.most is None for p in inner or () if p.tag == row.path[-1])
+            if row.field and kinds_of(holder)[row.field][1] and most[tag] is not None and not repeated_inside:
+                single.add((holder if holder is Invoice else holder.__name__, row.field))
+    assert single == (ONE_IN_CII if root == "CrossIndustryInvoice" else set())
+
+
+@pytest.mark.parametrize("syntax", ["UBL", "CII"])
+def test_every_term_has_a_place(syntax: str) -> None:
+    """Each field that holds a business term is bound, or stands among those that the placement moves."""
+    bound = {pair for root, of in ROOTS.items() if of == syntax for pair in bound_fields(root)}
+    kinds = {kind for kind, _ in bound}
+    missing = {
+        f"{kind.__name__}.{name}"
+        for kind in kinds
+        for name in kind.fields
+        if (kind, name) not in bound and terms_of(kind, name)
+    }
+    assert missing == ELSEWHERE[syntax]
+
+
+#: Fields with a business term that the syntax has at another place, or (the last three in CII) not at all.
+ELSEWHERE = {
+    "UBL": {
+        "Invoice.remittance_information",
+        "Invoice.creditor_identifier",
+        "Note.subject_code",
+        "Seller.global_identifiers",
+        "Buyer.global_identifiers",
+        "Payee.global_identifiers",
+        "SellerContact.department",
+        "BuyerContact.department",
+        "Delivery.global_location_identifier",
+        "CreditTransfer.proprietary_identifier",
+        "PaymentTerms.due_date",
+        "PaymentTerms.mandate_reference",
+        "VatBreakdown.tax_point_date",
+        "VatBreakdown.tax_point_code",
+        "Document.reference_type",
+        "LineDocument.reference_type",
+        "Line.gross_price",
+    },
+    "CII": {
+        "Invoice.tax_point_date",
+        "Invoice.due_date",
+        "Invoice.tender",
+        "PaymentMeans.remittance_information",
+        "PaymentMeans.due_date",
+        "DirectDebit.mandate_reference",
+        "Period.tax_point_code",
+        "Price.allowances",
+        "Line.lines",
+        "Invoice.third_party_payments",
+    },
+}
+
+
+# ---------------------------------------------------------------- real documents
+
+
+def schema_valid_cases() -> list[str]:
+    if not CASES.is_dir():
+        return []
+    with (CASES / "expected.jsonl").open(encoding="utf-8") as file:
+        return [case["case"] for case in map(json.loads, file) if case["xsd"]]
+
+
+needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason="the comparison cases are not there")
+
+
+@pytest.mark.cases
+@needs_cases
+@pytest.mark.parametrize("part", range(8))
+def test_real_documents_come_back(part: int) -> None:
+    """What is written is read as the same invoice, and the schema still accepts it."""
+    for case in schema_valid_cases()[part::8]:
+        invoice = read_again((CASES / case).read_bytes())
+        document = write(invoice, invoice.root)
+        assert read_again(document) == invoice, case
+        # Only where the file repeats an element that wraps single terms do these terms share one.
+        broken = violations(parse(document), invoice.root)
+        assert {violation.code for violation in broken} <= {"SCHEMA-REPEATED-ELEMENT"}, case
+
+
+@pytest.mark.cases
+@needs_cases
+def test_everything_in_the_test_suite_is_a_business_term() -> None:
+    for path in sorted((CASES / "xrechnung-testsuite").glob("*.xml")):
+        invoice = read_again(path.read_bytes())
+        assert not invoice.uncovered, path.name
+        assert not invoice.elsewhere, path.name
+
+
+@pytest.mark.cases
+@needs_cases
+def test_every_path_leads_to_its_node() -> None:
+    for case in schema_valid_cases()[::10]:
+        root = parse((CASES / case).read_bytes()).getroot()
+        invoice = read(root)
+        strays = [stray for kind in invoice.elsewhere.values() for stray in kind]
+        for group in (inner for top in (invoice, *strays) for inner in top.walk()):
+            for item in (group, *contents(group)):
+                found = root.xpath(item.xpath, namespaces=NAMESPACES)
+                if getattr(item, "attribute", None):
+                    assert [str(text) for text in found] == [item.raw], (case, item.xpath)
+                else:
+                    assert found == [item.node], (case, item.xpath)
+
+
+# ---------------------------------------------------------------- any invoice
+
+
+@cache
+def bound_fields(root: str) -> frozenset[tuple[type[Group], str]]:
+    """The fields that documents of ``root`` can say: each with the group it belongs to."""
+    found = set()
+    for place in places(root):
+        for row in place.rows:
+            if row.field and row.root in (None, root):
+                found.add((place.above if row.up else place.owner, row.field))
+    return frozenset(found)
+
+
+@cache
+def bound_in_attributes(root: str) -> dict[type[Group], tuple[str, str, str]]:
+    """Groups with a term in an attribute: the field, the attribute, and the field whose element carries it."""
+    return {
+        place.owner: (row.field, row.attribute, carrier.field)
+        for place in places(root)
+        for row in place.rows
+        for carrier in place.rows
+        if row.field and row.attribute and carrier.field and carrier.path == row.path and not carrier.attribute
+    }
+
+
+@cache
+def bound_in_groups(root: str) -> set[tuple[type[Group], str]]:
+    """Fields for the text of an element that is a group itself."""
+    return {(place.owner, row.field) for place in places(root) for row in place.rows if row.field and not row.path}
+
+
+@cache
+def any_invoice(root: str) -> st.SearchStrategy[Invoice]:
+    """Invoices that documents of ``root`` can say, as if they had been read from one."""
+
+    def allowed(cls: type[Group], field: str) -> bool:
+        return (cls, field) in bound_fields(root)
+
+    def required(cls: type[Group], field: str) -> bool:
+        return (cls, field) in bound_in_groups(root)  # an empty element has an empty text
+
+    def repeated(cls: type[Group], field: str) -> bool:
+        single = (cls, field) in CARRIED or field in bound_in_attributes(root).get(cls, ())
+        return issubclass(kinds_of(cls)[field][0], Value) and not required(cls, field) and not single
+
+    return invoices(allowed, required=required, repeated=repeated, syntax=ROOTS[root]).map(
+        lambda invoice: as_if_read(invoice, root)
+    )
+
+
+#: Terms that stand inside another group than the one they belong to.
+CARRIED = {(Invoice, "despatch_advice"), (Invoice, "receiving_advice"), (PaymentMeans, "service_provider")}
+
+
+def as_if_read(invoice: Invoice, root: str) -> Invoice:
+    """The same with what no reader could leave out: the elements that carry a term of the group around them."""
+    invoice.__dict__["root"] = root
+    for group in invoice.walk():
+        if type(group) in bound_in_attributes(root):
+            _carry(group, *bound_in_attributes(root)[type(group)])
+    if root == "CrossIndustryInvoice":
+        invoice.deliveries = [*invoice.deliveries, Delivery()][:1]
+        if invoice.tax_totals and invoice.totals is absent:
+            invoice.totals = Totals()
+    else:
+        if not invoice.tax_totals:
+            invoice.vat_breakdown = ()
+        for means in invoice.payment_means:
+            if means.credit_transfer is absent:
+                means.service_provider = absent
+    for line in (group for group in invoice.walk() if hasattr(group, "taxes") and hasattr(group, "item")):
+        if line.item is absent and root != "CrossIndustryInvoice":
+            line.item = Item()
+    return invoice
+
+
+def _carry(group: Any, field: str, attribute: str, carrier: str) -> None:
+    """Let the term in ``field`` and the attribute of the value beside it say the same."""
+    value, term = getattr(group, carrier), getattr(group, field)
+    if value is absent or term is absent:
+        setattr(group, field, absent)
+        if value is not absent:
+            value.attributes = {}
+    else:
+        value.attributes = {attribute: term.raw}
+        term.attributes = {}
+
+
+@pytest.mark.parametrize("root", ROOTS)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_invoice_comes_back(root: str, data: st.DataObject) -> None:
+    invoice = data.draw(any_invoice(root))
+    again = read_again(write(invoice, root))
+    assert again == invoice
+    assert not again.uncovered
+    assert not again.elsewhere
+
+
+# ---------------------------------------------------------------- what the reader notices
+
+
+def ubl(content: str, root: str = "Invoice") -> Invoice:
+    declared = " ".join(f'xmlns:{prefix}="{NAMESPACES[prefix]}"' for prefix in ("cac", "cbc", "ext"))
+    namespace = NAMESPACES["ubl" if root == "Invoice" else "cn"]
+    return read_again(f'<{root} xmlns="{namespace}" {declared}>{content}</{root}>'.encode())
+
+
+def cii(content: str) -> Invoice:
+    declared = " ".join(f'xmlns:{prefix}="{NAMESPACES[prefix]}"' for prefix in ("rsm", "ram", "udt", "qdt"))
+    return read_again(f"<rsm:CrossIndustryInvoice {declared}>{content}</rsm:CrossIndustryInvoice>".encode())
+
+
+def settlement(content: str) -> Invoice:
+    inner = f"<ram:ApplicableHeaderTradeSettlement>{content}</ram:ApplicableHeaderTradeSettlement>"
+    return cii(f"<rsm:SupplyChainTradeTransaction>{inner}</rsm:SupplyChainTradeTransaction>")
+
+
+def test_content_without_a_term_is_uncovered() -> None:
+    invoice = ubl("<cbc:UUID>1</cbc:UUID><cbc:ID>R-1</cbc:ID><cac:Signature><cbc:ID>2</cbc:ID></cac:Signature>")
+    assert [etree.QName(node).localname for node in invoice.uncovered] == ["UUID", "Signature"]
+    assert invoice.number.raw == "R-1"
+
+
+def test_a_foreign_element_with_a_known_name_is_uncovered() -> None:
+    invoice = ubl('<ID xmlns="urn:x">R-1</ID>')
+    assert invoice.number is absent
+    assert len(invoice.uncovered) == 1
+
+
+def test_a_tax_subtotal_of_a_line_is_a_stray() -> None:
+    invoice = ubl(
+        "<cac:InvoiceLine><cac:TaxTotal><cac:TaxSubtotal><cbc:TaxAmount>1</cbc:TaxAmount></cac:TaxSubtotal>"
+        "</cac:TaxTotal></cac:InvoiceLine>"
+    )
+    assert not invoice.vat_breakdown
+    assert [part.tax_amount.raw for part in invoice.elsewhere[VatBreakdown]] == ["1"]
+
+
+def test_a_tax_scheme_of_another_party_is_a_stray() -> None:
+    invoice = ubl(
+        "<cac:AccountingSupplierParty><cac:Party><cac:AgentParty><cac:PartyTaxScheme><cbc:CompanyID>DE1</cbc:CompanyID>"
+        "</cac:PartyTaxScheme></cac:AgentParty></cac:Party></cac:AccountingSupplierParty>"
+    )
+    assert not invoice.seller.tax_registrations
+    assert [it.identifier.raw for it in invoice.elsewhere[TaxRegistration]] == ["DE1"]
+
+
+def test_an_address_inside_a_stray_is_no_second_one_of_the_seller() -> None:
+    invoice = ubl(
+        "<cac:Delivery><cac:CarrierParty><cac:PostalAddress><cac:Country><cbc:IdentificationCode>DE"
+        "</cbc:IdentificationCode></cac:Country></cac:PostalAddress></cac:CarrierParty></cac:Delivery>"
+    )
+    assert invoice.delivery.address is absent
+    assert [it.country_code.raw for it in invoice.elsewhere[Address]] == ["DE"]
+
+
+def test_an_allowance_without_indicator_is_neither_allowance_nor_charge() -> None:
+    invoice = ubl("<cac:AllowanceCharge><cbc:Amount>5</cbc:Amount></cac:AllowanceCharge>")
+    assert [it.amount.raw for it in invoice.allowances_and_charges] == ["5"]
+    assert not invoice.allowances
+    assert not invoice.charges
+
+
+def test_an_allowance_at_another_place_is_a_stray() -> None:
+    invoice = settlement(
+        "<ram:InvoiceCurrencyCode>EUR</ram:InvoiceCurrencyCode><ram:SpecifiedLogisticsServiceCharge>"
+        "<ram:SpecifiedTradeAllowanceCharge><ram:ActualAmount>5</ram:ActualAmount></ram:SpecifiedTradeAllowanceCharge>"
+        "</ram:SpecifiedLogisticsServiceCharge>"
+    )
+    assert not invoice.allowances_and_charges
+    assert [it.amount.raw for it in invoice.elsewhere[AllowanceCharge]] == ["5"]
+
+
+def test_an_empty_group_exists() -> None:
+    assert ubl("").seller is absent
+    assert ubl("<cac:AccountingSupplierParty/>").seller.contact is absent
+    invoice = ubl("<cac:AccountingSupplierParty><cac:Party><cac:Contact/></cac:Party></cac:AccountingSupplierParty>")
+    assert invoice.seller.contact is not absent
+    assert invoice.seller.contact.name is absent
+
+
+def test_an_empty_element_is_a_value_without_text() -> None:
+    number = ubl("<cbc:ID/>").number
+    assert (number.raw, number.filled) == ("", False)
+
+
+def test_further_occurrences_are_kept_beside_the_first() -> None:
+    invoice = ubl("<cbc:ID>R-1</cbc:ID><cbc:ID>R-2</cbc:ID><cbc:ID>R-3</cbc:ID><cac:PayeeParty/><cac:PayeeParty/>")
+    assert invoice.number.raw == "R-1"
+    assert [value.raw for value in invoice.number.more] == ["R-2", "R-3"]
+    assert len(invoice.payee.more) == 1
+
+
+def test_a_comment_inside_a_value_parts_nothing() -> None:
+    means = settlement(
+        "<ram:SpecifiedTradeSettlementHeaderMonetarySummation><ram:GrandTotalAmount>31<!-- a -->4.<?b c?>86"
+        "</ram:GrandTotalAmount></ram:SpecifiedTradeSettlementHeaderMonetarySummation>"
+    )
+    assert means.totals.gross.raw == "314.86"
+
+
+def test_an_element_inside_a_value_belongs_to_its_text() -> None:
+    invoice = ubl("<cbc:Note>a<b xmlns=''>b</b>c</cbc:Note><cbc:ID>R<cbc:ID>-</cbc:ID>1</cbc:ID>")
+    assert [note.text.raw for note in invoice.notes] == ["abc"]
+    assert invoice.number.raw == "R-1"
+    assert len(invoice.uncovered) == 2
+
+
+@pytest.mark.parametrize(
+    ("scheme", "is_vat"), [("VAT", True), (" vat\n", True), ("VA", False), ("V AT", False), ("", False)]
+)
+def test_vat_as_the_rules_of_ubl_see_it(scheme: str, is_vat: bool) -> None:
+    invoice = ubl(
+        "<cac:AllowanceCharge><cac:TaxCategory><cbc:ID> S </cbc:ID><cac:TaxScheme><cbc:ID>"
+        f"{scheme}</cbc:ID></cac:TaxScheme></cac:TaxCategory></cac:AllowanceCharge>"
+    )
+    tax: AllowanceTax = invoice.allowances_and_charges[0].vat
+    assert tax.is_vat is is_vat
+    assert (tax.category.text, tax.category.raw, tax.scheme.raw) == ("S", " S ", scheme)
+
+
+@pytest.mark.parametrize(("scheme", "is_vat"), [("VAT", True), ("vat", True), (" VAT", False), ("VA", False)])
+def test_vat_as_the_rules_of_cii_see_it(scheme: str, is_vat: bool) -> None:
+    invoice = settlement(f"<ram:ApplicableTradeTax><ram:TypeCode>{scheme}</ram:TypeCode></ram:ApplicableTradeTax>")
+    assert invoice.vat_breakdown[0].is_vat is is_vat
+
+
+def test_the_scheme_of_a_registration_stands_in_an_attribute() -> None:
+    invoice = cii(
+        "<rsm:SupplyChainTradeTransaction><ram:ApplicableHeaderTradeAgreement><ram:SellerTradeParty>"
+        '<ram:SpecifiedTaxRegistration><ram:ID schemeID="FC">12/3</ram:ID></ram:SpecifiedTaxRegistration>'
+        '<ram:SpecifiedTaxRegistration><ram:ID schemeID="VA">DE1</ram:ID></ram:SpecifiedTaxRegistration>'
+        "</ram:SellerTradeParty></ram:ApplicableHeaderTradeAgreement></rsm:SupplyChainTradeTransaction>"
+    )
+    assert (invoice.seller.vat_identifier.raw, invoice.seller.tax_number.raw) == ("DE1", "12/3")
+    scheme = invoice.seller.tax_registrations[1].scheme
+    assert scheme.xpath.endswith("/ram:SpecifiedTaxRegistration[2]/ram:ID/@schemeID")
+    assert read_again(write(invoice, "CrossIndustryInvoice")) == invoice
