@@ -126,6 +126,15 @@ def test_a_missing_term_is_pointed_at_from_its_group() -> None:
     assert "actual" not in found.values
 
 
+def test_a_path_goes_through_single_groups_in_generators_too() -> None:
+    broken = invoice(seller__name=" ", lines=[{"identifier": "1", "price": {"net": "-2"}}])
+    (unnamed,) = fired("BR-06", broken)
+    assert unnamed.place is broken.seller.name
+    (negative,) = fired("BR-27", broken)
+    assert negative.place is broken.lines[0].price.net
+    assert negative.values["actual"] == Decimal(-2)
+
+
 def test_what_has_no_element_is_pointed_at_from_the_invoice() -> None:
     broken = invoice()
     broken.lines = []

@@ -146,12 +146,34 @@ class _Proving:
 def _paths(read: list[Expression], names: Mapping[str, Kind]) -> Iterator[str]:
     """Every path of single values that a rule follows from one of its names, as far as it leads to a value."""
     for expression in read:
-        for node in ast.walk(ast.parse(expression.source.strip(), mode="eval")):
+        for node in ast.walk(_Followed().visit(ast.parse(expression.source.strip(), mode="eval"))):
             if isinstance(node, ast.Attribute | ast.Name):
                 path = ast.unparse(node)
                 steps = path.split(".")
                 if all(map(str.isidentifier, steps)) and steps[0] in names:
                     yield from (".".join(steps[: n + 1]) for n in range(len(steps)))
+
+
+class _Followed(ast.NodeTransformer):
+    """Puts what a generator goes through in the place of its variable: ``seller.name for seller in invoice.seller``
+    follows ``invoice.seller.name``, and only looks at further sellers too.
+    """
+
+    def __init__(self) -> None:
+        self.sources: dict[str, ast.expr] = {}
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.sources.get(node.id, node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
+        outer = self.sources
+        for part in node.generators:
+            part.iter = self.visit(part.iter)
+            self.sources = {**self.sources, ast.unparse(part.target): part.iter}
+            part.ifs = [self.visit(test) for test in part.ifs]
+        node.elt = self.visit(node.elt)
+        self.sources = outer
+        return node
 
 
 def terms_at(path: str, names: Mapping[str, Kind]) -> tuple[str, ...]:
