@@ -402,6 +402,21 @@ class TaxTotal(Group):
 
     amount: Amount = term("BT-110", "BT-111")
 
+    @view("BG-23")
+    def vat_breakdown(self) -> Sequence[VatBreakdown]:
+        """BG-23: what UBL has of it inside this total; what stands in none belongs to the first total."""
+        invoice = self.parent
+        while invoice is not None and not isinstance(invoice, Invoice):
+            invoice = invoice.parent
+        if invoice is None:
+            return []
+        is_first = invoice.tax_totals[0] is self
+        return [
+            vat
+            for vat in invoice.vat_breakdown
+            if vat.parent is self or (is_first and not isinstance(vat.parent, TaxTotal))
+        ]
+
 
 class Totals(Group):
     """BG-22: the sums of the invoice. The VAT is ``Invoice.vat_total``, since a document may have two of them."""

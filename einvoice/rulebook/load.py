@@ -120,6 +120,8 @@ class Definition:
     def versions(self) -> list[str]:
         """The newest version that has the rule, and one for each older way in which it reads."""
         known = [version.name for version in self.ruleset.versions if self.in_version(version.name)]
+        if "earlier" not in self.data:
+            return known[-1:]
         read: dict[str, str] = {}
         for version in reversed(known):
             read.setdefault(repr([self.sentence(syntax, version) for syntax in SYNTAXES]), version)
