@@ -2,47 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 
 import pytest
 from lxml import etree
 
 from einvoice.data import rules_folder
+from einvoice.errors import RuleError
 from einvoice.model.source import NAMESPACES
-from einvoice.rulebook.build import Shelf
+from einvoice.rulebook.build import BASE
 from einvoice.rulebook.check import program_of
+from einvoice.rulebook.contexts import Contexts
 from einvoice.rulebook.engine import Program, rulebook
 from einvoice.rulebook.examples import examples_of, invoice_of
-from einvoice.rulebook.load import Definition, Example
+from einvoice.rulebook.load import Definition, Example, read_file, rule_files
 from einvoice.rulebook.proof import prove
 from einvoice.rulebook.rule import SYNTAXES
+from einvoice.rulebook.versions import read_ruleset
 from einvoice.syntax.reader import read
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
 
-SHELF = Shelf(rules_folder())
+CONTEXTS = Contexts(rules_folder() / BASE)
 ROOTS = {"UBL": "Invoice", "CII": "CrossIndustryInvoice"}
+
+
+@cache
+def contexts(ruleset: str) -> Contexts:
+    return CONTEXTS if ruleset == BASE else Contexts(rules_folder() / ruleset, CONTEXTS)
+
+
+def definitions() -> Iterator[Definition]:
+    """Every rule of every right file; test_rulebook tells of the wrong ones."""
+    for path in sorted(rules_folder().glob("*/ruleset.toml")):
+        ruleset = read_ruleset(path.parent)
+        for file in rule_files(path.parent):
+            with suppress(RuleError):
+                yield from read_file(file, ruleset)
 
 
 def every_example() -> list:
     return [
         pytest.param(definition, syntax, kind, example, id=f"{definition.code}-{syntax}-{kind}-{example.about}")
-        for definitions in SHELF.definitions.values()
-        for definition in definitions
+        for definition in definitions()
         for syntax in SYNTAXES
         if not definition.sentence(syntax, definition.versions[0]).never
         for kind, example in examples_of(definition, syntax)
     ]
 
 
-@cache
-def program(file: str, code: str, syntax: str) -> Program:
-    definitions = SHELF.definitions[file.partition("/")[0]]
-    definition = next(it for it in definitions if it.code == code)
-    proof = prove(definition, syntax, definition.versions[0], SHELF.contexts[definition.ruleset.name])
-    assert proof is not None
-    return program_of(proof, syntax)
+PROGRAMS: dict[tuple[str, str, str], Program] = {}
+
+
+def program(definition: Definition, syntax: str) -> Program:
+    """The rule alone, proven once for all of its examples."""
+    key = (definition.file, definition.code, syntax)
+    if key not in PROGRAMS:
+        proof = prove(definition, syntax, definition.versions[0], contexts(definition.ruleset.name))
+        assert proof is not None
+        PROGRAMS[key] = program_of(proof, syntax)
+    return PROGRAMS[key]
 
 
 @pytest.mark.parametrize(("definition", "syntax", "kind", "example"), every_example())
@@ -51,14 +72,14 @@ class TestExamples:
         if example.insert:
             pytest.skip("only a document can say it")
         invoice = invoice_of(example, rules_folder(), definition.file, syntax)
-        fired = program(definition.file, definition.code, syntax).run(invoice)
+        fired = program(definition, syntax).run(invoice)
         assert bool(fired) == (kind == "invalid")
 
     def test_through_a_document(self, definition: Definition, syntax: str, kind: str, example: Example) -> None:
         document = write(invoice_of(example, rules_folder(), definition.file), ROOTS[syntax])
         root = parse(document).getroot()
         insert(root, example.insert.get(syntax, {}))
-        fired = program(definition.file, definition.code, syntax).run(read(root))
+        fired = program(definition, syntax).run(read(root))
         assert bool(fired) == (kind == "invalid"), etree.tostring(root).decode()
 
 
