@@ -1,0 +1,38 @@
+"""Invoices to measure with: a typical one, and as long a one as wanted. All are valid."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+
+SAMPLE = Path(__file__).parents[1] / "samples" / "ubl-invoice.xml"
+TAX = Decimal("0.19")
+
+
+@cache
+def typical() -> bytes:
+    """Three lines, two VAT rates, an allowance: 6 kB."""
+    return SAMPLE.read_bytes()
+
+
+@cache
+def long(lines: int) -> bytes:
+    """The typical invoice with more of its first line, so many lines in all, each numbered, and sums that add up."""
+    text = SAMPLE.read_text(encoding="utf-8")
+    first = text[text.index("  <cac:InvoiceLine>") :].partition("  <cac:InvoiceLine>\n    <cbc:ID>2<")[0]
+    copies = (first.replace("<cbc:ID>1<", f"<cbc:ID>{number}<", 1) for number in range(10, lines + 8))
+    net = Decimal("102.00") * (lines - 2)
+    tax = (net - Decimal("102.00")) * TAX
+    text = text.replace(first, "".join(copies))
+    for amount, more in (
+        ("260.00", net - 102),
+        ("49.40", tax),
+        ("56.33", tax),
+        ("369.00", net - 102),
+        ("359.00", net - 102),
+        ("415.33", net - 102 + tax),
+        ("400.00", net - 102 + tax),
+    ):
+        text = text.replace(f'"EUR">{amount}<', f'"EUR">{Decimal(amount) + more:.2f}<')
+    return text.encode("utf-8")
