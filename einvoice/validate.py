@@ -26,7 +26,10 @@ MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
 _LONGEST: Final = 500
 """So many characters of a value a finding quotes at most."""
 _CURRENT: Final = "xrechnung-3.0"
-_SCHEMAS: Final = {"UBL": "UBL 2.1", "CII": "D16B"}
+_SCHEMAS: Final = {
+    "UBL": ({"de": "XML-Schema von UBL", "en": "XML schema of UBL"}, "2.1"),
+    "CII": ({"de": "XML-Schema von CII", "en": "XML schema of CII"}, "D16B"),
+}
 
 _log: Final = logging.getLogger("einvoice")
 
@@ -119,8 +122,9 @@ class _Judging:
         for violation in violations:
             about = terms.get(violation.element, ())
             self._of_catalog(violation.code, "schema", violation.element, violation.values, about)
-        name = _SCHEMAS[self._identity.syntax]
-        self.layers.append(Layer("schema", {"de": f"XML-Schema {name}", "en": f"XML schema {name}"}))
+        title, version = _SCHEMAS[self._identity.syntax]
+        digest = schema.sha256(self._identity.root)
+        self.layers.append(Layer("schema", title, version, sha256=digest))
 
     def declaration(self, invoice: Invoice) -> None:
         """Say what there is to say about the declared specification."""

@@ -177,9 +177,11 @@ def test_the_answer_says_what_was_judged_and_by_what(valid):
     assert "1.3.16" in stack["en16931"]
     assert "2.6.0" in stack["xrechnung"]
     assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "cius"]
-    for layer in stack["layers"][1:]:
+    assert [layer["version"] for layer in stack["layers"]] == ["2.1", "1.3.16", "2.6.0"]
+    assert [layer["rules"] > 0 for layer in stack["layers"]] == [False, True, True]
+    for layer in stack["layers"]:
         assert layer["executed"] is True
-        assert layer["rules"] > 0
+        assert layer["title"]
         assert re.fullmatch("[0-9a-f]{64}", layer["sha256"])
     assert details["compatibility"] == {"status": "current", "message": None}
     assert answer["invoice_summary"] == {
@@ -191,6 +193,14 @@ def test_the_answer_says_what_was_judged_and_by_what(valid):
         "currency": "EUR",
         "amount_due": "400.00",
     }
+
+
+def test_each_schema_has_a_digest_of_its_own():
+    kinds = ("ubl-invoice.xml", "ubl-credit-note.xml", "cii-invoice.xml")
+    results = [einvoice.validate(SAMPLES / name) for name in kinds for _ in range(2)]
+    digests = [result.stack.layer("schema").sha256 for result in results]
+    assert digests[::2] == digests[1::2]
+    assert len(set(digests)) == 3
 
 
 def test_the_date_of_a_cii_invoice_is_an_iso_date():

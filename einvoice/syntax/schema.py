@@ -18,7 +18,7 @@ from einvoice.syntax.schema_files import ROOTS, SchemaFiles
 from einvoice.syntax.schema_messages import Breach, SchemaViolation, explain
 from einvoice.syntax.schema_model import ContentModels
 
-__all__ = ["LIMIT", "SchemaFilesError", "SchemaViolation", "violations"]
+__all__ = ["LIMIT", "SchemaFilesError", "SchemaViolation", "sha256", "violations"]
 
 LIMIT: Final = 100
 """So many violations of one document are told."""
@@ -57,6 +57,15 @@ def violations(document: etree._ElementTree, root: str) -> list[SchemaViolation]
     return told
 
 
+def sha256(root: str) -> str:
+    """Return the SHA-256 of the schema for a root element, in hexadecimal digits: of all its files, as they are used.
+
+    Raises:
+        SchemaFilesError: the installed schemas are incomplete or damaged.
+    """
+    return _schema(root).sha256
+
+
 _loading: Final = threading.Lock()
 
 
@@ -82,6 +91,7 @@ class _Schema:
     def __init__(self, root: str) -> None:
         self._files = SchemaFiles(root)
         self._xsd = self._files.compile()
+        self.sha256 = self._files.sha256
         self._lock = threading.Lock()
 
     @cached_property

