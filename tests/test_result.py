@@ -339,6 +339,13 @@ def test_a_notebook_shows_a_valid_invoice_without_a_table(valid):
     assert "gültig" in " ".join(page.text)
 
 
+def test_a_notebook_is_not_flooded(wrong):
+    page = Page()
+    page.feed(replace(wrong, findings=wrong.findings * 5000)._repr_html_())
+    assert page.tags.count("tr") < 300
+    assert page.text[-1] == "… + 9800"
+
+
 def test_every_text_of_the_catalog_that_a_result_needs_is_there():
     codes = {"LAYER-MISSING", "LAYER-FAILED", "FILE-PDF", "DECL-MISSING", "SCHEMA-VALUE-DATE"}
     assert codes <= set(catalog())

@@ -5,12 +5,15 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from einvoice.errors import quote
 from einvoice.result.finding import Finding
 from einvoice.result.texts import Language
 from einvoice.result.words import WORDS, counts, declared, numbers, place, verdict
 
 if TYPE_CHECKING:
     from einvoice.result.validation import ValidationResult
+
+_SHOWN: Final = 200
 
 # Colours are mixed from the page's own text colour, so that they suit light and dark pages alike.
 _STYLE: Final = """
@@ -30,10 +33,13 @@ border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
 
 def html(result: ValidationResult, lang: Language) -> str:
     """The result as HTML; everything from the document and from the catalog is escaped."""
-    summary = result.summary
-    title = " · ".join(part for part in (summary.invoice_number, declared(result), counts(result, lang)) if part)
+    number = quote(result.summary.invoice_number)
+    title = " · ".join(part for part in (number, declared(result), counts(result, lang)) if part)
     kind = "valid" if result.is_valid else "invalid"
-    rows = "".join(_row(finding, lang) for finding in result.findings)
+    rows = "".join(_row(finding, lang) for finding in result.findings[:_SHOWN])
+    left = len(result.findings) - _SHOWN
+    if left > 0:
+        rows += f'<tr><td colspan="3">… + {left}</td></tr>'
     return (
         f'<div class="einvoice" lang="{lang}"><style>{_STYLE}</style>'
         f'<p class="{kind}"><strong>{escape(verdict(result, lang))}</strong> · {escape(title)}</p>'
