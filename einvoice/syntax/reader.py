@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -35,36 +36,35 @@ def read(root: Any, notes: Notes | None = None) -> Invoice:
 class _Reading:
     """What one walk gathers beside the invoice itself."""
 
-    __slots__ = ("elsewhere", "notes", "places", "uncovered")
+    __slots__ = ("attributes", "elements", "elsewhere", "places", "uncovered")
 
     def __init__(self, syntax: str, notes: Notes | None) -> None:
         self.places = notes.places if notes else places(syntax, watched=False)
-        self.notes = notes
+        self.elements = notes.elements if notes else defaultdict(list)
+        self.attributes = notes.attributes if notes else defaultdict(list)
         self.elsewhere: dict[type, list[Any]] = {}
         self.uncovered: list[Any] = []
 
     def begin(self, root: Any, invoice: Invoice) -> None:
         """Fill the invoice from the root element."""
         start = self.places.start
-        if self.notes is not None:
-            self.notes.note(root, start.watched)
-            self.notes.note_attributes(root, start.watched_attributes)
+        self.elements[start].append(root)
+        self._watched(root, start, root.keys())
         self.walk(root, start, invoice)
 
     def walk(self, element: Any, place: Place, group: Group) -> None:
         """Fill ``group`` from the children of ``element``."""
         known = place.inner
-        notes = self.notes
+        elements = self.elements
         for child in element:
             below = known.get(child.tag)
             if below is None:
                 below = self.places.below(place, child.tag)
             kind = below.kind
-            if notes is not None:
-                if below.watched:
-                    notes.note(child, below.watched)
-                if below.watched_attributes:
-                    notes.note_attributes(child, below.watched_attributes)
+            if below.watched:
+                elements[below].append(child)
+            if below.watched_attributes and (names := child.keys()):
+                self._watched(child, below, names)
             if kind == LEAF:
                 self._leaf(child, below, group)
             elif kind == GROUP:
@@ -110,6 +110,11 @@ class _Reading:
             fields[state.field] = [value] if state.many else value
         if state.attributes:
             _attributes(child, state, group)
+
+    def _watched(self, element: Any, place: Place, names: list[str]) -> None:
+        for name in names:
+            if name in place.watched_attributes:
+                self.attributes[place, name].append(element)
 
     def _stray(self, child: Any, around: Place, inner: Group) -> None:
         """Keep a known thing that stands where no business term has it."""

@@ -16,6 +16,7 @@ from einvoice.syntax.rules.nodes import below, text, texts
 from einvoice.syntax.rules.rule import SyntaxRule
 
 _DATE: Final = re.compile(rf"[{BLANKS}]*\d{{4}}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])[{BLANKS}]*")
+_INDICATOR: Final = qualified("ram:ChargeIndicator")
 _BILLED: Final = tuple(
     qualified(step)
     for step in (
@@ -60,7 +61,7 @@ def supporting(document: Any) -> bool:
 
 def any_known(document: Any) -> bool:
     """A document of one of the three types that the norm knows."""
-    return tender(document) or invoiced_object(document) or supporting(document)
+    return additional(document) and not {"50", "130", "916"}.isdisjoint(texts(document, "ram:TypeCode"))
 
 
 def preceding_invoice(document: Any) -> bool:
@@ -116,10 +117,9 @@ def one_inside(rule: SyntaxRule, context: Any, found: Found) -> bool:
 @kind
 def discount(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """An amount and an indicator that says allowance, or neither of the two."""
-    amount = any(node.tag == qualified("ram:ActualAmount") for node in found)
-    indicators = (node for node in found if node.tag == qualified("ram:ChargeIndicator"))
-    words = (word.strip(BLANKS) for node in indicators for word in texts(node, "udt:Indicator"))
-    return not (amount and any(word in ("false", "0") for word in words))
+    indicators = [node for node in found if node.tag == _INDICATOR]
+    words = [word.strip(BLANKS) for node in indicators for word in texts(node, "udt:Indicator")]
+    return len(indicators) == len(found) or not ("false" in words or "0" in words)
 
 
 @together()

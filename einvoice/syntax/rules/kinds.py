@@ -28,7 +28,7 @@ class Kind:
     Attributes:
         broken: the elements of the context in which the rule is broken.
         always: judged even where nothing was found.
-        test: judged by the element alone, when it is met; only what breaks the rule counts as found.
+        test: judged by the element alone; only what breaks the rule counts as found.
     """
 
     broken: JudgeAll
@@ -37,6 +37,13 @@ class Kind:
 
 
 KINDS: Final[dict[str, Kind]] = {}
+
+
+def enough(rule: SyntaxRule) -> int:
+    """With fewer elements found in the whole document the rule is broken nowhere."""
+    if KINDS[rule.kind].always:
+        return 0
+    return int(rule.argument) + 1 if rule.kind in ("at_most", "distinct", "distinct_words") else 1
 
 
 def kind(judge: Judge) -> Judge:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
 from typing import Any
 
 from einvoice.syntax.binding import qualified
@@ -13,16 +13,19 @@ def text(element: Any) -> str:
     return "".join(element.itertext()) if len(element) else element.text or ""
 
 
-def below(element: Any, path: str) -> Iterator[Any]:
+def below(element: Any, path: str) -> list[Any]:
     """The elements that ``cac:TaxScheme/cbc:ID`` leads to from ``element``, in the order of the document."""
-    step, _, rest = path.partition("/")
-    for child in element.iterchildren(qualified(step)):
-        if rest:
-            yield from below(child, rest)
-        else:
-            yield child
+    nodes = [element]
+    for tag in _tags(path):
+        nodes = [child for node in nodes for child in node if child.tag == tag]
+    return nodes
 
 
 def texts(element: Any, path: str) -> list[str]:
     """The texts of the elements that ``path`` leads to."""
     return [text(node) for node in below(element, path)]
+
+
+@functools.cache
+def _tags(path: str) -> tuple[str, ...]:
+    return tuple(qualified(step) for step in path.split("/"))

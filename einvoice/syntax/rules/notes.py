@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from einvoice.syntax.rules import kinds
-from einvoice.syntax.rules.places import Places, Watch, places
-from einvoice.syntax.rules.rule import SyntaxRule
+from einvoice.syntax.rules.places import Place, Places, Watch, places
+from einvoice.syntax.rules.kinds import Occurrences
+from einvoice.syntax.rules.rule import Conditions, SyntaxRule
 from einvoice.syntax.tables import table_of
+
+_Noted: TypeAlias = list[tuple[Watch, list[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,67 +55,104 @@ class SyntaxHit:
 class Notes:
     """What the reader notes of a document for the syntax rules.
 
-    ``root`` is the root element of the document that will be read.
+    ``root`` is the root element of the document that will be read. ``elements`` are those at watched places;
+    ``attributes`` those with a watched attribute.
     """
 
-    __slots__ = ("_noted", "_root", "places")
+    __slots__ = ("_root", "attributes", "elements", "places")
 
     def __init__(self, root: Any) -> None:
         self.places: Places = places(table_of(root.tag).syntax, watched=True)
+        self.elements: defaultdict[Place, list[Any]] = defaultdict(list)
+        self.attributes: defaultdict[tuple[Place, str], list[Any]] = defaultdict(list)
         self._root = root
-        self._noted: dict[SyntaxRule, dict[Any, list[Any]]] = {}
-
-    def note(self, element: Any, watches: Iterable[Watch]) -> None:
-        """Note an element for the rules that watch it."""
-        for rule, up, opens, test in watches:
-            if test is not None and not test(rule, element):
-                continue
-            context = self._root if up is None else _ancestor(element, up)
-            noted = self._noted.get(rule)
-            if noted is None:
-                noted = self._noted[rule] = {}
-            if context not in noted:
-                noted[context] = []
-            if not opens:
-                noted[context].append(element)
-
-    def note_attributes(self, element: Any, watched: Mapping[str, Iterable[Watch]]) -> None:
-        """Note an element for the rules that watch one of its attributes."""
-        for name in element.keys():  # noqa: SIM118 - an element is no mapping
-            if name in watched:
-                self.note(element, watched[name])
 
     def hits(self) -> list[SyntaxHit]:
         """The rules that the document breaks, in the order of the table; one hit for each place where it does."""
-        return [hit for rule in sorted(self._noted, key=lambda rule: rule.order) for hit in self._judge(rule)]
+        noted: defaultdict[SyntaxRule, _Noted] = defaultdict(list)
+        for place, elements in self.elements.items():
+            if len(elements) >= place.enough:
+                for watch in place.watched:
+                    noted[watch.rule].append((watch, elements))
+        for (place, name), elements in self.attributes.items():
+            for watch in place.watched_attributes[name]:
+                noted[watch.rule].append((watch, elements))
+        hits: list[SyntaxHit] = []
+        for rule, found in noted.items():
+            if kinds.enough(rule) < 2 or _repeats(found):
+                hits += _judge(rule, self._occurrences(rule, found))
+        hits.sort(key=lambda hit: hit.rule.order)
+        return hits
 
-    def _judge(self, rule: SyntaxRule) -> Iterator[SyntaxHit]:
-        occurrences: kinds.Occurrences = self._noted[rule]
+    def _occurrences(self, rule: SyntaxRule, noted: _Noted) -> Occurrences:
+        occurrences: dict[Any, list[Any]] = {}
+        for watch, elements in noted:
+            if watch.opens:
+                for element in elements:
+                    occurrences.setdefault(element, [])
+                continue
+            if watch.test is not None:
+                elements = [element for element in elements if watch.test(rule, element)]
+            if watch.up is None:
+                occurrences.setdefault(self._root, []).extend(elements)
+                continue
+            steps = range(watch.up)
+            for element in elements:
+                context = element
+                for _ in steps:
+                    context = context.getparent()
+                if context in occurrences:
+                    occurrences[context].append(element)
+                else:
+                    occurrences[context] = [element]
         if rule.is_anywhere and not rule.at_root:  # whatever was found in the document counts in each context
-            everywhere = occurrences.get(self._root, [])
-            occurrences = {context: everywhere for context in occurrences if context is not self._root}
-        if rule.has_conditions:
-            occurrences = _fitting(rule, occurrences)
-        for context in kinds.KINDS[rule.kind].broken(rule, occurrences):
-            yield SyntaxHit(rule, context, tuple(occurrences[context]))
+            everywhere = occurrences.pop(self._root, [])
+            return dict.fromkeys(occurrences, everywhere)
+        return occurrences
 
 
-def _fitting(rule: SyntaxRule, occurrences: kinds.Occurrences) -> kinds.Occurrences:
+def _repeats(noted: _Noted) -> bool:
+    """Whether there may be two of something: the quick look that settles most rules that are about that."""
+    if len(noted) > 1:
+        return True
+    watch, elements = noted[0]
+    if watch.up is None or len(elements) < 2:
+        return len(elements) > 1
+    contexts = set(elements)
+    for _ in range(watch.up):
+        contexts = {element.getparent() for element in contexts}
+        if len(contexts) < len(elements):
+            return True
+    return False
+
+
+def _judge(rule: SyntaxRule, occurrences: Occurrences) -> Iterator[SyntaxHit]:
+    broken = kinds.KINDS[rule.kind].broken
+    contexts = list(broken(rule, occurrences))
+    if contexts and rule.has_conditions:  # asked last: without them a rule is broken rather more often, never less
+        occurrences = _fitting(rule, {context: occurrences[context] for context in contexts})
+        contexts = list(broken(rule, occurrences))
+    for context in contexts:
+        yield SyntaxHit(rule, context, tuple(occurrences[context]))
+
+
+def _fitting(rule: SyntaxRule, occurrences: Occurrences) -> Occurrences:
     """Only the elements for which the conditions in the rule's context and path hold."""
+    answers: dict[tuple[str, Any], bool] = {}
 
-    @functools.cache
-    def holds(name: str, element: Any) -> bool:
-        return rule.condition(name)(element)
+    def fits(element: Any, conditions: Conditions) -> bool:
+        for above, name in conditions:
+            asked = _ancestor(element, above)
+            if (name, asked) not in answers:
+                answers[name, asked] = rule.condition(name)(asked)
+            if not answers[name, asked]:
+                return False
+        return True
 
-    def fits(element: Any, conditions: Iterable[tuple[int, str]]) -> bool:
-        return all(holds(name, _ancestor(element, up)) for up, name in conditions)
-
-    context_conditions = [pair for pattern in rule.contexts() for pair in pattern.conditions]
-    path_conditions = [pair for path in rule.paths() for pair in path.conditions]
     fitting = {
-        context: [element for element in found if fits(element, path_conditions)]
+        context: [element for element in found if fits(element, rule.path_conditions)]
         for context, found in occurrences.items()
-        if fits(context, context_conditions)
+        if fits(context, rule.context_conditions)
     }
     always = kinds.KINDS[rule.kind].always
     return {context: found for context, found in fitting.items() if found or always}

@@ -34,7 +34,7 @@ class Place(State):
     ``children`` stays the binding's; the places below that documents had so far are in ``inner``.
     """
 
-    __slots__ = ("inner", "nodes", "watched", "watched_attributes")
+    __slots__ = ("enough", "inner", "nodes", "watched", "watched_attributes")
 
     def __init__(self, bound: State, nodes: tuple[Node, ...]) -> None:
         super().__init__(**{name: getattr(bound, name) for name in State.__slots__})
@@ -42,6 +42,7 @@ class Place(State):
         self.nodes = nodes
         self.watched: tuple[Watch, ...] = ()
         self.watched_attributes: Mapping[str, tuple[Watch, ...]] = {}
+        self.enough = 1  # with fewer elements at this place in a document no rule that watches it is broken
 
 
 class Places:
@@ -97,7 +98,12 @@ def _watching(place: Place) -> Place:
             attributes[name] = (*attributes.get(name, ()), Watch(rule, node.depth))
     found = [Watch(rule, node.depth, test=kinds.KINDS[rule.kind].test) for node in place.nodes for rule in node.rules]
     place.watched, place.watched_attributes = (*opened, *found), attributes
+    place.enough = min((_enough(watch) for watch in place.watched), default=1)
     return place
+
+
+def _enough(watch: Watch) -> int:
+    return kinds.enough(watch.rule) if watch.rule.is_plain and not watch.opens else 1
 
 
 @functools.cache

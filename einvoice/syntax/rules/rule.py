@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,6 +13,7 @@ from einvoice.model.source import NAMESPACES
 from einvoice.syntax.binding import qualified
 
 Condition: TypeAlias = Callable[[Any], bool]
+Conditions: TypeAlias = tuple[tuple[int, str], ...]
 
 
 class Name(NamedTuple):
@@ -35,15 +37,10 @@ class Path(NamedTuple):
     anywhere: bool
     steps: tuple[Step, ...]
     attribute: str | None
-
-    @property
-    def conditions(self) -> list[tuple[int, str]]:
-        """The conditions of the steps, each with how many steps above the last one it is asked."""
-        steps = enumerate(reversed(self.steps))
-        return [(above, step.condition) for above, step in steps if step.condition]
+    conditions: Conditions  # of the steps, each with how many steps above the last one it is asked
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(eq=False)
 class SyntaxRule:
     """A row: in each element that ``context`` means, what ``path`` leads to must be as ``kind`` says.
 
@@ -64,22 +61,27 @@ class SyntaxRule:
         """``UBL`` or ``CII``."""
         return self.code.partition("-")[0]
 
-    @property
+    @functools.cached_property
     def at_root(self) -> bool:
         """Whether the rule is judged once a document."""
         return self.context == "/"
 
-    @property
+    @functools.cached_property
+    def is_plain(self) -> bool:
+        """Whether all that one element of the context is judged by has the same path in the document."""
+        return not any(sign in self.path for sign in "|,*") and not self.is_anywhere
+
+    @functools.cached_property
     def is_anywhere(self) -> bool:
         """Whether the path leads through the whole document, not from the context on."""
         return self.path.startswith("//")
 
-    @property
+    @functools.cached_property
     def has_conditions(self) -> bool:
         """Whether not all elements count that context and path lead to."""
         return "[" in self.context or "[" in self.path
 
-    @property
+    @functools.cached_property
     def attribute(self) -> str | None:
         """The name of the attribute that the rule is about."""
         return self.path.rpartition("@")[2] if "@" in self.path else None
@@ -92,17 +94,29 @@ class SyntaxRule:
         """What the rule looks at below its context: one path or several."""
         return (parse(path) for path in self.path.split(", "))
 
+    @functools.cached_property
+    def context_conditions(self) -> Conditions:
+        """What is asked of an element of the context."""
+        return parse(self.context).conditions
+
+    @functools.cached_property
+    def path_conditions(self) -> Conditions:
+        """What is asked of an element that the path leads to, and of those above it."""
+        return parse(self.path).conditions
+
     def condition(self, name: str) -> Condition:
         """The condition of that name in the words of the rule's syntax."""
         condition: Condition = getattr(words(self.syntax), name)
         return condition
 
 
+@functools.cache
 def words(syntax: str) -> ModuleType:
     """The module that has the conditions of a syntax, and the kinds of rules that only that syntax has."""
     return import_module(f"einvoice.syntax.rules.{syntax.lower()}")
 
 
+@functools.cache
 def parse(text: str) -> Path:
     """Read a path in the notation of the tables.
 
@@ -111,14 +125,16 @@ def parse(text: str) -> Path:
     >>> [step.condition for step in parse("//cac:Party[known]/cbc:ID").steps]
     ['known', '']
     >>> parse(".")
-    Path(anywhere=False, steps=(), attribute=None)
+    Path(anywhere=False, steps=(), attribute=None, conditions=())
     """
     elements, _, attribute = text.rpartition("@") if "@" in text else (text, "", "")
     anywhere = elements.startswith("//")
     steps = tuple(_step(step) for step in elements.split("/") if step.strip("."))
-    return Path(anywhere, steps, attribute or None)
+    conditions = tuple((above, step.condition) for above, step in enumerate(reversed(steps)) if step.condition)
+    return Path(anywhere, steps, attribute or None, conditions)
 
 
+@functools.cache
 def _step(text: str) -> Step:
     names, _, condition = text.partition("[")
     return Step(tuple(_name(name) for name in names.split("|")), condition.rstrip("]"))

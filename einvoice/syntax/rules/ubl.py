@@ -6,7 +6,7 @@ They follow the official tests to the last blank: some compare a code as it stan
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from einvoice.model.values import BLANKS
 from einvoice.syntax.binding import qualified
@@ -14,6 +14,8 @@ from einvoice.syntax.rules.kinds import Found, Occurrences, at_once, kind, toget
 from einvoice.syntax.rules.nodes import below, text, texts
 from einvoice.syntax.rules.rule import SyntaxRule
 
+_ALLOWANCE: Final = qualified("cac:AllowanceCharge")
+_PRICE: Final = qualified("cac:Price")
 _TRUE = ("true", "1")
 _FALSE = ("false", "0")
 
@@ -87,8 +89,13 @@ def no_price(amount: Any) -> bool:
     """An amount that is not part of a price: prices may have more decimals."""
     if amount.tag.endswith("PriceAmount"):
         return False
-    allowances = amount.iterancestors(qualified("cac:AllowanceCharge"))
-    return all(it.getparent() is None or it.getparent().tag != qualified("cac:Price") for it in allowances)
+    inner = amount.getparent()
+    while inner is not None:
+        outer = inner.getparent()
+        if inner.tag == _ALLOWANCE and outer is not None and outer.tag == _PRICE:
+            return False
+        inner = outer
+    return True
 
 
 @at_once
