@@ -336,7 +336,8 @@ PLACES: dict[str, tuple[Invoice, str, str, list[str]]] = {
         UBL, "cac:InvoiceLine/cac:DocumentReference[cbc:ID/@schemeID = 'ABT']/*", ["4711", "130"],
     ),
     "BT-147 to CII": (
-        Invoice(lines=[DISCOUNTED]), CII, "//ram:AppliedTradeAllowanceCharge/*/text()", ["10.00"],
+        Invoice(lines=[DISCOUNTED]),
+        CII, "//ram:AppliedTradeAllowanceCharge//udt:Indicator | //ram:ActualAmount", ["false", "10.00"],
     ),
     "BT-148 to CII": (
         Invoice(lines=[DISCOUNTED]), CII, f"{LINE}//ram:GrossPriceProductTradePrice/ram:ChargeAmount", ["100.00"],

@@ -6,6 +6,7 @@ Sources: EN 16931-3-2 (UBL) and EN 16931-3-3 (CII); for what an XML schema deman
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
@@ -173,20 +174,19 @@ def _line_documents_to_ubl(line: Line) -> None:
 def _price_to_cii(line: Line) -> None:
     """CII has the discount below the gross price, which is net price plus discount where UBL leaves it out."""
     discounts = line.price.allowances
-    if not discounts:
-        return
     given = first(discount.base_amount for discount in discounts if discount.base_amount is not absent)
     gross = line.price.net.number + sum(discount.amount.number for discount in discounts)
-    line.price.allowances = ()
-    if given is absent and gross is absent:
-        return
-    for discount in discounts:
+    if discounts:
+        line.price.allowances = ()
+    if discounts and not (given is absent and gross is absent):
+        line.gross_price = GrossPrice(
+            amount=UnitPrice(f"{gross:f}") if given is absent else given,
+            base_quantity=line.price.base_quantity,
+            allowances=discounts,
+        )
+    for discount in line.gross_price.allowances:
+        _lowers_the_price(discount)
         discount.base_amount = absent
-    line.gross_price = GrossPrice(
-        amount=UnitPrice(f"{gross:f}") if given is absent else given,
-        base_quantity=line.price.base_quantity,
-        allowances=discounts,
-    )
 
 
 def _price_to_ubl(line: Line) -> None:
@@ -200,14 +200,19 @@ def _price_to_ubl(line: Line) -> None:
     discounts = list(gross.allowances) or [PriceAllowance()]
     difference = gross.amount.number - line.price.net.number
     for discount in discounts:
-        if discount.indicator is absent:
-            discount.indicator = Code("false")
+        _lowers_the_price(discount)
     if discounts[0].amount is absent and difference is not absent:
         discounts[0].amount = UnitPrice(f"{difference:f}")
     discounts[0].base_amount = gross.amount
     if line.price.base_quantity is absent:
         line.price.base_quantity = gross.base_quantity
     line.price.allowances = discounts
+
+
+def _lowers_the_price(discount: PriceAllowance) -> None:
+    """The norm has no charge on a price, so an allowance need not say that it is one; both syntaxes want it said."""
+    if discount.indicator is absent:
+        discount.indicator = Code("false")
 
 
 # ---------------------------------------------------------------- BG-DEX-01: lines below lines
@@ -233,13 +238,16 @@ def _lines_to_ubl(invoice: Invoice) -> None:
     numbered = {line.identifier.text: line for line in reversed(invoice.lines) if line.identifier is not absent}
     above = {id(line): numbered.get(line.parent_line.text) for line in invoice.lines}
     top: list[Line] = []
+    below: defaultdict[int, list[Line]] = defaultdict(list)
     for line in invoice.lines:
         parent = above[id(line)]
         if parent is None or not _ends(line, above):
             top.append(line)
         else:
             line.parent_line = absent
-            parent.lines = [*parent.lines, line]
+            below[id(parent)].append(line)
+    for line in invoice.lines:
+        line.lines = [*line.lines, *below[id(line)]]
     invoice.lines = top
 
 
@@ -267,6 +275,9 @@ def _item_to_ubl(line: Line) -> None:
         line.item = Item()
 
 
+_NOT_GIVEN: Final = "NA"  # Peppol's word for the purchase order that UBL's schema wants beside a sales order
+
+
 def _order_to_cii(invoice: Invoice) -> None:
     if invoice.purchase_order.text == _NOT_GIVEN and invoice.sales_order is not absent:
         invoice.purchase_order = absent
@@ -275,9 +286,6 @@ def _order_to_cii(invoice: Invoice) -> None:
 def _order_to_ubl(invoice: Invoice) -> None:
     if invoice.purchase_order is absent and invoice.sales_order is not absent:
         invoice.purchase_order = Identifier(_NOT_GIVEN)
-
-
-_NOT_GIVEN: Final = "NA"  # Peppol's word for the purchase order that UBL's schema wants beside a sales order
 
 
 def _tax_totals_to_ubl(invoice: Invoice) -> None:
@@ -291,7 +299,7 @@ def _tax_totals_to_ubl(invoice: Invoice) -> None:
 
 def _is_own(total: TaxTotal, invoice: Invoice) -> bool:
     currency = total.amount.currency
-    return currency is absent or currency == invoice.currency.text
+    return currency is absent or invoice.currency is absent or currency == invoice.currency.text
 
 
 # ---------------------------------------------------------------- the whole of a line, of an invoice
