@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
+from lxml import etree
+
 from einvoice import errors
 from einvoice.data import rules_folder
 from einvoice.model.group import Group, terms_of
@@ -25,6 +27,7 @@ from einvoice.syntax.detect import Identity, identify, specifications
 MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
 _LONGEST: Final = 500
 """So many characters of a value a finding quotes at most."""
+_MOST_UNCOVERED: Final = 20
 _CURRENT: Final = "xrechnung-3.0"
 _SCHEMAS: Final = {
     "UBL": ({"de": "XML-Schema von UBL", "en": "XML schema of UBL"}, "2.1"),
@@ -86,6 +89,7 @@ def validate(
     invoice = reader.read(document.getroot())
     judging.schema(violations, invoice)
     judging.declaration(invoice)
+    judging.uncovered(invoice)
     judging.rules(invoice, _layers(identity, forced=bool(profile or ruleset)))
     milliseconds = round((time.perf_counter() - started) * 1000)
     stack = Stack(mode, _status(identity), tuple(judging.layers), _national())
@@ -136,6 +140,11 @@ class _Judging:
         )
         for remark in self._identity.remarks:
             self._of_catalog(remark.code, "file", place, remark.values)
+
+    def uncovered(self, invoice: Invoice) -> None:
+        """Tell what no business term covers; where the schema is broken that is likely told already."""
+        for element in () if self._broken else invoice.uncovered[:_MOST_UNCOVERED]:
+            self._of_catalog("CONTENT-UNCOVERED", "file", element, {"element": etree.QName(element).localname})
 
     def rules(self, invoice: Invoice, layers: tuple[str, ...]) -> None:
         """Judge by the rules of `layers`; one that does not run to its end is an error."""

@@ -172,6 +172,22 @@ def test_a_missing_declaration_is_told_where_it_should_stand():
         assert etree.QName(place).localname == name
 
 
+def test_content_that_no_term_covers_is_noticed_and_turns_no_verdict():
+    data = UBL.replace(b"<cbc:DueDate>", b"<cbc:IssueTime>12:00:00</cbc:IssueTime><cbc:DueDate>")
+    result = einvoice.validate(data)
+    (finding,) = (found for found in result.findings if found.code == "CONTENT-UNCOVERED")
+    assert (finding.severity, finding.layer) == ("information", "file")
+    assert finding.xpath == "/ubl:Invoice/cbc:IssueTime"
+    assert finding.title("en").startswith("IssueTime ")
+    assert result.is_valid
+
+
+def test_much_content_that_no_term_covers_is_told_in_part():
+    item = b"<cac:ItemSpecificationDocumentReference><cbc:ID>7</cbc:ID></cac:ItemSpecificationDocumentReference>"
+    result = einvoice.validate(UBL.replace(b"<cac:ClassifiedTaxCategory>", item * 30 + b"<cac:ClassifiedTaxCategory>"))
+    assert codes(result).count("CONTENT-UNCOVERED") == 20
+
+
 # ---------------------------------------------------------------- layers
 
 
