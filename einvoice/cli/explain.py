@@ -28,7 +28,8 @@ def run(options: argparse.Namespace) -> int:
     from einvoice.rulebook.catalog import catalog
 
     words, entries = WORDS[options.lang], catalog()
-    code = options.code.upper()
+    codes = {known.upper(): known for known in entries}
+    code = codes.get(options.code.upper(), options.code)
     if code not in entries:
         near = ", ".join(get_close_matches(code, entries, 3))
         hint = words["did_you_mean"].format(near=near) if near else ""
