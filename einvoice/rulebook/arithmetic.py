@@ -66,6 +66,29 @@ def binary(x: Value | Numeric) -> Numeric:
     return float(text) if _DOUBLE.match(text) else _SPECIAL.get(text, absent)
 
 
+_WHOLE = re.compile(r"[+-]?[0-9]+\Z")
+
+
+@word()
+def compare(x: Value, y: Numeric) -> Numeric:
+    """Where an untyped value stands to a number in ``x = y``, ``x < y`` …: -1 below, 0 equal, 1 above.
+
+    Saxon has Java's order of binary numbers here: -0.0 is below 0.0 and NaN above all. Only "-0" is equal to a whole
+    number that stands in the rule.
+
+    >>> compare(Value("-0.00"), 0), compare(Value("-0"), 0), compare(Value("1e3"), 5), compare(absent, 0)
+    (-1, 0, 1, absent)
+    """
+    one, other = binary(x), binary(y)
+    if one is absent or other is absent or math.isnan(other):
+        return absent
+    if one != other:
+        return -1 if one < other else 1
+    if one or (isinstance(y, int) and _WHOLE.match(x.raw.strip(BLANKS))):
+        return 0
+    return (math.copysign(1, one) > math.copysign(1, other)) - (math.copysign(1, one) < math.copysign(1, other))
+
+
 _ONE: Final = Decimal(1)
 _CENT: Final = Decimal("0.01")
 

@@ -141,6 +141,16 @@ def binary(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return on.as_binary(operand), BINARY
 
 
+def compare(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """The order of a value and a number."""
+    value, other = _expect(2, call, operands)
+    if not value.kind.is_value or value.kind.many:
+        raise Wrong(value.node, f"{value} is {value.kind}, not the value of a business term")
+    on.as_binary(value)  # raises where it is no number
+    number = repr(other.literal) if isinstance(other.literal, int) else on.as_binary(other)
+    return _call(call, [value.code, number]), COUNT
+
+
 def date(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """A day."""
     (operand,) = _expect(1, call, operands)
@@ -200,6 +210,7 @@ SPECIAL: Final[dict[str, Lowering]] = {
     "binary": binary,
     "code": code,
     "codes": codes,
+    "compare": compare,
     "count": count,
     "date": date,
     "differs": texts,
