@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from einvoice.syntax.rules import kinds
-from einvoice.syntax.rules.places import Place, Places, Watch, places
 from einvoice.syntax.rules.kinds import Occurrences
+from einvoice.syntax.rules.places import Place, Places, Watch, places
 from einvoice.syntax.rules.rule import Conditions, SyntaxRule
 from einvoice.syntax.tables import table_of
 
