@@ -71,6 +71,7 @@ class Group:
     fields: ClassVar[Mapping[str, Field]] = {"more": Field(())}
     node: ClassVar[Any] = None  # set on the instance by the reader: a group made by hand has no source
     parent: ClassVar[Any] = None  # the group of the element around it, where the reader found one
+    marks: ClassVar[frozenset[str]] = frozenset()  # elements that only wrap others, where rules ask whether they exist
 
     more: Sequence[Any] = ()
 

@@ -57,6 +57,11 @@ class PrecedingInvoice(Group):
     number: Identifier = term("BT-25")
     issue_date: Date = term("BT-26")
 
+    @property
+    def is_to_invoice(self) -> bool:
+        """Whether UBL refers to an invoice, be it without a number; it could be to a statement or a reminder."""
+        return "invoice" in self.marks or self.number is not absent or self.issue_date is not absent
+
 
 class Address(Group):
     """A postal address; what its lines are called depends on whose address it is."""
@@ -224,6 +229,11 @@ class Delivery(Group):
     date: Date = term("BT-72")
     address: DeliveryAddress = term("BG-15")
 
+    @property
+    def is_dated(self) -> bool:
+        """Whether there is an element for the date; in CII it may be empty."""
+        return "date" in self.marks or self.date is not absent
+
 
 class Period(Group):
     """BG-14 or BG-26: from when to when; on the invoice also the code of the tax point date."""
@@ -282,6 +292,11 @@ class PaymentMeans(Group):
     credit_transfer: CreditTransfer = term("BG-17")
     service_provider: Identifier = term("BT-86")
     direct_debit: DirectDebit = term("BG-19")
+
+    @property
+    def has_bank(self) -> bool:
+        """Whether there is an element for the bank of the payee (BT-86) or, in CII, of the payer, be it empty."""
+        return "bank" in self.marks or self.service_provider is not absent
 
 
 class PaymentTerms(Group):
@@ -410,7 +425,7 @@ class TaxTotal(Group):
             invoice = invoice.parent
         if invoice is None:
             return []
-        is_first = invoice.tax_totals[0] is self
+        is_first = first(invoice.tax_totals) is self
         return [
             vat
             for vat in invoice.vat_breakdown
@@ -442,6 +457,11 @@ class Document(Group):
     description: Text = term("BT-123")
     location: Text = term("BT-124")
     attachment: Binary = term("BT-125")
+
+    @property
+    def is_external(self) -> bool:
+        """Whether there is an element that says where to find it; in UBL it may be empty."""
+        return "external" in self.marks or self.location is not absent
 
     @property
     def is_of_line(self) -> bool:
@@ -595,6 +615,11 @@ class Invoice(Group):
     vat_breakdown: Sequence[VatBreakdown] = terms("BG-23")
     documents: Sequence[Document] = terms("BG-24")
     lines: Sequence[Line] = terms("BG-25")
+
+    @property
+    def has_process_control(self) -> bool:
+        """Whether a document of CII has the element around BT-23 and BT-24; others need none."""
+        return self.node is None or self.syntax != "CII" or "context" in self.marks
 
     @view("BG-2")
     def process(self) -> ProcessControl:

@@ -46,6 +46,7 @@ class Row:
     foreign: Mapping[str, str] | None = None  # how another syntax's words are written here
     text: str | None = None  # of an element that says the same in every document
     always: bool = False  # written even if empty, because the XML schema wants the element
+    mark: str = ""  # by which the group remembers an element that only wraps others, since a rule asks for it
 
 
 def leaf(
@@ -56,14 +57,16 @@ def leaf(
     root: str | None = None,
     default: str | None = None,
     foreign: Mapping[str, str] | None = None,
+    mark: str = "",
 ) -> Row:
     """A business term. ``view`` makes the text that this syntax's official rules compare.
 
-    ``foreign`` has this syntax's word for the text of a value that comes from elsewhere.
+    ``foreign`` has this syntax's word for the text of a value that comes from elsewhere. With ``mark`` the group
+    remembers that the wrapper of the value is there, be it empty.
     """
     path, _, attribute = path.partition("/@")
     return Row(_steps(path), _field(field), attribute or None, view=view, root=root, default=default, foreign=foreign,
-               up=field.startswith("../"))  # fmt: skip
+               mark=mark, up=field.startswith("../"))  # fmt: skip
 
 
 def group(
@@ -84,9 +87,9 @@ def again(path: str, field: str, *, root: str | None = None) -> Row:
     return Row(_steps(path), field, rows=None, is_group=True, root=root)
 
 
-def inside(path: str, *rows: Row, always: bool = False) -> Row:
-    """An element that stands for nothing itself."""
-    return Row(_steps(path), rows=rows, always=always)
+def inside(path: str, *rows: Row, always: bool = False, mark: str = "") -> Row:
+    """An element that stands for nothing itself. With ``mark`` its group remembers that it is there, be it empty."""
+    return Row(_steps(path), rows=rows, always=always, mark=mark)
 
 
 def fixed(path: str, text: str) -> Row:
@@ -134,6 +137,7 @@ class State:
     view: Callable[[str], str] | None = None
     own: State | None = None  # the term that is the text of a group's own element
     attributes: tuple[tuple[str, State], ...] = ()
+    mark: str = ""
     children: dict[str, State] = dataclasses.field(default_factory=dict)
 
 
@@ -153,10 +157,12 @@ class Table:
     def _add(self, rows: tuple[Row, ...], at: State, owner: type[Group], above: type[Group], home: State) -> None:
         """Add ``rows`` below ``at``; fields are those of ``owner``, ``../`` fields those of ``above``."""
         for row in rows:
-            place = at
+            place = around = at
             for step in row.path:
+                around = place
                 place = place.children.setdefault(step, State())
             if row.field is None:
+                place.mark = row.mark
                 self._add(row.rows or (), place, owner, above, home)
                 continue
             holder = above if row.up else owner
@@ -171,11 +177,14 @@ class Table:
                 else:
                     self._add(row.rows, place, kind, owner, place)
                 if row.stray:
-                    self.anywhere[row.path[-1]] = State(GROUP, "", row.stray, True, children=place.children)
+                    # What belongs to the group around has none at another place: it is a stray itself, or unknown.
+                    inner = {tag: state for tag, state in place.children.items() if not state.up}
+                    self.anywhere[row.path[-1]] = State(GROUP, "", row.stray, True, children=inner)
             elif not row.path:
                 place.own = State(LEAF, row.field, kind, many, row.up, row.view)
             else:
                 self._bind(place, row, LEAF, kind, many)
+                around.mark = row.mark or around.mark
 
     @staticmethod
     def _bind(place: State, row: Row, kind: int, cls: type, many: bool) -> None:

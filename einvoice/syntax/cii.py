@@ -231,7 +231,7 @@ _DELIVERY: Final = group(
         leaf("ram:Name", "party_name"),
         _address("address"),
     ),
-    leaf("ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime/udt:DateTimeString", "date"),
+    leaf("ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime/udt:DateTimeString", "date", mark="date"),
     leaf("ram:DespatchAdviceReferencedDocument/ram:IssuerAssignedID", "../despatch_advice"),
     leaf("ram:ReceivingAdviceReferencedDocument/ram:IssuerAssignedID", "../receiving_advice"),
     always=True,
@@ -256,7 +256,8 @@ _PAYMENT_MEANS: Final = group(
         leaf("ram:AccountName", "name"),
         leaf("ram:ProprietaryID", "proprietary_identifier"),
     ),
-    leaf("ram:PayeeSpecifiedCreditorFinancialInstitution/ram:BICID", "service_provider"),
+    inside("ram:PayerSpecifiedDebtorFinancialInstitution", mark="bank"),
+    leaf("ram:PayeeSpecifiedCreditorFinancialInstitution/ram:BICID", "service_provider", mark="bank"),
     stray=PaymentMeans,
 )
 
@@ -330,6 +331,7 @@ TABLE: Final = Table(
             leaf("ram:BusinessProcessSpecifiedDocumentContextParameter/ram:ID", "business_process"),
             leaf("ram:GuidelineSpecifiedDocumentContextParameter/ram:ID", "specification"),
             always=True,
+            mark="context",
         ),
         inside(
             "rsm:ExchangedDocument",

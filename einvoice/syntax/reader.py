@@ -79,6 +79,8 @@ class _Reading:
                     self._leaf(child, below.own, inner)
                 self.walk(child, below, inner)
             elif kind == INSIDE:
+                if below.mark:
+                    group.__dict__["marks"] = group.marks | {below.mark}
                 if below.attributes:
                     _attributes(child, below, group)
                 self.walk(child, below, group)

@@ -22,6 +22,7 @@ from einvoice.model.invoice import (
     TaxCategory,
     TaxRegistration,
     TaxRepresentative,
+    TaxTotal,
     Totals,
     VatBreakdown,
 )
@@ -166,6 +167,7 @@ _TAX_TOTAL: Final = group(
         inside("cac:TaxCategory", *_TAX_CATEGORY, always=True),
         stray=VatBreakdown,
     ),
+    stray=TaxTotal,
 )
 
 _TOTALS: Final = group(
@@ -255,7 +257,12 @@ _REFERENCES: Final = (
     group(
         "cac:BillingReference",
         "preceding_invoices",
-        inside("cac:InvoiceDocumentReference", leaf("cbc:ID", "number"), leaf("cbc:IssueDate", "issue_date")),
+        inside(
+            "cac:InvoiceDocumentReference",
+            leaf("cbc:ID", "number"),
+            leaf("cbc:IssueDate", "issue_date"),
+            mark="invoice",
+        ),
         stray=PrecedingInvoice,
     ),
     leaf("cac:DespatchDocumentReference/cbc:ID", "despatch_advice"),
@@ -271,7 +278,7 @@ _REFERENCES: Final = (
         inside(
             "cac:Attachment",
             leaf("cbc:EmbeddedDocumentBinaryObject", "attachment"),
-            leaf("cac:ExternalReference/cbc:URI", "location"),
+            leaf("cac:ExternalReference/cbc:URI", "location", mark="external"),
         ),
         stray=Document,
     ),

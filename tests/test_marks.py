@@ -1,0 +1,72 @@
+"""Elements that only wrap a business term: their groups remember that they are there, be they empty."""
+
+from __future__ import annotations
+
+import pytest
+
+from einvoice.model.invoice import Delivery, Document, Invoice, PaymentMeans, PrecedingInvoice
+from einvoice.model.source import NAMESPACES
+from einvoice.model.values import Date, Identifier, Text
+from einvoice.syntax.reader import read
+from einvoice.syntax.xml import parse
+
+DECLARED = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in NAMESPACES.items())
+
+
+def ubl(content: str) -> Invoice:
+    return read(parse(f"<ubl:Invoice {DECLARED}>{content}</ubl:Invoice>".encode()).getroot())
+
+
+def cii(content: str) -> Invoice:
+    return read(parse(f"<rsm:CrossIndustryInvoice {DECLARED}>{content}</rsm:CrossIndustryInvoice>".encode()).getroot())
+
+
+def payment(content: str) -> PaymentMeans:
+    means = f"<ram:SpecifiedTradeSettlementPaymentMeans>{content}</ram:SpecifiedTradeSettlementPaymentMeans>"
+    settlement = f"<ram:ApplicableHeaderTradeSettlement>{means}</ram:ApplicableHeaderTradeSettlement>"
+    return cii(f"<rsm:SupplyChainTradeTransaction>{settlement}</rsm:SupplyChainTradeTransaction>").payment_means[0]
+
+
+def delivery(content: str) -> Delivery:
+    group = f"<ram:ApplicableHeaderTradeDelivery>{content}</ram:ApplicableHeaderTradeDelivery>"
+    return cii(f"<rsm:SupplyChainTradeTransaction>{group}</rsm:SupplyChainTradeTransaction>").deliveries[0]
+
+
+@pytest.mark.parametrize("whose", ["PayeeSpecifiedCreditor", "PayerSpecifiedDebtor"])
+def test_a_bank(whose: str) -> None:
+    assert payment(f"<ram:{whose}FinancialInstitution/>").has_bank
+    assert not payment("<ram:TypeCode>59</ram:TypeCode>").has_bank
+    assert PaymentMeans(service_provider=Identifier("BYLADEM1001")).has_bank
+
+
+def test_a_day() -> None:
+    assert delivery(
+        "<ram:ActualDeliverySupplyChainEvent><ram:OccurrenceDateTime/></ram:ActualDeliverySupplyChainEvent>"
+    ).is_dated
+    assert not delivery("<ram:ActualDeliverySupplyChainEvent/>").is_dated
+    assert Delivery(date=Date("2026-03-31")).is_dated
+
+
+def test_an_address_of_a_document() -> None:
+    def document(content: str) -> Document:
+        return ubl(f"<cac:AdditionalDocumentReference>{content}</cac:AdditionalDocumentReference>").documents[0]
+
+    assert document("<cac:Attachment><cac:ExternalReference/></cac:Attachment>").is_external
+    assert not document("<cac:Attachment/>").is_external
+    assert Document(location=Text("https://muster.example")).is_external
+
+
+def test_a_reference_to_an_invoice() -> None:
+    def reference(name: str) -> PrecedingInvoice:
+        return ubl(f"<cac:BillingReference><cac:{name}/></cac:BillingReference>").preceding_invoices[0]
+
+    assert reference("InvoiceDocumentReference").is_to_invoice
+    assert not reference("StatementDocumentReference").is_to_invoice
+    assert PrecedingInvoice(number=Identifier("R-1")).is_to_invoice
+
+
+def test_process_control() -> None:
+    assert cii("<rsm:ExchangedDocumentContext/>").has_process_control
+    assert not cii("<rsm:ExchangedDocument/>").has_process_control
+    assert ubl("").has_process_control
+    assert Invoice().has_process_control
