@@ -24,7 +24,7 @@ def good(sample):
 @pytest.fixture
 def bad(sample, tmp_path):
     path = tmp_path / "bad.xml"
-    path.write_bytes(sample("ubl-invoice.xml").read_bytes().replace(b'"EUR">369.00', b'"EUR">368.99'))
+    path.write_bytes(sample("ubl-invoice.xml").read_bytes().replace(b'"EUR">99.00', b'"EUR">98.99'))
     return str(path)
 
 
@@ -109,8 +109,8 @@ def test_the_table_has_code_place_title_numbers_and_fix(bad, good, capsys, monke
         "BR-CO-10",
         "Zeile 113, BT-106",
         "Fehler: Die Summe der Positionsbeträge stimmt nicht",
-        "erwartet 369.00, gefunden 368.99, Differenz -0.01",
-        "→ BT-106 auf 369.00 setzen",
+        "erwartet 368.99, gefunden 369.00, Differenz 0.01",
+        "→ BT-106 auf 368.99 setzen",
         "gültig, keine Befunde",
     ):
         assert part in printed.out
@@ -122,7 +122,7 @@ def test_the_table_speaks_english(bad, capsys):
     out = capsys.readouterr().out
     assert "not valid, 1 error\n" in out
     assert "line 113, BT-106" in out
-    assert "expected 369.00, found 368.99, difference -0.01" in out
+    assert "expected 368.99, found 369.00, difference 0.01" in out
 
 
 def test_the_table_stays_readable_in_a_narrow_window(bad, capsys, monkeypatch):
@@ -135,7 +135,7 @@ def test_the_table_stays_readable_in_a_narrow_window(bad, capsys, monkeypatch):
 
 def test_the_table_says_that_findings_are_indicative(sample, tmp_path, capsys):
     path = tmp_path / "indicative.xml"
-    wrong = sample("ubl-invoice.xml").read_bytes().replace(b'"EUR">369.00', b'"EUR">368.99')
+    wrong = sample("ubl-invoice.xml").read_bytes().replace(b'"EUR">99.00', b'"EUR">98.99')
     path.write_bytes(wrong.replace(b"2026-05-04", b"gestern"))
     main(["validate", str(path)])
     assert "Die Datei entspricht nicht dem XML-Schema" in capsys.readouterr().out
@@ -158,7 +158,7 @@ def test_csv_is_one_table_of_all_files(good, bad, broken, capsys):
         (bad, "BR-CO-10", "113"),
         (broken, "FILE-XML-TAG", "2"),
     ]
-    assert rows[0]["difference"] == "-0.01"
+    assert rows[0]["difference"] == "0.01"
 
 
 def test_github_shows_annotations_beside_the_lines(bad, broken, capsys):

@@ -27,8 +27,8 @@ T = TypeVar("T")
 
 
 def first(occurrences: Iterable[T]) -> T:
-    """The first of several occurrences; ``absent`` where there is none."""
-    return next(iter(occurrences), absent)
+    """The first of several occurrences that is there; ``absent`` where none is."""
+    return next((occurrence for occurrence in occurrences if occurrence is not absent), absent)
 
 
 class Note(Group):
@@ -84,8 +84,9 @@ class Contact(Group):
     email: Text = term()
 
 
+@numbered("", identifier="BT-31 BT-48 BT-63")
 class TaxRegistration(Group):
-    """A number under which a tax office knows the party; ``scheme`` tells for which tax."""
+    """A number under which a tax office knows a party, whoever that is; ``scheme`` tells for which tax."""
 
     identifier: Identifier = term()
     scheme: Code = term()
@@ -93,7 +94,7 @@ class TaxRegistration(Group):
     @property
     def is_vat(self) -> bool:
         """Whether the syntax's official rules take this for a registration for VAT."""
-        return self.scheme.text == "VAT"
+        return self.scheme.text == "VAT" or any(further.text == "VAT" for further in self.scheme.more)
 
 
 @numbered("BG-5", line_1="BT-35", line_2="BT-36", line_3="BT-162", city="BT-37", postal_code="BT-38",
@@ -319,7 +320,7 @@ class TaxCategory(Group):
     @property
     def is_vat(self) -> bool:
         """Whether the syntax's official rules take the tax for VAT."""
-        return self.scheme.text == "VAT"
+        return self.scheme.text == "VAT" or any(further.text == "VAT" for further in self.scheme.more)
 
 
 @numbered("BG-20 BG-21", category="BT-95 BT-102", rate="BT-96 BT-103")
@@ -354,6 +355,13 @@ class VatBreakdown(TaxCategory):
     def is_of_other_total(self) -> bool:
         """Whether its document has it below something else than a total of the VAT, such as a tax withheld."""
         return self.node is not None and not self.node.getparent().tag.endswith("}TaxTotal")
+
+
+class TaxPoint(Group):
+    """A date or code for when the tax falls due, at a place that no business term has, such as the VAT of a line."""
+
+    date: Date = term("BT-7")
+    code: Code = term("BT-8")
 
 
 class AllowanceCharge(Group):

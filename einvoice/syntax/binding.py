@@ -148,11 +148,17 @@ class Table:
     syntax: str
     model: type[Group]
     rows: tuple[Row, ...]
+    strays: tuple[Row, ...] = ()  # groups that have no place of their own
     start: State = dataclasses.field(default_factory=State)
     anywhere: dict[str, State] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._add(self.rows, self.start, self.model, self.model, self.start)
+        for row in self.strays:
+            assert row.stray is not None
+            place = State(GROUP, "", row.stray, True)
+            self._add(row.rows or (), place, row.stray, self.model, place)
+            self.anywhere[row.path[-1]] = place
 
     def _add(self, rows: tuple[Row, ...], at: State, owner: type[Group], above: type[Group], home: State) -> None:
         """Add ``rows`` below ``at``; fields are those of ``owner``, ``../`` fields those of ``above``."""

@@ -15,11 +15,12 @@ from einvoice.model.invoice import (
     Payee,
     PaymentMeans,
     Seller,
+    TaxPoint,
     TaxRegistration,
     TaxRepresentative,
     Totals,
 )
-from einvoice.syntax.binding import Row, Table, fixed, group, inside, leaf
+from einvoice.syntax.binding import Row, Table, collapse, fixed, group, inside, leaf
 
 
 def _registered_for(raw: str) -> str:
@@ -111,7 +112,7 @@ def _allowance_charge(path: str, field: str, stray: type[AllowanceCharge] | None
     return group(
         path,
         field,
-        leaf("ram:ChargeIndicator/udt:Indicator", "indicator", foreign={"0": "false", "1": "true"}),
+        leaf("ram:ChargeIndicator/udt:Indicator", "indicator", view=collapse, foreign={"0": "false", "1": "true"}),
         leaf("ram:CalculationPercent", "percentage"),
         leaf("ram:BasisAmount", "base_amount"),
         leaf("ram:ActualAmount", "amount"),
@@ -349,5 +350,9 @@ TABLE: Final = Table(
             _SETTLEMENT,
             always=True,
         ),
+    ),
+    strays=(
+        group("ram:TaxPointDate", "", leaf(".", "date"), stray=TaxPoint),
+        group("ram:DueDateTypeCode", "", leaf(".", "code"), stray=TaxPoint),
     ),
 )
