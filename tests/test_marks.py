@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from einvoice.model.invoice import Delivery, Document, Invoice, PaymentMeans, PrecedingInvoice
+from einvoice.model.invoice import Delivery, Document, Invoice, PaymentMeans, Period, PrecedingInvoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import Date, Identifier, Text
 from einvoice.syntax.reader import read
@@ -45,6 +45,19 @@ def test_a_day() -> None:
     ).is_dated
     assert not delivery("<ram:ActualDeliverySupplyChainEvent/>").is_dated
     assert Delivery(date=Date("2026-03-31")).is_dated
+
+
+def test_a_period() -> None:
+    def period(content: str) -> Period:
+        group = f"<ram:BillingSpecifiedPeriod>{content}</ram:BillingSpecifiedPeriod>"
+        settlement = f"<ram:ApplicableHeaderTradeSettlement>{group}</ram:ApplicableHeaderTradeSettlement>"
+        return cii(f"<rsm:SupplyChainTradeTransaction>{settlement}</rsm:SupplyChainTradeTransaction>").periods[0]
+
+    started, ended = period("<ram:StartDateTime/>"), period("<ram:EndDateTime><udt:DateTime/></ram:EndDateTime>")
+    assert (started.has_start, started.has_end) == (True, False)
+    assert (ended.has_start, ended.has_end) == (False, True)
+    assert Period(start=Date("2026-03-01")).has_start
+    assert Period(end=Date("2026-03-31")).has_end
 
 
 def test_an_address_of_a_document() -> None:

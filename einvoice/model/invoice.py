@@ -245,6 +245,16 @@ class Period(Group):
     tax_point_code: Code = term("BT-8", "")
 
     @property
+    def has_start(self) -> bool:
+        """Whether there is an element for the first day; in CII it may be empty."""
+        return "start" in self.marks or self.start is not absent
+
+    @property
+    def has_end(self) -> bool:
+        """Whether there is an element for the last day; in CII it may be empty."""
+        return "end" in self.marks or self.end is not absent
+
+    @property
     def is_of_line(self) -> bool:
         """Whether it is the period of a line, not of a line below a line; told by where the reader found it."""
         line = self.parent

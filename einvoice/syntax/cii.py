@@ -103,8 +103,8 @@ def _period(field: str) -> Row:
     return group(
         "ram:BillingSpecifiedPeriod",
         field,
-        leaf("ram:StartDateTime/udt:DateTimeString", "start"),
-        leaf("ram:EndDateTime/udt:DateTimeString", "end"),
+        leaf("ram:StartDateTime/udt:DateTimeString", "start", mark="start"),
+        leaf("ram:EndDateTime/udt:DateTimeString", "end", mark="end"),
     )
 
 
