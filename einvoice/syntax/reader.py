@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from typing import Any, Final
 
 from einvoice.model.group import Group
@@ -47,7 +46,7 @@ class _Reading:
 
     def begin(self, root: Any, invoice: Invoice) -> None:
         """Fill the invoice from the root element."""
-        start = self.places.start
+        start = self.places.start()
         self.elements[start].append(root)
         self._watched(root, start, root.keys())
         self.walk(root, start, invoice)
@@ -146,6 +145,7 @@ def _keep(group: Any, state: State, content: Value | Group) -> None:
         fields[name] = [content] if state.many else content
     elif state.many:
         there.append(content)
+    elif there.more:
+        there.more.append(content)
     else:
-        further: Sequence[Any] = there.more
-        there.more = [*further, content]
+        there.more = [content]

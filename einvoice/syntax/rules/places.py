@@ -1,6 +1,6 @@
 """What the binding and the rules say of a path: worked out when a document first has it, and kept.
 
-Documents come from strangers and may have as many paths as elements; no more than ``LIMIT`` are kept.
+Documents come from strangers and may have as many paths as elements; no more than ``LIMIT`` steps are kept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Watch(NamedTuple):
 
 
 class Place(State):
-    """A path: what the binding says of it, and what the rules want to know of the elements there.
+    """A path, or several of which the same can be said: what they mean, and what the rules want to know of them.
 
     ``children`` stays the binding's; the places below that documents had so far are in ``inner``.
     """
@@ -51,29 +51,34 @@ class Places:
     def __init__(self, bindings: Table, rules: RuleTable | None) -> None:
         self._bindings = bindings
         self._rules = rules
+        self._restart()
+
+    def _restart(self) -> None:
         self._kept = 0
+        self._alike: dict[tuple[State, tuple[Node, ...]], Place] = {}
         self._start = self._root()
 
-    @property
     def start(self) -> Place:
-        """The place of the root element. Call it once a document: if too much is kept, the next one starts afresh."""
+        """The place of the root element. Call it once a document: if too much is kept, that one starts afresh."""
         if self._kept >= LIMIT:
-            self._kept = 0
-            self._start = self._root()
+            self._restart()
         return self._start
 
     def below(self, place: Place, tag: Any) -> Place:
         """The place of an element named ``tag`` in an element at ``place``."""
         bound = place.children.get(tag) or self._bindings.anywhere.get(tag) or _UNBOUND
-        rules = self._rules
-        if rules is None or not isinstance(tag, str):
-            found = Place(bound, ())
-        else:
-            nodes = [below for node in (*place.nodes, rules.anywhere) for below in node.below(tag)]
-            found = _watching(Place(bound, tuple(nodes)))
+        nodes: tuple[Node, ...] = ()
+        if self._rules is not None and isinstance(tag, str):
+            around = (*place.nodes, self._rules.anywhere)
+            nodes = tuple([below for node in around for below in node.below(tag)])
+        found = self._alike.get((bound, nodes))
+        if found is None:
+            found = _watching(Place(bound, nodes))
         if self._kept < LIMIT:
             self._kept += 1
-            place.inner[tag] = found
+            self._alike[bound, nodes] = place.inner[tag] = found
+        elif (bound, nodes) not in self._alike:
+            found.enough = 1  # the next element at this path will be at a place of its own
         return found
 
     def _root(self) -> Place:

@@ -89,13 +89,8 @@ def no_price(amount: Any) -> bool:
     """An amount that is not part of a price: prices may have more decimals."""
     if amount.tag.endswith("PriceAmount"):
         return False
-    inner = amount.getparent()
-    while inner is not None:
-        outer = inner.getparent()
-        if inner.tag == _ALLOWANCE and outer is not None and outer.tag == _PRICE:
-            return False
-        inner = outer
-    return True
+    around = (allowance.getparent() for allowance in amount.iterancestors(_ALLOWANCE))
+    return all(element is None or element.tag != _PRICE for element in around)
 
 
 @at_once
