@@ -7,6 +7,7 @@ there. Names, types and cardinalities of the terms stand in ``terms.csv``.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -70,7 +71,7 @@ class Group:
     numbers: ClassVar[dict[str, tuple[str, ...]]] = {}
     fields: ClassVar[Mapping[str, Field]] = {"more": Field(())}
     node: ClassVar[Any] = None  # set on the instance by the reader: a group made by hand has no source
-    parent: ClassVar[Any] = None  # the group of the element around it, where the reader found one
+    around: ClassVar[weakref.ref[Group] | None] = None  # what ``parent`` looks at
     marks: ClassVar[frozenset[str]] = frozenset()  # elements that only wrap others, where rules ask whether they exist
 
     more: Sequence[Any] = ()
@@ -86,6 +87,18 @@ class Group:
             if name not in self.fields:
                 raise TypeError(f"{type(self).__name__} has no field {name!r}")
         self.__dict__.update(content)
+
+    @property
+    def parent(self) -> Any:
+        """The group of the element around this one, as the reader found it; None for a group made by hand.
+
+        It is not kept alive by what is below it: without cycles a large invoice is gone as soon as nobody has it.
+        """
+        return None if self.around is None else self.around()
+
+    @parent.setter
+    def parent(self, group: Group) -> None:
+        self.around = weakref.ref(group)  # type: ignore[misc]
 
     @property
     def line(self) -> int | None:

@@ -18,6 +18,7 @@ from einvoice.model.values import absent
 from einvoice.rulebook import cache
 from einvoice.rulebook.functions import EXACT, WORDS
 from einvoice.rulebook.rule import Fired, Rule
+from einvoice.rulebook.taxes import Taxed
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
@@ -67,10 +68,10 @@ class Program:
     def run(self, invoice: Invoice) -> list[Fired]:
         """Everything that breaks a rule, in the order of the contexts and rules. The invoice is only read."""
         broken: list[tuple[int, tuple[Any, ...]]] = []
-        everywhere = _Everywhere()
+        everywhere, taxed = _Everywhere(), Taxed()
         with localcontext(EXACT):
             for function in self._functions:
-                function(invoice, broken.append, everywhere)
+                function(invoice, broken.append, everywhere, taxed)
         return [Fired(self.rules[number], found) for number, found in broken]
 
 
@@ -101,12 +102,12 @@ def _gather(group: Group, groups: dict[str, list[Group]]) -> None:
             groups[kind].append(group)
         else:
             groups[kind] = [group]
-    for name, content in group.__dict__.items():
+    for content in group.__dict__.values():
         if type(content) is list:
             for member in content:
                 if isinstance(member, Group):
                     _gather(member, groups)
-        elif isinstance(content, Group) and name != "parent":
+        elif isinstance(content, Group):
             _gather(content, groups)
 
 

@@ -109,7 +109,7 @@ def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> G
         setattr(group, name, _content(kind, many, content, file, here))
         for below in vars(group)[name] if many else (vars(group)[name],):
             if isinstance(below, Group):
-                below.__dict__["parent"] = group  # as the reader does
+                below.parent = group  # as the reader does
     return group
 
 

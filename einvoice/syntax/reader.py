@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from einvoice.model.group import Group
@@ -28,8 +32,21 @@ def read(root: Any, notes: Notes | None = None) -> Invoice:
     reading = _Reading(syntax, notes)
     invoice.__dict__.update(node=root, syntax=syntax, root=root.tag.rpartition("}")[2])
     invoice.__dict__.update(elsewhere=reading.elsewhere, uncovered=reading.uncovered)
-    reading.begin(root, invoice)
+    with _collector_at_rest():
+        reading.begin(root, invoice)
     return invoice
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Keep Python from searching what is being read for garbage: it would look at all of it again and again."""
+    was_at_work = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_at_work:
+            gc.enable()
 
 
 class _Reading:
@@ -54,6 +71,7 @@ class _Reading:
     def walk(self, element: Any, place: Place, group: Group) -> None:
         """Fill ``group`` from the children of ``element``."""
         known = place.inner
+        around = weakref.ref(group)
         elements = self.elements
         for child in element:
             below = known.get(child.tag)
@@ -69,7 +87,7 @@ class _Reading:
             elif kind == GROUP:
                 inner = _new(below.cls)
                 inner.node = child
-                inner.parent = group
+                inner.around = around
                 if below.field:
                     _keep(group.parent if below.up else group, below, inner)
                 else:
