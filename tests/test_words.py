@@ -72,7 +72,7 @@ def agrees(ours, answer):
     if isinstance(expected, bool):
         return bool(ours) is expected
     if isinstance(expected, float):
-        return isinstance(ours, float) and (ours == expected or (math.isnan(ours) and math.isnan(expected)))
+        return isinstance(ours, float) and repr(ours) == repr(expected)  # which tells -0.0 from 0.0
     if isinstance(expected, Decimal):
         return isinstance(ours, Decimal | int) and ours == expected
     return isinstance(ours, str) and ours == expected

@@ -362,6 +362,11 @@ class VatBreakdown(TaxCategory):
     tax_point_code: Code = term("BT-8")
 
     @property
+    def has_tax_point_date(self) -> bool:
+        """Whether there is an element for the tax point date; in CII it may be empty."""
+        return "tax point date" in self.marks or self.tax_point_date is not absent
+
+    @property
     def is_of_other_total(self) -> bool:
         """Whether its document has it below something else than a total of the VAT, such as a tax withheld."""
         return self.node is not None and not self.node.getparent().tag.endswith("}TaxTotal")
@@ -463,6 +468,11 @@ class Totals(Group):
     paid: Amount = term("BT-113")
     rounding: Amount = term("BT-114")
     due: Amount = term("BT-115")
+
+    @property
+    def is_of_invoice(self) -> bool:
+        """Whether they stand where those of the invoice belong; told by where the reader found them."""
+        return self.parent is None or isinstance(self.parent, Invoice)
 
 
 class Document(Group):

@@ -7,7 +7,9 @@ not; which of the two changes verdicts at the edges. Here a number is exact unle
 from __future__ import annotations
 
 import datetime
+import functools
 import math
+import operator
 import re
 from collections.abc import Iterable
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
@@ -24,14 +26,11 @@ EXACT: Final = Context(prec=1000, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=
 def total(numbers: Iterable[Numeric]) -> Numeric:
     """``sum(x)``: of what is there, 0 where nothing is; one after the other, which tells with binary numbers.
 
-    >>> total([Decimal("0.10"), absent, Decimal("0.20")]), total([]), total([0.1] * 10)
-    (Decimal('0.30'), 0, 0.9999999999999999)
+    >>> total([Decimal("0.10"), absent, Decimal("0.20")]), total([]), total([0.1] * 10), total([-0.0])
+    (Decimal('0.30'), 0, 0.9999999999999999, -0.0)
     """
-    result: Any = 0
-    for number in numbers:
-        if number is not absent:
-            result = result + number
-    return result
+    there = [number for number in numbers if number is not absent]
+    return functools.reduce(operator.add, there) if there else 0
 
 
 WORDS["abs"] = CALLABLE["abs"] = abs
@@ -97,15 +96,15 @@ _CENT: Final = Decimal("0.01")
 def rounded(x: Numeric) -> Numeric:
     """``round(x)``: to a whole number, halves towards +infinity.
 
-    >>> rounded(Decimal("2.5")), rounded(Decimal("-2.5")), rounded(-2.5)
-    (Decimal('3'), Decimal('-2'), -2.0)
+    >>> rounded(Decimal("2.5")), rounded(Decimal("-2.5")), rounded(-2.5), rounded(-0.5)
+    (Decimal('3'), Decimal('-2'), -2.0, -0.0)
     """
     if isinstance(x, Decimal):
         return x.quantize(_ONE, ROUND_HALF_DOWN if x < 0 else ROUND_HALF_UP, EXACT)
     if not isinstance(x, float) or not math.isfinite(x):
         return x
     whole = math.floor(x)
-    return float(whole + 1 if x - whole >= 0.5 else whole)
+    return math.copysign(whole + 1 if x - whole >= 0.5 else whole, x)
 
 
 @word()

@@ -286,7 +286,7 @@ _SETTLEMENT: Final = inside(
         leaf("ram:BasisAmount", "taxable_amount"),
         leaf("ram:CategoryCode", "category"),
         leaf("ram:ExemptionReasonCode", "exemption_reason_code"),
-        leaf("ram:TaxPointDate/udt:DateString", "tax_point_date"),
+        leaf("ram:TaxPointDate/udt:DateString", "tax_point_date", mark="tax point date"),
         leaf("ram:DueDateTypeCode", "tax_point_code", foreign={"3": "5", "35": "29", "432": "72"}),
         leaf("ram:RateApplicablePercent", "rate"),
     ),
