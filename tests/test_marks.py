@@ -83,3 +83,16 @@ def test_process_control() -> None:
     assert not cii("<rsm:ExchangedDocument/>").has_process_control
     assert ubl("").has_process_control
     assert Invoice().has_process_control
+
+
+def test_transaction_and_agreement() -> None:
+    nothing = cii("")
+    assert not nothing.has_transaction
+    assert not nothing.has_agreement
+    transaction = cii("<rsm:SupplyChainTradeTransaction/>")
+    assert transaction.has_transaction
+    assert not transaction.has_agreement
+    agreement = "<ram:ApplicableHeaderTradeAgreement/>"
+    assert cii(f"<rsm:SupplyChainTradeTransaction>{agreement}</rsm:SupplyChainTradeTransaction>").has_agreement
+    assert ubl("").has_transaction
+    assert ubl("").has_agreement

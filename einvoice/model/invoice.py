@@ -165,6 +165,11 @@ class Seller(Group):
     address: SellerAddress = term("BG-5")
     contact: SellerContact = term("BG-6")
 
+    @property
+    def has_electronic_address(self) -> bool:
+        """Whether there is an element for the electronic address; in CII it may be empty."""
+        return "electronic address" in self.marks or self.electronic_address is not absent
+
     @view("BT-31")
     def vat_identifier(self) -> Identifier:
         """BT-31: the first registration for VAT."""
@@ -189,6 +194,11 @@ class Buyer(Group):
     electronic_address: Identifier = term("BT-49")
     address: BuyerAddress = term("BG-8")
     contact: BuyerContact = term("BG-9")
+
+    @property
+    def has_electronic_address(self) -> bool:
+        """Whether there is an element for the electronic address; in CII it may be empty."""
+        return "electronic address" in self.marks or self.electronic_address is not absent
 
     @view("BT-48")
     def vat_identifier(self) -> Identifier:
@@ -644,10 +654,24 @@ class Invoice(Group):
     documents: Sequence[Document] = terms("BG-24")
     lines: Sequence[Line] = terms("BG-25")
 
+    def _has_part(self, mark: str) -> bool:
+        """Whether a document of CII has one of the parts that it has to have; where there is no such document, yes."""
+        return self.node is None or self.syntax != "CII" or mark in self.marks
+
     @property
     def has_process_control(self) -> bool:
         """Whether a document of CII has the element around BT-23 and BT-24; others need none."""
-        return self.node is None or self.syntax != "CII" or "context" in self.marks
+        return self._has_part("context")
+
+    @property
+    def has_transaction(self) -> bool:
+        """Whether a document of CII has the element around lines, parties and amounts; others need none."""
+        return self._has_part("transaction")
+
+    @property
+    def has_agreement(self) -> bool:
+        """Whether a document of CII has the element around parties and references; others need none."""
+        return self._has_part("agreement")
 
     @view("BG-2")
     def process(self) -> ProcessControl:

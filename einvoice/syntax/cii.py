@@ -80,7 +80,7 @@ def _party(*description: Row) -> tuple[Row, ...]:
             leaf("ram:EmailURIUniversalCommunication/ram:URIID", "email"),
         ),
         _address("address"),
-        leaf("ram:URIUniversalCommunication/ram:URIID", "electronic_address"),
+        leaf("ram:URIUniversalCommunication/ram:URIID", "electronic_address", mark="electronic address"),
         _TAX_REGISTRATION,
     )
 
@@ -220,6 +220,7 @@ _AGREEMENT: Final = inside(
     _document("documents", type_code="916"),
     inside("ram:SpecifiedProcuringProject", leaf("ram:ID", "project"), fixed("ram:Name", "Project reference")),
     always=True,
+    mark="agreement",
 )
 
 _DELIVERY: Final = group(
@@ -349,6 +350,7 @@ TABLE: Final = Table(
             _DELIVERY,
             _SETTLEMENT,
             always=True,
+            mark="transaction",
         ),
     ),
     strays=(
