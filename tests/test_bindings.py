@@ -24,6 +24,7 @@ from einvoice.model.invoice import (
     Item,
     PaymentMeans,
     TaxRegistration,
+    TaxTotal,
     Totals,
     VatBreakdown,
 )
@@ -389,6 +390,25 @@ def test_a_tax_subtotal_of_a_line_is_a_stray() -> None:
     )
     assert not invoice.vat_breakdown
     assert [part.tax_amount.raw for part in invoice.elsewhere[VatBreakdown]] == ["1"]
+
+
+def test_a_tax_total_of_a_line_is_a_stray() -> None:
+    invoice = ubl(
+        '<cac:InvoiceLine><cac:TaxTotal><cbc:TaxAmount currencyID="SEK">1</cbc:TaxAmount></cac:TaxTotal></cac:InvoiceLine>'
+    )
+    assert not invoice.tax_totals
+    (total,) = invoice.elsewhere[TaxTotal]
+    assert total.amount.currency == "SEK"
+    assert total.vat_breakdown == []
+
+
+def test_the_vat_totals_of_a_stray_are_not_the_invoices() -> None:
+    totals = "ram:SpecifiedTradeSettlementHeaderMonetarySummation"
+    agreement = f"<{totals}><ram:TaxTotalAmount>1</ram:TaxTotalAmount></{totals}>"
+    transaction = f"<ram:ApplicableHeaderTradeAgreement>{agreement}</ram:ApplicableHeaderTradeAgreement>"
+    invoice = cii(f"<rsm:SupplyChainTradeTransaction>{transaction}</rsm:SupplyChainTradeTransaction>")
+    assert not invoice.tax_totals
+    assert len(invoice.elsewhere[Totals]) == 1
 
 
 def test_a_tax_scheme_of_another_party_is_a_stray() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from einvoice.model.invoice import Delivery, Document, Invoice, PaymentMeans, Period, PrecedingInvoice
+from einvoice.model.invoice import Delivery, Document, Invoice, PaymentMeans, Period, PrecedingInvoice, Seller
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import Date, Identifier, Text
 from einvoice.syntax.reader import read
@@ -96,3 +96,15 @@ def test_transaction_and_agreement() -> None:
     assert cii(f"<rsm:SupplyChainTradeTransaction>{agreement}</rsm:SupplyChainTradeTransaction>").has_agreement
     assert ubl("").has_transaction
     assert ubl("").has_agreement
+
+
+@pytest.mark.parametrize(("party", "field"), [("SellerTradeParty", "seller"), ("BuyerTradeParty", "buyer")])
+def test_an_electronic_address(party: str, field: str) -> None:
+    def said(content: str) -> Invoice:
+        group = f"<ram:{party}>{content}</ram:{party}>"
+        agreement = f"<ram:ApplicableHeaderTradeAgreement>{group}</ram:ApplicableHeaderTradeAgreement>"
+        return cii(f"<rsm:SupplyChainTradeTransaction>{agreement}</rsm:SupplyChainTradeTransaction>")
+
+    assert getattr(said("<ram:URIUniversalCommunication/>"), field).has_electronic_address
+    assert not getattr(said("<ram:Name>Muster GmbH</ram:Name>"), field).has_electronic_address
+    assert Seller(electronic_address=Identifier("post@muster.example")).has_electronic_address
