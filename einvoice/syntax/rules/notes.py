@@ -20,8 +20,8 @@ _Noted: TypeAlias = list[tuple[Watch, list[Any]]]
 class SyntaxHit:
     """A syntax rule that is broken.
 
-    ``context`` is the element that the official finding points to. ``found`` is what the rule found there, in the order
-    of the document; there may be nothing, where something is missing.
+    ``context`` is the element that the official finding points to. ``found`` is what the rule found there; those at the
+    same path are in the order of the document. There may be nothing, where something is missing.
     """
 
     rule: SyntaxRule
@@ -36,10 +36,11 @@ class SyntaxHit:
     @property
     def element(self) -> Any:
         """The element to look at: the first that is too much, or else the one in which something is missing."""
-        if not self.found:
-            return self.context
-        allowed = int(self.rule.argument) if self.rule.kind == "at_most" else self.rule.kind == "one"
-        return self.found[min(allowed, len(self.found) - 1)]
+        kind = self.rule.kind
+        if kind in ("at_most", "one"):
+            allowed = int(self.rule.argument or 1)
+            return self.found[allowed] if len(self.found) > allowed else self.context
+        return self.context if kinds.KINDS[kind].always else self.found[0]
 
     @property
     def attribute(self) -> str | None:

@@ -1,0 +1,135 @@
+"""Documents made from a row of the syntax rules: as small as can be, and breaking that row."""
+
+from lxml import etree
+
+from einvoice.model.source import NAMESPACES
+from einvoice.syntax.binding import qualified
+from einvoice.syntax.rules.rule import parse
+
+ROOTS = {"UBL": "ubl:Invoice", "CII": "rsm:CrossIndustryInvoice"}
+
+
+def document(rule):
+    """The root element of a document that breaks ``rule``."""
+    root = etree.Element(qualified(ROOTS[rule.syntax]), nsmap=NAMESPACES)
+    context = grown(root, next(rule.contexts()).steps)
+    BREAKING.get(rule.kind, found)(rule, root, context)
+    return root
+
+
+def grown(below, steps):
+    """The element at the end of ``steps``, new from the first step on; the conditions of the steps hold."""
+    for step in steps:
+        below = etree.SubElement(below, _tag(step.names[0]))
+        if step.condition:
+            CONDITIONS[step.condition](below)
+    return below
+
+
+def _tag(name):
+    if not name.is_ending:
+        return name.text
+    return f"{{{name.namespace or NAMESPACES['cbc']}}}{name.text or 'ID'}"
+
+
+def found(rule, root, context, texts=("",)):
+    """What the path of the rule leads to, once for each text."""
+    path = next(rule.paths())
+    last = root if path.anywhere else context
+    above = grown(last, path.steps[:-1])
+    for text in texts:
+        if path.steps:
+            last = grown(above, path.steps[-1:])
+            last.text = text
+        if path.attribute:
+            last.set(path.attribute, "")
+
+
+def too_many(rule, root, context):
+    """What the path of the rule leads to, once more than allowed, each with another text."""
+    found(rule, root, context, [str(number) for number in range(int(rule.argument) + 1)])
+
+
+def each_name(rule, root, context):
+    """All the names that the last step of the path may have."""
+    *above, last = next(rule.paths()).steps
+    holder = grown(context, above)
+    for name in last.names:
+        etree.SubElement(holder, name.text)
+
+
+def nothing(rule, root, context):
+    """No more than the context."""
+
+
+def text(content):
+    """The context says ``content``."""
+
+    def fill(rule, root, context):
+        context.text = content
+
+    return fill
+
+
+def child(path, content=""):
+    """The element has another one at ``path`` below it."""
+
+    def fill(*around):
+        grown(around[-1], parse(path).steps).text = content
+
+    return fill
+
+
+def attribute(name, content):
+    """The element has an attribute."""
+    return lambda element: element.set(name, content)
+
+
+def code(content):
+    """The document has that type, in either syntax."""
+
+    def fill(element):
+        name = "ram:TypeCode" if element.tag.startswith("{urn:un:") else "cbc:DocumentTypeCode"
+        child(name, content)(element)
+
+    return fill
+
+
+def as_it_is(element):
+    """An element without anything meets the condition."""
+
+
+# How to break a rule of a kind; of the other kinds it is enough that something is found.
+BREAKING = {
+    "at_most": too_many,
+    "distinct": too_many,
+    "distinct_words": too_many,
+    "required": nothing,
+    "one": nothing,
+    "all_of": nothing,
+    "another_payee": nothing,
+    "either": each_name,
+    "decimals": text("1.234"),
+    "date": text("2026-01-31"),
+    "typed": child("cbc:DocumentTypeCode", "916"),
+}
+
+# What makes a condition hold.
+CONDITIONS = {
+    "allowance": child("cbc:ChargeIndicator", "false"),
+    "charge": child("cbc:ChargeIndicator", "true"),
+    "invoiced_object": code("130"),
+    "invoiced_object_trimmed": code(" 130 "),
+    "supporting_trimmed": code(" 916 "),
+    "tender": code("50"),
+    "vat": child("cac:TaxScheme/cbc:ID", "vat"),
+    "no_vat": child("cac:TaxScheme/cbc:ID", "GST"),
+    "sepa": attribute("schemeID", "sepa"),
+    "no_sepa": attribute("schemeID", "0088"),
+    "format_102": attribute("format", "102"),
+    "without_account": child("ram:TypeCode", "58"),
+    "other_document": as_it_is,
+    "no_payment_code": as_it_is,
+    "no_price": as_it_is,
+    "no_tax_total": as_it_is,
+}
