@@ -7,7 +7,7 @@ single term is then a view on them. ``BT-DEX`` and ``BG-DEX`` are those of the X
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from einvoice.model.group import Group, numbered, term, terms, view
 from einvoice.model.values import (
@@ -20,6 +20,7 @@ from einvoice.model.values import (
     Quantity,
     Text,
     UnitPrice,
+    Value,
     absent,
 )
 
@@ -29,6 +30,13 @@ T = TypeVar("T")
 def first(occurrences: Iterable[T]) -> T:
     """The first of several occurrences that is there; ``absent`` where none is."""
     return next((occurrence for occurrence in occurrences if occurrence is not absent), absent)
+
+
+def _invoice_of(group: Group) -> Invoice | None:
+    """The invoice that a group was read from."""
+    while group is not None and not isinstance(group, Invoice):
+        group = group.parent
+    return group
 
 
 class Note(Group):
@@ -146,7 +154,49 @@ class TaxRepresentativeTaxRegistration(TaxRegistration):
     """BT-63 of the seller's tax representative."""
 
 
-class Seller(Group):
+class Identified(Group):
+    """What has identifiers that CII writes as ``ram:ID``; ``plain`` names their fields."""
+
+    plain: ClassVar[tuple[str, ...]] = ()
+
+    @view("BT-29", "BT-46", "BT-60", "BT-30", "BT-47", "BT-61", "BT-71")
+    def plain_identifiers(self) -> Sequence[Identifier]:
+        """Those identifiers. The terms are those that may name a scheme; an invoice number, say, may not."""
+        found = [getattr(self, name) for name in self.plain]
+        single = [(it, *it.more) for it in found if isinstance(it, Value)]
+        return [it for several in (*single, *(it for it in found if isinstance(it, list))) for it in several]
+
+
+class Party(Identified):
+    """Whoever has identifiers: a party of the invoice, or one that no business term has (an agent, a carrier)."""
+
+    plain = ("identifiers", "legal_identifier")
+    identifiers: Sequence[Identifier] = terms("BT-29", "BT-46", "BT-60")
+    global_identifiers: Sequence[Identifier] = terms("BT-29", "BT-46", "BT-60")
+    legal_identifier: Identifier = term("BT-30", "BT-47", "BT-61")
+
+    @property
+    def is_creditor(self) -> bool:
+        """Whether it is the seller or the payee, or stands inside one of them."""
+        group: Group | None = self
+        while group is not None and not isinstance(group, Seller | Payee):
+            group = group.parent
+        return group is not None
+
+    @property
+    def is_of_goods(self) -> bool:
+        """Whether CII has it in what is sold, or in the party that the goods are delivered to."""
+        above = () if self.node is None else self.node.iterancestors()
+        return any(element.tag.endswith(("}SpecifiedTradeProduct", "}ShipToTradeParty")) for element in above)
+
+
+class Addressee(Party):
+    """Whoever has an electronic address: seller, buyer, or a party that no business term has."""
+
+    electronic_address: Identifier = term("BT-34", "BT-49")
+
+
+class Seller(Addressee):
     """BG-4: who sells and asks for the money.
 
     ``global_identifiers`` are the identifiers that CII keeps apart because a scheme is named; UBL has one list, in
@@ -170,6 +220,11 @@ class Seller(Group):
         """Whether there is an element for the electronic address; in CII it may be empty."""
         return "electronic address" in self.marks or self.electronic_address is not absent
 
+    @property
+    def has_party(self) -> bool:
+        """Whether the role has a party, be it empty: in UBL an element in its own."""
+        return self.node is None or "party" in self.marks
+
     @view("BT-31")
     def vat_identifier(self) -> Identifier:
         """BT-31: the first registration for VAT."""
@@ -181,7 +236,7 @@ class Seller(Group):
         return first(r.identifier for r in self.tax_registrations if not r.is_vat)
 
 
-class Buyer(Group):
+class Buyer(Addressee):
     """BG-7: who buys."""
 
     groups = ("BG-7",)
@@ -200,13 +255,18 @@ class Buyer(Group):
         """Whether there is an element for the electronic address; in CII it may be empty."""
         return "electronic address" in self.marks or self.electronic_address is not absent
 
+    @property
+    def has_party(self) -> bool:
+        """Whether the role has a party, be it empty: in UBL an element in its own."""
+        return self.node is None or "party" in self.marks
+
     @view("BT-48")
     def vat_identifier(self) -> Identifier:
         """BT-48: the first registration for VAT."""
         return first(r.identifier for r in self.tax_registrations if r.is_vat)
 
 
-class Payee(Group):
+class Payee(Party):
     """BG-10: who gets the money, where it is not the seller."""
 
     groups = ("BG-10",)
@@ -230,7 +290,15 @@ class TaxRepresentative(Group):
         return first(r.identifier for r in self.tax_registrations if r.is_vat)
 
 
-class Delivery(Group):
+class Location(Identified):
+    """A place that something is delivered to, also one that no business term has."""
+
+    plain = ("location_identifier",)
+    location_identifier: Identifier = term("BT-71")
+    global_location_identifier: Identifier = term("BT-71")
+
+
+class Delivery(Location):
     """BG-13: where and when the goods or services are delivered."""
 
     groups = ("BG-13",)
@@ -283,10 +351,11 @@ class CreditTransfer(Group):
     name: Text = term("BT-85")
 
 
-class PaymentCard(Group):
+class PaymentCard(Identified):
     """BG-18: the card that was used."""
 
     groups = ("BG-18",)
+    plain = ("number",)
     number: Text = term("BT-87")
     holder: Text = term("BT-88")
 
@@ -313,6 +382,11 @@ class PaymentMeans(Group):
     credit_transfer: CreditTransfer = term("BG-17")
     service_provider: Identifier = term("BT-86")
     direct_debit: DirectDebit = term("BG-19")
+
+    @property
+    def is_astray(self) -> bool:
+        """Whether it stands where no business term has it, so not beside the payment terms."""
+        return "astray" in self.marks
 
     @property
     def has_bank(self) -> bool:
@@ -453,9 +527,7 @@ class TaxTotal(Group):
     @view("BG-23")
     def vat_breakdown(self) -> Sequence[VatBreakdown]:
         """BG-23: what UBL has of it inside this total; what stands in none belongs to the first total."""
-        invoice = self.parent
-        while invoice is not None and not isinstance(invoice, Invoice):
-            invoice = invoice.parent
+        invoice = _invoice_of(self)
         if invoice is None:
             return []
         is_first = first(invoice.tax_totals) is self
@@ -485,7 +557,13 @@ class Totals(Group):
         return self.parent is None or isinstance(self.parent, Invoice)
 
 
-class Document(Group):
+class Attached(Group):
+    """An attached file, also at a place that no business term has."""
+
+    attachment: Binary = term("BT-125")
+
+
+class Document(Attached):
     """BG-24, a supporting document; with type code 130 BT-18 or BT-128, in CII with type code 50 BT-17."""
 
     groups = ("BG-24",)
@@ -512,22 +590,29 @@ class LineDocument(Document):
     """BT-128: the object that a line is about."""
 
 
-class Price(Group):
+class QuotedPrice(Group):
+    """A price for one unit, or for a number of them."""
+
+    groups = ("BG-29",)
+    base_quantity: Quantity = term("BT-149")
+    allowances: Sequence[PriceAllowance] = terms("BT-147")
+
+    @property
+    def priced_line(self) -> Line:
+        """The line that it is the price of; ``absent`` for one that stands on no line."""
+        return self.parent if isinstance(self.parent, Line) else absent
+
+
+class Price(QuotedPrice):
     """BG-29: what one unit, or a number of units, costs; UBL keeps discount and gross price in ``allowances``."""
 
-    groups = ("BG-29",)
     net: UnitPrice = term("BT-146")
-    base_quantity: Quantity = term("BT-149")
-    allowances: Sequence[PriceAllowance] = terms("BT-147")
 
 
-class GrossPrice(Group):
+class GrossPrice(QuotedPrice):
     """BG-29: the price before the discount, where CII says it."""
 
-    groups = ("BG-29",)
     amount: UnitPrice = term("BT-148")
-    base_quantity: Quantity = term("BT-149")
-    allowances: Sequence[PriceAllowance] = terms("BT-147")
 
 
 class ItemProperty(Group):
@@ -544,10 +629,17 @@ class ItemClassification(Group):
     identifier: Identifier = term("BT-158")
 
 
-class Item(Group):
+class Goods(Identified):
+    """What has a standard identifier, also at a place that no business term has."""
+
+    standard_identifier: Identifier = term("BT-157")
+
+
+class Item(Goods):
     """BG-31: what is sold."""
 
     groups = ("BG-31",)
+    plain = ("origin_country",)
     name: Text = term("BT-153")
     description: Text = term("BT-154")
     seller_identifier: Identifier = term("BT-155")
@@ -558,13 +650,14 @@ class Item(Group):
     properties: Sequence[ItemProperty] = terms("BG-32", "BG-DEX-08")
 
 
-class Line(Group):
+class Line(Identified):
     """BG-25, a line of the invoice, or BG-DEX-01, a line below a line (XRechnung extension).
 
     UBL nests lines (``lines``), CII names the line above (``parent_line``).
     """
 
     groups = ("BG-25", "BG-DEX-01")
+    plain = ("accounting_reference",)
     identifier: Identifier = term("BT-126", "BT-126")
     parent_line: Identifier = term()
     status_reason: Code = term()
@@ -597,13 +690,24 @@ class Line(Group):
         """Whether it is a line below a line, as UBL nests them; told by where the reader found it."""
         return isinstance(self.parent, Line) and any(line is self for line in self.parent.lines)
 
+    @view("BT-129", "BT-129")
+    def own_quantities(self) -> Sequence[Quantity]:
+        """BT-129: the quantity, in UBL only where its element is that of the document, such as the one invoiced."""
+        quantities: list[Any] = [] if self.quantity is absent else [self.quantity, *self.quantity.more]
+        invoice = _invoice_of(self)
+        return [it for it in quantities if invoice is None or invoice.has_own_element(it)]
+
     @view("BG-30", "BG-DEX-06")
     def vat(self) -> LineTax:
         """The (first) VAT category of the line."""
         return first(self.taxes)
 
 
-class Invoice(Group):
+#: By root element of UBL: how the elements of lines and quantities begin that belong to the other one.
+_OF_OTHER_KIND: Final = {"Invoice": "}Credit", "CreditNote": "}Invoice"}
+
+
+class Invoice(Identified):
     """An invoice or credit note as EN 16931 sees it, whichever syntax it came from.
 
     ``syntax`` and ``root`` say where it was read from; they take no part in comparing two invoices, nor do the strays
@@ -611,6 +715,7 @@ class Invoice(Group):
     """
 
     groups = ("BG-0",)
+    plain = ("specification", "business_process", "number", "project", "accounting_reference")
     syntax: ClassVar[str] = ""
     root: ClassVar[str] = ""
     elsewhere: ClassVar[dict[type, list[Any]]] = {}
@@ -677,6 +782,25 @@ class Invoice(Group):
     def process(self) -> ProcessControl:
         """BG-2: process control; no syntax has an element for the group alone."""
         return ProcessControl(business_process=self.business_process, specification=self.specification)
+
+    @view("BG-25")
+    def own_lines(self) -> Sequence[Line]:
+        """BG-25: the lines, in UBL only those whose element is that of the document: credited ones in a credit note."""
+        return [line for line in self.lines if self.has_own_element(line)]
+
+    @view("BG-20", "BG-21")
+    def own_allowances_and_charges(self) -> Sequence[AllowanceCharge]:
+        """BG-20, BG-21, BG-27, BG-28: allowances and charges on the invoice and on ``own_lines``."""
+        of_lines = (it for line in self.own_lines for it in line.allowances_and_charges)
+        return [*self.allowances_and_charges, *of_lines]
+
+    def has_own_element(self, content: Value | Group) -> bool:
+        """Whether a line or quantity has the element that UBL has for this kind of document.
+
+        Both kinds of document may be read with the elements of the other, which some official rules pass over.
+        """
+        other = _OF_OTHER_KIND.get(self.root)
+        return other is None or content.node is None or other not in content.node.tag
 
     @view("BG-13")
     def delivery(self) -> Delivery:

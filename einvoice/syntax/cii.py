@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from einvoice.model.invoice import (
+    Addressee,
     AllowanceCharge,
+    Attached,
     Buyer,
     Document,
+    GrossPrice,
     Invoice,
     ItemClassification,
     ItemProperty,
     Line,
+    Party,
     Payee,
     PaymentMeans,
+    Price,
+    PriceAllowance,
     Seller,
     TaxPoint,
     TaxRegistration,
@@ -171,13 +177,15 @@ _LINE: Final = (
             "gross_price",
             leaf("ram:ChargeAmount", "amount"),
             leaf("ram:BasisQuantity", "base_quantity"),
-            _allowance_charge("ram:AppliedTradeAllowanceCharge", "allowances"),
+            _allowance_charge("ram:AppliedTradeAllowanceCharge", "allowances", stray=PriceAllowance),
+            stray=GrossPrice,
         ),
         group(
             "ram:NetPriceProductTradePrice",
             "price",
             leaf("ram:ChargeAmount", "net"),
             leaf("ram:BasisQuantity", "base_quantity"),
+            stray=Price,
         ),
     ),
     inside("ram:SpecifiedLineTradeDelivery", leaf("ram:BilledQuantity", "quantity")),
@@ -356,5 +364,9 @@ TABLE: Final = Table(
     strays=(
         group("ram:TaxPointDate", "", leaf(".", "date"), stray=TaxPoint),
         group("ram:DueDateTypeCode", "", leaf(".", "code"), stray=TaxPoint),
+        group("ram:ID", "", leaf(".", "identifiers"), stray=Party),
+        group("ram:GlobalID", "", leaf(".", "global_identifiers"), stray=Party),
+        group("ram:URIUniversalCommunication", "", leaf("ram:URIID", "electronic_address"), stray=Addressee),
+        group("ram:AttachmentBinaryObject", "", leaf(".", "attachment"), stray=Attached),
     ),
 )

@@ -18,6 +18,7 @@ from einvoice.syntax.rules.places import Place, places
 from einvoice.syntax.tables import table_of
 
 _new: Final[Any] = object.__new__
+_ASTRAY: Final = frozenset({"astray"})
 
 
 def read(root: Any, notes: Notes | None = None) -> Invoice:
@@ -139,6 +140,7 @@ class _Reading:
         """Keep a known thing that stands where no business term has it."""
         if around.kind != UNBOUND:
             self.uncovered.append(child)
+        inner.__dict__["marks"] = _ASTRAY
         self.elsewhere.setdefault(type(inner), []).append(inner)
 
 

@@ -7,17 +7,23 @@ from typing import Final
 
 from einvoice.model.invoice import (
     Address,
+    Addressee,
     AllowanceCharge,
+    Attached,
     Buyer,
     Delivery,
     Document,
+    Goods,
     Invoice,
     ItemProperty,
     Line,
+    Location,
+    Party,
     Payee,
     PaymentMeans,
     Period,
     PrecedingInvoice,
+    Price,
     Seller,
     TaxCategory,
     TaxRegistration,
@@ -87,6 +93,7 @@ def _party(*legal_form: Row) -> Row:
             leaf("cbc:Telephone", "telephone"),
             leaf("cbc:ElectronicMail", "email"),
         ),
+        mark="party",
     )
 
 
@@ -227,6 +234,7 @@ _LINE: Final = (
         leaf("cbc:PriceAmount", "net"),
         leaf("cbc:BaseQuantity", "base_quantity"),
         _allowance_charge("allowances"),
+        stray=Price,
     ),
     again("cac:SubInvoiceLine", "lines", root="Invoice"),
     again("cac:SubCreditNoteLine", "lines", root="CreditNote"),
@@ -346,5 +354,13 @@ TABLE: Final = Table(
         _TOTALS,
         group("cac:InvoiceLine", "lines", *_LINE, stray=Line, root="Invoice"),
         group("cac:CreditNoteLine", "lines", *_LINE, stray=Line, root="CreditNote"),
+    ),
+    strays=(
+        group("cac:PartyIdentification", "", leaf("cbc:ID", "identifiers"), stray=Party),
+        group("cac:PartyLegalEntity", "", leaf("cbc:CompanyID", "legal_identifier"), stray=Party),
+        group("cbc:EndpointID", "", leaf(".", "electronic_address"), stray=Addressee),
+        group("cac:DeliveryLocation", "", leaf("cbc:ID", "location_identifier"), stray=Location),
+        group("cac:StandardItemIdentification", "", leaf("cbc:ID", "standard_identifier"), stray=Goods),
+        group("cbc:EmbeddedDocumentBinaryObject", "", leaf(".", "attachment"), stray=Attached),
     ),
 )
