@@ -78,7 +78,7 @@ class Group:
 
     def __init_subclass__(cls) -> None:
         own = {name: declared for name, declared in vars(cls).items() if isinstance(declared, Field)}
-        cls.fields = {**cls.fields, **own}
+        cls.fields = {name: field for name, field in cls.fields.items() if name not in own} | own
         for name, declared in own.items():
             setattr(cls, name, declared.default)
 
