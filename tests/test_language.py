@@ -181,6 +181,34 @@ def test_everywhere_finds_groups_at_home_and_astray():
     assert run("any(tax.category == 'S' for tax in everywhere(LineTax))", invoice=document)
 
 
+def test_taxed_finds_what_has_a_tax_of_a_category_and_one_of_a_rate():
+    def line(*taxes):
+        return Line(taxes=[LineTax(category=Code(category), rate=Percentage(rate)) for category, rate in taxes])
+
+    both, reduced, exempt = line(("S", "19"), ("E", "0")), line(("S", "7.00")), line(("E", "0"))
+    document = invoice(lines=[both, reduced, exempt, Line(taxes=[LineTax()]), Line()])
+    vat = VatBreakdown(category=Code("S"), rate=Percentage("7"))
+    for source, found in {
+        "taxed(invoice.lines, 'S')": [both, reduced],
+        "taxed(invoice.lines, 'S', 19)": [both],
+        "taxed(invoice.lines, 'S', 0)": [both],  # the rate may be that of another tax
+        "taxed(invoice.lines, vat.category, vat.rate)": [reduced],
+        "taxed(everywhere(Line), 'E')": [both, exempt],
+        "taxed(invoice.lines, 'Z')": [],
+        "taxed(invoice.allowances_and_charges, 'S')": [],
+    }.items():
+        assert list(run(source, invoice=document, vat=vat)) == found, source
+    assert list(run("taxed(invoice.lines, 'S', vat.rate)", invoice=document, vat=VatBreakdown())) == []
+
+
+def test_taxed_reads_the_taxes():
+    assert terms("exists(taxed(invoice.lines, 'S'))") == {"BT-151"}
+    source = "sum(it.net_amount for it in taxed(invoice.lines, vat.category, vat.rate))"
+    assert terms(source) == {"BT-131", "BT-151", "BT-152", "BT-118", "BT-119"}
+    allowances = "sum(it.amount for it in taxed(invoice.allowances_and_charges, 'S'))"
+    assert terms(allowances) == {"BT-92", "BT-99", "BT-95", "BT-102"}
+
+
 def test_constants_stand_in_the_place_of_a_name():
     constants = {"category": "AE", "least": Decimal("0.5"), "rates": ("AE", "E"), "most": 3}
     breakdown = VatBreakdown(category=Code("AE"), rate=Percentage("1"))
@@ -348,6 +376,11 @@ def test_wrong_loops(source, column, message):
         ("part(seller.name, 0, 2) == 'x'", 19, "has to be a whole number from 1", ""),
         ("exists(everywhere(LineTx))", 8, "everywhere takes the name of a group", "did you mean 'LineTax'?"),
         ("exists(everywhere('LineTax'))", 8, "everywhere takes the name of a group", ""),
+        ("exists(taxed(invoice.lines))", 8, "'taxed' takes 2 or 3 operands, not 1", ""),
+        ("exists(taxed(invoice.periods, 'S'))", 14, "is a sequence, not one of groups with taxes", "invoice.lines"),
+        ("exists(taxed(line, 'S'))", 14, "is a group, not one of groups with taxes", "invoice.lines"),
+        ("exists(taxed(invoice.lines, 19))", 29, "is a number, not text", ""),
+        ("exists(taxed(invoice.lines, 'S', 'S'))", 34, "is text, not a number", ""),
         ("vat.category in ('S')", 18, "'in' looks into constants in brackets", ""),
         ("vat.category in ('S', seller.name)", 17, "'in' looks into constants in brackets", ""),
         ("'S' in seller.identifiers", 8, "'in' looks into constants in brackets", "same(…)"),

@@ -15,7 +15,17 @@ from einvoice.model.group import Group
 from einvoice.rulebook import fields, functions, lowerings
 from einvoice.rulebook.expression import Constant, Expression, Loop, Where
 from einvoice.rulebook.kinds import BINARY, COUNT, NUMBER, TEXT, TRUTH, Kind
-from einvoice.rulebook.operands import Operand, Wrong, as_number, as_truth, constant_value, numbers, source, together
+from einvoice.rulebook.operands import (
+    Operand,
+    Wrong,
+    as_number,
+    as_text,
+    as_truth,
+    constant_value,
+    numbers,
+    source,
+    together,
+)
 
 _OPERATORS: Final[dict[type[ast.AST], str]] = {
     ast.Add: "+",
@@ -185,6 +195,8 @@ class Checker:
         word = node.func.id
         if word == "everywhere":
             return self._everywhere(node)
+        if word == "taxed":
+            return self._taxed(node)
         if word not in functions.CALLABLE:
             raise Wrong(node, f"unknown word '{word}'", _near(word, functions.CALLABLE))
         code, kind = lowerings.lower(node, [self._visit(operand) for operand in node.args])
@@ -197,6 +209,19 @@ class Checker:
                 return Operand(node, f"everywhere(invoice, {name!r})", Kind(cls, many=True, terms=cls.groups))
         kinds = [name for name, cls in vars(model).items() if isinstance(cls, type) and issubclass(cls, Group)]
         raise Wrong(node, "everywhere takes the name of a group", _near(ast.unparse(node)[11:-1], kinds))
+
+    def _taxed(self, node: ast.Call) -> Operand:
+        """``taxed(items, category)`` or ``taxed(items, category, rate)``: it reads both of the taxes of the items."""
+        if len(node.args) not in (2, 3):
+            raise Wrong(node, f"'taxed' takes 2 or 3 operands, not {len(node.args)}")
+        items, category, *rate = self._visit(node.args[0], step=True), *map(self._visit, node.args[1:])
+        if not items.kind.many or "taxes" not in fields.of(items.kind.cls):
+            raise Wrong(items.node, f"{items} is {items.kind}, not one of groups with taxes", "invoice.lines")
+        taxes = fields.kind_of(items.kind, "taxes", self.group).one
+        for name in ("category", "rate")[: len(node.args) - 1]:
+            self._read(fields.kind_of(taxes, name, self.group), step=False)
+        codes = [items.code, as_text(category), *map(as_number, rate)]
+        return Operand(node, f"taxed({', '.join(codes)})", items.kind)
 
     def _calculation(self, node: ast.BinOp) -> Operand:
         operands = [self._visit(node.left), self._visit(node.right)]

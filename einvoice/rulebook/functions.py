@@ -1,7 +1,8 @@
 """The words of the rule language, each standing for something that the official rules write in XPath.
 
-Here are those for what is there and for sequences; ``texts``, ``arithmetic`` and ``german`` have the others. Generated
-rules call them by name, with ``WORDS`` as globals. The doctests are Saxon's answers; ``tests/words`` has many more.
+Here are those for what is there and for sequences; ``texts``, ``arithmetic``, ``taxes`` and ``german`` have the
+others. Generated rules call them by name, with ``WORDS`` as globals. The doctests are Saxon's answers; ``tests/words``
+has many more.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from einvoice.model import invoice as model
 from einvoice.model.values import BLANKS, Value, absent
-from einvoice.rulebook import german  # noqa: F401 (puts its words into WORDS)
+from einvoice.rulebook import german, taxes  # noqa: F401 (they put their words into WORDS)
 from einvoice.rulebook.arithmetic import EXACT
 from einvoice.rulebook.texts import codes
 from einvoice.rulebook.words import CALLABLE, WORDS, occurrences, word

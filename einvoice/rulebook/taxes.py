@@ -1,0 +1,68 @@
+"""The word that finds what is taxed alike: lines, or allowances and charges, by VAT category and rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from einvoice.model.values import absent
+from einvoice.rulebook.words import Numeric, occurrences, word
+
+_Index = dict[Any, list[Any]]
+
+
+class Taxed:
+    """The word ``taxed`` for one run: a sequence is sorted by category and rate once, not for each breakdown.
+
+    A sequence is known by its identity, so while the run lasts it must not change.
+    """
+
+    __slots__ = ("_by_category", "_by_rate")
+
+    def __init__(self) -> None:
+        self._by_category: dict[int, tuple[Sequence[Any], _Index]] = {}  # the sequence is kept, and with it its id
+        self._by_rate: dict[tuple[int, str], _Index] = {}
+
+    def __call__(self, items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence[Any]:
+        """The items with a tax of the category and, if asked for, with a tax of the rate, in their order."""
+        if id(items) not in self._by_category:
+            self._by_category[id(items)] = items, _index((item, _categories(item)) for item in items)
+        alike = self._by_category[id(items)][1].get(category, ())
+        if rate is None:
+            return alike
+        if (id(items), category) not in self._by_rate:
+            self._by_rate[id(items), category] = _index((item, _rates(item)) for item in alike)
+        return self._by_rate[id(items), category].get(rate, ())
+
+
+@word()
+def taxed(items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence[Any]:
+    """``items[tax/category = $category][tax/rate = $rate]``, the rate only if it is asked for.
+
+    Lines, or allowances and charges. As in the official rules the category may be that of one tax and the rate that
+    of another, and nobody asks whether it is VAT.
+
+    >>> from decimal import Decimal
+    >>> from einvoice.model.invoice import Line, LineTax
+    >>> from einvoice.model.values import Code, Percentage
+    >>> line = Line(taxes=[LineTax(category=Code("S"), rate=Percentage("19.0"))])
+    >>> taxed([line], "S", Decimal(19)) == [line], taxed([line], "S", Decimal(7)), taxed([line], "E")
+    (True, (), ())
+    """
+    return Taxed()(items, category, rate)
+
+
+def _index(sorted_by: Iterator[tuple[Any, set[Any]]]) -> _Index:
+    index: _Index = {}
+    for item, keys in sorted_by:
+        for key in keys:
+            index.setdefault(key, []).append(item)
+    return index
+
+
+def _categories(item: Any) -> set[str]:
+    return {category.text for tax in item.taxes for category in occurrences(tax.category)}
+
+
+def _rates(item: Any) -> set[Any]:
+    return {rate.number for tax in item.taxes for rate in occurrences(tax.rate)} - {absent}
