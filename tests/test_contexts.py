@@ -44,10 +44,6 @@ def _string(content: object) -> str:
     return str(content)
 
 
-#: What the model cannot tell yet, and why.
-WAITING = {("external_document", "UBL"): "a reference without an address (cac:ExternalReference) has no group"}
-
-
 def every_context() -> list[tuple[str, str, str]]:
     """Rule set, name and syntax of every context that has an XPath."""
     return [
@@ -111,13 +107,7 @@ def differences() -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def marked(ruleset: str, name: str, syntax: str) -> object:
-    reason = WAITING.get((name, syntax), "")
-    marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-    return pytest.param(ruleset, name, syntax, marks=marks, id=f"{name}-{syntax}")
-
-
-@pytest.mark.parametrize(("ruleset", "name", "syntax"), [marked(*context) for context in every_context()])
+@pytest.mark.parametrize(("ruleset", "name", "syntax"), every_context())
 def test_a_context_is_where_the_artefact_looks(ruleset: str, name: str, syntax: str) -> None:
     assert SHELF.contexts[ruleset].get(name, syntax).xpath, "what does it stand for?"
     wrong = [case for case in differences().get((name, syntax), []) if case not in DAMAGED]
