@@ -4,6 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The first documents of a fresh checkout take long, whatever the strategy: no cache is warm yet.
+settings.register_profile("project", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.load_profile("project")
 
 ROOT = Path(__file__).parent.parent
 CASES = ROOT.parent / "shared" / "cases"

@@ -394,7 +394,8 @@ def test_a_tax_subtotal_of_a_line_is_a_stray() -> None:
 
 def test_a_tax_total_of_a_line_is_a_stray() -> None:
     invoice = ubl(
-        '<cac:InvoiceLine><cac:TaxTotal><cbc:TaxAmount currencyID="SEK">1</cbc:TaxAmount></cac:TaxTotal></cac:InvoiceLine>'
+        '<cac:InvoiceLine><cac:TaxTotal><cbc:TaxAmount currencyID="SEK">1</cbc:TaxAmount>'
+        "</cac:TaxTotal></cac:InvoiceLine>"
     )
     assert not invoice.tax_totals
     (total,) = invoice.elsewhere[TaxTotal]

@@ -1,0 +1,1 @@
+"""The syntaxes: parsing, detecting, binding, reading, writing, and the XML schemas."""
