@@ -11,8 +11,7 @@ from einvoice.model.source import NAMESPACES, xpath
 from einvoice.syntax import reader, xml
 from einvoice.syntax.rules import cii, kinds, places, ubl
 from einvoice.syntax.rules.notes import Notes
-from einvoice.syntax.rules.table import RuleTable, rule_table
-from einvoice.syntax.tables import table
+from einvoice.syntax.rules.table import rule_table
 
 SYNTAXES = ("UBL", "CII")
 UNREACHABLE = {"CII-DT-010", "CII-DT-011", "CII-DT-012"}  # an earlier context has all their elements
@@ -351,15 +350,18 @@ def test_values_of_the_whole_document_count_in_each_context():
 
 def test_only_so_many_steps_are_kept_and_the_rest_is_judged_alike(monkeypatch):
     monkeypatch.setattr(places, "LIMIT", 10)
-    known = places.Places(table("UBL"), RuleTable(rule_table("UBL").rules))
-    monkeypatch.setattr("einvoice.syntax.rules.notes.places", lambda syntax, watched: known)
+    monkeypatch.setattr(places, "_PLACES", {})
     junk = "".join(f"<cbc:X{number}/>" for number in range(20))
     line = "<cac:InvoiceLine><cbc:Note/><cbc:Note/><cbc:UUID/></cac:InvoiceLine>"
     expected = {"UBL-CR-515": 1, "UBL-SR-34": 2, "UBL-SR-48": 2}
-    assert codes(ubl_document(junk + line * 2)) == expected
-    assert len(known.start().inner) == 0  # a document after one that filled it starts afresh
+    full = ubl_document(junk + line * 2)
+    notes = Notes(full)
+    reader.read(full, notes)
+    assert Counter(hit.code for hit in notes.hits()) == expected
+    assert notes.places.is_full
+    assert len(notes.places.start.inner) == 10
     assert codes(ubl_document(line * 2)) == expected
-    assert len(known.start().inner) > 0
+    assert places.places("UBL", watched=True) is not notes.places  # the next document starts afresh
 
 
 # ---------------------------------------------------------------- parity

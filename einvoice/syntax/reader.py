@@ -64,7 +64,7 @@ class _Reading:
 
     def begin(self, root: Any, invoice: Invoice) -> None:
         """Fill the invoice from the root element."""
-        start = self.places.start()
+        start = self.places.start
         self.elements[start].append(root)
         self._watched(root, start, root.keys())
         self.walk(root, start, invoice)

@@ -97,9 +97,9 @@ def _collapsed(element: Any) -> list[str]:
 
 
 @at_once
-def date(rule: SyntaxRule, element: Any) -> bool:
+def date(rule: SyntaxRule, dates: Found) -> Found:
     """The text is a date, written as YYYYMMDD."""
-    return _DATE.fullmatch(text(element)) is None
+    return [element for element in dates if _DATE.fullmatch(text(element)) is None]
 
 
 @kind

@@ -18,6 +18,7 @@ Found: TypeAlias = list[Any]
 Occurrences: TypeAlias = Mapping[Any, Found]
 """What was found, by the element of the context that it was found in."""
 Judge: TypeAlias = Callable[[SyntaxRule, Any, Found], bool]
+Select: TypeAlias = Callable[[SyntaxRule, Found], Found]
 JudgeAll: TypeAlias = Callable[[SyntaxRule, Occurrences], Iterator[Any]]
 
 
@@ -28,12 +29,12 @@ class Kind:
     Attributes:
         broken: the elements of the context in which the rule is broken.
         always: judged even where nothing was found.
-        test: judged by the element alone; only what breaks the rule counts as found.
+        select: judged by the element alone; only what breaks the rule counts as found.
     """
 
     broken: JudgeAll
     always: bool = False
-    test: Callable[[SyntaxRule, Any], bool] | None = None
+    select: Select | None = None
 
 
 KINDS: Final[dict[str, Kind]] = {}
@@ -58,10 +59,10 @@ def always(judge: Judge) -> Judge:
     return judge
 
 
-def at_once(test: Callable[[SyntaxRule, Any], bool]) -> Callable[[SyntaxRule, Any], bool]:
-    """A kind that the element itself breaks or does not."""
-    KINDS[test.__name__] = Kind(_each(absent), test=test)
-    return test
+def at_once(select: Select) -> Select:
+    """A kind that an element itself breaks or does not: the function selects those that do."""
+    KINDS[select.__name__] = Kind(_each(absent), select=select)
+    return select
 
 
 def together(always: bool = False) -> Callable[[JudgeAll], JudgeAll]:

@@ -92,8 +92,8 @@ class Notes:
                 for element in elements:
                     occurrences.setdefault(element, [])
                 continue
-            if watch.test is not None:
-                elements = [element for element in elements if watch.test(rule, element)]
+            if watch.select is not None:
+                elements = watch.select(rule, elements)
             if watch.up is None:
                 occurrences.setdefault(self._root, []).extend(elements)
                 continue

@@ -5,8 +5,8 @@ Documents come from strangers and may have as many paths as elements; no more th
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from einvoice.syntax.binding import UNBOUND, State, Table
@@ -25,7 +25,7 @@ class Watch(NamedTuple):
     rule: SyntaxRule
     up: int | None  # so many steps up stands the element of the context; None: nobody needs to know
     opens: bool = False  # the element is of the context itself, and nothing is found yet
-    test: Callable[[SyntaxRule, Any], bool] | None = None  # noted only if it breaks the rule
+    select: kinds.Select | None = None  # picks out those that break the rule
 
 
 class Place(State):
@@ -46,23 +46,15 @@ class Place(State):
 
 
 class Places:
-    """The paths that documents of one syntax have had so far, from the root element on."""
+    """The paths that documents of one syntax have had so far, from the root element (``start``) on."""
 
     def __init__(self, bindings: Table, rules: RuleTable | None) -> None:
         self._bindings = bindings
         self._rules = rules
-        self._restart()
-
-    def _restart(self) -> None:
-        self._kept = 0
+        self._steps = itertools.count()
         self._alike: dict[tuple[State, tuple[Node, ...]], Place] = {}
-        self._start = self._root()
-
-    def start(self) -> Place:
-        """The place of the root element. Call it once a document: if too much is kept, that one starts afresh."""
-        if self._kept >= LIMIT:
-            self._restart()
-        return self._start
+        self.is_full = False
+        self.start = self._root()
 
     def below(self, place: Place, tag: Any) -> Place:
         """The place of an element named ``tag`` in an element at ``place``."""
@@ -74,10 +66,11 @@ class Places:
         found = self._alike.get((bound, nodes))
         if found is None:
             found = _watching(Place(bound, nodes))
-        if self._kept < LIMIT:
-            self._kept += 1
-            self._alike[bound, nodes] = place.inner[tag] = found
-        elif (bound, nodes) not in self._alike:
+        if next(self._steps) < LIMIT:  # several threads may read documents: the first to keep a place has it
+            found = self._alike.setdefault((bound, nodes), found)
+            return place.inner.setdefault(tag, found)
+        self.is_full = True
+        if (bound, nodes) not in self._alike:
             found.enough = 1  # the next element at this path will be at a place of its own
         return found
 
@@ -101,7 +94,9 @@ def _watching(place: Place) -> Place:
     for node in place.nodes:
         for name, rule in node.attributes:
             attributes[name] = (*attributes.get(name, ()), Watch(rule, node.depth))
-    found = [Watch(rule, node.depth, test=kinds.KINDS[rule.kind].test) for node in place.nodes for rule in node.rules]
+    found = [
+        Watch(rule, node.depth, select=kinds.KINDS[rule.kind].select) for node in place.nodes for rule in node.rules
+    ]
     place.watched, place.watched_attributes = (*opened, *found), attributes
     place.enough = min((_enough(watch) for watch in place.watched), default=1)
     return place
@@ -111,7 +106,15 @@ def _enough(watch: Watch) -> int:
     return kinds.enough(watch.rule) if watch.rule.is_plain and not watch.opens else 1
 
 
-@functools.cache
+_PLACES: Final[dict[tuple[str, bool], Places]] = {}
+
+
 def places(syntax: str, watched: bool) -> Places:
-    """The places of ``UBL`` or ``CII``, with or without what its rules want to know."""
-    return Places(table(syntax), rule_table(syntax) if watched else None)
+    """The places of ``UBL`` or ``CII``, with or without what its rules want to know.
+
+    Ask once a document: places that are full are kept to the end of the document that filled them, no longer.
+    """
+    known = _PLACES.get((syntax, watched))
+    if known is None or known.is_full:
+        known = _PLACES[syntax, watched] = Places(table(syntax), rule_table(syntax) if watched else None)
+    return known

@@ -19,11 +19,10 @@ from einvoice.syntax.rules.rule import Name, Path, SyntaxRule, words
 
 @dataclass(slots=True, eq=False)
 class Context:
-    """The elements that some rows are judged in, with these rows."""
+    """The elements that some rows are judged in, and the way to what these rows look at."""
 
     order: int
     condition: str
-    rules: list[SyntaxRule] = field(default_factory=list)
     opened_by: list[SyntaxRule] = field(default_factory=list)  # these are judged even where nothing is found
     start: Node = field(default_factory=lambda: Node(0))
 
@@ -94,7 +93,6 @@ class RuleTable:
         return context
 
     def _add(self, rule: SyntaxRule, context: Context) -> None:
-        context.rules.append(rule)
         floats = False
         for path in rule.paths():
             floats = path.anywhere and not rule.at_root

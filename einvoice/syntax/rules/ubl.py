@@ -94,9 +94,10 @@ def no_price(amount: Any) -> bool:
 
 
 @at_once
-def decimals(rule: SyntaxRule, amount: Any) -> bool:
+def decimals(rule: SyntaxRule, amounts: Found) -> Found:
     """No more than ``argument`` characters after the point; a blank is a character too."""
-    return len(text(amount).partition(".")[2]) > int(rule.argument)
+    allowed = int(rule.argument)
+    return [amount for amount in amounts if len(text(amount).partition(".")[2]) > allowed]
 
 
 @kind
