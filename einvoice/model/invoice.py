@@ -71,6 +71,7 @@ class PrecedingInvoice(Group):
         return "invoice" in self.marks or self.number is not absent or self.issue_date is not absent
 
 
+@numbered("", country_code="BT-40 BT-55 BT-69 BT-80")
 class Address(Group):
     """A postal address; what its lines are called depends on whose address it is."""
 
@@ -81,6 +82,12 @@ class Address(Group):
     postal_code: Text = term()
     subdivision: Text = term()
     country_code: Code = term()
+
+
+class Country(Group):
+    """A country that stands where no business term has one, such as that of an agent or of a bank."""
+
+    code: Code = term()
 
 
 class Contact(Group):
@@ -333,6 +340,13 @@ class Period(Group):
         return "end" in self.marks or self.end is not absent
 
     @property
+    def has_content(self) -> bool:
+        """Whether anything stands in it, be it no business term."""
+        if self.node is not None:
+            return len(self.node) > 0
+        return not (self.start is absent and self.end is absent and self.tax_point_code is absent)
+
+    @property
     def is_of_line(self) -> bool:
         """Whether it is the period of a line, not of a line below a line; told by where the reader found it."""
         line = self.parent
@@ -402,6 +416,7 @@ class PaymentTerms(Group):
     mandate_reference: Identifier = term("BT-89")
 
 
+@numbered("", category="BT-95 BT-102 BT-118 BT-151", rate="BT-96 BT-103 BT-119 BT-152")
 class TaxCategory(Group):
     """A VAT category with its rate, as it stands on a line, an allowance, a charge or a breakdown."""
 
@@ -550,6 +565,13 @@ class Totals(Group):
     paid: Amount = term("BT-113")
     rounding: Amount = term("BT-114")
     due: Amount = term("BT-115")
+
+    @view("BT-110", "BT-111")
+    def tax_totals(self) -> Sequence[TaxTotal]:
+        """The VAT of the invoice, but not what CII has of it inside other totals of the invoice than these."""
+        invoice = _invoice_of(self)
+        totals = invoice.tax_totals if invoice is not None else ()
+        return [it for it in totals if it.parent is self or not (self.is_of_invoice and isinstance(it.parent, Totals))]
 
     @property
     def is_of_invoice(self) -> bool:
