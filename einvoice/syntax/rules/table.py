@@ -33,10 +33,10 @@ class Node:
 
     depth: int | None  # steps below the element of the context; None if the path may begin anywhere
     children: dict[str, Node] = field(default_factory=dict)
-    endings: list[tuple[Name, Node]] = field(default_factory=list)
-    contexts: list[Context] = field(default_factory=list)
-    rules: list[SyntaxRule] = field(default_factory=list)
-    attributes: list[tuple[str, SyntaxRule]] = field(default_factory=list)
+    endings: tuple[tuple[Name, Node], ...] = ()
+    contexts: tuple[Context, ...] = ()
+    rules: tuple[SyntaxRule, ...] = ()
+    attributes: tuple[tuple[str, SyntaxRule], ...] = ()
 
     def below(self, tag: str) -> Iterator[Node]:
         """The nodes that an element named ``tag`` leads to."""
@@ -62,8 +62,9 @@ class Node:
         for known, node in self.endings:
             if known == name:
                 return node
-        self.endings.append((name, Node(depth)))
-        return self.endings[-1][1]
+        node = Node(depth)
+        self.endings += ((name, node),)
+        return node
 
 
 def _ends(tag: str, name: Name) -> bool:
@@ -89,7 +90,7 @@ class RuleTable:
         context = Context(order, last[0].condition if last else "")
         for pattern in patterns:
             for node in (self.anywhere if pattern.anywhere else self.start).grow(pattern):
-                node.contexts.append(context)
+                node.contexts += (context,)
         return context
 
     def _add(self, rule: SyntaxRule, context: Context) -> None:
@@ -98,9 +99,9 @@ class RuleTable:
             floats = path.anywhere and not rule.at_root
             for node in (self.anywhere if path.anywhere else context.start).grow(path):
                 if path.attribute:
-                    node.attributes.append((path.attribute, rule))
+                    node.attributes += ((path.attribute, rule),)
                 else:
-                    node.rules.append(rule)
+                    node.rules += (rule,)
         if floats or kinds.KINDS[rule.kind].always:
             context.opened_by.append(rule)
 
