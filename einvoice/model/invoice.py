@@ -729,6 +729,15 @@ class Line(Identified):
 _OF_OTHER_KIND: Final = {"Invoice": "}Credit", "CreditNote": "}Invoice"}
 
 
+class StrayLineBelowLine(Line):
+    """What UBL has for a line below a line, but below something else."""
+
+    @property
+    def is_below_line(self) -> bool:
+        """By its element it is, so that no rule on lines looks at it."""
+        return True
+
+
 class Invoice(Identified):
     """An invoice or credit note as EN 16931 sees it, whichever syntax it came from.
 

@@ -82,9 +82,9 @@ def group(
                up=field.startswith("../"))  # fmt: skip
 
 
-def again(path: str, field: str, *, root: str | None = None) -> Row:
-    """A group below a group of the same kind, with the same rows."""
-    return Row(_steps(path), field, rows=None, is_group=True, root=root)
+def again(path: str, field: str, *, stray: type[Group] | None = None, root: str | None = None) -> Row:
+    """A group below a group of the same kind, with the same rows. ``stray`` as with ``group``."""
+    return Row(_steps(path), field, rows=None, is_group=True, stray=stray, root=root)
 
 
 def inside(path: str, *rows: Row, always: bool = False, mark: str = "") -> Row:

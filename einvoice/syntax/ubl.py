@@ -25,6 +25,7 @@ from einvoice.model.invoice import (
     PrecedingInvoice,
     Price,
     Seller,
+    StrayLineBelowLine,
     TaxCategory,
     TaxRegistration,
     TaxRepresentative,
@@ -236,8 +237,8 @@ _LINE: Final = (
         _allowance_charge("allowances"),
         stray=Price,
     ),
-    again("cac:SubInvoiceLine", "lines", root="Invoice"),
-    again("cac:SubCreditNoteLine", "lines", root="CreditNote"),
+    again("cac:SubInvoiceLine", "lines", stray=StrayLineBelowLine, root="Invoice"),
+    again("cac:SubCreditNoteLine", "lines", stray=StrayLineBelowLine, root="CreditNote"),
 )
 
 _HEADER: Final = (
