@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from einvoice.model.invoice import Buyer, GrossPrice, Invoice, Line, Price, PriceAllowance, Seller
+from einvoice.model.invoice import (
+    AllowanceTax,
+    Buyer,
+    Country,
+    GrossPrice,
+    Invoice,
+    Line,
+    LineTax,
+    Period,
+    Price,
+    PriceAllowance,
+    Seller,
+    TaxCategory,
+)
 from einvoice.model.source import NAMESPACES
-from einvoice.model.values import Quantity
+from einvoice.model.values import Code, Quantity
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
 
@@ -89,3 +102,37 @@ def test_the_line_of_a_price() -> None:
     invoice = document("ubl:Invoice", f"<cac:InvoiceLine>{priced}</cac:InvoiceLine><cac:Price/>")
     assert invoice.lines[0].lines[0].price.priced_line is invoice.lines[0].lines[0]
     assert not list(invoice.elsewhere[Price][0].priced_line)
+
+
+def test_taxes_astray() -> None:
+    taxed = "<cac:ClassifiedTaxCategory><cbc:ID> S </cbc:ID></cac:ClassifiedTaxCategory>"
+    (tax,) = document("ubl:Invoice", f"<cac:Delivery><cac:Item>{taxed}</cac:Item></cac:Delivery>").elsewhere[LineTax]
+    assert tax.category.text == "S"
+    code = "<ram:CategoryCode>E</ram:CategoryCode>"
+    settlement = f"<ram:ApplicableTradeTax>{code}</ram:ApplicableTradeTax>"
+    subordinate = (
+        f"<ram:SpecifiedSubordinateLineTradeSettlement>{settlement}</ram:SpecifiedSubordinateLineTradeSettlement>"
+    )
+    allowance = f"<ram:CategoryTradeTax>{code}</ram:CategoryTradeTax>"
+    logistics = f"<ram:AppliedTradeTax>{code}</ram:AppliedTradeTax>"
+    invoice = document("rsm:CrossIndustryInvoice", subordinate + allowance + logistics)
+    assert set(invoice.elsewhere) == {LineTax, AllowanceTax, TaxCategory}
+    assert [tax.category.raw for taxes in invoice.elsewhere.values() for tax in taxes] == ["E", "E", "E"]
+
+
+def test_countries_astray() -> None:
+    country = "<cac:Country><cbc:IdentificationCode>IT</cbc:IdentificationCode></cac:Country>"
+    bank = f"<cac:PayeeFinancialAccount>{country}</cac:PayeeFinancialAccount>"
+    invoice = document("ubl:Invoice", f"<cac:PaymentMeans>{bank}</cac:PaymentMeans>")
+    assert [it.code.raw for it in invoice.elsewhere[Country]] == ["IT"]
+    place = "<ram:RelevantTradeLocation><ram:CountryID>DE</ram:CountryID></ram:RelevantTradeLocation>"
+    invoice = document("rsm:CrossIndustryInvoice", place)
+    assert [it.code.raw for it in invoice.elsewhere[Country]] == ["DE"]
+
+
+def test_what_stands_in_a_period() -> None:
+    for content, there in {"": False, "<cbc:StartDate/>": True, "<cbc:Description>Mai</cbc:Description>": True}.items():
+        invoice = document("ubl:Invoice", f"<cac:InvoicePeriod>{content}</cac:InvoicePeriod>")
+        assert invoice.period.has_content is there
+    assert not Period().has_content
+    assert Period(tax_point_code=Code("3")).has_content
