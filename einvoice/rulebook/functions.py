@@ -63,6 +63,16 @@ def given(x: Any, otherwise: Any) -> Any:
 
 
 @word()
+def first(x: Sequence[Any]) -> Any:
+    """``(x)[1]``: the first that is there, ``absent`` where nothing is; written ``first(totals.net for totals in …)``.
+
+    >>> first([absent, Value("a"), Value("b")]), first([])
+    (Value('a'), absent)
+    """
+    return next((member for member in x if member is not absent), absent)
+
+
+@word()
 def everywhere(invoice: model.Invoice, kind: str) -> list[Any]:
     """``//kind``: every group of a class of the model, at its place or astray; written ``everywhere(LineTax)``."""
     return invoice.everywhere(getattr(model, kind))

@@ -129,6 +129,15 @@ def given(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return _call(call, codes), kind
 
 
+def first(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """The first of several values."""
+    (operand,) = _expect(1, call, operands)
+    member = on.each(operand)
+    if not member.kind.is_value:
+        raise Wrong(operand.node, f"{operand} is {operand.kind}, no sequence of values")
+    return f"first([{member.code} {member.clauses}])", member.kind
+
+
 def number(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """An exact number; a binary one is taken for the number that it is exactly."""
     (operand,) = _expect(1, call, operands)
@@ -217,6 +226,7 @@ SPECIAL: Final[dict[str, Lowering]] = {
     "distinct": texts,
     "exists": exists,
     "filled": filled,
+    "first": first,
     "given": given,
     "matches": matches,
     "number": number,
