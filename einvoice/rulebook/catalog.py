@@ -61,7 +61,8 @@ class CatalogEntry(NamedTuple):
     def _text(self, language: str, name: str, values: Mapping[str, Any]) -> str:
         def quoted(found: re.Match[str]) -> str:
             if found[1] in values:
-                return show(values[found[1]], values)
+                # A path leads to what the document says, which is shown as it stands there.
+                return show(values[found[1]], _NO_VALUES if "." in found[1] else values)
             return self.stand_ins.get(found[1], _UNKNOWN)
 
         return _QUOTED.sub(quoted, self.texts[language][name])

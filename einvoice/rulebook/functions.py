@@ -63,10 +63,10 @@ def given(x: Any, otherwise: Any) -> Any:
 
 
 @word()
-def first(x: Sequence[Any]) -> Any:
-    """``(x)[1]``: the first that is there, ``absent`` where nothing is; written ``first(totals.net for totals in …)``.
+def first_of(x: Sequence[Any]) -> Any:
+    """``(x)[1]``: the first that is there, ``absent`` where nothing is; such as ``first_of(it.net for it in …)``.
 
-    >>> first([absent, Value("a"), Value("b")]), first([])
+    >>> first_of([absent, Value("a"), Value("b")]), first_of([])
     (Value('a'), absent)
     """
     return next((member for member in x if member is not absent), absent)

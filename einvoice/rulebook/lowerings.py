@@ -129,13 +129,13 @@ def given(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return _call(call, codes), kind
 
 
-def first(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+def first_of(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """The first of several values."""
     (operand,) = _expect(1, call, operands)
     member = on.each(operand)
     if not member.kind.is_value:
         raise Wrong(operand.node, f"{operand} is {operand.kind}, no sequence of values")
-    return f"first([{member.code} {member.clauses}])", member.kind
+    return f"first_of([{member.code} {member.clauses}])", member.kind
 
 
 def number(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
@@ -226,7 +226,7 @@ SPECIAL: Final[dict[str, Lowering]] = {
     "distinct": texts,
     "exists": exists,
     "filled": filled,
-    "first": first,
+    "first_of": first_of,
     "given": given,
     "matches": matches,
     "number": number,

@@ -112,10 +112,12 @@ def _plain(content: Any) -> Any:
 
 
 def show(value: Any, beside: Mapping[str, Any]) -> str:
-    """A value as the texts print it; an amount with as many decimals as the document gives the ``actual`` one."""
+    """A value as the texts print it; a number with as many decimals as the document gives the ``actual`` one, and all
+    of its own where there is none.
+    """
     if not isinstance(value, Decimal):
         return str(value)
-    actual = beside.get("actual")
+    actual = beside.get("actual", value)
     places = max(0, -int(actual.as_tuple().exponent)) if isinstance(actual, Decimal) and actual.is_finite() else 0
     whole, _, decimals = format(value, "f").partition(".")
     decimals = decimals.rstrip("0").ljust(places, "0")
