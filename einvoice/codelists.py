@@ -15,6 +15,7 @@ from einvoice.data import rules_folder
 _COLUMNS = ["code", "since", "until"]
 
 
+@functools.cache
 def codes(name: str, version: str | None = None, syntax: str | None = None) -> frozenset[str]:
     """The codes of a list, such as ``currencies``.
 

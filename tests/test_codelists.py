@@ -18,10 +18,10 @@ def folder(tmp_path, monkeypatch):
     """A folder of rules of our own, read anew."""
     (tmp_path / "codelists").mkdir()
     monkeypatch.setattr(codelists, "rules_folder", lambda: tmp_path)
-    for cached in (codelists.ordered, codelists._rows):
+    for cached in (codelists.codes, codelists.ordered, codelists._rows):
         cached.cache_clear()
     yield tmp_path / "codelists"
-    for cached in (codelists.ordered, codelists._rows):
+    for cached in (codelists.codes, codelists.ordered, codelists._rows):
         cached.cache_clear()
 
 

@@ -53,13 +53,14 @@ def xpath(node: Any, attribute: str | None = None, steps: dict[Any, str] | None 
 
 def _add_step(node: Any, steps: dict[Any, str]) -> None:
     """Add the step to ``node``, and to all of its name beside it, since they are counted together."""
-    name, parent = _name(node.tag), node.getparent()
+    step, parent = name(node.tag), node.getparent()
     same = [node] if parent is None else [child for child in parent if child.tag == node.tag]
     for index, child in enumerate(same, 1):
-        steps[child] = name if len(same) == 1 else f"{name}[{index}]"
+        steps[child] = step if len(same) == 1 else f"{step}[{index}]"
 
 
-def _name(tag: str) -> str:
+def name(tag: str) -> str:
+    """An element's name as an XPath step with the usual prefix; ``tag`` is the name with its namespace in braces."""
     uri, _, local = tag.rpartition("}")
     prefix = _PREFIXES.get(uri[1:])
     if prefix:

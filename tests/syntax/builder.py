@@ -95,6 +95,16 @@ def code(content):
     return fill
 
 
+def indicated(content):
+    """The allowance or charge says which it is, in either syntax."""
+
+    def fill(element):
+        path = "ram:ChargeIndicator/udt:Indicator" if element.tag.startswith("{urn:un:") else "cbc:ChargeIndicator"
+        child(path, content)(element)
+
+    return fill
+
+
 def as_it_is(element):
     """An element without anything meets the condition."""
 
@@ -111,13 +121,14 @@ BREAKING = {
     "either": each_name,
     "decimals": text("1.234"),
     "date": text("2026-01-31"),
+    "listed_subject": text("#???#"),
     "typed": child("cbc:DocumentTypeCode", "916"),
 }
 
 # What makes a condition hold.
 CONDITIONS = {
-    "allowance": child("cbc:ChargeIndicator", "false"),
-    "charge": child("cbc:ChargeIndicator", "true"),
+    "allowance": indicated("false"),
+    "charge": indicated("true"),
     "invoiced_object": code("130"),
     "invoiced_object_trimmed": code(" 130 "),
     "supporting_trimmed": code(" 916 "),
@@ -128,6 +139,9 @@ CONDITIONS = {
     "no_sepa": attribute("schemeID", "0088"),
     "format_102": attribute("format", "102"),
     "without_account": child("ram:TypeCode", "58"),
+    "of_party": as_it_is,
+    "of_no_registration": as_it_is,
+    "without_scheme": as_it_is,
     "other_document": as_it_is,
     "no_payment_code": as_it_is,
     "no_price": as_it_is,

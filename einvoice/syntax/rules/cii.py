@@ -96,6 +96,39 @@ def _collapsed(element: Any) -> list[str]:
     return [collapse(code) for code in texts(element, "ram:TypeCode")]
 
 
+def allowance(element: Any) -> bool:
+    """An allowance, not a charge."""
+    return not {"false", "0"}.isdisjoint(_indicators(element))
+
+
+def charge(element: Any) -> bool:
+    """A charge; with two indicators it counts as an allowance only, since that rule comes first."""
+    return not {"true", "1"}.isdisjoint(_indicators(element)) and not allowance(element)
+
+
+def _indicators(element: Any) -> list[str]:
+    return [word.strip(BLANKS) for word in texts(element, "ram:ChargeIndicator/udt:Indicator")]
+
+
+def of_party(identifier: Any) -> bool:
+    """Not of an item or of the place of delivery, whose identifiers have rules of their own."""
+    return not _inside(identifier, "ram:SpecifiedTradeProduct") and not _inside(identifier, "ram:ShipToTradeParty")
+
+
+def of_no_registration(identifier: Any) -> bool:
+    """Not the number of a tax registration."""
+    return not _inside(identifier, "ram:SpecifiedTaxRegistration")
+
+
+def without_scheme(identifier: Any) -> bool:
+    """An identifier whose scheme no rule looks at, so that its text is free to be looked at."""
+    return identifier.get("schemeID") is None or not of_no_registration(identifier)
+
+
+def _inside(element: Any, name: str) -> bool:
+    return next(element.iterancestors(qualified(name)), None) is not None
+
+
 @at_once
 def date(rule: SyntaxRule, dates: Found) -> Found:
     """The text is a date, written as YYYYMMDD."""

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
+from lxml import etree
+
+from einvoice.codelists import codes
 from einvoice.syntax.binding import collapse, qualified
 from einvoice.syntax.rules.nodes import text
 from einvoice.syntax.rules.rule import SyntaxRule
+
+_BLANK: Final = etree.XPath("descendant-or-self::*[not(*) and not(normalize-space())]")
 
 Found: TypeAlias = list[Any]
 Occurrences: TypeAlias = Mapping[Any, Found]
@@ -146,3 +151,46 @@ def only_if(rule: SyntaxRule, context: Any, found: Found) -> bool:
 def only_in(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """It may be there only inside of an element named ``argument``."""
     return next(context.iterancestors(qualified(rule.argument)), None) is None
+
+
+@at_once
+def listed(rule: SyntaxRule, found: Found) -> Found:
+    """It is one code of the list ``argument``, whatever the blanks around it."""
+    known = _codes(rule)
+    return [node for node in found if collapse(said(rule, node)) not in known]
+
+
+@at_once
+def listed_in_any_case(rule: SyntaxRule, found: Found) -> Found:
+    """As ``listed``; small letters do too."""
+    known = _codes(rule)
+    return [node for node in found if collapse(said(rule, node).upper()) not in known]
+
+
+@at_once
+def listed_exactly(rule: SyntaxRule, found: Found) -> Found:
+    """As ``listed``, to the last blank."""
+    known = _codes(rule)
+    return [node for node in found if said(rule, node) not in known]
+
+
+@at_once
+def nothing_blank(rule: SyntaxRule, roots: Found) -> Found:
+    """No element that has none inside is empty or blank; ``argument`` is a name that may, written with that prefix."""
+    blank = [element for root in roots for element in cast(Found, _BLANK(root))]
+    return [element for element in blank if not rule.argument or _written(element) != rule.argument]
+
+
+def _written(element: Any) -> str:
+    """The name as the document writes it, with the document's own prefix."""
+    local = element.tag.rpartition("}")[2]
+    return f"{element.prefix}:{local}" if element.prefix else local
+
+
+def said(rule: SyntaxRule, node: Any) -> str:
+    """What the rule reads of an element: the attribute that it is about, or else the text."""
+    return text(node) if rule.attribute is None else node.get(rule.attribute, "")
+
+
+def _codes(rule: SyntaxRule) -> frozenset[str]:
+    return codes(rule.argument, syntax=rule.syntax)

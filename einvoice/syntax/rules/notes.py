@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from einvoice.model import source
 from einvoice.syntax.rules import kinds
 from einvoice.syntax.rules.kinds import Occurrences
 from einvoice.syntax.rules.places import Place, Places, Watch, places
@@ -49,8 +50,15 @@ class SyntaxHit:
 
     @property
     def values(self) -> dict[str, object]:
-        """What a text can quote: how many were found, and how many there may be."""
-        return {"count": len(self.found), "argument": self.rule.argument}
+        """What a text can quote: how many were found, how many there may be, and what the one to look at says."""
+        said = kinds.said(self.rule, self.element) if self.found else ""
+        return {"count": len(self.found), "argument": self.rule.argument, "found": said, "name": self.name}
+
+    @property
+    def name(self) -> str:
+        """The name of what to look at, with the usual prefix: ``cbc:EndpointID/@schemeID``."""
+        name = source.name(self.element.tag)
+        return f"{name}/@{self.attribute}" if self.attribute else name
 
 
 class Notes:

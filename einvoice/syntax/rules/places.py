@@ -85,15 +85,19 @@ class Places:
 def _watching(place: Place) -> Place:
     """Enter contexts that begin here, and gather what the rules want to know of this place."""
     opened = []
+    taken = set()  # the tables of which a context means the element: the first has it for its own
     for context in sorted((context for node in place.nodes for context in node.contexts), key=lambda it: it.order):
+        if context.table in taken:
+            continue
         place.nodes += (context.start,)
         opened += [Watch(rule, 0, opens=True) for rule in context.opened_by]
-        if not context.condition:  # the first that means an element has it for its own
-            break
+        if not context.condition:
+            taken.add(context.table)
     attributes: dict[str, tuple[Watch, ...]] = {}
     for node in place.nodes:
         for name, rule in node.attributes:
-            attributes[name] = (*attributes.get(name, ()), Watch(rule, node.depth))
+            watch = Watch(rule, node.depth, select=kinds.KINDS[rule.kind].select)
+            attributes[name] = (*attributes.get(name, ()), watch)
     found = [
         Watch(rule, node.depth, select=kinds.KINDS[rule.kind].select) for node in place.nodes for rule in node.rules
     ]

@@ -45,10 +45,13 @@ class SyntaxRule:
     """A row: in each element that ``context`` means, what ``path`` leads to must be as ``kind`` says.
 
     ``argument`` is what the kind needs besides: a number, a value, a condition, the name of an element. ``severity`` is
-    the flag of the official artefact, fatal or warning. ``order`` is the number of the row in its table.
+    the flag of the official artefact, fatal or warning. ``order`` is the number of the row among all of its syntax.
+    ``table`` is the table it stands in: an element belongs to one context only in each.
     """
 
     order: int
+    syntax: str
+    table: str
     code: str
     context: str
     kind: str
@@ -57,9 +60,9 @@ class SyntaxRule:
     severity: str
 
     @property
-    def syntax(self) -> str:
-        """``UBL`` or ``CII``."""
-        return self.code.partition("-")[0]
+    def layer(self) -> str:
+        """The layer of the rules: the national ones have a table of their own."""
+        return "cius" if self.table == "national" else "en16931"
 
     @functools.cached_property
     def at_root(self) -> bool:

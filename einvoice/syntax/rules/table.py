@@ -1,8 +1,8 @@
 """The rows of a syntax as a tree: which of them have a say at a path.
 
 Two trees of steps are walked down together with the document: one leads to the contexts, and at each context another
-one begins, which leads to what its rules look at. As in the artefacts, an element belongs to one context only: to the
-first of the table that means it.
+one begins, which leads to what its rules look at. As in the artefacts, an element belongs to one context only of each
+table: to the first that means it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,14 @@ import csv
 import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from einvoice.data import rules_folder
 from einvoice.syntax.rules import kinds
 from einvoice.syntax.rules.rule import Name, Path, SyntaxRule, words
+
+TABLES: Final = ("", "codes", "national")
+"""The tables of a syntax: ``ubl.csv``, ``ubl-codes.csv`` …; each is what the artefacts call a pattern."""
 
 
 @dataclass(slots=True, eq=False)
@@ -22,6 +26,7 @@ class Context:
     """The elements that some rows are judged in, and the way to what these rows look at."""
 
     order: int
+    table: str
     condition: str
     opened_by: list[SyntaxRule] = field(default_factory=list)  # these are judged even where nothing is found
     start: Node = field(default_factory=lambda: Node(0))
@@ -78,16 +83,17 @@ class RuleTable:
         self.rules = tuple(rules)
         self.start = Node(0)  # the root element
         self.anywhere = Node(None)
-        contexts: dict[str, Context] = {}
+        contexts: dict[tuple[str, str], Context] = {}
         for rule in self.rules:
-            if rule.context not in contexts:
-                contexts[rule.context] = self._context(rule, len(contexts))
-            self._add(rule, contexts[rule.context])
+            key = rule.table, rule.context
+            if key not in contexts:
+                contexts[key] = self._context(rule, len(contexts))
+            self._add(rule, contexts[key])
 
     def _context(self, rule: SyntaxRule, order: int) -> Context:
         patterns = list(rule.contexts())
         last = patterns[-1].steps[-1:]
-        context = Context(order, last[0].condition if last else "")
+        context = Context(order, rule.table, last[0].condition if last else "")
         for pattern in patterns:
             for node in (self.anywhere if pattern.anywhere else self.start).grow(pattern):
                 node.contexts += (context,)
@@ -110,7 +116,14 @@ class RuleTable:
 def rule_table(syntax: str) -> RuleTable:
     """The rules of ``UBL`` or ``CII``, read when first asked for."""
     words(syntax)
-    with (rules_folder() / "syntax" / f"{syntax.lower()}.csv").open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file)
-        next(rows)
-        return RuleTable(SyntaxRule(order, *row) for order, row in enumerate(rows))
+    return RuleTable(SyntaxRule(order, syntax, *row) for order, row in enumerate(_rows(syntax)))
+
+
+def _rows(syntax: str) -> Iterator[list[str]]:
+    """The rows of all tables of a syntax, each after the name of its table."""
+    for name in TABLES:
+        file = "-".join((syntax.lower(), *filter(None, (name,))))
+        with (rules_folder() / "syntax" / f"{file}.csv").open(encoding="utf-8", newline="") as table:
+            rows = csv.reader(table)
+            next(rows)
+            yield from ([name, *row] for row in rows)

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from einvoice.codelists import codes, ordered
 from einvoice.model.values import BLANKS
-from einvoice.syntax.binding import qualified
-from einvoice.syntax.rules.kinds import Found, Occurrences, at_once, kind, together
+from einvoice.syntax.binding import collapse, qualified
+from einvoice.syntax.rules.kinds import Found, Occurrences, at_once, kind, listed, together
 from einvoice.syntax.rules.nodes import below, text, texts
 from einvoice.syntax.rules.rule import SyntaxRule
 
 _ALLOWANCE: Final = qualified("cac:AllowanceCharge")
 _PRICE: Final = qualified("cac:Price")
+_CREDITORS: Final = (qualified("cac:AccountingSupplierParty"), qualified("cac:PayeeParty"))
 _TRUE = ("true", "1")
 _FALSE = ("false", "0")
 
@@ -128,3 +130,38 @@ def another_payee(rule: SyntaxRule, occurrences: Occurrences) -> Iterator[Any]:
         differ = payees and sellers[around] and len(payees | sellers[around]) > 1
         if len(found) > 1 or not differ:
             yield payee
+
+
+@at_once
+def in_currency(rule: SyntaxRule, amounts: Found) -> Found:
+    """The currency of the amount is one of the list ``argument``; an amount without one has none of them."""
+    known = codes(rule.argument)
+    return [amount for amount in amounts if collapse(amount.get("currencyID", "")) not in known]
+
+
+@at_once
+def listed_or_creditor(rule: SyntaxRule, identifiers: Found) -> Found:
+    """As ``listed``; the seller and the payee may have a creditor identifier (BT-90), whose scheme is SEPA."""
+    return [node for node in listed(rule, identifiers) if not _is_creditor(node)]
+
+
+def _is_creditor(identifier: Any) -> bool:
+    if collapse(identifier.get("schemeID", "")) != "SEPA":
+        return False
+    return any(next(identifier.iterancestors(tag), None) is not None for tag in _CREDITORS)
+
+
+@at_once
+def listed_subject(rule: SyntaxRule, notes: Found) -> Found:
+    """Three characters between the first two number signs of a note are a code of the list ``argument``.
+
+    The artefact looks for them in the list written as one text, so that the end of one code and the beginning of the
+    next would do too.
+    """
+    known = f" {' '.join(ordered(rule.argument, syntax=rule.syntax))} "
+    return [note for note in notes if len(subject := _subject(text(note))) == 3 and subject not in known]
+
+
+def _subject(note: str) -> str:
+    subject, sign, _ = note.partition("#")[2].partition("#")
+    return subject if sign else ""
