@@ -150,6 +150,12 @@ def test_texts_quote_what_was_found() -> None:
     assert "(10.00)" in entry("BR-CO-21").explanation("en", found.values)
 
 
+def test_texts_quote_how_many_there_are() -> None:
+    (found,) = fired("BR-E-01", invoice(lines=[{"taxes": [{"category": "E", "scheme": "VAT"}]}]))
+    assert found.values["found"] == 0
+    assert "Here there are 0." in entry("BR-E-01").explanation("en", found.values)
+
+
 @pytest.mark.parametrize(
     ("value", "actual", "shown"),
     [

@@ -104,10 +104,10 @@ def _plain(content: Any) -> Any:
         return content.raw if content.value is absent else content.value
     if isinstance(content, Value):
         return content.text
-    if isinstance(content, float):
-        return Decimal(repr(content))
     if isinstance(content, Decimal | str | bool | datetime.date):
         return content
+    if isinstance(content, int | float):
+        return Decimal(repr(content))
     return absent
 
 
