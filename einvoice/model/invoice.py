@@ -161,6 +161,10 @@ class TaxRepresentativeTaxRegistration(TaxRegistration):
     """BT-63 of the seller's tax representative."""
 
 
+def _for_vat(registrations: Iterable[TaxRegistration]) -> Sequence[Identifier]:
+    return [it.identifier for it in registrations if it.is_vat and it.identifier is not absent]
+
+
 class Identified(Group):
     """What has identifiers that CII writes as ``ram:ID``; ``plain`` names their fields."""
 
@@ -233,6 +237,11 @@ class Seller(Addressee):
         return self.node is None or "party" in self.marks
 
     @view("BT-31")
+    def vat_identifiers(self) -> Sequence[Identifier]:
+        """BT-31, as often as the document has it."""
+        return _for_vat(self.tax_registrations)
+
+    @view("BT-31")
     def vat_identifier(self) -> Identifier:
         """BT-31: the first registration for VAT."""
         return first(r.identifier for r in self.tax_registrations if r.is_vat)
@@ -268,6 +277,11 @@ class Buyer(Addressee):
         return self.node is None or "party" in self.marks
 
     @view("BT-48")
+    def vat_identifiers(self) -> Sequence[Identifier]:
+        """BT-48, as often as the document has it."""
+        return _for_vat(self.tax_registrations)
+
+    @view("BT-48")
     def vat_identifier(self) -> Identifier:
         """BT-48: the first registration for VAT."""
         return first(r.identifier for r in self.tax_registrations if r.is_vat)
@@ -290,6 +304,11 @@ class TaxRepresentative(Group):
     name: Text = term("BT-62")
     tax_registrations: Sequence[TaxRepresentativeTaxRegistration] = terms("BT-63")
     address: TaxRepresentativeAddress = term("BG-12")
+
+    @view("BT-63")
+    def vat_identifiers(self) -> Sequence[Identifier]:
+        """BT-63, as often as the document has it."""
+        return _for_vat(self.tax_registrations)
 
     @view("BT-63")
     def vat_identifier(self) -> Identifier:
