@@ -6,7 +6,7 @@ import pytest
 
 from einvoice.model.invoice import Delivery, Document, Invoice, PaymentMeans, Period, PrecedingInvoice, Seller
 from einvoice.model.source import NAMESPACES
-from einvoice.model.values import Date, Identifier, Text
+from einvoice.model.values import Date, Identifier, Text, absent
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
 
@@ -83,6 +83,23 @@ def test_process_control() -> None:
     assert not cii("<rsm:ExchangedDocument/>").has_process_control
     assert ubl("").has_process_control
     assert Invoice().has_process_control
+
+
+def test_each_process_control_has_its_own_terms() -> None:
+    def context(*names: str) -> str:
+        parameter = "ram:GuidelineSpecifiedDocumentContextParameter"
+        inside = "".join(f"<{parameter}><ram:ID>{name}</ram:ID></{parameter}>" for name in names)
+        return f"<rsm:ExchangedDocumentContext>{inside}</rsm:ExchangedDocumentContext>"
+
+    def named(invoice: Invoice) -> list[list[str]]:
+        found = [control.specification for control in invoice.process_controls]
+        return [[] if first is absent else [first.text, *(it.text for it in first.more)] for first in found]
+
+    assert named(cii("")) == []
+    assert named(cii(context("A", "B"))) == [["A", "B"]]
+    assert named(cii(context("A") + context() + context("B"))) == [["A"], [], ["B"]]
+    assert named(ubl("<cbc:CustomizationID>A</cbc:CustomizationID>")) == [["A"]]
+    assert named(Invoice(specification=Identifier("A"))) == [["A"]]
 
 
 def test_transaction_and_agreement() -> None:

@@ -72,7 +72,7 @@ class Group:
     fields: ClassVar[Mapping[str, Field]] = {"more": Field(())}
     node: ClassVar[Any] = None  # set on the instance by the reader: a group made by hand has no source
     around: ClassVar[weakref.ref[Group] | None] = None  # what ``parent`` looks at
-    marks: ClassVar[frozenset[str]] = frozenset()  # elements that only wrap others, where rules ask whether they exist
+    marks: ClassVar[Mapping[str, list[Any]]] = {}  # elements that only wrap others, where rules ask whether they exist
 
     more: Sequence[Any] = ()
 

@@ -6,6 +6,7 @@ single term is then a view on them. ``BT-DEX`` and ``BG-DEX`` are those of the X
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -30,6 +31,15 @@ T = TypeVar("T")
 def first(occurrences: Iterable[T]) -> T:
     """The first of several occurrences that is there; ``absent`` where none is."""
     return next((occurrence for occurrence in occurrences if occurrence is not absent), absent)
+
+
+def _inside(element: Any, value: Any) -> Any:
+    """The occurrences of a value that stand inside an element."""
+    found = [it for it in (() if value is absent else (value, *value.more)) if element in it.node.iterancestors()]
+    for it in found[:1]:
+        value = copy.copy(it)
+        value.more = found[1:]
+    return value if found else absent
 
 
 def _invoice_of(group: Group) -> Invoice | None:
@@ -827,6 +837,18 @@ class Invoice(Identified):
     def has_agreement(self) -> bool:
         """Whether a document of CII has the element around parties and references; others need none."""
         return self._has_part("agreement")
+
+    @view("BG-2")
+    def process_controls(self) -> Sequence[ProcessControl]:
+        """BG-2: process control, once for each element that a document of CII has around it."""
+        if self.node is None or self.syntax != "CII":
+            return [self.process]
+        found = []
+        for element in self.marks.get("context", ()):
+            process, specification = _inside(element, self.business_process), _inside(element, self.specification)
+            found.append(ProcessControl(business_process=process, specification=specification))
+            found[-1].__dict__["node"] = element
+        return found
 
     @view("BG-2")
     def process(self) -> ProcessControl:

@@ -11,6 +11,7 @@ from einvoice.model.invoice import (
     Attached,
     Buyer,
     Country,
+    Delivery,
     Document,
     GrossPrice,
     Invoice,
@@ -250,6 +251,7 @@ _DELIVERY: Final = group(
     leaf("ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime/udt:DateTimeString", "date", mark="date"),
     leaf("ram:DespatchAdviceReferencedDocument/ram:IssuerAssignedID", "../despatch_advice"),
     leaf("ram:ReceivingAdviceReferencedDocument/ram:IssuerAssignedID", "../receiving_advice"),
+    stray=Delivery,
     always=True,
 )
 

@@ -98,7 +98,7 @@ class _Reading:
                 self.walk(child, below, inner)
             elif kind == INSIDE:
                 if below.mark:
-                    group.__dict__["marks"] = group.marks | {below.mark}
+                    group.__dict__.setdefault("marks", {}).setdefault(below.mark, []).append(child)
                 if below.attributes:
                     _attributes(child, below, group)
                 self.walk(child, below, group)
@@ -140,7 +140,7 @@ class _Reading:
         """Keep a known thing that stands where no business term has it."""
         if around.kind != UNBOUND:
             self.uncovered.append(child)
-        inner.__dict__["marks"] = _ASTRAY
+        inner.__dict__["marks"] = {"astray": [child]}
         self.elsewhere.setdefault(type(inner), []).append(inner)
 
 
