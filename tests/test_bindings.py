@@ -412,6 +412,20 @@ def test_the_vat_totals_of_a_stray_are_not_the_invoices() -> None:
     assert len(invoice.elsewhere[Totals]) == 1
 
 
+def test_each_of_two_totals_has_its_own_vat() -> None:
+    name = "ram:SpecifiedTradeSettlementHeaderMonetarySummation"
+    one, other = (f"<{name}><ram:TaxTotalAmount>{amount}</ram:TaxTotalAmount></{name}>" for amount in "12")
+    invoice = settlement(f"{one}{other}<ram:PayeeTradeParty>{one}</ram:PayeeTradeParty>")
+
+    def vat(totals: Totals) -> list[str]:
+        return [total.amount.raw for total in totals.tax_totals]
+
+    assert vat(invoice.totals) == ["1"]
+    assert [vat(totals) for totals in invoice.totals.more] == [["2"]]
+    assert [vat(astray) for astray in invoice.elsewhere[Totals]] == [["1", "2"]]
+    assert vat(Totals()) == []
+
+
 def test_a_tax_scheme_of_another_party_is_a_stray() -> None:
     invoice = ubl(
         "<cac:AccountingSupplierParty><cac:Party><cac:AgentParty><cac:PartyTaxScheme><cbc:CompanyID>DE1</cbc:CompanyID>"

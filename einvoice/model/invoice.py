@@ -599,8 +599,11 @@ class Totals(Group):
     def tax_totals(self) -> Sequence[TaxTotal]:
         """The VAT of the invoice, but not what CII has of it inside other totals of the invoice than these."""
         invoice = _invoice_of(self)
-        totals = invoice.tax_totals if invoice is not None else ()
-        return [it for it in totals if it.parent is self or not (self.is_of_invoice and isinstance(it.parent, Totals))]
+        if invoice is None:
+            return ()
+        beside = [totals for totals in (invoice.totals, *invoice.totals.more) if totals is not self]
+        is_astray = len(beside) == 1 + len(invoice.totals.more)
+        return [it for it in invoice.tax_totals if is_astray or not any(it.parent is totals for totals in beside)]
 
     @property
     def is_of_invoice(self) -> bool:
