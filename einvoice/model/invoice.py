@@ -444,6 +444,11 @@ class PaymentTerms(Group):
     due_date: Date = term("BT-9")
     mandate_reference: Identifier = term("BT-89")
 
+    @property
+    def has_due_date(self) -> bool:
+        """Whether there is an element for the due date; in CII it may be empty."""
+        return "due date" in self.marks or self.due_date is not absent
+
 
 @numbered("", category="BT-95 BT-102 BT-118 BT-151", rate="BT-96 BT-103 BT-119 BT-152")
 class TaxCategory(Group):

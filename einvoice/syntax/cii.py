@@ -313,7 +313,7 @@ _SETTLEMENT: Final = inside(
         "ram:SpecifiedTradePaymentTerms",
         "payment_terms",
         leaf("ram:Description", "note"),
-        leaf("ram:DueDateDateTime/udt:DateTimeString", "due_date"),
+        leaf("ram:DueDateDateTime/udt:DateTimeString", "due_date", mark="due date"),
         leaf("ram:DirectDebitMandateID", "mandate_reference"),
     ),
     group(
