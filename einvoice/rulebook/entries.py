@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from einvoice.errors import RuleError
-from einvoice.rulebook import sections
+from einvoice.rulebook import rows, sections
 from einvoice.rulebook.build import Shelf
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.contexts import Contexts
@@ -31,8 +31,10 @@ def entries(folder: Path) -> Iterator[CatalogEntry]:
         for definition in definitions:
             yield from _of_rule(definition, shelf.contexts[name])
     for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
-        if path.parent.name not in shelf.sets:
+        if path.parent.name not in (*shelf.sets, rows.FOLDER):
             yield entry_of_text(path)
+    if (folder / rows.FOLDER).is_dir():
+        yield from rows.entries_of_rows(folder / rows.FOLDER)
 
 
 def _of_rule(definition: Definition, contexts: Contexts) -> Iterator[CatalogEntry]:
