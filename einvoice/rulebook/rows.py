@@ -20,7 +20,9 @@ _LAYERS: Final = {"national": "cius"}
 
 
 def entries_of_rows(folder: Path) -> Iterator[CatalogEntry]:
-    """One entry for each code of the tables in ``folder``."""
+    """One entry for each code of the tables in ``folder``; none where there are no tables."""
+    if not (folder / "texts.toml").exists():
+        return
     words = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
     found: dict[str, CatalogEntry] = {}
     for path in sorted(folder.glob("*.csv")):
@@ -45,7 +47,8 @@ def _entry(row: dict[str, str], words: dict[str, Any], layer: str, path: Path) -
 def _filled(text: str, row: dict[str, str], words: dict[str, Any], language: str) -> str:
     filled = {
         "path": _short(row["path"]),
-        "context": _place(row["context"], words, language),
+        "context": _place(row["context"], words["root"]["context"][language]),
+        "into": _place(row["context"], words["root"]["into"][language]),
         "argument": row["argument"],
         "list": words["lists"].get(row["argument"], {}).get(language, ""),
     }
@@ -54,10 +57,10 @@ def _filled(text: str, row: dict[str, str], words: dict[str, Any], language: str
     return text
 
 
-def _place(context: str, words: dict[str, Any], language: str) -> str:
+def _place(context: str, root: str) -> str:
     """The element that the rule is about: the last step, or all ways to write it."""
     if context == "/":
-        return str(words["root"][language])
+        return root
     return _short(context.rpartition("/")[2].partition("[")[0])
 
 
