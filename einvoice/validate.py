@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import logging
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -23,11 +25,15 @@ from einvoice.rulebook.sections import section
 from einvoice.rulebook.versions import Version, read_ruleset
 from einvoice.syntax import overrides, reader, schema, xml
 from einvoice.syntax.detect import Identity, identify, specifications
+from einvoice.syntax.rules.notes import Notes, SyntaxHit
+from einvoice.syntax.rules.table import rule_table
 
 MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
 _LONGEST: Final = 500
 """So many characters of a value a finding quotes at most."""
 _MOST_UNCOVERED: Final = 20
+_MOST_OF_A_CODE: Final = 100
+"""So often a rule about elements is told of at most; a broken export repeats itself."""
 _CURRENT: Final = "xrechnung-3.0"
 _SCHEMAS: Final = {
     "UBL": ({"de": "XML-Schema von UBL", "en": "XML schema of UBL"}, "2.1"),
@@ -86,11 +92,12 @@ def validate(
     identity = identify(document)
     judging = _Judging(data, identity, lang)
     violations = schema.violations(document, identity.root)
-    invoice = reader.read(document.getroot())
+    notes = Notes(document.getroot())
+    invoice = reader.read(document.getroot(), notes)
     judging.schema(violations, invoice)
     judging.declaration(invoice)
     judging.uncovered(invoice)
-    judging.rules(invoice, _layers(identity, forced=bool(profile or ruleset)))
+    judging.rules(invoice, notes, _layers(identity, forced=bool(profile or ruleset)))
     milliseconds = round((time.perf_counter() - started) * 1000)
     stack = Stack(mode, _status(identity), tuple(judging.layers), _national())
     return ValidationResult(judging.sorted(), identity, stack, invoice, lang, filename, milliseconds)
@@ -146,11 +153,11 @@ class _Judging:
         for element in () if self._broken else invoice.uncovered[:_MOST_UNCOVERED]:
             self._of_catalog("CONTENT-UNCOVERED", "file", element, {"element": etree.QName(element).localname})
 
-    def rules(self, invoice: Invoice, layers: tuple[str, ...]) -> None:
+    def rules(self, invoice: Invoice, notes: Notes, layers: tuple[str, ...]) -> None:
         """Judge by the rules of `layers`; one that does not run to its end is an error."""
         program, missing = _program(self._identity.syntax, layers)
         if program is not None:
-            self._run(program, invoice)
+            self._run(program, invoice, notes)
         for name in missing:
             self._not_run("LAYER-MISSING", name, invoice.node, profile=self._identity.profile)
 
@@ -165,10 +172,13 @@ class _Judging:
             )
         )
 
-    def _run(self, program: engine.Program, invoice: Invoice) -> None:
+    def _run(self, program: engine.Program, invoice: Invoice, notes: Notes) -> None:
         published = overrides.overrides(self._identity)
+        names = {layer.name for layer in program.layers}
         try:
             found = [self._of_rule(fired, invoice, published.get(fired.rule.code)) for fired in program.run(invoice)]
+            hits = [hit for hit in notes.hits() if hit.rule.layer in names]
+            found += self._of_hits(hits, invoice, published)
         except Exception as error:
             # A document must not bring the others down that are judged with it; nor may it pass for judged.
             _log.exception("The rules stopped")
@@ -177,7 +187,39 @@ class _Judging:
             return
         self._findings += found
         for name, _, version, specification, date, title, sha256, count in program.layers:
-            self.layers.append(Layer(name, title, version, specification, date, sha256, True, count))
+            rows, digest = _rows(self._identity.syntax, name, sha256)
+            self.layers.append(Layer(name, title, version, specification, date, digest, True, count + rows))
+
+    def _of_hits(
+        self, hits: list[SyntaxHit], invoice: Invoice, published: Mapping[str, overrides.Override]
+    ) -> list[Finding]:
+        """The findings of the rules about elements, no more than so many of a code."""
+        terms = _terms(invoice) if hits else {}
+        seen: Counter[str] = Counter()
+        found = []
+        for hit in hits:
+            seen[hit.code] += 1
+            if seen[hit.code] <= _MOST_OF_A_CODE:
+                about = terms.get(hit.element, ())
+                found.append(self._of_hit(hit, about, published.get(hit.code)))
+        return found
+
+    def _of_hit(self, hit: SyntaxHit, terms: tuple[str, ...], override: overrides.Override | None) -> Finding:
+        flag = cast("Severity", hit.rule.severity)
+        level = override.level if override else flag
+        return Finding(
+            code=hit.code,
+            severity=level,
+            flag=flag,
+            layer=hit.rule.layer,
+            section=section(None, terms, hit.rule.table),
+            terms=terms,
+            location=self._places.at(hit.element, hit.attribute),
+            values=_quotable(hit.values),
+            indicative=self._broken,
+            override=override if level != flag else None,
+            lang=self._lang,
+        )
 
     def _of_rule(self, fired: Fired, invoice: Invoice, override: overrides.Override | None) -> Finding:
         rule, place = fired.rule, fired.place
@@ -255,6 +297,14 @@ def _status(identity: Identity) -> Status:
     if identity.kind == "unknown":
         return "unknown"
     return "current" if identity.specification.current else "outdated"
+
+
+@functools.cache
+def _rows(syntax: str, layer: str, sha256: str) -> tuple[int, str]:
+    """How many rules about elements a layer has, and the digest of its rule data with theirs."""
+    rows = [rule for rule in rule_table(syntax).rules if rule.layer == layer]
+    told = [(rule.code, rule.context, rule.kind, rule.path, rule.argument, rule.severity) for rule in rows]
+    return len(rows), hashlib.sha256(f"{sha256} {told}".encode()).hexdigest() if rows else sha256
 
 
 @functools.cache

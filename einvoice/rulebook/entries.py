@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from einvoice.errors import RuleError
-from einvoice.rulebook import sections
+from einvoice.rulebook import rows, sections
 from einvoice.rulebook.build import Shelf
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.contexts import Contexts
@@ -30,9 +30,13 @@ def entries(folder: Path) -> Iterator[CatalogEntry]:
     for name, definitions in shelf.definitions.items():
         for definition in definitions:
             yield from _of_rule(definition, shelf.contexts[name])
+    composed = {entry.code: entry for entry in rows.entries_of_rows(folder / rows.FOLDER)}
     for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
-        if path.parent.name not in shelf.sets:
-            yield entry_of_text(path)
+        if path.parent.name not in (*shelf.sets, rows.FOLDER):
+            entry = entry_of_text(path)
+            row = composed.pop(entry.code, None)  # texts written by hand stand in for those put together from a row
+            yield entry if row is None else entry._replace(severities=row.severities)
+    yield from composed.values()
 
 
 def _of_rule(definition: Definition, contexts: Contexts) -> Iterator[CatalogEntry]:
