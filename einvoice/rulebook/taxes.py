@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from einvoice.model.values import absent
@@ -26,12 +26,12 @@ class Taxed:
     def __call__(self, items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence[Any]:
         """The items with a tax of the category and, if asked for, with a tax of the rate, in their order."""
         if id(items) not in self._by_category:
-            self._by_category[id(items)] = items, _index((item, _categories(item)) for item in items)
+            self._by_category[id(items)] = items, _index(_categories(items))
         alike = self._by_category[id(items)][1].get(category, ())
         if rate is None:
             return alike
         if (id(items), category) not in self._by_rate:
-            self._by_rate[id(items), category] = _index((item, _rates(item)) for item in alike)
+            self._by_rate[id(items), category] = _index(_rates(alike))
         return self._by_rate[id(items), category].get(rate, ())
 
 
@@ -52,17 +52,20 @@ def taxed(items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence
     return Taxed()(items, category, rate)
 
 
-def _index(sorted_by: Iterator[tuple[Any, set[Any]]]) -> _Index:
+def _categories(items: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    return ((it.text, item) for item in items for tax in item.taxes for it in occurrences(tax.category))
+
+
+def _rates(items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    return ((it.number, item) for item in items for tax in item.taxes for it in occurrences(tax.rate))
+
+
+def _index(pairs: Iterable[tuple[Any, Any]]) -> _Index:
+    """Every item once below each of its keys; one after the other, so that those of the same item are neighbours."""
     index: _Index = {}
-    for item, keys in sorted_by:
-        for key in keys:
-            index.setdefault(key, []).append(item)
+    for key, item in pairs:
+        alike = index.setdefault(key, [])
+        if not alike or alike[-1] is not item:
+            alike.append(item)
+    index.pop(absent, None)  # absent is equal to nothing, but as a key it would be found
     return index
-
-
-def _categories(item: Any) -> set[str]:
-    return {category.text for tax in item.taxes for category in occurrences(tax.category)}
-
-
-def _rates(item: Any) -> set[Any]:
-    return {rate.number for tax in item.taxes for rate in occurrences(tax.rate)} - {absent}
