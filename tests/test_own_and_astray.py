@@ -21,6 +21,8 @@ from einvoice.model.values import Code, Quantity
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
 
+SUMMATION = "SpecifiedTradeSettlementHeaderMonetarySummation"
+SETTLEMENT = "ApplicableHeaderTradeSettlement"
 DECLARED = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in NAMESPACES.items())
 LINES = """
 <cac:InvoiceLine>
@@ -136,3 +138,32 @@ def test_what_stands_in_a_period() -> None:
         assert invoice.period.has_content is there
     assert not Period().has_content
     assert Period(tax_point_code=Code("3")).has_content
+
+
+def test_a_role_with_a_party_that_gives_no_address() -> None:
+    addressed = "<cac:Party><cbc:EndpointID>x</cbc:EndpointID></cac:Party>"
+    invoice = document(
+        "ubl:Invoice",
+        f"<cac:AccountingCustomerParty>{addressed}<cac:Party/></cac:AccountingCustomerParty>"
+        f"<cac:AccountingSupplierParty>{addressed}</cac:AccountingSupplierParty>",
+    )
+    assert invoice.buyer.has_party_without_address
+    assert not invoice.seller.has_party_without_address
+
+
+def test_each_settlement_has_its_own_currencies_and_totals() -> None:
+    total = "<ram:TaxTotalAmount>1</ram:TaxTotalAmount>"
+    totals = f"<ram:{SUMMATION}>{total}</ram:{SUMMATION}>"
+    currency = "<ram:InvoiceCurrencyCode>EUR</ram:InvoiceCurrencyCode>"
+    settlements = "".join(f"<ram:{SETTLEMENT}>{content}</ram:{SETTLEMENT}>" for content in (totals, currency + totals))
+    transaction = f"<rsm:SupplyChainTradeTransaction>{settlements}</rsm:SupplyChainTradeTransaction>"
+    first, second = document("rsm:CrossIndustryInvoice", transaction).settlements
+    assert len(first.tax_totals) == len(second.tax_totals) == 1
+    assert not list(first.currency)
+    assert second.currency.raw == "EUR"
+    assert document("rsm:CrossIndustryInvoice", "").settlements == []
+
+
+def test_what_no_document_of_cii_gave_is_one_settlement() -> None:
+    (settlement,) = document("ubl:Invoice", "<cac:TaxTotal/><cac:TaxTotal/>").settlements
+    assert len(settlement.tax_totals) == 2

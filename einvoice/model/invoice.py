@@ -243,8 +243,13 @@ class Seller(Addressee):
 
     @property
     def has_party(self) -> bool:
-        """Whether the role has a party, be it empty: in UBL an element in its own."""
+        """Whether the role has a party, be it empty: in UBL an element of its own."""
         return self.node is None or "party" in self.marks
+
+    @property
+    def has_party_without_address(self) -> bool:
+        """Whether UBL has a party in this role that gives no electronic address; there may be several."""
+        return any(_inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
 
     @view("BT-31")
     def vat_identifiers(self) -> Sequence[Identifier]:
@@ -283,8 +288,13 @@ class Buyer(Addressee):
 
     @property
     def has_party(self) -> bool:
-        """Whether the role has a party, be it empty: in UBL an element in its own."""
+        """Whether the role has a party, be it empty: in UBL an element of its own."""
         return self.node is None or "party" in self.marks
+
+    @property
+    def has_party_without_address(self) -> bool:
+        """Whether UBL has a party in this role that gives no electronic address; there may be several."""
+        return any(_inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
 
     @view("BT-48")
     def vat_identifiers(self) -> Sequence[Identifier]:
@@ -587,6 +597,14 @@ class TaxTotal(Group):
         ]
 
 
+class Settlement(Group):
+    """What the currencies and VAT totals of an invoice are together; a document of CII has an element around them."""
+
+    currency: Code = term("BT-5")
+    tax_currency: Code = term("BT-6")
+    tax_totals: Sequence[TaxTotal] = terms("BT-110", "BT-111")
+
+
 class Totals(Group):
     """BG-22: the sums of the invoice. The VAT is ``Invoice.vat_total``, since a document may have two of them."""
 
@@ -855,6 +873,19 @@ class Invoice(Identified):
         for element in self.marks.get("context", ()):
             process, specification = _inside(element, self.business_process), _inside(element, self.specification)
             found.append(ProcessControl(business_process=process, specification=specification))
+            found[-1].__dict__["node"] = element
+        return found
+
+    @property
+    def settlements(self) -> Sequence[Settlement]:
+        """Currencies and VAT totals, once for each element that a document of CII has around them."""
+        if self.node is None or self.syntax != "CII":
+            return [Settlement(currency=self.currency, tax_currency=self.tax_currency, tax_totals=self.tax_totals)]
+        found = []
+        for element in self.marks.get("settlement", ()):
+            currency, tax_currency = _inside(element, self.currency), _inside(element, self.tax_currency)
+            tax_totals = [total for total in self.tax_totals if element in total.node.iterancestors()]
+            found.append(Settlement(currency=currency, tax_currency=tax_currency, tax_totals=tax_totals))
             found[-1].__dict__["node"] = element
         return found
 

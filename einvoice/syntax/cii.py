@@ -338,6 +338,7 @@ _SETTLEMENT: Final = inside(
     ),
     leaf("ram:ReceivableSpecifiedTradeAccountingAccount/ram:ID", "accounting_reference"),
     always=True,
+    mark="settlement",
 )
 
 TABLE: Final = Table(
