@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import csv
 import functools
+import re
+from typing import TypeAlias
 
 from einvoice.data import rules_folder
 
 _COLUMNS = ["code", "since", "until"]
+_PART = re.compile("([0-9]+)([a-z]*)")
+
+Release: TypeAlias = tuple[tuple[int, str], ...]
 
 
 @functools.cache
@@ -51,11 +56,12 @@ def _rows(name: str) -> tuple[dict[str, str], ...]:
     return rows
 
 
-def _holds(since: str, until: str, release: tuple[int, ...] | None) -> bool:
+def _holds(since: str, until: str, release: Release | None) -> bool:
     if release is None:
         return not until
     return (not since or _release(since) <= release) and (not until or release < _release(until))
 
 
-def _release(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
+def _release(version: str) -> Release:
+    """A release as something to order by: 1.3.6a comes after 1.3.6 and before 1.3.7."""
+    return tuple((int(number), letters) for number, letters in _PART.findall(version))

@@ -33,6 +33,12 @@ def test_a_code_holds_from_one_release_until_another(folder):
     assert codes("fruit") == {"apple", "pear"}
 
 
+def test_a_release_may_end_in_a_letter(folder):
+    (folder / "fruit.csv").write_text("code,since,until\npear,1.3.6a,\nplum,,1.3.6a\n")
+    assert codes("fruit", "1.3.6") == {"plum"}
+    assert codes("fruit", "1.3.6a") == codes("fruit", "1.3.7") == {"pear"}
+
+
 def test_a_code_may_be_in_the_list_of_one_syntax_only(folder):
     (folder / "fruit.csv").write_text("code,since,until,only\napple,,,\npear,,,ubl\nplum,,,cii\n")
     assert codes("fruit", syntax="UBL") == {"apple", "pear"}
