@@ -27,7 +27,8 @@ class CatalogEntry(NamedTuple):
 
     ``severity`` and ``terms`` are those of UBL where the syntaxes differ; ``severities`` and ``never`` (why the rule
     cannot be broken) say it for each. ``texts`` are by language and name, ``stand_ins`` what they quote where no
-    invoice is at hand. ``examples`` are the situations that break the rule.
+    invoice is at hand. ``examples`` are the situations that break the rule. ``xpaths`` say for each syntax where the
+    rule points (prefixes: `einvoice.NAMESPACES`).
     """
 
     code: str
@@ -46,6 +47,7 @@ class CatalogEntry(NamedTuple):
     never: dict[str, str] = {}  # noqa: RUF012
     stand_ins: dict[str, str] = {}  # noqa: RUF012
     examples: tuple[str, ...] = ()
+    xpaths: dict[str, str] = {}  # noqa: RUF012
 
     def title(self, language: str, values: Mapping[str, Any] = _NO_VALUES) -> str:
         """What is wrong, in a line. ``language`` is ``de`` or ``en``, ``values`` what a finding has to quote."""
