@@ -100,6 +100,22 @@ def test_something_missing_is_told_at_what_it_is_missing_from():
     assert finding.xpath == "/ubl:Invoice"
 
 
+def test_values_that_do_not_fit_each_other_are_told_at_their_group():
+    wrong = UBL.replace(b'"EUR">260.00</cbc:TaxableAmount>', b'"EUR">250.00</cbc:TaxableAmount>')
+    finding = next(it for it in einvoice.validate(wrong).findings if it.code == "BR-S-08")
+    assert finding.values["actual"] == Decimal("250.00")
+    assert finding.xpath == "/ubl:Invoice/cac:TaxTotal/cac:TaxSubtotal[1]"
+
+
+def test_a_finding_points_inside_what_its_rule_looked_at():
+    discount = b"<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator>"
+    amounts = b'<cbc:Amount currencyID="EUR">1</cbc:Amount><cbc:BaseAmount currencyID="EUR">1</cbc:BaseAmount>'
+    wrong = UBL.replace(b"</cac:Price>", discount + amounts + b"</cac:AllowanceCharge></cac:Price>", 1)
+    (finding,) = einvoice.validate(wrong).findings
+    assert (finding.code, finding.bt_field) == ("PEPPOL-EN16931-R046", "BT-146")
+    assert finding.xpath == "/ubl:Invoice/cac:InvoiceLine[1]/cac:Price/cac:AllowanceCharge"
+
+
 def test_the_language_of_the_texts_is_german_unless_asked_for():
     german = einvoice.validate(WRONG_SUM).findings[0]
     english = einvoice.validate(WRONG_SUM, lang="en").findings[0]
