@@ -17,7 +17,19 @@ from einvoice.data import rules_folder
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Value
-from einvoice.result import LANGUAGES, Finding, Language, Layer, Mode, Places, Severity, Stack, Status, ValidationResult
+from einvoice.result import (
+    LANGUAGES,
+    Finding,
+    Language,
+    Layer,
+    Mode,
+    Original,
+    Places,
+    Severity,
+    Stack,
+    Status,
+    ValidationResult,
+)
 from einvoice.rulebook import engine
 from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.rule import Fired
@@ -100,7 +112,8 @@ def validate(
     judging.rules(invoice, notes, _layers(identity, forced=bool(profile or ruleset)))
     milliseconds = round((time.perf_counter() - started) * 1000)
     stack = Stack(mode, _status(identity), tuple(judging.layers), _national())
-    return ValidationResult(judging.sorted(), identity, stack, invoice, lang, filename, milliseconds)
+    original = Original(data, invoice)
+    return ValidationResult(judging.sorted(), identity, stack, original, lang, filename, milliseconds)
 
 
 def _parse(data: bytes) -> Any:

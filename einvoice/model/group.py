@@ -10,7 +10,7 @@ import copy
 import functools
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Final, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from einvoice.model import source
 from einvoice.model.values import absent
@@ -58,6 +58,10 @@ def numbered(groups: str, **numbers: str) -> Callable[[G], G]:
         return cls
 
     return declare
+
+
+#: What a group has from the document that it was read from.
+_OF_DOCUMENT: Final = ("node", "around", "marks", "elsewhere", "uncovered")
 
 
 @dataclass_transform(kw_only_default=True)
@@ -122,6 +126,10 @@ class Group:
             for item in content if isinstance(content, list | tuple) else (content,):
                 if isinstance(item, Group):
                     yield from item.walk()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For a deep copy or another process: what was said, without the document that said it."""
+        return {name: content for name, content in vars(self).items() if name not in _OF_DOCUMENT}
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
