@@ -43,7 +43,8 @@ def taxed(items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence
     of another, and nobody asks whether it is VAT.
 
     >>> from decimal import Decimal
-    >>> from einvoice.model.invoice import Line, LineTax
+    >>> from einvoice.model.lines import Line
+    >>> from einvoice.model.money import LineTax
     >>> from einvoice.model.values import Code, Percentage
     >>> line = Line(taxes=[LineTax(category=Code("S"), rate=Percentage("19.0"))])
     >>> taxed([line], "S", Decimal(19)) == [line], taxed([line], "S", Decimal(7)), taxed([line], "E")
