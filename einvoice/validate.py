@@ -71,6 +71,7 @@ def read(source: xml.Source) -> Invoice:
     return reader.read(document.getroot())
 
 
+@reader.collector_at_rest()
 def validate(
     source: xml.Source,
     *,
