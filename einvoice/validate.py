@@ -237,6 +237,7 @@ class _Judging:
             values=_quotable(fired.values),
             indicative=self._broken,
             override=override if level != flag else None,
+            noted=fired.notes,
             lang=self._lang,
         )
 
