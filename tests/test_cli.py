@@ -109,8 +109,8 @@ def test_the_table_has_code_place_title_numbers_and_fix(bad, good, capsys, monke
         "BR-CO-10",
         "Zeile 113, BT-106",
         "Fehler: Die Summe der Positionsbeträge stimmt nicht",
-        "erwartet 368.99, gefunden 369.00, Differenz 0.01",
-        "→ BT-106 auf 368.99 setzen",
+        "erwartet 368,99, gefunden 369,00, Differenz 0,01",
+        "→ BT-106 auf 368,99 setzen",
         "gültig, keine Befunde",
     ):
         assert part in printed.out
