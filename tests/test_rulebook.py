@@ -184,7 +184,9 @@ def test_what_is_missing_is_said_in_words() -> None:
     assert "Given: BT-106, calculated: …." in entry("BR-CO-10").explanation("en")
 
 
-@pytest.mark.parametrize(("values", "title"), [({}, "nicht angegeben"), ({"it.x": " "}, "leer"), ({"it.x": "A"}, "„A“")])
+@pytest.mark.parametrize(
+    ("values", "title"), [({}, "nicht angegeben"), ({"it.x": " "}, "leer"), ({"it.x": "A"}, "„A“")]
+)
 def test_words_of_ours_stand_in_no_quotes(values: dict[str, str], title: str) -> None:
     texts = {"title": "Das Land „{it.x}“ fehlt"}
     made = CatalogEntry("X", "fatal", "", "", (), {"de": texts}, "")

@@ -15,7 +15,7 @@ from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.contexts import Contexts
 from einvoice.rulebook.language import Where
 from einvoice.rulebook.load import TEXTS, Definition, check_keys, check_texts, natural
-from einvoice.rulebook.notes import DIFFERS_OF_TEXTS, check_notes, notes
+from einvoice.rulebook.notes import DIFFERS_OF_TEXTS, check_found, check_notes, notes
 from einvoice.rulebook.proof import terms_at
 from einvoice.rulebook.rule import SYNTAXES
 
@@ -119,6 +119,7 @@ def _notes_of_text(data: Mapping[str, Any], file: str) -> tuple[dict[str, Any], 
     for entry in data.get("differs", ()):
         check_keys(entry, DIFFERS_OF_TEXTS, file, "differs")
     check_notes(data, file)
+    check_found(data, file)
     return tuple(note.plain() for note, _ in notes(data))
 
 

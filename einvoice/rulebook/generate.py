@@ -18,8 +18,8 @@ _STEP: Final = "    "
 def generate(proofs: Sequence[Proof]) -> tuple[str, dict[str, str], set[str]]:
     """The source of a module that runs all rules; the exact numbers and the code lists that it needs as globals.
 
-    A broken rule is reported by calling the second argument of its function with its place in ``proofs``, the contents of
-    its names, and whether each of its notes holds.
+    A broken rule is reported by calling the second argument of its function with its place in ``proofs``, the contents
+    of its names, and whether each of its notes holds.
     """
     by_scope: dict[str, list[tuple[int, Proof]]] = {}
     for number, proof in enumerate(proofs):

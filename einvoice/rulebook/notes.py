@@ -13,9 +13,10 @@ from typing import Any, Final, NamedTuple
 from einvoice.errors import RuleError
 from einvoice.rulebook.rule import SYNTAXES
 
-_SAID: Final = {"syntax": str, "since": str, "until": str, "source": str, "codes": list, "de": str, "en": str}
-DIFFERS: Final = {**_SAID, "artefact": str, "when": str}
-NOTES: Final = {**_SAID, "kind": str, "when": str}
+_SAID: Final = {"syntax": str, "source": str, "codes": list, "de": str, "en": str}
+_OF_RULE: Final = {**_SAID, "since": str, "until": str, "when": str}
+DIFFERS: Final = {**_OF_RULE, "artefact": str}
+NOTES: Final = {**_OF_RULE, "kind": str}
 #: Where there is no rule to read, a note has no condition, but texts of the document that it is about.
 DIFFERS_OF_TEXTS: Final = {**_SAID, "artefact": str, "found": list}
 
@@ -63,7 +64,7 @@ def notes(data: Mapping[str, Any]) -> list[tuple[Note, list[str] | None]]:
 
 
 def check_notes(data: Mapping[str, Any], file: str) -> None:
-    """Both languages, a known kind and syntax, and a source for what is said of an artefact; ``RuleError`` otherwise."""
+    """Both languages, a known kind and syntax, a source for what is said of an artefact; ``RuleError`` otherwise."""
     for key, inside in (("differs", "artefact"), ("notes", "kind")):
         for entry in data.get(key, ()):
             needed = ("de", "en", "source") if key == "differs" else ("de", "en")
@@ -74,6 +75,14 @@ def check_notes(data: Mapping[str, Any], file: str) -> None:
             _one_of(entry.get("syntax", "ubl"), map(str.lower, SYNTAXES), file, f"[[{key}]].syntax")
             if entry.get(inside) == MILDER and "when" in entry:
                 raise RuleError("is of no use: no finding tells it", file=file, key=f"[[{key}]].when")
+
+
+def check_found(data: Mapping[str, Any], file: str) -> None:
+    """Where there is no rule, the text that is found has to tell a finding's note, in either syntax; ``RuleError``."""
+    for entry in data.get("differs", ()):
+        if entry["artefact"] != MILDER and ("syntax" in entry or not entry.get("found")):
+            hint = "name the texts of the document, and no syntax"
+            raise RuleError("says when a finding tells it", file=file, key="[[differs]].found", hint=hint)
 
 
 def _one_of(content: Any, known: Iterable[str], file: str, key: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -19,8 +18,8 @@ class Rule(NamedTuple):
     ``code``, ``severity`` and ``terms`` are those of one syntax. ``names`` are the names that a broken rule reports
     on: ``invoice``, the loop variables, the constants of its family, its ``let`` names; ``item`` is the place among
     them of what the rule was looking at. ``path`` leads from one of them to the value of the first term
-    (``totals.line_net``; '' where that is no single value), ``quotes`` are the paths that the texts quote. ``notes`` are
-    the numbers, among those of the catalog's entry, of the notes that a finding may tell.
+    (``totals.line_net``; '' where that is no single value), ``quotes`` are the paths that the texts quote. ``notes``
+    are the numbers, among those of the catalog's entry, of the notes that a finding may tell.
     """
 
     code: str
