@@ -163,6 +163,23 @@ def test_what_may_come_from_rounding_says_so_with_its_numbers() -> None:
     assert told(document.replace("{}", "370.00"), "BR-CO-10") == []
 
 
+def test_a_price_may_have_been_rounded() -> None:
+    price = '<cbc:PriceAmount currencyID="EUR">0.33</cbc:PriceAmount>'
+    document = re.sub("<cbc:PriceAmount.*?</cbc:PriceAmount>", price, UBL, count=1)
+    document = re.sub(r"(<cbc:InvoicedQuantity[^>]*>)[^<]*", r"\g<1>1000", document, count=1)
+    document = re.sub(
+        r'(<cac:InvoiceLine>.*?<cbc:LineExtensionAmount currencyID="EUR">)[^<]*',
+        r"\g<1>{}",
+        document,
+        count=1,
+        flags=re.DOTALL,
+    )
+    ((kind, text),) = told(document.replace("{}", "333.33"), "PEPPOL-EN16931-R120")
+    assert kind == "rounding"
+    assert "3.33" in text
+    assert told(document.replace("{}", "340.00"), "PEPPOL-EN16931-R120") == []
+
+
 def test_a_rounded_amount_to_pay_belongs_into_bt_114() -> None:
     document = re.sub(r"(<cbc:PayableAmount[^>]*>)[^<]*", r"\g<1>400.03", UBL)
     ((kind, text),) = told(document, "BR-CO-16")

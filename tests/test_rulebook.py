@@ -185,12 +185,27 @@ def test_what_is_missing_is_said_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "title"), [({}, "nicht angegeben"), ({"it.x": " "}, "leer"), ({"it.x": "A"}, "„A“")]
+    ("values", "title"), [({}, "(nicht angegeben)"), ({"it.x": " "}, "(leer)"), ({"it.x": "A"}, "„A“")]
 )
 def test_words_of_ours_stand_in_no_quotes(values: dict[str, str], title: str) -> None:
     texts = {"title": "Das Land „{it.x}“ fehlt"}
     made = CatalogEntry("X", "fatal", "", "", (), {"de": texts}, "")
     assert made.title("de", values) == f"Das Land {title} fehlt"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Given: {actual}.", "Given: nothing."),
+        ("Given: {it.x}, calculated: {expected}.", "Given: nothing, calculated: …."),
+        ("The charge of {it.amount} {invoice.currency} says", "The charge of (not given) says"),
+        ("An allowance ({it.amount})", "An allowance (not given)"),
+        ("Line {line.identifier} is {it.empty}, {it.empty}", "Line (not given) is (empty), (empty)"),
+    ],
+)
+def test_words_for_what_is_missing_fit_into_the_sentence(text: str, said: str) -> None:
+    made = CatalogEntry("X", "fatal", "", "", (), {"en": {"explanation": text}}, "")
+    assert made.explanation("en", {"it.empty": ""}) == said
 
 
 def test_one_code_with_two_meanings() -> None:

@@ -15,9 +15,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.data import rules_folder
 from einvoice.rulebook import cache
-from einvoice.rulebook.shown import empty, missing, show
+from einvoice.rulebook.shown import lacking, show
 
 _QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
+_TWICE: Final = re.compile(r"(\([^()]+\)) \1")
+"""What lacks twice in a row, such as an amount and its currency, is told once."""
 _UNKNOWN: Final = "…"
 _NO_VALUES: Final[Mapping[str, Any]] = {}
 Values: TypeAlias = "Mapping[str, Any] | None"
@@ -81,10 +83,10 @@ class CatalogEntry(NamedTuple):
                 said = ""
             if said.strip():
                 return f"{before}{said}{after}"
-            absent = empty(language) if name in (values or ()) else missing(name, language)
-            return absent if before and after else f"{before}{absent}{after}"  # words of ours stand in no quotes
+            words = lacking(name, values or {}, language, text[: found.start()])
+            return words if before and after else f"{before}{words}{after}"  # words of ours stand in no quotation marks
 
-        return _QUOTED.sub(quoted, text)
+        return _TWICE.sub(r"\1", _QUOTED.sub(quoted, text))
 
 
 class Catalog(Mapping[str, CatalogEntry]):

@@ -31,13 +31,15 @@ def show(value: Any, beside: Mapping[str, Any], language: str) -> str:
     return shown if language == "en" else shown.translate(_GERMAN)
 
 
-def empty(language: str) -> str:
-    """What stands for a text without characters."""
-    return _EMPTY[language]
-
-
-def missing(name: str, language: str) -> str:
-    """What stands for what the invoice does not say ("Given: nothing"); "…" for what cannot be worked out then."""
-    if name == "actual":
-        return _NOTHING[language]
-    return _MISSING[language] if "." in name else "…"
+def lacking(name: str, values: Mapping[str, Any], language: str, before: str) -> str:
+    """What stands for a value of which there is nothing to show, by the text ``before`` it: "Given: nothing" and, in the
+    middle of a sentence, "line (not given)". An empty text is told apart; "…" is what cannot be worked out.
+    """
+    listed = before.endswith(": ")
+    if name in values:
+        words = _EMPTY[language]
+    elif name != "actual" and "." not in name:
+        return "…"
+    else:
+        words = _NOTHING[language] if listed else _MISSING[language]
+    return words if listed or before.endswith("(") else f"({words})"
