@@ -32,8 +32,8 @@ def show(value: Any, beside: Mapping[str, Any], language: str) -> str:
 
 
 def lacking(name: str, values: Mapping[str, Any], language: str, before: str) -> str:
-    """What stands for a value of which there is nothing to show, by the text ``before`` it: "Given: nothing" and, in the
-    middle of a sentence, "line (not given)". An empty text is told apart; "…" is what cannot be worked out.
+    """What stands for a value of which there is nothing to show, by the text ``before`` it: "Given: nothing" and, in
+    a sentence, "line (not given)". An empty text is told apart; "…" is what cannot be worked out.
     """
     listed = before.endswith(": ")
     if name in values:
