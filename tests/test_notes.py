@@ -14,6 +14,7 @@ from einvoice.data import rules_folder
 from einvoice.errors import RuleError
 from einvoice.result import Finding, ValidationResult
 from einvoice.rulebook.catalog import catalog, entry
+from einvoice.rulebook.engine import rulebook
 from einvoice.rulebook.entries import entry_of_text
 from einvoice.rulebook.load import read_definitions, read_file
 from einvoice.rulebook.notes import Note
@@ -153,6 +154,14 @@ def test_no_half_cent_breaks_one_rule_and_keeps_the_other() -> None:
         for document in (vat_of, vat_of_cii):
             codes = {finding.code for finding in judged(document("S", "-7612.50", "19", tax)).findings}
             assert not codes & {"BR-CO-17", "BR-S-09"}
+
+
+def test_before_1_3_5_a_negative_half_cent_could_not_be_right_in_cii() -> None:
+    invoice = einvoice.read(vat_of_cii("S", "-7612.50", "19", "-1446.38").encode())
+    program = rulebook().program("CII", ["en16931"], {"en16931": "1.3.3"})
+    (fired,) = (it for it in program.run(invoice) if it.rule.code == "BR-CO-17")
+    (number,) = fired.notes
+    assert "issues/74" in entry("BR-CO-17").notes[number]["source"]
 
 
 def test_what_may_come_from_rounding_says_so_with_its_numbers() -> None:
