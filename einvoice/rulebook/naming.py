@@ -78,7 +78,7 @@ class Names(Generic[Row]):
 
     def __getitem__(self, path: str) -> Row:
         """The row for a path of the tables. Raises ``RuleError`` where nobody has named it."""
-        plain = _PREFIX.sub("", path)
+        plain: str = _PREFIX.sub("", path)
         for candidate in (*_endings(plain), *_endings(_CONDITION.sub("", plain))):
             if candidate in self._rows:
                 return self._rows[candidate]

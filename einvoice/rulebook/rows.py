@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from einvoice.model.terms import LANGUAGES
 from einvoice.rulebook import sections
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.load import TEXTS
@@ -64,21 +65,21 @@ class Composer:
         """The entry of a row of ``file``."""
         table = file.stem.partition("-")[2]
         texts = self._texts[self._kind(row)]
+        section, terms = "document", tuple[str, ...]()
         if table:  # the texts of these tables name nothing; nearly all codes have texts written by hand besides
-            terms, section = (), "document"
-            words = {language: {"list": self._said("lists", row["argument"], language)} for language in ("de", "en")}
+            words = {language: {"list": self._said("lists", row["argument"], language)} for language in LANGUAGES}
         else:
             noun, place = self._named(row)
             terms = tuple((noun.term or place.term).split())
             section = sections.section(place.section or None, terms, f"{FOLDER}/{file.name}")
-            words = {language: self._words(row, noun, place, language) for language in ("de", "en")}
+            words = {language: self._words(row, noun, place, language) for language in LANGUAGES}
         return CatalogEntry(
             row["code"],
             row["severity"],
             "cius" if table == _NATIONAL else "en16931",
             section,
             terms,
-            {lang: {name: _filled(texts[lang][name], words[lang]) for name in TEXTS} for lang in ("de", "en")},
+            {lang: {name: _filled(texts[lang][name], words[lang]) for name in TEXTS} for lang in LANGUAGES},
             f"{FOLDER}/{file.name}",
             examples=(_filled(texts["example"], words["en"]),) if "example" in texts else (),
         )
