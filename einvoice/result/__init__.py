@@ -1,6 +1,6 @@
 """What a validation says: findings, and the result that holds them."""
 
-from einvoice.result.finding import Finding, Severity
+from einvoice.result.finding import Finding, Note, Severity
 from einvoice.result.location import Location, Places
 from einvoice.result.original import Original
 from einvoice.result.stack import Layer, Mode, Stack, Status
@@ -14,6 +14,7 @@ __all__ = [
     "Layer",
     "Location",
     "Mode",
+    "Note",
     "Original",
     "Places",
     "Severity",
