@@ -17,7 +17,7 @@ from einvoice import errors
 from einvoice.data import rules_folder
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
-from einvoice.model.values import Value
+from einvoice.model.values import Value, absent
 from einvoice.result import (
     LANGUAGES,
     Finding,
@@ -300,13 +300,18 @@ def _terms(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
     """The business terms of the document's elements, where they can mean but one."""
     found: dict[Any, tuple[str, ...]] = {}
     for group in invoice.walk():
-        for name in group.fields:
-            content = getattr(group, name)
-            numbers = tuple(dict.fromkeys(terms_of(type(group), name)))
-            if len(numbers) == 1:
-                several = content if isinstance(content, list | tuple) else (content,)
-                found.update({it.node: numbers for it in several if isinstance(it, Value | Group)})
+        kind: Any = type(group)
+        for name, number in _certain(kind):
+            content = vars(group).get(name, absent)
+            found.update({it.node: number for it in (content if isinstance(content, list) else (content,)) if it})
     return found
+
+
+@functools.cache
+def _certain(kind: type[Group]) -> tuple[tuple[str, tuple[str]], ...]:
+    """The fields of a class of groups that can mean but one business term, each with that term."""
+    numbers = {name: tuple(dict.fromkeys(terms_of(kind, name))) for name in kind.fields}
+    return tuple((name, (one[0],)) for name, one in numbers.items() if len(one) == 1)
 
 
 def _quotable(values: Mapping[str, object]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from einvoice.syntax.rules.notes import Notes
 from einvoice.syntax.rules.places import Place, places
 from einvoice.syntax.tables import table_of
 
-_LARGE: Final = 100_000
+_LARGE: Final = 10_000
 """So many new objects are better not searched for garbage at once."""
 _new: Final[Any] = object.__new__
 _ASTRAY: Final = frozenset({"astray"})
