@@ -17,7 +17,7 @@ from einvoice import errors
 from einvoice.data import rules_folder
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
-from einvoice.model.values import Value, absent
+from einvoice.model.values import Value
 from einvoice.result import (
     LANGUAGES,
     Finding,
@@ -139,15 +139,15 @@ class _Judging:
         self._places = Places(data)
         self._identity = identity
         self._lang = lang
+        self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, once somebody asks
         self._broken = False  # the schema
         self._told: set[Any] = set()  # elements that a rule about elements has found
 
     def schema(self, violations: Sequence[schema.SchemaViolation], invoice: Invoice) -> None:
         """Tell what the XML schema says."""
         self._broken = bool(violations)
-        terms = _terms(invoice) if violations else {}
         for violation in violations:
-            about = terms.get(violation.element, ())
+            about = self._about(violation.element, invoice)
             self._of_catalog(violation.code, "schema", violation.element, violation.values, about)
         title, version = _SCHEMAS[self._identity.syntax]
         digest = schema.sha256(self._identity.root)
@@ -214,14 +214,13 @@ class _Judging:
         self, hits: list[SyntaxHit], invoice: Invoice, published: Mapping[str, overrides.Override]
     ) -> list[Finding]:
         """The findings of the rules about elements, no more than so many of a code."""
-        terms = _terms(invoice) if hits else {}
         seen: Counter[str] = Counter()
         found = []
         for hit in hits:
             self._told.update(hit.found)
             seen[hit.code] += 1
             if seen[hit.code] <= _MOST_OF_A_CODE:
-                about = terms.get(hit.element, ())
+                about = self._about(hit.element, invoice)
                 found.append(self._of_hit(hit, about, published.get(hit.code)))
         for code, times in seen.items():
             self._more(found, code, times - _MOST_OF_A_CODE)
@@ -291,6 +290,12 @@ class _Judging:
             )
         )
 
+    def _about(self, element: Any, invoice: Invoice) -> tuple[str, ...]:
+        """The business term of an element, where it can mean but one."""
+        if self._terms is None:
+            self._terms = _terms(invoice)
+        return self._terms.get(element, ())
+
     def _not_run(self, code: str, layer: str, node: Any, **values: str) -> None:
         self.layers.append(Layer(layer, {}, executed=False))
         self._of_catalog(code, layer, node, {"layer": layer, **values})
@@ -299,19 +304,24 @@ class _Judging:
 def _terms(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
     """The business terms of the document's elements, where they can mean but one."""
     found: dict[Any, tuple[str, ...]] = {}
-    for group in invoice.walk():
+    groups: list[Group] = [invoice]
+    for group in groups:  # what is in a group is looked at later, and has the last word on its element
         kind: Any = type(group)
-        for name, number in _certain(kind):
-            content = vars(group).get(name, absent)
-            found.update({it.node: number for it in (content if isinstance(content, list) else (content,)) if it})
+        certain = _certain(kind)
+        for name, content in vars(group).items():
+            for it in content if isinstance(content, list) else (content,):
+                if isinstance(it, Group):
+                    groups.append(it)
+                if name in certain:
+                    found[it.node] = certain[name]
     return found
 
 
 @functools.cache
-def _certain(kind: type[Group]) -> tuple[tuple[str, tuple[str]], ...]:
-    """The fields of a class of groups that can mean but one business term, each with that term."""
+def _certain(kind: type[Group]) -> dict[str, tuple[str]]:
+    """The fields of a class of groups that can mean but one business term, with that term."""
     numbers = {name: tuple(dict.fromkeys(terms_of(kind, name))) for name in kind.fields}
-    return tuple((name, (one[0],)) for name, one in numbers.items() if len(one) == 1)
+    return {name: (one[0],) for name, one in numbers.items() if len(one) == 1}
 
 
 def _quotable(values: Mapping[str, object]) -> dict[str, Any]:
