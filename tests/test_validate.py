@@ -1,5 +1,6 @@
 """From a file to the verdict."""
 
+import gc
 import io
 import logging
 import re
@@ -320,6 +321,27 @@ def test_several_threads_may_validate_at_once():
     for thread in threads:
         thread.join()
     assert found == [True] * 80
+
+
+@pytest.mark.parametrize("at_work", [True, False])
+def test_the_search_for_garbage_goes_on_as_before(at_work):
+    try:
+        gc.enable() if at_work else gc.disable()
+        einvoice.validate(UBL)
+        assert gc.isenabled() is at_work
+        with pytest.raises(errors.UnreadableDocument):
+            einvoice.validate(b"<a><b></a>")
+        assert gc.isenabled() is at_work
+    finally:
+        gc.enable()
+
+
+def test_a_large_invoice_is_not_searched_for_garbage_at_once():
+    line = re.search(rb"<cac:InvoiceLine>.*?</cac:InvoiceLine>", UBL, re.DOTALL)[0]
+    result = einvoice.validate(UBL.replace(line, line * 500))
+    assert any(thing is result.invoice for thing in gc.get_objects(generation=2))  # among what is old
+    assert gc.get_freeze_count() == 0
+    assert len(result.invoice.lines) == 502
 
 
 # ---------------------------------------------------------------- bad input
