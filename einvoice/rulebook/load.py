@@ -30,7 +30,7 @@ _FILE: Final = {
     **_OVERLAY,
     "codes": dict, "layer": str, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
     "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "earlier": list, "differs": list,
-    "valid": list, "invalid": list,
+    "valid": list, "invalid": list, "examples": dict,
 }  # fmt: skip
 _ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
     "earlier": _EARLIER,
@@ -107,6 +107,12 @@ class Definition:
         """The ``valid`` or ``invalid`` examples of this code."""
         chosen = (entry for entry in self.data.get(kind, ()) if self.code in entry.get("codes", [self.code]))
         return [_example(fill(entry, self.member)) for entry in chosen]
+
+    @property
+    def told(self) -> dict[str, tuple[str, ...]]:
+        """Examples that the file tells in words, where its ``invalid`` ones do not say enough; empty without."""
+        said = fill(self.data.get("examples", {}), dict(self.member))
+        return {language: tuple(texts) for language, texts in said.items()}
 
     def in_version(self, version: str) -> bool:
         """Whether the rule is part of a version of its rule set."""
@@ -272,6 +278,15 @@ def _check_file(data: Mapping[str, Any], file: str) -> None:
         if "until" not in entry:
             raise RuleError("says until which version it held", file=file, key="earlier.until")
     check_texts(data, file)
+    check_examples(data, file)
+
+
+def check_examples(data: Mapping[str, Any], file: str) -> None:
+    """Examples in words, if there are any: as many in one language as in the other; ``RuleError`` otherwise."""
+    told = data.get("examples", dict.fromkeys(LANGUAGES, [""]))
+    check_keys(told, dict.fromkeys(LANGUAGES, list), file, "examples")
+    if len({len(told.get(language, ())) for language in LANGUAGES} - {0}) != 1 or len(told) != len(LANGUAGES):
+        raise RuleError("has the same examples in both languages", file=file, key="examples")
 
 
 def check_texts(data: Mapping[str, Any], file: str) -> None:

@@ -1,0 +1,191 @@
+"""What an example says, told to a bookkeeper: composed in both languages from what it changes in the base invoice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from einvoice.errors import quote
+from einvoice.model.group import Group, kinds_of, terms_of
+from einvoice.model.invoice import Invoice
+from einvoice.model.terms import name, terms
+from einvoice.rulebook.load import LANGUAGES, Example
+
+_MOST: Final = 3
+"""So many examples of a rule are told at most."""
+_LONGEST: Final = 60
+_CURRENCY: Final = "EUR"  # of the base invoice
+_STEP: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
+_TAG: Final = re.compile(r"<(/?)([\w:]+)[^<>]*?(/?)>")
+
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "de": {
+        "missing": "nicht angegeben: {label}",
+        "nothing": "ohne Inhalt: {label}",
+        "empty": "leer",
+        "blank": "nur Leerzeichen",
+        "quoted": "„{text}“",
+        "inserted": "zusätzlich in {place}: {elements}",
+        "document": "der Rechnung",
+        "also": "zusätzlich",
+    },
+    "en": {
+        "missing": "not given: {label}",
+        "nothing": "without content: {label}",
+        "empty": "empty",
+        "blank": "blanks only",
+        "quoted": "“{text}”",
+        "inserted": "also in {place}: {elements}",
+        "document": "the invoice",
+        "also": "also",
+    },
+}
+
+#: What stands in a document beside the business terms.
+_OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "category": {"de": "Umsatzsteuerkategorie", "en": "VAT category"},
+    "rate": {"de": "Umsatzsteuersatz", "en": "VAT rate"},
+    "scheme": {"de": "Steuerart", "en": "Type of tax"},
+    "indicator": {"de": "Kennzeichen für Nachlass oder Zuschlag", "en": "Indicator of allowance or charge"},
+    "type_code": {"de": "Art der Unterlage", "en": "Type of document"},
+    "exemption_reason": {"de": "Grund der Steuerbefreiung", "en": "Exemption reason"},
+    "exemption_reason_code": {"de": "Code für den Grund der Steuerbefreiung", "en": "Exemption reason code"},
+    "parent_line": {"de": "Übergeordnete Position", "en": "Line above"},
+    "reason": {"de": "Grund", "en": "Reason"},
+    "reason_code": {"de": "Code für den Grund", "en": "Reason code"},
+    "attachment": {"de": "Anhang", "en": "Attachment"},
+    "percentage": {"de": "Prozentsatz", "en": "Percentage"},
+}
+#: These say what the name of the term says already.
+_SAID: Final[Mapping[str, tuple[str, ...]]] = {
+    "indicator": ("false", "true"),
+    "scheme": ("VAT", "FC"),
+    "type_code": ("130", "916"),
+}
+
+
+def told(examples: list[Example]) -> dict[str, tuple[str, ...]]:
+    """The first of the examples in each language, those before others whose elements no business term names."""
+    ordered = sorted(examples, key=lambda example: bool(example.insert))
+    ways = [[_Telling(language).of(example) for language in LANGUAGES] for example in ordered]
+    different = list({way[0]: way for way in ways if all(way)}.values())[:_MOST]
+    return {language: tuple(way[number] for way in different) for number, language in enumerate(LANGUAGES)}
+
+
+class _Telling:
+    """One language in which examples are told."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._words = _WORDS[language]
+
+    def of(self, example: Example) -> str:
+        said = [*self._dropped(example), *self._set(example), *self._inserted(example)]
+        return "; ".join(said)
+
+    def _dropped(self, example: Example) -> Iterator[str]:
+        for path in example.drop:
+            if not any(other.startswith(path) for other in example.set):
+                cls, field, around, _, _ = self._follow(path, None)
+                yield self._words["missing"].format(
+                    label=self._label(field, _numbers(cls, field, around, None), around)
+                )
+
+    def _set(self, example: Example) -> Iterator[str]:
+        for path, content in example.set.items():
+            cls, field, around, index, place = self._follow(path, content)
+            yield from (f"{place}{text}" for text in self._content(cls, field, around, content, index))
+
+    def _inserted(self, example: Example) -> Iterator[str]:
+        """XML that no path can say: the names of its elements, in the first syntax that has it."""
+        for path, xml in next(iter(example.insert.values()), {}).items():
+            place = path.strip("/").partition("[")[0].rpartition("/")[2]
+            place = self._words["document"] if place in ("", "*") else place
+            yield self._words["inserted"].format(place=place, elements=", ".join(_outermost(xml)))
+
+    def _follow(self, path: str, content: Any) -> tuple[type[Any], str, tuple[str, ...], int, str]:
+        """Where a path ends: class, field, the groups around it, and which of several; and how that place is told."""
+        cls: type[Any] = Invoice
+        around: tuple[str, ...] = ()
+        place = ""
+        *way, (last, last_index) = [(field, int(index or 0)) for field, index in _STEP.findall(path)]
+        for field, index in way:
+            numbers = _numbers(cls, field, around, content)
+            place = "".join(f"{it}: " for it in self._counted(numbers, index)) or place
+            around = (*around, *numbers)
+            cls, _ = kinds_of(cls)[field]
+        return cls, last, around, last_index, place
+
+    def _content(self, cls: type[Any], field: str, around: tuple[str, ...], content: Any, index: int = 0) -> list[str]:
+        if isinstance(content, list):
+            return [text for place, it in enumerate(content) for text in self._content(cls, field, around, it, place)]
+        numbers = _numbers(cls, field, around, content)
+        kind, _ = kinds_of(cls)[field]
+        if not issubclass(kind, Group):
+            said = self._value(content)
+            if not numbers and content in _SAID.get(field, ()):
+                return []
+            return [f"{self._label(field, numbers, around)}: {said}"]
+        if not content:
+            return [self._words["nothing"].format(label=self._label(field, numbers, around))]
+        below = [text for name, it in content.items() for text in self._content(kind, name, (*around, *numbers), it)]
+        return [f"{place}: {', '.join(below)}" for place in self._counted(numbers, index)] or below
+
+    def _counted(self, numbers: tuple[str, ...], index: int) -> list[str]:
+        """What the group is called, if it is not the first."""
+        if not index or not numbers:
+            return []
+        return [
+            f"{index + 1}. {name(numbers[0], self._language)}" if numbers[0].startswith("BG") else self._words["also"]
+        ]
+
+    def _label(self, field: str, numbers: tuple[str, ...], around: tuple[str, ...]) -> str:
+        if numbers:
+            return f"{name(numbers[0], self._language)} ({numbers[0]})"
+        label = _OTHERS[field][self._language]
+        return f"{label} ({name(around[-1], self._language)})" if around else label
+
+    def _value(self, content: Any) -> str:
+        beside = {key: it for key, it in content.items() if key != "raw"} if isinstance(content, dict) else {}
+        raw = content["raw"] if isinstance(content, dict) else content
+        said = self._text(raw)
+        if "currencyID" in beside:
+            said += f" {beside.pop('currencyID')}"
+        return said + "".join(f" ({key} {self._text(it)})" for key, it in beside.items())
+
+    def _text(self, raw: str) -> str:
+        if not raw.strip():
+            return self._words["blank" if raw else "empty"]
+        shown = quote(raw, most=_LONGEST)
+        return self._words["quoted"].format(text=shown) if raw != raw.strip() or " " in raw else shown
+
+
+def _numbers(cls: type[Any], field: str, around: tuple[str, ...], content: Any) -> tuple[str, ...]:
+    """The business term or group of a field where it stands, told by the content where the field serves several."""
+    numbers = tuple(filter(None, terms_of(cls, field)))
+    if len(numbers) < 2:
+        return numbers
+    same = tuple(it for it in numbers if it in around)
+    at_home = same or tuple(it for it in numbers if terms()[it].parent in (around or ("",)))
+    if not at_home and around:
+        return ()  # a term of another group that shares the class, such as the VAT of an allowance on a line
+    return (at_home or numbers)[-1 if _is_the_other(content) else 0 :][:1]
+
+
+def _is_the_other(content: Any) -> bool:
+    """Whether it is a charge rather than an allowance, a tax number, or an amount in the accounting currency."""
+    if not isinstance(content, dict):
+        return False
+    amount = content.get("amount", content)
+    foreign = isinstance(amount, dict) and amount.get("currencyID", _CURRENCY) != _CURRENCY
+    return content.get("indicator") in ("true", "1") or content.get("scheme") == "FC" or foreign
+
+
+def _outermost(xml: str) -> Iterator[str]:
+    """The names of the elements of a fragment that stand in no other one."""
+    depth = 0
+    for closing, tag, empty in _TAG.findall(xml):
+        if not closing and depth == 0:
+            yield tag
+        depth += -1 if closing else 0 if empty else 1
