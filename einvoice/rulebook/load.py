@@ -97,11 +97,11 @@ class Definition:
         return {language: self._texts(language) for language in LANGUAGES}
 
     def _texts(self, language: str) -> dict[str, str]:
-        constants = dict(self.member)
-        for name, content in self.member.items():
-            if isinstance(content, dict):  # a constant with a text for each language
-                constants[name] = content.get(language)
-        return {key: fill(self.data[language][key], constants) for key in TEXTS}
+        return {key: fill(self.data[language][key], self._constants(language)) for key in TEXTS}
+
+    def _constants(self, language: str) -> dict[str, Any]:
+        """What [codes] says of this code, in a language where a constant has a text for each."""
+        return {name: it.get(language) if isinstance(it, dict) else it for name, it in self.member.items()}
 
     def examples(self, kind: str) -> list[Example]:
         """The ``valid`` or ``invalid`` examples of this code."""
@@ -111,8 +111,8 @@ class Definition:
     @property
     def told(self) -> dict[str, tuple[str, ...]]:
         """Examples that the file tells in words, where its ``invalid`` ones do not say enough; empty without."""
-        said = fill(self.data.get("examples", {}), dict(self.member))
-        return {language: tuple(texts) for language, texts in said.items()}
+        said = self.data.get("examples", {})
+        return {language: tuple(fill(texts, self._constants(language))) for language, texts in said.items()}
 
     def in_version(self, version: str) -> bool:
         """Whether the rule is part of a version of its rule set."""
