@@ -14,7 +14,16 @@ from einvoice.rulebook.build import Shelf
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.contexts import Contexts
 from einvoice.rulebook.language import Where
-from einvoice.rulebook.load import LANGUAGES, TEXTS, Definition, Sentence, check_examples, check_keys, check_texts, natural
+from einvoice.rulebook.load import (
+    LANGUAGES,
+    TEXTS,
+    Definition,
+    Sentence,
+    check_examples,
+    check_keys,
+    check_texts,
+    natural,
+)
 from einvoice.rulebook.proof import terms_at
 from einvoice.rulebook.rule import SYNTAXES
 
