@@ -94,8 +94,8 @@ class Catalog(Mapping[str, CatalogEntry]):
         except ImportError as error:
             raise ImportError("A table needs pandas: pip install 'einvoice-toolkit[notebook]'") from error
         frame = pd.DataFrame([self._row(entry, lang) for entry in self.values()], columns=list(COLUMNS))
-        severities = pd.CategoricalDtype(SEVERITIES[::-1], ordered=True)
-        layers, sections = pd.CategoricalDtype(LAYERS), pd.CategoricalDtype(SECTIONS)
+        severities = pd.CategoricalDtype(list(reversed(SEVERITIES)), ordered=True)
+        layers, sections = pd.CategoricalDtype(list(LAYERS)), pd.CategoricalDtype(list(SECTIONS))
         return frame.astype({"severity": severities, "layer": layers, "section": sections})
 
     def to_markdown(self, lang: Language = "de") -> str:

@@ -283,9 +283,12 @@ def _check_file(data: Mapping[str, Any], file: str) -> None:
 
 def check_examples(data: Mapping[str, Any], file: str) -> None:
     """Examples in words, if there are any: as many in one language as in the other; ``RuleError`` otherwise."""
-    told = data.get("examples", dict.fromkeys(LANGUAGES, [""]))
+    if "examples" not in data:
+        return
+    told = data["examples"]
     check_keys(told, dict.fromkeys(LANGUAGES, list), file, "examples")
-    if len({len(told.get(language, ())) for language in LANGUAGES} - {0}) != 1 or len(told) != len(LANGUAGES):
+    one, other = (len(told.get(language, ())) for language in LANGUAGES)
+    if one != other or not one:
         raise RuleError("has the same examples in both languages", file=file, key="examples")
 
 

@@ -16,6 +16,8 @@ _MOST: Final = 3
 """So many examples of a rule are told at most."""
 _LONGEST: Final = 60
 _CURRENCY: Final = "EUR"  # of the base invoice
+_DECLARED: Final = "specification"
+"""Told only of an example that says nothing else: it is set where a rule is one of the extension."""
 _STEP: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
 _TAG: Final = re.compile(r"<(/?)([\w:]+)[^<>]*?(/?)>")
 
@@ -82,6 +84,8 @@ class _Telling:
 
     def of(self, example: Example) -> str:
         said = [*self._dropped(example), *self._set(example), *self._inserted(example)]
+        if not said and _DECLARED in example.set:
+            said = self._content(Invoice, _DECLARED, (), example.set[_DECLARED])
         return "; ".join(said)
 
     def _dropped(self, example: Example) -> Iterator[str]:
@@ -94,6 +98,8 @@ class _Telling:
 
     def _set(self, example: Example) -> Iterator[str]:
         for path, content in example.set.items():
+            if path == _DECLARED:
+                continue
             cls, field, around, index, place = self._follow(path, content)
             yield from (f"{place}{text}" for text in self._content(cls, field, around, content, index))
 
