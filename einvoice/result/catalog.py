@@ -50,10 +50,8 @@ class Catalog(Mapping[str, CatalogEntry]):
 
     def __getitem__(self, code: str) -> CatalogEntry:
         entry = self._entries[code]
-        if entry.xpaths:
-            return entry
-        found = {syntax: path_of(number, syntax) for syntax, number in entry.points_at.items()}
-        return entry._replace(xpaths={syntax: path for syntax, path in found.items() if path})
+        found = {syntax: path_of(number, syntax) for syntax, number in entry.points_at.items()} | entry.xpaths
+        return entry._replace(xpaths={syntax: found[syntax] for syntax in SYNTAXES if found.get(syntax)})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)

@@ -76,7 +76,8 @@ def _of_rule(definition: Definition, contexts: Contexts) -> Iterator[CatalogEntr
             {syntax: it.never for syntax, it in sentences.items() if it.never},
             _stand_ins(definition, syntaxes, contexts),
             definition.told or situations.told(definition.examples("invalid")),
-            points_at=_points_at(sentences),
+            _paths(sentences, contexts),
+            _points_at(sentences),
         )
 
 
@@ -84,6 +85,14 @@ def _points_at(sentences: Mapping[str, Sentence]) -> dict[str, str]:
     """The leading term in each syntax in which the rule can be broken; in all where it can in none."""
     judged = {syntax: it for syntax, it in sentences.items() if not it.never} or sentences
     return {syntax: it.terms[0] for syntax, it in judged.items() if it.terms}
+
+
+def _paths(sentences: Mapping[str, Sentence], contexts: Contexts) -> dict[str, str]:
+    """Where a rule looks that reads no business term: its context."""
+    found = {
+        syntax: contexts.get(it.context, syntax) for syntax, it in sentences.items() if not it.terms and it.context
+    }
+    return {syntax: context.xpath for syntax, context in found.items() if context}
 
 
 def _stand_ins(definition: Definition, syntaxes: list[str], contexts: Contexts) -> dict[str, str]:

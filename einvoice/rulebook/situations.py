@@ -10,11 +10,12 @@ from einvoice.errors import quote
 from einvoice.model.group import Group, kinds_of, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.terms import name, terms
+from einvoice.model.values import Binary
 from einvoice.rulebook.load import LANGUAGES, Example
 
 _MOST: Final = 3
 """So many examples of a rule are told at most."""
-_LONGEST: Final = 60
+_LONGEST: Final = 120
 _CURRENCY: Final = "EUR"  # of the base invoice
 _DECLARED: Final = "specification"
 """Told only of an example that says nothing else: it is set where a rule is one of the extension."""
@@ -107,7 +108,7 @@ class _Telling:
         """XML that no path can say: the names of its elements, in the first syntax that has it."""
         for path, xml in next(iter(example.insert.values()), {}).items():
             place = path.strip("/").partition("[")[0].rpartition("/")[2]
-            place = self._words["document"] if place in ("", "*") else place
+            place = self._words["document"] if place in ("", "*", ".") else place
             yield self._words["inserted"].format(place=place, elements=", ".join(_outermost(xml)))
 
     def _follow(self, path: str, content: Any) -> tuple[type[Any], str, tuple[str, ...], int, str]:
@@ -129,12 +130,14 @@ class _Telling:
         numbers = _numbers(cls, field, around, content)
         kind, _ = kinds_of(cls)[field]
         if not issubclass(kind, Group):
-            said = self._value(content)
+            said = self._value(content, kind)
             if not numbers and content in _SAID.get(field, ()):
                 return []
             return [f"{self._label(field, numbers, around)}: {said}"]
         if not content:
             return [self._words["nothing"].format(label=self._label(field, numbers, around))]
+        if kind is cls:  # a line below a line
+            around, index = (*around, *numbers), index or -1
         below = [text for name, it in content.items() for text in self._content(kind, name, (*around, *numbers), it)]
         return [f"{place}: {', '.join(below)}" for place in self._counted(numbers, index)] or below
 
@@ -152,13 +155,16 @@ class _Telling:
         label = _OTHERS[field][self._language]
         return f"{label} ({name(around[-1], self._language)})" if around else label
 
-    def _value(self, content: Any) -> str:
+    def _value(self, content: Any, kind: type[Any]) -> str:
         beside = {key: it for key, it in content.items() if key != "raw"} if isinstance(content, dict) else {}
         raw = content["raw"] if isinstance(content, dict) else content
         said = self._text(raw)
         if "currencyID" in beside:
             said += f" {beside.pop('currencyID')}"
-        return said + "".join(f" ({key} {self._text(it)})" for key, it in beside.items())
+        around = ", ".join(f"{key} {self._text(it)}" for key, it in beside.items())
+        if issubclass(kind, Binary):
+            return around or said
+        return f"{said} ({around})" if around else said
 
     def _text(self, raw: str) -> str:
         if not raw.strip():
