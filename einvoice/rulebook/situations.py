@@ -142,12 +142,13 @@ class _Telling:
         return [f"{place}: {', '.join(below)}" for place in self._counted(numbers, index)] or below
 
     def _counted(self, numbers: tuple[str, ...], index: int) -> list[str]:
-        """What the group is called, if it is not the first."""
+        """What the group is called, if it is not the first; a line below a line (-1) is always told."""
         if not index or not numbers:
             return []
-        return [
-            f"{index + 1}. {name(numbers[0], self._language)}" if numbers[0].startswith("BG") else self._words["also"]
-        ]
+        if not numbers[0].startswith("BG-"):
+            return [self._words["also"]]
+        ordinal = f"{index + 1}. " if index > 0 else ""
+        return [ordinal + name(numbers[0], self._language)]
 
     def _label(self, field: str, numbers: tuple[str, ...], around: tuple[str, ...]) -> str:
         if numbers:
