@@ -39,7 +39,7 @@ def entries(folder: Path) -> Iterator[CatalogEntry]:
     shelf = Shelf(folder)
     for name, definitions in shelf.definitions.items():
         for definition in definitions:
-            yield from _of_rule(definition, shelf.contexts[name])
+            yield from _of_rule(definition, shelf.contexts[name], folder)
     composed = {entry.code: entry for entry in rows.entries_of_rows(folder / rows.FOLDER)}
     for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
         if path.parent.name not in (*shelf.sets, rows.FOLDER):
@@ -49,7 +49,7 @@ def entries(folder: Path) -> Iterator[CatalogEntry]:
     yield from composed.values()
 
 
-def _of_rule(definition: Definition, contexts: Contexts) -> Iterator[CatalogEntry]:
+def _of_rule(definition: Definition, contexts: Contexts, folder: Path) -> Iterator[CatalogEntry]:
     """One entry, or two where the syntaxes have codes of their own."""
     newest = definition.ruleset.newest
     by_code: dict[str, list[str]] = {}
@@ -75,7 +75,7 @@ def _of_rule(definition: Definition, contexts: Contexts) -> Iterator[CatalogEntr
             {syntax: it.severity for syntax, it in sentences.items()},
             {syntax: it.never for syntax, it in sentences.items() if it.never},
             _stand_ins(definition, syntaxes, contexts),
-            definition.told or situations.told(definition.examples("invalid")),
+            definition.told or situations.told(definition, first, folder),
             _paths(sentences, contexts),
             _points_at(sentences),
         )

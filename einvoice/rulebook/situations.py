@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import quote
 from einvoice.model.group import Group, kinds_of, terms_of
 from einvoice.model.invoice import Invoice
-from einvoice.model.terms import name, terms
-from einvoice.model.values import Binary
-from einvoice.rulebook.load import LANGUAGES, Example
+from einvoice.model.terms import name, path_of, terms
+from einvoice.model.values import Binary, absent
+from einvoice.rulebook.examples import invoice_of
+from einvoice.rulebook.load import LANGUAGES, Definition, Example, Sentence
 
 _MOST: Final = 3
 """So many examples of a rule are told at most."""
@@ -24,7 +26,7 @@ _TAG: Final = re.compile(r"<(/?)([\w:]+)[^<>]*?(/?)>")
 
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     "de": {
-        "missing": "nicht angegeben: {label}",
+        "missing": "nicht angegeben: {labels}",
         "nothing": "ohne Inhalt: {label}",
         "empty": "leer",
         "blank": "nur Leerzeichen",
@@ -34,7 +36,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "also": "zusätzlich",
     },
     "en": {
-        "missing": "not given: {label}",
+        "missing": "not given: {labels}",
         "nothing": "without content: {label}",
         "empty": "empty",
         "blank": "blanks only",
@@ -47,6 +49,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
 
 #: What stands in a document beside the business terms.
 _OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "tax_point_code": {"de": "Code für das Datum der Steuerfälligkeit", "en": "Value added tax point date code"},
     "category": {"de": "Umsatzsteuerkategorie", "en": "VAT category"},
     "rate": {"de": "Umsatzsteuersatz", "en": "VAT rate"},
     "scheme": {"de": "Steuerart", "en": "Type of tax"},
@@ -68,12 +71,42 @@ _SAID: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def told(examples: list[Example]) -> dict[str, tuple[str, ...]]:
-    """The first of the examples in each language, those before others whose elements no business term names."""
-    ordered = sorted(examples, key=lambda example: bool(example.insert))
-    ways = [[_Telling(language).of(example) for language in LANGUAGES] for example in ordered]
-    different = list({way[0]: way for way in ways if all(way)}.values())[:_MOST]
-    return {language: tuple(way[number] for way in different) for number, language in enumerate(LANGUAGES)}
+def told(definition: Definition, sentence: Sentence, folder: Path) -> dict[str, tuple[str, ...]]:
+    """The first invalid examples of a rule in each language, before those with elements that no business term names.
+
+    Where the rule compares no numbers they also name the terms of the rule that a valid example has and they lack.
+    """
+    examples = sorted(definition.examples("invalid"), key=lambda example: bool(example.insert))
+    wanted = [] if "expected" in sentence.let else _wanted(definition, sentence, folder)
+    found: dict[str, list[str]] = {}
+    for example in examples:
+        lacking = [number for number in wanted if _lacks(invoice_of(example, folder), number)]
+        ways = [_Telling(language).of(example, lacking) for language in LANGUAGES]
+        if all(ways) and len(found) < _MOST:
+            found.setdefault(ways[0], ways)
+    return {language: tuple(ways[number] for ways in found.values()) for number, language in enumerate(LANGUAGES)}
+
+
+def _wanted(definition: Definition, sentence: Sentence, folder: Path) -> list[str]:
+    """The terms of the rule that some valid example has."""
+    kept = [invoice_of(example, folder) for example in definition.examples("valid")]
+    values = [number for number in sentence.terms if number.startswith("BT-")]
+    return [number for number in values if any(_lacks(invoice, number) is False for invoice in kept)]
+
+
+def _lacks(invoice: Invoice, number: str) -> bool | None:
+    """Whether a group that can have the term is without it; None where there is no such group."""
+    *way, last = path_of(number).split(".")
+    owners: list[Any] = [invoice]
+    for step in way:
+        owners = [it for owner in owners for it in _each(getattr(owner, step, absent))]
+    return any(not _each(getattr(owner, last, absent)) for owner in owners) if owners else None
+
+
+def _each(content: Any) -> list[Any]:
+    if isinstance(content, list | tuple):
+        return list(content)
+    return [] if content is absent else [content]
 
 
 class _Telling:
@@ -83,19 +116,25 @@ class _Telling:
         self._language = language
         self._words = _WORDS[language]
 
-    def of(self, example: Example) -> str:
-        said = [*self._dropped(example), *self._set(example), *self._inserted(example)]
+    def of(self, example: Example, lacking: list[str]) -> str:
+        said = [*self._set(example), *self._inserted(example)]
+        named = "; ".join(said)
+        missing = [*self._dropped(example), *(self._term(it) for it in lacking if f"({it})" not in named)]
+        if missing:
+            said.append(self._words["missing"].format(labels=", ".join(dict.fromkeys(missing))))
         if not said and _DECLARED in example.set:
             said = self._content(Invoice, _DECLARED, (), example.set[_DECLARED])
         return "; ".join(said)
 
+    def _term(self, number: str) -> str:
+        return f"{name(number, self._language)} ({number})"
+
     def _dropped(self, example: Example) -> Iterator[str]:
+        """What the base invoice has and the example has not."""
         for path in example.drop:
             if not any(other.startswith(path) for other in example.set):
                 cls, field, around, _, _ = self._follow(path, None)
-                yield self._words["missing"].format(
-                    label=self._label(field, _numbers(cls, field, around, None), around)
-                )
+                yield self._label(field, _numbers(cls, field, around, None), around)
 
     def _set(self, example: Example) -> Iterator[str]:
         for path, content in example.set.items():
@@ -152,8 +191,8 @@ class _Telling:
 
     def _label(self, field: str, numbers: tuple[str, ...], around: tuple[str, ...]) -> str:
         if numbers:
-            return f"{name(numbers[0], self._language)} ({numbers[0]})"
-        label = _OTHERS[field][self._language]
+            return self._term(numbers[0])
+        label = _OTHERS.get(field, {}).get(self._language, field)
         return f"{label} ({name(around[-1], self._language)})" if around else label
 
     def _value(self, content: Any, kind: type[Any]) -> str:
@@ -176,7 +215,9 @@ class _Telling:
 
 def _numbers(cls: type[Any], field: str, around: tuple[str, ...], content: Any) -> tuple[str, ...]:
     """The business term or group of a field where it stands, told by the content where the field serves several."""
-    numbers = tuple(filter(None, terms_of(cls, field)))
+    of_each = terms_of(cls, field)
+    mine = [number for group, number in zip(cls.groups, of_each, strict=False) if group in around]
+    numbers = tuple(filter(None, mine[:1] if len(of_each) == len(cls.groups) > 1 and mine else of_each))
     if len(numbers) < 2:
         return numbers
     same = tuple(it for it in numbers if it in around)
