@@ -22,6 +22,7 @@ _CURRENCY: Final = "EUR"  # of the base invoice
 _DECLARED: Final = "specification"
 """Told only of an example that says nothing else: it is set where a rule is one of the extension."""
 _STEP: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
+_PRESENCE: Final = re.compile(r"\b(exists|filled)\b")
 _TAG: Final = re.compile(r"<(/?)([\w:]+)[^<>]*?(/?)>")
 
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -77,10 +78,12 @@ def told(definition: Definition, sentence: Sentence, folder: Path) -> dict[str, 
     Where the rule compares no numbers they also name the terms of the rule that a valid example has and they lack.
     """
     examples = sorted(definition.examples("invalid"), key=lambda example: bool(example.insert))
-    wanted = [] if "expected" in sentence.let else _wanted(definition, sentence, folder)
+    wanted = _wanted(definition, sentence, folder)
     found: dict[str, list[str]] = {}
     for example in examples:
-        lacking = [number for number in wanted if _lacks(invoice_of(example, folder), number)]
+        lacks = {number: _lacks(invoice_of(example, folder), number) for number in wanted}
+        # Of a term without its group too, unless the example says that the group was taken away.
+        lacking = [it for it in wanted if lacks[it] or (lacks[it] is None and it == wanted[0] and not example.drop)]
         ways = [_Telling(language).of(example, lacking) for language in LANGUAGES]
         if all(ways) and len(found) < _MOST:
             found.setdefault(ways[0], ways)
@@ -88,10 +91,13 @@ def told(definition: Definition, sentence: Sentence, folder: Path) -> dict[str, 
 
 
 def _wanted(definition: Definition, sentence: Sentence, folder: Path) -> list[str]:
-    """The terms of the rule that some valid example has."""
+    """The leading term, and the others of a rule that asks what is there, if some valid example has them."""
+    if "expected" in sentence.let:
+        return []
+    asked = " ".join((*sentence.let.values(), sentence.when, sentence.assertion))
+    others = [it for it in sentence.terms[1:] if it.startswith("BT-")] if _PRESENCE.search(asked) else []
     kept = [invoice_of(example, folder) for example in definition.examples("valid")]
-    values = [number for number in sentence.terms if number.startswith("BT-")]
-    return [number for number in values if any(_lacks(invoice, number) is False for invoice in kept)]
+    return [it for it in (*sentence.terms[:1], *others) if any(_lacks(invoice, it) is False for invoice in kept)]
 
 
 def _lacks(invoice: Invoice, number: str) -> bool | None:
