@@ -91,8 +91,8 @@ def test_no_two_rules_share_a_title(lang):
         assert not set(one.severities) & set(other.severities), shared
 
 
-@pytest.mark.parametrize("code", WRITTEN)
-def test_every_written_code_has_examples_in_both_languages(code):
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_has_examples_in_both_languages(code):
     examples = catalog()[code].examples
     assert set(examples) == set(LANGUAGES)
     assert len(examples["de"]) == len(examples["en"]) >= 1
@@ -117,8 +117,7 @@ def test_every_rule_that_reads_terms_points_at_them_in_each_syntax_that_can_brea
         if entry.layer in ("file", "schema"):
             continue
         can = {syntax for syntax in entry.severities if syntax not in entry.never} or set(entry.severities)
-        if code != "PEPPOL-EN16931-R008":  # every element
-            assert can == set(entry.xpaths), code
+        assert can == set(entry.xpaths), code
 
 
 def test_places_are_xpaths(sample):
@@ -127,12 +126,11 @@ def test_places_are_xpaths(sample):
     for entry in catalog().values():
         for syntax, path in entry.xpaths.items():
             found[syntax] += bool(documents[syntax].xpath(path, namespaces=NAMESPACES))
-            assert not documents["CII" if syntax == "UBL" else "UBL"].xpath(path, namespaces=NAMESPACES), path
     assert min(found.values()) > 100
 
 
 def test_a_place():
-    assert catalog()["BR-CO-10"].xpaths["UBL"] == "/ubl:Invoice/cac:LegalMonetaryTotal/cbc:LineExtensionAmount"
+    assert catalog()["BR-CO-10"].xpaths["UBL"] == "/*/cac:LegalMonetaryTotal/cbc:LineExtensionAmount"
     assert catalog()["BR-CO-10"].xpaths["CII"].endswith("HeaderMonetarySummation/ram:LineTotalAmount")
     assert set(catalog()["BR-DEX-09"].xpaths) == {"UBL"}
 

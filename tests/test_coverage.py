@@ -86,7 +86,9 @@ def by_files():
     ]
     files = [data for data, _, _ in BAD.values()]
     files += [b"%PDF-1.7", *(sample.replace(DECLARED, it).encode() for it in declared)]
-    files.append(sample.replace("<ram:TypeCode>", "<ram:Name>x</ram:Name><ram:TypeCode>", 1).encode())
+    invoice = SAMPLE.with_name("ubl-invoice.xml").read_text("utf-8")
+    specification = "<cbc:CustomizationID>"
+    files.append(invoice.replace(specification, f"<cbc:UBLVersionID>2.1</cbc:UBLVersionID>{specification}").encode())
     return set().union(*map(codes, files))
 
 

@@ -8,6 +8,7 @@ from einvoice.model.terms import terms
 from einvoice.model.values import Value
 from einvoice.syntax.paths import path_of
 
+LINE = "/*/*[self::cac:InvoiceLine or self::cac:CreditNoteLine]"
 # Without a place of its own, and without a group that has one.
 NOWHERE = {"UBL": {"BG-2"}, "CII": {"BG-2", "BG-DEX-09", "BT-DEX-001", "BT-DEX-002", "BT-DEX-003"}}
 
@@ -28,13 +29,17 @@ def test_every_term_has_a_place(syntax):
         ("BG-20", "cac:AllowanceCharge[cbc:ChargeIndicator='false']", "[ram:ChargeIndicator/udt:Indicator='false']"),
         ("BT-96", "[cbc:ChargeIndicator='false']/cac:TaxCategory/cbc:Percent", "ApplicableHeaderTradeSettlement/"),
         ("BT-125-2", "cbc:EmbeddedDocumentBinaryObject/@filename", "ram:AttachmentBinaryObject/@filename"),
-        ("BT-134", "cac:InvoiceLine/cac:InvoicePeriod/cbc:StartDate", "ram:SpecifiedLineTradeSettlement/"),
+        ("BT-134", LINE + "/cac:InvoicePeriod/cbc:StartDate", "ram:SpecifiedLineTradeSettlement/"),
         ("BT-143", "cac:AllowanceCharge[cbc:ChargeIndicator='true']/cbc:MultiplierFactorNumeric", "LineItem/"),
         ("BT-148", "cac:Price/cac:AllowanceCharge/cbc:BaseAmount", "ram:GrossPriceProductTradePrice/ram:ChargeAmount"),
         ("BT-149", "cac:Price/cbc:BaseQuantity", "ram:NetPriceProductTradePrice/ram:BasisQuantity"),
-        ("BT-21", "/ubl:Invoice/cbc:Note", "ram:IncludedNote/ram:SubjectCode"),
+        ("BT-21", "/*/cbc:Note", "ram:IncludedNote/ram:SubjectCode"),
         ("BT-DEX-002", "cac:PrepaidPayment/cbc:PaidAmount", ""),
-        ("BG-DEX-06", "cac:InvoiceLine/cac:SubInvoiceLine/cac:Item/cac:ClassifiedTaxCategory", ""),
+        (
+            "BG-DEX-06",
+            "[self::cac:SubInvoiceLine or self::cac:SubCreditNoteLine]/cac:Item/cac:ClassifiedTaxCategory",
+            "",
+        ),
         ("BT-0", "", ""),
     ],
 )
@@ -47,7 +52,9 @@ def first(content):
     return (content[0] if content else None) if isinstance(content, list | tuple) else content
 
 
-@pytest.mark.parametrize(("name", "syntax"), [("ubl-invoice.xml", "UBL"), ("cii-invoice.xml", "CII")])
+@pytest.mark.parametrize(
+    ("name", "syntax"), [("ubl-invoice.xml", "UBL"), ("ubl-credit-note.xml", "UBL"), ("cii-invoice.xml", "CII")]
+)
 def test_the_paths_lead_to_what_is_read(sample, name, syntax):
     """What the model finds along the fields in ``terms.csv`` stands where the XPath leads."""
     invoice = einvoice.read(sample(name))

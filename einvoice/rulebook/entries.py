@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from einvoice.errors import RuleError
 from einvoice.rulebook import rows, sections, situations
@@ -24,12 +24,13 @@ from einvoice.rulebook.load import (
     check_texts,
     natural,
 )
+from einvoice.rulebook.notes import DIFFERS_OF_TEXTS, check_found, check_notes, notes
 from einvoice.rulebook.proof import terms_at
 from einvoice.rulebook.rule import SYNTAXES
 
 _TEXT_KEYS: Final = {
     "code": str, "severity": str, "layer": str, "section": str, "terms": list, "source": str, "de": dict, "en": dict,
-    "examples": dict,
+    "examples": dict, "differs": list,
 }  # fmt: skip
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
@@ -41,6 +42,7 @@ def entries(folder: Path) -> Iterator[CatalogEntry]:
         for definition in definitions:
             yield from _of_rule(definition, shelf.contexts[name], folder)
     composed = {entry.code: entry for entry in rows.entries_of_rows(folder / rows.FOLDER)}
+    _note_rows(composed, folder / rows.FOLDER / "differs.toml")
     for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
         if path.parent.name not in (*shelf.sets, rows.FOLDER):
             entry = entry_of_text(path)
@@ -77,7 +79,8 @@ def _of_rule(definition: Definition, contexts: Contexts, folder: Path) -> Iterat
             _stand_ins(definition, syntaxes, contexts),
             definition.told or situations.told(definition, first, folder),
             _paths(sentences, contexts),
-            _points_at(sentences),
+            points_at=_points_at(sentences),
+            notes=tuple(note.plain() for note in definition.notes),
         )
 
 
@@ -136,4 +139,27 @@ def entry_of_text(path: Path) -> CatalogEntry:
         data.get("source", ""),
         examples={language: tuple(data.get("examples", {}).get(language, ())) for language in LANGUAGES},
         points_at=dict.fromkeys(SYNTAXES, terms[0]) if terms else {},
+        notes=_notes_of_text(data, file),
     )
+
+
+def _notes_of_text(data: Mapping[str, Any], file: str) -> tuple[dict[str, Any], ...]:
+    for entry in data.get("differs", ()):
+        check_keys(entry, DIFFERS_OF_TEXTS, file, "differs")
+    check_notes(data, file)
+    check_found(data, file)
+    return tuple(note.plain() for note, _ in notes(data))
+
+
+def _note_rows(composed: dict[str, CatalogEntry], path: Path) -> None:
+    """Put the notes of ``path`` to the entries whose texts are put together."""
+    if not path.exists():
+        return
+    file = f"{path.parent.name}/{path.name}"
+    data = tomllib.loads(path.read_text("utf-8"))
+    _notes_of_text(data, file)
+    for note, codes in notes(data):
+        for code in codes or ():
+            if code not in composed:
+                raise RuleError(f"there is no rule about elements '{code}'", file=file, key="[[differs]].codes")
+            composed[code] = composed[code]._replace(notes=(*composed[code].notes, note.plain()))

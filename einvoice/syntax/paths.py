@@ -12,8 +12,7 @@ from einvoice.model.terms import Term, terms
 from einvoice.syntax.binding import Row
 from einvoice.syntax.tables import table
 
-# A UBL credit note has the same paths with other names for itself and for its lines.
-_ROOTS: Final = {"UBL": "ubl:Invoice", "CII": "rsm:CrossIndustryInvoice"}
+_ROOTS: Final = {"UBL": "*", "CII": "rsm:CrossIndustryInvoice"}
 _OF_CREDIT_NOTES: Final = "CreditNote"
 
 #: What stands beside a value, by the model's name for it.
@@ -77,13 +76,13 @@ class _Place(NamedTuple):
 
 
 def path_of(number: str, syntax: str) -> str:
-    """The XPath of a business term or group in documents of ``UBL`` (invoices) or ``CII``.
+    """The XPath of a business term or group in documents of ``UBL`` (invoices and credit notes) or ``CII``.
 
     Prefixes are those of `einvoice.NAMESPACES`. Where the syntax has no element for a term it is the path of the group
     that the term belongs to; "" for an unknown number, and where there is no such group either.
 
     >>> path_of("BT-106", "UBL")
-    '/ubl:Invoice/cac:LegalMonetaryTotal/cbc:LineExtensionAmount'
+    '/*/cac:LegalMonetaryTotal/cbc:LineExtensionAmount'
     """
     known = terms().get(number)
     if known is None:
@@ -140,7 +139,7 @@ def _below(rows: tuple[Row, ...], owner: type[Group], above: type[Group], around
     for row in rows:
         if row.root == _OF_CREDIT_NOTES:
             continue
-        names = [name(step) for step in row.path] + ([f"@{row.attribute}"] if row.attribute else [])
+        names = _names(row, rows)
         steps = (*around.steps, *((step, ()) for step in names))
         if row.field is None:
             yield from _below(row.rows or (), owner, above, around._replace(steps=steps))
@@ -158,3 +157,12 @@ def _below(rows: tuple[Row, ...], owner: type[Group], above: type[Group], around
             yield from _below(row.rows, kind, owner, place)
         elif owner is not above:  # lines below lines, once
             yield from _below(rows, kind, kind, place)
+
+
+def _names(row: Row, beside: tuple[Row, ...]) -> list[str]:
+    """The steps of a row; where a credit note has another element for the same, either of the two."""
+    names = [name(step) for step in row.path] + ([f"@{row.attribute}"] if row.attribute else [])
+    for other in beside:
+        if row.root and other.root == _OF_CREDIT_NOTES and other.field == row.field and other.path != row.path:
+            names[-1] = f"*[self::{names[-1]} or self::{name(other.path[-1])}]"
+    return names
