@@ -12,7 +12,7 @@ import pytest
 import einvoice
 from einvoice.cli import main
 from einvoice.model.source import NAMESPACES
-from einvoice.result.catalog import COLUMNS, LAYERS, catalog
+from einvoice.result.catalog import COLUMNS, LAYERS, catalog, notes
 from einvoice.rulebook.rule import SYNTAXES
 from einvoice.rulebook.sections import SECTIONS, title
 from einvoice.syntax.xml import parse
@@ -37,7 +37,8 @@ def composed(entry):
 
 
 def texts(entry, lang):
-    return [entry.title(lang), entry.explanation(lang), entry.fix(lang), *entry.examples.get(lang, ())]
+    known = [note["text"] for note in notes(entry, lang)]
+    return [entry.title(lang), entry.explanation(lang), entry.fix(lang), *entry.examples.get(lang, ()), *known]
 
 
 CODES = list(catalog())
@@ -152,6 +153,19 @@ def test_the_answer_has_the_form_of_the_interface(lang):
         assert all(isinstance(item[name], str) for name in strings)
         assert all(isinstance(example, str) for example in item["examples"])
         assert item["severity"] in ("fatal", "warning", "information")
+
+
+def test_notes_are_told_but_not_those_on_older_releases():
+    items = {item["code"]: item for item in catalog().to_dict("en")["items"]}
+    note = next(note for note in items["BR-CO-17"]["notes"] if note["kind"] == "milder")
+    assert "exact to the cent" in note["text"]
+    assert note["source"].startswith("https://")
+    assert note["text"] in catalog().to_html("en")
+    older = [note for entry in catalog().values() for note in entry.notes if note["until"]]
+    assert older
+    assert sum(len(item["notes"]) for item in items.values()) + len(older) == sum(
+        len(entry.notes) for entry in catalog().values()
+    )
 
 
 def test_a_group_is_told_by_its_first_term():

@@ -153,8 +153,20 @@ def _item(entry: CatalogEntry, lang: Language) -> dict[str, Any]:
         "xpath": " | ".join(entry.xpaths.values()),
         "xpaths": dict(entry.xpaths),
         "examples": list(entry.examples.get(lang, ())),
+        "notes": list(notes(entry, lang)),
         "doc_url": f"/catalog/{entry.code}",
     }
+
+
+def notes(entry: CatalogEntry, lang: Language) -> Iterator[dict[str, str]]:
+    """What is to be known of a rule itself: kind, text, source ("" without) and the syntax that it is about ("": both).
+
+    Notes on older releases are left to the findings of those.
+    """
+    for number, note in enumerate(entry.notes):
+        if not note["until"]:
+            said = entry.note(number, lang)
+            yield {"kind": note["kind"], "text": said, "source": note["source"], "syntax": note["syntax"]}
 
 
 @functools.cache

@@ -27,6 +27,7 @@ _WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "terms": "Betrifft",
         "place": "Stelle",
         "never": "Kann nicht verletzt werden",
+        "notes": "Zu wissen",
         "layer": "Ebene",
         "codes": "Codes",
         "file": "Datei",
@@ -47,6 +48,7 @@ _WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "terms": "About",
         "place": "Place",
         "never": "Cannot be broken",
+        "notes": "Good to know",
         "layer": "Layer",
         "codes": "Codes",
         "file": "File",
@@ -185,14 +187,24 @@ def _paragraphs(entry: CatalogEntry, lang: Language) -> str:
 
 def _details(entry: CatalogEntry, lang: Language, code: _Write, text: _Write) -> Iterator[tuple[str, list[str]]]:
     """What else there is to say of an entry: labels, and what stands behind each."""
+    from einvoice.result.catalog import notes
+
     words = _WORDS[lang]
     terms = [text(f"{number} {name(number, lang)}") for number in entry.terms]
     places = [f"{syntax} {code(path)}" for syntax, path in entry.xpaths.items()]
     examples = [text(example) for example in entry.examples.get(lang, ())]
     never = [", ".join(entry.never)] if entry.never else []
-    for label, texts in (("terms", terms), ("place", places), ("examples", examples), ("never", never)):
+    known = [text(_told(note, lang)) for note in notes(entry, lang)]
+    said = {"terms": terms, "place": places, "examples": examples, "notes": known, "never": never}
+    for label, texts in said.items():
         if texts:
             yield words[label], texts
+
+
+def _told(note: Mapping[str, str], lang: Language) -> str:
+    before = f"{note['syntax']}: " if note["syntax"] else ""
+    source = f" ({WORDS[lang]['see']} {note['source']})" if note["source"] else ""
+    return f"{before}{note['text']}{source}"
 
 
 def _marked(text: str) -> str:
