@@ -234,6 +234,7 @@ class _Judging:
             found[last] = replace(found[last], more=left_out)
 
     def _of_hit(self, hit: SyntaxHit, terms: tuple[str, ...], override: overrides.Override | None) -> Finding:
+        known = entry(hit.code)
         flag = cast("Severity", hit.rule.severity)
         level = override.level if override else flag
         return Finding(
@@ -241,8 +242,8 @@ class _Judging:
             severity=level,
             flag=flag,
             layer=hit.rule.layer,
-            section=section(None, terms, hit.rule.table),
-            terms=terms,
+            section=section(None, terms, hit.rule.table) if terms else known.section,
+            terms=terms or known.terms,
             location=self._places.at(hit.element, hit.attribute),
             values=_quotable(hit.values),
             indicative=self._broken,
