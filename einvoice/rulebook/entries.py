@@ -19,7 +19,8 @@ from einvoice.rulebook.proof import terms_at
 from einvoice.rulebook.rule import SYNTAXES
 
 _TEXT_KEYS: Final = {
-    "code": str, "severity": str, "layer": str, "section": str, "terms": list, "source": str, "de": dict, "en": dict,
+    "code": str, "severity": str, "layer": str, "section": str, "terms": list, "source": str,
+    "examples": list, "de": dict, "en": dict,
 }  # fmt: skip
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
@@ -107,4 +108,5 @@ def entry_of_text(path: Path) -> CatalogEntry:
         {language: {key: data[language][key] for key in TEXTS} for language in ("de", "en")},
         file,
         data.get("source", ""),
+        examples=tuple(data.get("examples", ())),
     )
