@@ -58,6 +58,8 @@ class Embedded:
 
     def unpack(self, limit: int) -> None:
         """Read the content, and what it is."""
+        if self.stream is None:
+            return
         try:
             self.content = unpacked(self.stream, limit)
         except NotUnpacked as reason:

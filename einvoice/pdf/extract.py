@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from einvoice import errors
-from einvoice.pdf import container, streams
+from einvoice.pdf import container
 from einvoice.pdf.embedded import Embedded
 from einvoice.pdf.hybrid import LIMIT, Fault, Hybrid
 from einvoice.pdf.opened import Opened

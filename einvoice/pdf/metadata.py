@@ -67,7 +67,7 @@ def read_metadata(pdf: pikepdf.Pdf) -> Metadata:
         root = etree.fromstring(packet.strip(_PADDING), _parser())
     except (NotUnpacked, etree.XMLSyntaxError, ValueError) as error:
         return Metadata("PDF-XMP-BROKEN", errors.quote(str(error), most=100))
-    if root.getroottree().docinfo.doctype:
+    if root.getroottree().docinfo.internalDTD is not None:
         return Metadata("PDF-XMP-BROKEN", "DOCTYPE")
     rdfs = list(root.iter(f"{_RDF}RDF"))
     return _said(rdfs, _is_utf8(packet))

@@ -15,7 +15,11 @@ _DEEPEST: Final = 8
 _MOST_IN_A_CHAIN: Final = 20
 
 _FORBIDDEN: Final = frozenset(
-    "Launch Sound Movie ResetForm ImportData JavaScript Hide SetOCGState Rendition Trans GoTo3DView".split()
+    {
+        *("Launch", "JavaScript", "ImportData", "ResetForm"),
+        *("Sound", "Movie", "Rendition", "Trans", "GoTo3DView"),
+        *("Hide", "SetOCGState"),
+    }
 )
 """Actions that PDF/A-3 does not allow (ISO 19005-3, 6.5.1)."""
 

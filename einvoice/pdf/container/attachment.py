@@ -1,4 +1,4 @@
-"""How the invoice is attached (ISO 19005-3, 6.8; Factur-X 1.0, 6.2), and what else is."""
+"""How the invoice is attached (ISO 19005-3, 6.8; Factur-X 1.0), and what else is."""
 
 from __future__ import annotations
 

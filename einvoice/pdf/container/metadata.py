@@ -1,4 +1,4 @@
-"""The XMP packet by itself: readable, claims PDF/A-3, and names the invoice (ISO 19005-3, 6.6; Factur-X 1.0, 6.2)."""
+"""The XMP packet by itself: readable, claims PDF/A-3, and names the invoice (ISO 19005-3, 6.6; Factur-X 1.0)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def xmp_encoding(opened: Opened) -> Faults:
 
 @check("PDF-XMP-RDF")
 def xmp_rdf(opened: Opened) -> Faults:
-    """The packet has one rdf:RDF: readers of XMP overlook a second one (ISO 16684-1, 7.3)."""
+    """The packet has one rdf:RDF: readers of XMP overlook a second one (ISO 16684-1)."""
     if not opened.metadata.fault and opened.metadata.rdfs != 1:
         yield {"count": opened.metadata.rdfs}
 
