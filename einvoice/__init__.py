@@ -13,6 +13,7 @@ from einvoice.errors import EinvoiceError, FindingsError, RuleError, UnreadableD
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
+from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.rulebook.catalog import CatalogEntry, catalog
 from einvoice.syntax.writer import write
@@ -22,6 +23,7 @@ __all__ = [
     "NAMESPACES",
     "CatalogEntry",
     "EinvoiceError",
+    "Extracted",
     "Finding",
     "FindingsError",
     "Invoice",
@@ -31,6 +33,7 @@ __all__ = [
     "absent",
     "catalog",
     "explain_error",
+    "extract",
     "read",
     "validate",
     "write",

@@ -5,6 +5,7 @@
     │   ├── EmptyFile                 FILE-EMPTY
     │   ├── UnsupportedFormat         FILE-FORMAT            neither XML nor PDF
     │   ├── PdfNotRead                FILE-PDF               a PDF, and pikepdf, which opens those, is not installed
+    │   ├── NoPdf                     FILE-NO-PDF            where a PDF is asked for
     │   ├── PdfDamaged                FILE-PDF-DAMAGED       beyond what can be repaired
     │   ├── PdfEncrypted              FILE-PDF-PASSWORD
     │   ├── PdfTooComplex             FILE-PDF-COMPLEX       needs more time or memory than it may have
@@ -112,6 +113,14 @@ class PdfNotRead(UnreadableDocument):
     code = "FILE-PDF"
     problem = "pdf_not_supported"
     sentence = "The file is a PDF; to read those, install einvoice-toolkit with its extra 'pdf'."
+
+
+class NoPdf(UnreadableDocument):
+    """The file is no PDF, where one is asked for; `found` says what it looks like."""
+
+    code = "FILE-NO-PDF"
+    problem = "no_pdf"
+    sentence = "The file is not a PDF; found: {found}."
 
 
 class PdfDamaged(UnreadableDocument):

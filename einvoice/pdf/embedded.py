@@ -115,7 +115,7 @@ class Embedded:
 def _kind(name: etree.QName) -> Kind:
     if name.namespace in (NAMESPACES["ubl"], NAMESPACES["cn"]):
         return "UBL"
-    if "ferd" in (name.namespace or ""):  # the release candidate of ZUGFeRD 1 called its root Invoice
+    if name.localname == "Invoice" and "uncefact" in (name.namespace or ""):  # the release candidate of ZUGFeRD 1
         return "other"
     return _KINDS.get(name.localname, "")
 

@@ -42,6 +42,8 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "place": "Stelle",
         "finding": "Befund",
         "fix": "Abhilfe",
+        "profile": "Profil",
+        "several_invoices": "Mehrere Anlagen kommen als Rechnung in Frage ({names}); gewählt wurde {chosen}.",
     },
     "en": {
         "valid": "valid",
@@ -66,6 +68,8 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "place": "Place",
         "finding": "Finding",
         "fix": "What to do",
+        "profile": "Profile",
+        "several_invoices": "Several attachments may be the invoice ({names}); {chosen} was chosen.",
     },
 }
 
