@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -63,8 +64,8 @@ def read_metadata(pdf: pikepdf.Pdf) -> Metadata:
     if not isinstance(stream, pikepdf.Stream):
         return Metadata("PDF-XMP-MISSING")
     try:
-        packet = unpacked(stream, _LIMIT)
-        root = etree.fromstring(packet.strip(_PADDING), _parser())
+        packet = _trimmed(unpacked(stream, _LIMIT))
+        root = etree.fromstring(packet, _parser())
     except (NotUnpacked, etree.XMLSyntaxError, ValueError) as error:
         return Metadata("PDF-XMP-BROKEN", errors.quote(str(error), most=100))
     if root.getroottree().docinfo.internalDTD is not None:
@@ -84,9 +85,14 @@ def _parser() -> etree.XMLParser:
     )
 
 
+def _trimmed(packet: bytes) -> bytes:
+    """The packet without its padding; in UTF-16 half of a character may look like that."""
+    return packet if packet.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else packet.strip(_PADDING)
+
+
 def _is_utf8(packet: bytes) -> bool:
     try:
-        return "\0" not in packet.strip(_PADDING).decode("utf-8")
+        return "\0" not in packet.decode("utf-8")
     except UnicodeDecodeError:
         return False
 
