@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from einvoice import errors
-from einvoice.pdf import container
+from einvoice.pdf import container, streams
 from einvoice.pdf.embedded import Embedded
 from einvoice.pdf.hybrid import LIMIT, Fault, Hybrid
 from einvoice.pdf.opened import Opened
@@ -41,7 +41,7 @@ def read(data: bytes) -> Hybrid:
     except pikepdf.PasswordError:
         raise errors.PdfEncrypted from None
     except (pikepdf.PdfError, RuntimeError, ValueError) as error:
-        raise errors.PdfDamaged(reason=errors.quote(_without_file(str(error)), most=100)) from None
+        raise errors.PdfDamaged(reason=errors.quote(streams.message(error), most=100)) from None
     with pdf:
         found = embedded_files(pdf)
         candidates = _candidates(found)
@@ -59,11 +59,6 @@ def read(data: bytes) -> Hybrid:
             (*faults, *_several(candidates)),
             checks,
         )
-
-
-def _without_file(message: str) -> str:
-    """qpdf's message without the name of the stream that stood in for a file."""
-    return message.rpartition("BytesIO object")[2].rpartition(">: ")[2].strip()
 
 
 def _candidates(found: Sequence[Embedded]) -> list[Embedded]:

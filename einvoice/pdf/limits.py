@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-MEMORY: Final = 1 << 30
-"""Bytes of address space; an ordinary hybrid takes about 50 MB on top of the libraries."""
+MEMORY: Final = 512 << 20
+"""Bytes of address space; an ordinary hybrid takes about 70 MB with the libraries."""
 
 SECONDS: Final = 20
 """By the clock, and half of it of the processor; an ordinary hybrid takes a hundredth of one."""

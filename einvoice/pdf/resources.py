@@ -65,7 +65,7 @@ class Resources:
         contents = entry(page, "/Contents")
         for stream in (*items(contents, self._left), contents):
             self._stream(stream)
-        self._of(entry(page, "/Resources"), 0)
+        self._of(entry(page, "/Resources"), 0)  # pikepdf has brought down what is inherited
         for annotation in items(entry(page, "/Annots"), self._left):
             self._left -= 1
             self._action(entry(annotation, "/A"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,10 +47,22 @@ def unpacked(stream: pikepdf.Stream, limit: int) -> bytes:
     try:
         data = bytes(stream.read_bytes())
     except (pikepdf.PdfError, RuntimeError, ValueError) as error:
-        raise NotUnpacked(str(error)[:100]) from None
+        raise NotUnpacked(message(error)[:100]) from None
     if len(data) > limit:
         raise NotUnpacked(f"more than {limit} bytes")
     return data
+
+
+_FILE: Final = re.compile(r".*<_io\.BytesIO object at \w+>:?\s*")
+
+
+def message(problem: object) -> str:
+    """qpdf's message without the name of the stream that stands in for a file.
+
+    >>> message("stream <_io.BytesIO object at 0x7f1e>: unable to find /Root dictionary")
+    'unable to find /Root dictionary'
+    """
+    return _FILE.sub("", str(problem))
 
 
 def filters(stream: pikepdf.Stream) -> list[str]:

@@ -122,13 +122,6 @@ def test_damage_that_nobody_foresaw_is_damage(monkeypatch):
         guard.read_hybrid(GOOD)
 
 
-SCRIPT = """
-    import sys, einvoice
-    data = open(sys.argv[0] if False else {path!r}, "rb").read()
-    print(einvoice.extract(data).name)
-"""
-
-
 @pytest.mark.slow
 def test_a_script_needs_no_guard_and_leaves_nobody_behind(tmp_path):
     path = tmp_path / "good.pdf"
@@ -153,7 +146,6 @@ def test_a_forked_process_has_a_server_of_its_own(tmp_path):
     done = run(f"""
         import os, einvoice
         from einvoice.pdf import guard
-        data = open({str(path)!r}, "rb").read
         with open({str(path)!r}, "rb") as file: data = file.read()
         einvoice.extract(data)
         ours = guard._server._process.pid

@@ -163,8 +163,9 @@ def test_each_bad_case_is_an_error_of_its_own(data, error, values):
 
 
 def test_the_errors_have_problems_of_their_own():
-    kinds = (errors.PdfDamaged, errors.PdfEncrypted, errors.PdfWithoutXml, errors.EmbeddedNotUnpacked,
-             errors.EmbeddedNotWellFormed, errors.UblInPdf, errors.ZugferdOne, errors.OrderX, errors.PdfTooComplex)  # fmt: skip
+    pdf = (errors.PdfDamaged, errors.PdfEncrypted, errors.PdfWithoutXml, errors.PdfTooComplex, errors.NoPdf)
+    inside = (errors.EmbeddedNotUnpacked, errors.EmbeddedNotWellFormed, errors.UblInPdf)
+    kinds = (*pdf, *inside, errors.ZugferdOne, errors.OrderX)
     assert len({kind.problem for kind in kinds}) == len(kinds)
 
 

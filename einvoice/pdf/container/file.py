@@ -7,7 +7,7 @@ from typing import Final
 from einvoice import errors
 from einvoice.pdf.container.check import Faults, check
 from einvoice.pdf.opened import Opened
-from einvoice.pdf.streams import entry, items, text
+from einvoice.pdf.streams import entry, items, message, text
 
 _MOST_INTENTS: Final = 20
 
@@ -24,8 +24,7 @@ def header(opened: Opened) -> Faults:
 def repaired(opened: Opened) -> Faults:
     """The reader had nothing to mend."""
     if opened.repairs:
-        message = str(opened.repairs[0]).rpartition(">: ")[2]
-        yield {"reason": errors.quote(message, most=100), "count": len(opened.repairs)}
+        yield {"reason": errors.quote(message(opened.repairs[0]), most=100), "count": len(opened.repairs)}
 
 
 @check("PDF-ENCRYPTED")
