@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from einvoice import errors
 from einvoice.pdf.document import parse
@@ -28,7 +28,7 @@ class Extracted:
         filename: of the PDF without its folder; "" where it has no name.
     """
 
-    xml: bytes
+    xml: bytes = field(repr=False)
     name: str
     relationship: str
     profile: str

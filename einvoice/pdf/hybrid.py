@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 Place: TypeAlias = Literal["names", "catalog", "page", "annotation", "unreferenced"]
@@ -61,7 +61,7 @@ class Hybrid:
         checks: how many checks there are.
     """
 
-    xml: bytes
+    xml: bytes = field(repr=False)
     candidates: tuple[Attachment, ...]
     attachments: tuple[Attachment, ...]
     faults: tuple[Fault, ...] = ()
