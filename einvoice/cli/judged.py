@@ -29,11 +29,11 @@ class Judged(NamedTuple):
 
 
 def problem_of(error: UnreadableDocument | OSError, lang: Language) -> Problem:
-    """What an exception says of a file."""
-    if isinstance(error, UnreadableDocument):
-        title, detail = explain_error(error, lang)
-        return Problem(error.code, title, detail, error.line, error.column)
-    return Problem("", WORDS[lang]["not_opened"], f"{error.strerror or error}.")
+    """The reason, in the language of the reader."""
+    if isinstance(error, OSError):
+        return Problem("", WORDS[lang]["not_opened"], f"{error.strerror or error}.")
+    title, detail = explain_error(error, lang)
+    return Problem(error.code, title, detail, error.line, error.column)
 
 
 def complain(file: str, problem: Problem, lang: Language) -> None:
