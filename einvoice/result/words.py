@@ -45,7 +45,8 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "finding": "Befund",
         "fix": "Abhilfe",
         "profile": "Profil",
-        "several_invoices": "Mehrere Anlagen kommen als Rechnung in Frage ({names}); gewählt wurde {chosen}.",
+        "several_invoices": "Mehrere Anlagen kommen als Rechnung in Frage ({names}). Gewählt wurde {chosen}: "
+        "CII geht vor, dann gilt die Reihenfolge der vorgeschriebenen Namen.",
         "note": "Hinweis",
         "see": "siehe",
         "a_fatal": "ein Fehler",
@@ -79,7 +80,8 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "finding": "Finding",
         "fix": "What to do",
         "profile": "Profile",
-        "several_invoices": "Several attachments may be the invoice ({names}); {chosen} was chosen.",
+        "several_invoices": "Several attachments may be the invoice ({names}). {chosen} was chosen: "
+        "CII goes first, then the order of the prescribed names counts.",
         "note": "Note",
         "see": "see",
         "a_fatal": "an error",

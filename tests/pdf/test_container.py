@@ -226,6 +226,13 @@ def test_an_action_that_follows_another_is_seen():
     assert extract.read(on_page(Annots=Array([link]))).faults == (("PDF-ACTION", {"action": "Launch"}),)
 
 
+def test_an_associated_file_that_is_a_copy_is_none():
+    def copy(pdf, spec):
+        pdf.Root.AF = Array([pdf.make_indirect(Dictionary(spec))])
+
+    assert codes(changed(copy)) == ["PDF-ASSOCIATED"]
+
+
 def test_a_check_that_fails_is_told_and_the_others_go_on(monkeypatch):
     def failing(opened):
         raise ValueError

@@ -55,7 +55,7 @@ def test_several_are_told_and_which_one_was_chosen(pdf, tmp_path, capsys):
     main(["extract", pdf(data), "-o", str(tmp_path / "out.xml")])
     lines = capsys.readouterr().out.splitlines()
     assert [line[:15] for line in lines[:2]] == ["* factur-x.xml,", "  xrechnung.xml"]
-    assert "gewählt wurde factur-x.xml" in lines[2]
+    assert "Gewählt wurde factur-x.xml" in lines[2]
 
 
 @pytest.mark.parametrize(

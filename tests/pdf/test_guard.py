@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import pytest
 from pdf.hybrids import XML, hybrid
@@ -120,6 +121,36 @@ def test_damage_that_nobody_foresaw_is_damage(monkeypatch):
     monkeypatch.setattr(guard, "_asked", server._answer)
     with pytest.raises(errors.PdfDamaged, match="KeyError"):
         guard.read_hybrid(GOOD)
+
+
+def in_a_worker(act):
+    """Do something within the bounds of a worker; the exit status, or minus the signal that ended it."""
+    worker = os.fork()
+    if worker == 0:
+        server._bound()
+        try:
+            act()
+            os._exit(0)
+        except MemoryError:
+            os._exit(3)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+
+
+def test_a_worker_has_no_more_memory_than_it_may():
+    assert in_a_worker(lambda: bytearray(limits.MEMORY)) == 3
+    assert in_a_worker(lambda: bytearray(1 << 20)) == 0
+
+
+def test_a_worker_has_no_more_time_than_it_may(monkeypatch):
+    monkeypatch.setattr(limits, "SECONDS", 1)
+    monkeypatch.setattr(limits, "MEMORY", 1 << 40)
+    assert in_a_worker(lambda: time.sleep(30)) == -signal.SIGALRM
+
+
+def test_a_worker_writes_no_file(tmp_path):
+    assert in_a_worker(lambda: (tmp_path / "file").write_bytes(b"x")) == 1
 
 
 @pytest.mark.slow

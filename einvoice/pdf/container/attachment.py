@@ -44,8 +44,9 @@ def name_tree(opened: Opened) -> Faults:
 
 @check("PDF-ASSOCIATED")
 def is_associated(opened: Opened) -> Faults:
-    """The document names the invoice as an associated file (6.8)."""
-    if "catalog" not in opened.chosen.places:
+    """The document names the invoice as an associated file, by the same object as the list of embedded files (6.8)."""
+    own = identity(opened.chosen.spec)
+    if own is None or own not in map(identity, associated(opened.pdf.Root)):
         yield {"name": errors.quote(opened.chosen.name)}
 
 
