@@ -3,6 +3,7 @@
 from einvoice.result.container import Container
 from einvoice.result.finding import Finding, Note, Severity
 from einvoice.result.location import Location, Places
+from einvoice.result.original import Original
 from einvoice.result.stack import Layer, Mode, Stack, Status
 from einvoice.result.texts import LANGUAGES, Language, explain_error
 from einvoice.result.validation import Summary, ValidationResult
@@ -16,6 +17,7 @@ __all__ = [
     "Location",
     "Mode",
     "Note",
+    "Original",
     "Places",
     "Severity",
     "Stack",

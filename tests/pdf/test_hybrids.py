@@ -1,5 +1,7 @@
 """Hybrid PDFs read: where the invoice may hang, which one is taken, and what is said of those without one."""
 
+import pickle
+
 import pikepdf
 import pytest
 from pdf.hybrids import RAW, SAMPLE, XML, attach, embed, hybrid, packed
@@ -197,6 +199,13 @@ def test_a_note_on_the_container_does_not_turn_its_verdict():
     result = einvoice.validate(hybrid(lambda pdf, spec: pdf.Root.AF.append(spec)))
     assert [finding.code for finding in result.findings] == ["PDF-ASSOCIATED-TWICE"]
     assert result.container.is_valid
+
+
+def test_a_result_travels_with_its_container():
+    result = einvoice.validate(hybrid(lambda pdf, spec: pdf.Root.AF.append(spec)))
+    again = pickle.loads(pickle.dumps(result))
+    assert again.to_dict("en") == result.to_dict("en")
+    assert str(again.invoice.number) == "SW-88"
 
 
 def test_xml_has_no_container():
