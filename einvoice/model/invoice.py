@@ -42,6 +42,11 @@ def _inside(element: Any, value: Any) -> Any:
     return value if found else absent
 
 
+def _inside_first(elements: Sequence[Any], value: Any) -> Any:
+    """The occurrences of a value inside the first of some elements; all where there are no such elements."""
+    return _inside(elements[0], value) if elements else value
+
+
 def _invoice_of(group: Group) -> Invoice | None:
     """The invoice that a group was read from."""
     while group is not None and not isinstance(group, Invoice):
@@ -251,6 +256,11 @@ class Seller(Addressee):
         """Whether UBL has a party in this role that gives no electronic address; there may be several."""
         return any(_inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
 
+    @view("BT-34")
+    def leading_electronic_address(self) -> Identifier:
+        """BT-34: the electronic address, in CII what the first of the elements for one has."""
+        return _inside_first(self.marks.get("electronic address", ()), self.electronic_address)
+
     @view("BT-31")
     def vat_identifiers(self) -> Sequence[Identifier]:
         """BT-31, as often as the document has it."""
@@ -295,6 +305,11 @@ class Buyer(Addressee):
     def has_party_without_address(self) -> bool:
         """Whether UBL has a party in this role that gives no electronic address; there may be several."""
         return any(_inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
+
+    @view("BT-49")
+    def leading_electronic_address(self) -> Identifier:
+        """BT-49: the electronic address, in CII what the first of the elements for one has."""
+        return _inside_first(self.marks.get("electronic address", ()), self.electronic_address)
 
     @view("BT-48")
     def vat_identifiers(self) -> Sequence[Identifier]:
@@ -630,8 +645,12 @@ class Totals(Group):
 
     @property
     def is_of_invoice(self) -> bool:
-        """Whether they stand where those of the invoice belong; told by where the reader found them."""
-        return self.parent is None or isinstance(self.parent, Invoice)
+        """Whether a document has them where the official rules find its lines, allowances and charges from them."""
+        invoice = _invoice_of(self)
+        if self.node is None or invoice is None:
+            return True
+        around = self.node.getparent()
+        return around is invoice.node if invoice.syntax == "UBL" else around.getparent() in invoice.marks.get("transaction", ())
 
 
 class Attached(Group):
@@ -766,6 +785,11 @@ class Line(Identified):
     def is_below_line(self) -> bool:
         """Whether it is a line below a line, as UBL nests them; told by where the reader found it."""
         return isinstance(self.parent, Line) and any(line is self for line in self.parent.lines)
+
+    @property
+    def is_astray(self) -> bool:
+        """Whether it stands where no business term has it, so that it is none of the invoice."""
+        return "astray" in self.marks
 
     @property
     def is_of_other_kind(self) -> bool:
