@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Final, TypeVar
 
 from einvoice.model.group import Group, numbered, term, terms, view
@@ -650,7 +651,27 @@ class Totals(Group):
         if self.node is None or invoice is None:
             return True
         around = self.node.getparent()
-        return around is invoice.node if invoice.syntax == "UBL" else around.getparent() in invoice.marks.get("transaction", ())
+        return (
+            around is invoice.node
+            if invoice.syntax == "UBL"
+            else around.getparent() in invoice.marks.get("transaction", ())
+        )
+
+    @view("BG-20")
+    def allowances_beside(self) -> Sequence[AllowanceCharge]:
+        """BG-20: the allowances on the invoice; for totals astray those that stand beside them."""
+        return [it for it in self._beside() if it.is_allowance]
+
+    @view("BG-21")
+    def charges_beside(self) -> Sequence[AllowanceCharge]:
+        """BG-21: the charges on the invoice; for totals astray those that stand beside them."""
+        return [it for it in self._beside() if it.is_charge]
+
+    def _beside(self) -> Sequence[AllowanceCharge]:
+        invoice = _invoice_of(self)
+        if invoice is None or self.is_of_invoice:
+            return invoice.allowances_and_charges if invoice else ()
+        return invoice.allowances_and_charges_by_place.get(self.node.getparent(), ())
 
 
 class Attached(Group):
@@ -934,6 +955,16 @@ class Invoice(Identified):
         """BG-20, BG-21, BG-27, BG-28: allowances and charges on the invoice and on ``own_lines``."""
         of_lines = (it for line in self.own_lines for it in line.allowances_and_charges)
         return [*self.allowances_and_charges, *of_lines]
+
+    @cached_property
+    def allowances_and_charges_by_place(self) -> dict[Any, list[AllowanceCharge]]:
+        """Every allowance and charge of the document, also those astray, by the element around it."""
+        found: dict[Any, list[AllowanceCharge]] = {}
+        for part in (self, *(stray for strays in self.elsewhere.values() for stray in strays)):
+            for group in part.walk():
+                if isinstance(group, AllowanceCharge):
+                    found.setdefault(group.node.getparent(), []).append(group)
+        return found
 
     def has_own_element(self, content: Value | Group) -> bool:
         """Whether a line or quantity has the element that UBL has for this kind of document.
