@@ -9,6 +9,7 @@
 This is the whole public face. What is raised is drawn in `einvoice.errors`; a finding is never raised.
 """
 
+from einvoice.convert import Converted, Loss, convert
 from einvoice.errors import EinvoiceError, FindingsError, RuleError, UnreadableDocument
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
@@ -21,15 +22,18 @@ from einvoice.validate import read, validate
 __all__ = [
     "NAMESPACES",
     "CatalogEntry",
+    "Converted",
     "EinvoiceError",
     "Finding",
     "FindingsError",
     "Invoice",
+    "Loss",
     "RuleError",
     "UnreadableDocument",
     "ValidationResult",
     "absent",
     "catalog",
+    "convert",
     "explain_error",
     "read",
     "validate",
