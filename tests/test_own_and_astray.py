@@ -80,9 +80,10 @@ def test_totals_beside_the_lines_and_elsewhere() -> None:
 
 def test_totals_of_cii_beside_the_settlement_are_two_steps_below_the_lines_too() -> None:
     totals = f"<ram:{SUMMATION}/>"
-    parts = f"<ram:{SETTLEMENT}>{totals}</ram:{SETTLEMENT}><ram:ApplicableHeaderTradeDelivery>{totals}</ram:ApplicableHeaderTradeDelivery>"
+    delivery = "ram:ApplicableHeaderTradeDelivery"
+    parts = f"<ram:{SETTLEMENT}>{totals}</ram:{SETTLEMENT}><{delivery}>{totals}</{delivery}>{totals}"
     transaction = "rsm:SupplyChainTradeTransaction"
-    invoice = document("rsm:CrossIndustryInvoice", f"<{transaction}>{parts}{totals}</{transaction}>")
+    invoice = document("rsm:CrossIndustryInvoice", f"<{transaction}>{parts}</{transaction}>")
     assert [it.is_of_invoice for it in invoice.everywhere(Totals)] == [True, True, False]
 
 

@@ -43,11 +43,6 @@ def _inside(element: Any, value: Any) -> Any:
     return value if found else absent
 
 
-def _inside_first(elements: Sequence[Any], value: Any) -> Any:
-    """The occurrences of a value inside the first of some elements; all where there are no such elements."""
-    return _inside(elements[0], value) if elements else value
-
-
 def _invoice_of(group: Group) -> Invoice | None:
     """The invoice that a group was read from."""
     while group is not None and not isinstance(group, Invoice):
@@ -260,7 +255,8 @@ class Seller(Addressee):
     @view("BT-34")
     def leading_electronic_address(self) -> Identifier:
         """BT-34: the electronic address, in CII what the first of the elements for one has."""
-        return _inside_first(self.marks.get("electronic address", ()), self.electronic_address)
+        elements = self.marks.get("electronic address")
+        return _inside(elements[0], self.electronic_address) if elements else self.electronic_address
 
     @view("BT-31")
     def vat_identifiers(self) -> Sequence[Identifier]:
@@ -310,7 +306,8 @@ class Buyer(Addressee):
     @view("BT-49")
     def leading_electronic_address(self) -> Identifier:
         """BT-49: the electronic address, in CII what the first of the elements for one has."""
-        return _inside_first(self.marks.get("electronic address", ()), self.electronic_address)
+        elements = self.marks.get("electronic address")
+        return _inside(elements[0], self.electronic_address) if elements else self.electronic_address
 
     @view("BT-48")
     def vat_identifiers(self) -> Sequence[Identifier]:

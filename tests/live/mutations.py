@@ -1,7 +1,8 @@
 """Hypothesis strategies that draw a mutant: an invoice, and one to three edits of it.
 
-Half of the mutants are drawn rule by rule: a rule, a document that keeps or breaks it, edits of what it reads. The others
-are edited anywhere. An edit does what careless programs do: it forgets, empties, pads, doubles, moves, miscalculates.
+Half of the mutants are drawn rule by rule: a rule, a document that keeps or breaks it, edits of what it reads. The
+others are edited anywhere. An edit does what careless programs do: it forgets, empties, pads, doubles, moves,
+miscalculates.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
-from live.targets import SYNTAX, Target, targets
 from lxml import etree
 from strategies import plausible_invoices
 
@@ -22,6 +22,8 @@ from einvoice.model.source import NAMESPACES
 from einvoice.syntax.rules.rule import Path, SyntaxRule
 from einvoice.syntax.rules.table import rule_table
 from einvoice.syntax.writer import write
+
+from .targets import SYNTAX, Target, targets
 
 _PARSER = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False)
 _CAC, _CBC, _EXT = (f"{{{NAMESPACES[prefix]}}}" for prefix in ("cac", "cbc", "ext"))
@@ -256,7 +258,7 @@ def _grow(edit: _Edit) -> str:
     if steps[:1] == [edit.root.tag]:
         steps = steps[1:]
     elif context.anywhere and context.steps and not path.anywhere:
-        there = [it for it in edit.root.iter(steps[len(context.steps) - 1])]
+        there = list(edit.root.iter(steps[len(context.steps) - 1]))
         element, steps = (edit.one_of(there), steps[len(context.steps) :]) if there else (element, steps)
     for number, tag in enumerate(steps, 1):
         below = element.find(tag) if number < len(steps) or path.attribute else None

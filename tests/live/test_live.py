@@ -1,7 +1,8 @@
 """Mutated invoices: the codes that we find are those of the official EN 16931 stylesheet for UBL.
 
-``tests/run`` judges the same 2,000 mutants each time. ``pytest -m live`` draws new ones, makes the first on which the two
-differ as small as it can, and keeps it in ``found/``, where it is a case from then on.
+``tests/run`` judges the same 2,000 mutants each time, and 500 more of the comparison cases where they are there.
+``pytest -m live`` draws new ones, makes the first on which the two differ as small as it can, and keeps it in
+``found/``, where it is a case from then on.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from typing import Any
 import pytest
 from conftest import CASES
 from hypothesis import Phase, given, seed, settings
-from live.artefact import artefact, version
-from live.mutations import Mutant, mutants
-from live.targets import SYNTAX, definitions, ruleset
 
 import einvoice
+
+from .artefact import artefact, version
+from .mutations import Mutant, mutants
+from .targets import SYNTAX, definitions, ruleset
 
 pytest.importorskip("saxonche")
 
