@@ -664,6 +664,14 @@ class Totals(Group):
         """BG-21: the charges on the invoice; for totals astray those that stand beside them."""
         return [it for it in self._beside() if it.is_charge]
 
+    @view("BG-25")
+    def lines_beside(self) -> Sequence[Line]:
+        """BG-25: the lines of the invoice; for totals astray in CII those beside the element around them."""
+        invoice = _invoice_of(self)
+        if invoice is None or self.is_of_invoice:
+            return invoice.lines if invoice else ()
+        return invoice.lines_by_place.get(self.node.getparent().getparent(), ())
+
     def _beside(self) -> Sequence[AllowanceCharge]:
         invoice = _invoice_of(self)
         if invoice is None or self.is_of_invoice:
@@ -954,12 +962,20 @@ class Invoice(Identified):
         return [*self.allowances_and_charges, *of_lines]
 
     @cached_property
+    def lines_by_place(self) -> dict[Any, list[Line]]:
+        """Every line of the document, also those astray, by the element around it."""
+        return self._by_place(Line)
+
+    @cached_property
     def allowances_and_charges_by_place(self) -> dict[Any, list[AllowanceCharge]]:
         """Every allowance and charge of the document, also those astray, by the element around it."""
-        found: dict[Any, list[AllowanceCharge]] = {}
+        return self._by_place(AllowanceCharge)
+
+    def _by_place(self, kind: type[Group]) -> dict[Any, list[Any]]:
+        found: dict[Any, list[Any]] = {}
         for part in (self, *(stray for strays in self.elsewhere.values() for stray in strays)):
             for group in part.walk():
-                if isinstance(group, AllowanceCharge):
+                if isinstance(group, kind):
                     found.setdefault(group.node.getparent(), []).append(group)
         return found
 
