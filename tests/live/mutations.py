@@ -34,6 +34,7 @@ _WORDS = (
     "0", "0.00", "1", "19", "true", "false", "30", "58", "59", "380", "381", "384", "130", "50", "432", "SEPA", "EM",
     "2026-01-31", "a@b.example", "1e3",
 )  # fmt: skip
+_NUMBERS = ("0", "0.00", "-0.00", "1", "1.", "19", "19.00", "100.005", "1e3", "X")
 _SCHEMES = ("", "XX", "0088", "0204", "EM", "SEPA", "VAT", "EUR", "USD", "STI", "C62", "application/pdf")
 _STEPS = ("0.01", "-0.01", "0.99", "-0.99", "1.00", "-1.00", "1.01", "-1.01", "0.005", "-0.005", "0.1", "0.001")
 _SWAPS = {
@@ -145,13 +146,15 @@ def _case(edit: _Edit) -> str:
 
 def _word(edit: _Edit) -> str:
     leaf = edit.leaf()
-    leaf.text = edit.word()
+    # Nearly all that is no number would stop the stylesheet where a number belongs.
+    leaf.text = edit.word() if _decimal(leaf) is None else edit.one_of(_NUMBERS)
     return f"{_name(leaf)}: {leaf.text!r}"
 
 
 def _other(edit: _Edit) -> str:
-    leaf, other = edit.leaf(), edit.one_of(edit.leaves())
-    leaf.text = other.text
+    leaf = edit.leaf()
+    is_number = _decimal(leaf) is not None
+    leaf.text = edit.one_of([it for it in edit.leaves() if (_decimal(it) is not None) == is_number]).text
     return f"{_name(leaf)}: {leaf.text!r}"
 
 
