@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from einvoice.errors import RuleError
 from einvoice.rulebook import rows, sections
@@ -15,11 +15,13 @@ from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.contexts import Contexts
 from einvoice.rulebook.language import Where
 from einvoice.rulebook.load import TEXTS, Definition, check_keys, check_texts, natural
+from einvoice.rulebook.notes import DIFFERS_OF_TEXTS, check_found, check_notes, notes
 from einvoice.rulebook.proof import terms_at
 from einvoice.rulebook.rule import SYNTAXES
 
 _TEXT_KEYS: Final = {
     "code": str, "severity": str, "layer": str, "section": str, "terms": list, "source": str, "de": dict, "en": dict,
+    "differs": list,
 }  # fmt: skip
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
@@ -31,6 +33,7 @@ def entries(folder: Path) -> Iterator[CatalogEntry]:
         for definition in definitions:
             yield from _of_rule(definition, shelf.contexts[name])
     composed = {entry.code: entry for entry in rows.entries_of_rows(folder / rows.FOLDER)}
+    _note_rows(composed, folder / rows.FOLDER / "differs.toml")
     for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
         if path.parent.name not in (*shelf.sets, rows.FOLDER):
             entry = entry_of_text(path)
@@ -66,6 +69,7 @@ def _of_rule(definition: Definition, contexts: Contexts) -> Iterator[CatalogEntr
             {syntax: it.never for syntax, it in sentences.items() if it.never},
             _stand_ins(definition, syntaxes, contexts),
             tuple(example.about for example in definition.examples("invalid")),
+            notes=tuple(note.plain() for note in definition.notes),
         )
 
 
@@ -107,4 +111,27 @@ def entry_of_text(path: Path) -> CatalogEntry:
         {language: {key: data[language][key] for key in TEXTS} for language in ("de", "en")},
         file,
         data.get("source", ""),
+        notes=_notes_of_text(data, file),
     )
+
+
+def _notes_of_text(data: Mapping[str, Any], file: str) -> tuple[dict[str, Any], ...]:
+    for entry in data.get("differs", ()):
+        check_keys(entry, DIFFERS_OF_TEXTS, file, "differs")
+    check_notes(data, file)
+    check_found(data, file)
+    return tuple(note.plain() for note, _ in notes(data))
+
+
+def _note_rows(composed: dict[str, CatalogEntry], path: Path) -> None:
+    """Put the notes of ``path`` to the entries whose texts are put together."""
+    if not path.exists():
+        return
+    file = f"{path.parent.name}/{path.name}"
+    data = tomllib.loads(path.read_text("utf-8"))
+    _notes_of_text(data, file)
+    for note, codes in notes(data):
+        for code in codes or ():
+            if code not in composed:
+                raise RuleError(f"there is no rule about elements '{code}'", file=file, key="[[differs]].codes")
+            composed[code] = composed[code]._replace(notes=(*composed[code].notes, note.plain()))
