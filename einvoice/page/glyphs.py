@@ -56,7 +56,7 @@ def _shown(character: str) -> str:
 def _covered() -> frozenset[int]:
     """The characters that every font of the page has."""
     try:
-        from fontTools.ttLib import TTFont
+        from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
     except ImportError as error:
         raise ToolsMissing("weasyprint", extra="pdf") from error
     covered = None

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from einvoice.model.terms import name
+from einvoice.model.values import absent
 from einvoice.page.markup import EMPTY, Markup, join, lines, tag
 from einvoice.page.sheet import Row, Sheet, address, facts, section
 
 #: By this scheme UBL marks the creditor identifier (BT-90) among the identifiers of a party.
 SEPA: Final = "SEPA"
 
+_IDENTIFIERS: Final = ("identifiers", "global_identifiers")
 _REFERENCES: Final = (
     "buyer_reference",
     "purchase_order",
@@ -42,15 +44,25 @@ def head(sheet: Sheet, logo: str = "") -> Markup:
     sender = sheet.text(seller.name)
     own = address(sheet, seller.address)
     picture = Markup(f'<img class="logo" alt="{sheet.word("logo")}" src="{logo}">') if logo else EMPTY
-    letterhead = tag("div", picture, tag("p", tag("strong", sender), class_="name"), tag("p", lines(*own)), class_="from")
+    name = tag("p", tag("strong", sender), class_="name", data_footer=_footer(sheet, sender))
+    letterhead = tag("div", picture, name, tag("p", lines(*own)), class_="from")
     window = tag(
         "div",
-        tag("p", " · ".join((sender, *own)), class_="return"),
+        tag("p", " · ".join((sender, *own[:-1])), class_="return"),
         tag("p", lines(tag("strong", sheet.text(buyer.name)), *address(sheet, buyer.address))),
         class_="to",
     )
     beside = tag("div", facts(_data(sheet)), class_="data")
     return join(letterhead, tag("div", window, beside, class_="top"), tag("h1", title(sheet)))
+
+
+def _footer(sheet: Sheet, sender: str) -> str:
+    """What stands below every page: who sends it, and under which number the tax office knows them."""
+    seller = sheet.invoice.seller
+    for number, value in (("BT-31", seller.vat_identifier), ("BT-32", seller.tax_number)):
+        if text := sheet.text(value):
+            return f"{sender} · {sheet.word(number)} {text}"
+    return sender
 
 
 def _data(sheet: Sheet) -> list[Row]:
@@ -72,14 +84,15 @@ def _data(sheet: Sheet) -> list[Row]:
 def due_dates(sheet: Sheet) -> list[Row]:
     """Until when to pay; the syntaxes keep it at three places."""
     invoice = sheet.invoice
-    dates = [invoice.due_date, *(it.due_date for it in (*invoice.payment_terms, *invoice.payment_means))]
+    dates = [invoice.due_date, *(it.due_date for it in invoice.payment_terms)]
+    dates += [it.due_date for it in invoice.payment_means]
     return sheet.row("BT-9", "; ".join(dict.fromkeys(filter(None, map(sheet.text, dates)))))
 
 
 def _tax_point(sheet: Sheet) -> list[Row]:
     invoice = sheet.invoice
     dates = [invoice.tax_point_date, *(it.tax_point_date for it in invoice.vat_breakdown)]
-    codes = [it.tax_point_code for it in (*invoice.periods, *invoice.vat_breakdown)]
+    codes = [it.tax_point_code for it in invoice.periods] + [it.tax_point_code for it in invoice.vat_breakdown]
     said = [*map(sheet.text, dates), *(sheet.text(it, "tax_point_codes") for it in codes)]
     return sheet.row("BT-7", "; ".join(dict.fromkeys(filter(None, said))))
 
@@ -111,19 +124,19 @@ def _beside(blocks: list[Markup]) -> Markup:
 
 
 def _party(sheet: Sheet, number: str, party: Any, *, named: bool = False) -> Markup:
-    """A party; ``named`` where name and address stand in the head."""
+    """A party, whatever of this its kind can have; ``named`` where name and address stand in the head."""
     if not party:
         return EMPTY
-    where = [] if named else [sheet.text(party.name), *address(sheet, party.address)]
+    where = [] if named else [sheet.text(party.name), *address(sheet, getattr(party, "address", absent))]
     rows = sheet.rows(party, "trading_name", "legal_identifier")
-    for registration in party.tax_registrations:
+    for registration in getattr(party, "tax_registrations", ()):
         sheet.seen(registration.scheme)
         rows += sheet.rows(registration, "identifier")
-    identifiers = [it for it in (*party.identifiers, *party.global_identifiers) if it.scheme != SEPA]
+    identifiers = [it for name in _IDENTIFIERS for it in getattr(party, name, ()) if not it.scheme == SEPA]
     if said := "; ".join(filter(None, map(sheet.text, identifiers))):
         rows.append((sheet.label(identifiers[0]), said))
     rows += sheet.rows(party, "electronic_address")
-    rows += _contact(sheet, party.contact)
+    rows += _contact(sheet, getattr(party, "contact", absent))
     rows += sheet.rows(party, "legal_information")
     if not rows and not any(where):
         return EMPTY

@@ -11,11 +11,11 @@ from einvoice.page.sheet import Sheet
 
 #: The columns, by the term that names them, and how wide they are.
 _COLUMNS: Final = (
-    ("BT-126", 7, ""),
-    ("BT-153", 41, ""),
-    ("BT-129", 14, "n"),
+    ("BT-126", 6, ""),
+    ("BT-153", 44, ""),
+    ("BT-129", 13, "n"),
     ("BT-146", 14, "n"),
-    ("BT-151", 9, "n"),
+    ("BT-151", 8, "n"),
     ("BT-131", 15, "n"),
 )
 _DEEPEST: Final = 6
@@ -94,7 +94,7 @@ def _details(sheet: Sheet, line: Line) -> Iterator[Markup]:
         yield tag("p", described, class_="text")
     pieces = [f"{key}: {text}" if key else text for key, text in _pieces(sheet, line)]
     if pieces:
-        yield tag("p", " · ".join(pieces), class_="small")
+        yield tag("p", "\u00a0· ".join(pieces), class_="small")
     for note in line.notes:
         if said := sheet.note(None, note):
             yield said
@@ -137,25 +137,29 @@ def _prices(sheet: Sheet, line: Line) -> Iterator[tuple[str, str]]:
 
 
 def allowance_or_charge(sheet: Sheet, extra: AllowanceCharge) -> str:
-    """What is taken off or added, in a sentence: "Nachlass 10 % auf 100,00: −10,00 (Rabatt)"."""
+    """What is taken off or added, in a sentence: "Nachlass 10 % auf 100,00: −10,00 – Treuerabatt"."""
     sheet.seen(extra.indicator)
     kind = sheet.word("charge" if extra.is_charge else "allowance")
     of = sheet.text(extra.base_amount)
     parts = [kind, sheet.text(extra.percentage), f"{sheet.word('of')} {of}" if of else ""]
     why = reasons(sheet, extra)
     amount = signed(sheet, extra)
-    return " ".join(filter(None, parts)) + (f": {amount}" if amount else "") + (f" ({why})" if why else "")
+    return " ".join(filter(None, parts)) + (f": {amount}" if amount else "") + (f" – {why}" if why else "")
 
 
 def signed(sheet: Sheet, extra: AllowanceCharge) -> str:
     """The amount as it counts: an allowance with a minus."""
     text = sheet.text(extra.amount)
-    if extra.is_charge or not text:
-        return text
+    return text if extra.is_charge or not text else less(text)
+
+
+def less(text: str) -> str:
+    """An amount that is taken off, as text with the other sign."""
     return text.removeprefix("−") if text.startswith("−") else f"−{text}"
 
 
 def reasons(sheet: Sheet, extra: AllowanceCharge) -> str:
     """Why something is taken off or added: the text, and the code in words."""
     codes = "charge_reasons" if extra.is_charge else "allowance_reasons"
-    return ", ".join(filter(None, (sheet.text(extra.reason), sheet.text(extra.reason_code, codes))))
+    text, meant = sheet.text(extra.reason), sheet.text(extra.reason_code, codes)
+    return meant if text and meant.startswith(f"{text} (") else ", ".join(filter(None, (text, meant)))

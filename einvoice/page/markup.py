@@ -18,12 +18,14 @@ EMPTY: Final = Markup("")
 
 
 def tag(name: str, /, *content: str, **attributes: str | int) -> Markup:
-    """An element; a trailing underscore of an attribute's name is dropped, since ``class`` is a word of Python.
+    """An element. Of an attribute's name a trailing underscore is dropped, another one stands for a hyphen.
 
     >>> tag("td", "1 < 2", class_="n")
     '<td class="n">1 &lt; 2</td>'
     """
-    given = "".join(f' {key.rstrip("_")}="{escape(printable(str(value)))}"' for key, value in attributes.items())
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(printable(str(value)))}"' for key, value in attributes.items()
+    )
     return Markup(f"<{name}{given}>{join(*content)}</{name}>")
 
 

@@ -63,9 +63,7 @@ def render(
     return _accessible(pdf)
 
 
-def _document(
-    html: Markup, lang: str, title: str, author: str, description: str, when: datetime.datetime
-) -> str:
+def _document(html: Markup, lang: str, title: str, author: str, description: str, when: datetime.datetime) -> str:
     date = when.isoformat()
     said = {
         "author": author,
@@ -74,7 +72,9 @@ def _document(
         "dcterms.created": date,
         "dcterms.modified": date,
     }
-    metas = [Markup(tag("meta", name=name, content=text).removesuffix("</meta>")) for name, text in said.items() if text]
+    metas = [
+        Markup(tag("meta", name=name, content=text).removesuffix("</meta>")) for name, text in said.items() if text
+    ]
     content = join(tag("head", Markup('<meta charset="utf-8">'), tag("title", title), *metas), tag("body", html))
     return "<!doctype html>" + tag("html", content, lang=lang)
 

@@ -43,7 +43,9 @@ def rest(sheet: Sheet) -> Markup:
         if it.number:
             text = sheet.text(it.value)
             where = part_of(it.number, sheet.lang)
-            rows.append((sheet.word(it.number) if isinstance(it.group, Invoice) else _named(sheet, it.number, where), text))
+            rows.append(
+                (sheet.word(it.number) if isinstance(it.group, Invoice) else _named(sheet, it.number, where), text)
+            )
         elif it.field not in _SILENT and _is_known(it.group):
             rows.append((it.field.replace("_", " "), sheet.text(it.value)))
     return section(sheet.word("more"), facts(rows, "facts wide"), class_="more")

@@ -8,17 +8,15 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from einvoice.model.filled import Filled, filled
-from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Amount, Binary, Date, Identifier, Number, Percentage, Quantity, Value, absent
 from einvoice.page import figures
 from einvoice.page.labels import label, meaning
-from einvoice.page.markup import EMPTY, Markup, join, lines, tag
+from einvoice.page.markup import EMPTY, Markup, join, tag
 from einvoice.result.texts import Language
 
 #: A label and what stands behind it.
@@ -26,7 +24,7 @@ Row: TypeAlias = tuple[str, str]
 
 _CENTS: Final = 2
 #: Lists whose codes say nothing to people: the meaning stands alone.
-_WORDS_ALONE: Final = ("invoice_types", "payment_means", "units", "countries", "tax_point_codes")
+_WORDS_ALONE: Final = ("invoice_types", "payment_means", "units", "countries", "tax_point_codes", "note_subjects")
 _SUBJECT: Final = re.compile(r"#([A-Z]{3})#(.*)", re.DOTALL)
 
 
@@ -99,10 +97,15 @@ class Sheet:
         if isinstance(value, Percentage):
             beside = "%"
         elif isinstance(value, Quantity):
-            beside = self.code("units", value.unit) if value.unit else ""
+            beside = self._unit(value.unit, number) if value.unit else ""
         elif isinstance(value, Amount) and value.currency and (currency or value.currency != self.currency):
             beside = value.currency
         return f"{text}\u00a0{beside}" if beside else text
+
+    def _unit(self, code: str, number: Decimal) -> str:
+        """A unit in words, of which the table has the singular before the plural where they differ."""
+        one, _, many = self.code("units", code).partition("|")
+        return many if many and number != 1 else one
 
     def _identifier(self, value: Identifier, text: str) -> str:
         scheme = value.scheme or ""
@@ -162,8 +165,9 @@ class Sheet:
 def address(sheet: Sheet, group: Any) -> list[str]:
     """A postal address, line by line."""
     place = " ".join(filter(None, (sheet.text(group.postal_code), sheet.text(group.city))))
-    above = [sheet.text(it) for it in (group.line_1, group.line_2, group.line_3)]
-    return [it for it in (*above, place, sheet.text(group.subdivision), sheet.text(group.country_code, "countries")) if it]
+    above = map(sheet.text, (group.line_1, group.line_2, group.line_3))
+    below = (sheet.text(group.subdivision), sheet.text(group.country_code, "countries"))
+    return list(filter(None, (*above, place, *below)))
 
 
 def facts(rows: Iterable[Row], class_: str = "facts") -> Markup:
@@ -190,5 +194,3 @@ def _occurrences(value: Any) -> list[Value]:
     if not isinstance(value, Value):
         return []
     return [value, *value.more]
-
-

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from einvoice.page.lines import reasons, signed
+from einvoice.page.lines import less, reasons, signed
 from einvoice.page.markup import EMPTY, Markup, join, tag
 from einvoice.page.sheet import Row, Sheet, section
 
-_BEFORE_VAT = ("line_net", "allowances", "charges", "net")
-_AFTER_VAT = ("gross", "paid", "rounding")
+_BEFORE_VAT: Final = ("line_net", "allowances", "charges", "net")
+_AFTER_VAT: Final = ("gross", "paid", "rounding")
+#: What is taken off; the invoice says it without a minus.
+_TAKEN_OFF: Final = ("allowances", "paid")
 
 
 def table(heads: list[tuple[str, str]], rows: list[Markup], class_: str = "plain") -> Markup:
     """A table with a repeated head; ``heads`` are texts with the class of their column."""
-    cells = [tag("th", text, scope="col", class_=kind) if kind else tag("th", text, scope="col") for text, kind in heads]
+    cells = [
+        tag("th", text, scope="col", class_=kind) if kind else tag("th", text, scope="col") for text, kind in heads
+    ]
     return tag("table", tag("thead", tag("tr", *cells)), tag("tbody", *rows), class_=class_)
 
 
@@ -24,13 +28,13 @@ def extras(sheet: Sheet) -> Markup:
     if not rows:
         return EMPTY
     heads = [
-        (sheet.word("extras"), ""),
-        (sheet.word("of"), "n"),
-        ("%", "n"),
+        (sheet.word("reason"), ""),
+        (sheet.word("base"), "n"),
+        (sheet.word("BT-119"), "n"),
         (sheet.word("BT-151"), "n"),
         (_money(sheet, "BT-131"), "n"),
     ]
-    return section(sheet.word("extras"), table(heads, rows))
+    return section(sheet.word("extras"), table(heads, rows, "plain extras"))
 
 
 def _extra(sheet: Sheet, extra: Any) -> Markup:
@@ -51,16 +55,23 @@ def _extra(sheet: Sheet, extra: Any) -> Markup:
 def totals(sheet: Sheet) -> Markup:
     """The sums, with what is to be paid at the end."""
     invoice = sheet.invoice
-    rows = sheet.rows(invoice.totals, *_BEFORE_VAT) if invoice.totals else []
+    rows = _sums(sheet, invoice.totals, _BEFORE_VAT)
     for total in invoice.tax_totals:
         rows += sheet.rows(total, "amount")
-    rows += sheet.rows(invoice.totals, *_AFTER_VAT) if invoice.totals else []
+    rows += _sums(sheet, invoice.totals, _AFTER_VAT)
     rows += _third_parties(sheet)
     body = [tag("tr", tag("th", key, scope="row"), tag("td", text, class_="n")) for key, text in rows]
     if due := sheet.text(invoice.totals.due, currency=True):
         name = tag("th", sheet.word("BT-115"), scope="row")
         body.append(tag("tr", name, tag("td", due, class_="n"), class_="due"))
     return tag("table", tag("tbody", *body), class_="totals") if body else EMPTY
+
+
+def _sums(sheet: Sheet, sums: Any, names: tuple[str, ...]) -> list[Row]:
+    rows = []
+    for name in names:
+        rows += [(key, less(text) if name in _TAKEN_OFF else text) for key, text in sheet.rows(sums, name)]
+    return rows
 
 
 def _third_parties(sheet: Sheet) -> list[Row]:
@@ -95,7 +106,9 @@ def _breakdown(sheet: Sheet, part: Any) -> Markup:
     why = ", ".join(filter(None, reason))
     return tag(
         "tr",
-        tag("td", code if meant == code else join(f"{code} – {meant}"), tag("p", why, class_="small") if why else EMPTY),
+        tag(
+            "td", code if meant == code else join(f"{code} – {meant}"), tag("p", why, class_="small") if why else EMPTY
+        ),
         tag("td", sheet.text(part.rate), class_="n"),
         tag("td", sheet.text(part.taxable_amount), class_="n"),
         tag("td", sheet.text(part.tax_amount), class_="n"),

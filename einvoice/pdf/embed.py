@@ -151,9 +151,7 @@ def metadata(document: Any) -> Packet:
 # ---------------------------------------------------------------- the invoice
 
 
-def _invoice(
-    given: bytes | Invoice, name: str | None, lang: Language
-) -> tuple[Invoice, bytes, Profile, list[Reason]]:
+def _invoice(given: bytes | Invoice, name: str | None, lang: Language) -> tuple[Invoice, bytes, Profile, list[Reason]]:
     """The invoice, its XML, the profile, and what is to be said of them."""
     model = given if isinstance(given, Invoice) else _read(given)
     declared = profiles.of_specification(model.specification.text or "")
@@ -240,7 +238,7 @@ def _files(document: Any) -> list[tuple[str, Any]]:
     tree = root.get("/Names", Dictionary()).get("/EmbeddedFiles")
     if isinstance(tree, Dictionary):
         for name, file in NameTree(tree).items():
-            add(name, file)
+            add(str(name), file)
     for file in _items(root.get("/AF")):
         add(str(file.get("/UF", file.get("/F", ""))) if isinstance(file, Dictionary) else "", file)
     return list(found.values())

@@ -35,7 +35,7 @@ _TEXTS: Final[Mapping[str, Mapping[Language, str]]] = {
         "en": "A part of the file is packed with LZW, which PDF/A forbids.",
     },
     "signed": {
-        "de": "Die Datei war elektronisch signiert. Durch das Einbetten ist die Signatur ungültig; signieren Sie danach.",
+        "de": "Die Datei war elektronisch signiert; die Signatur ist nun ungültig. Signieren Sie nach dem Einbetten.",
         "en": "The file was signed electronically. Embedding has broken the signature; sign afterwards.",
     },
     "declares": {
@@ -106,7 +106,7 @@ class _Seen:
         from pikepdf import Dictionary, Stream
 
         if isinstance(thing, Stream):
-            if thing.get("/Interpolate") is True:
+            if bool(thing.get("/Interpolate", False)):
                 self.codes.add("interpolated")
             if "/LZWDecode" in str(thing.get("/Filter", "")):
                 self.codes.add("lzw")

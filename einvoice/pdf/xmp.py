@@ -49,7 +49,7 @@ class Packet:
 
     def __init__(self, data: bytes | None = None) -> None:
         """Read ``data``; nothing, or what is no XMP, gives an empty packet."""
-        self._rdf = _read(data) if data else None
+        self._rdf: Any = _read(data) if data else None
         self.is_new = self._rdf is None
         if self._rdf is None:
             self._rdf = etree.Element(_tag("rdf:RDF"), nsmap={"rdf": RDF})
@@ -95,7 +95,7 @@ class Packet:
 
     def drop(self, name: str) -> None:
         """Remove a property, written as an element or as an attribute."""
-        for description in self._descriptions():
+        for description in list(self._descriptions()):
             description.attrib.pop(_tag(name), None)
             for element in list(description.iterchildren(_tag(name))):
                 description.remove(element)
@@ -138,7 +138,7 @@ class Packet:
     # ------------------------------------------------------------ the tree
 
     def _descriptions(self) -> Iterator[Any]:
-        return self._rdf.iterchildren(_tag("rdf:Description"))
+        yield from self._rdf.iterchildren(_tag("rdf:Description"))
 
     def _description(self, prefix: str) -> Any:
         """A block for properties of one prefix: the one that has some, or a new one."""
@@ -202,7 +202,8 @@ def _read(data: bytes) -> Any:
         root = etree.fromstring(data.strip(b"\0 \t\r\n"), parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
-    if root.getroottree().docinfo.doctype:
+    tree: Any = root.getroottree()
+    if tree.docinfo.doctype:
         return None
     return next(iter(root.iter(_tag("rdf:RDF"))), None)
 
