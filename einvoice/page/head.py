@@ -132,7 +132,7 @@ def _party(sheet: Sheet, number: str, party: Any, *, named: bool = False) -> Mar
     for registration in getattr(party, "tax_registrations", ()):
         sheet.seen(registration.scheme)
         rows += sheet.rows(registration, "identifier")
-    identifiers = [it for name in _IDENTIFIERS for it in getattr(party, name, ()) if not it.scheme == SEPA]
+    identifiers = [it for name in _IDENTIFIERS for it in getattr(party, name, ()) if (it.scheme or "") != SEPA]
     if said := "; ".join(filter(None, map(sheet.text, identifiers))):
         rows.append((sheet.label(identifiers[0]), said))
     rows += sheet.rows(party, "electronic_address")

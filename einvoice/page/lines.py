@@ -27,7 +27,7 @@ def invoice_lines(sheet: Sheet) -> Markup:
     if not rows:
         return EMPTY
     widths = tag("colgroup", *(Markup(f'<col style="width:{width}%">') for _, width, _ in _COLUMNS))
-    heads = [_cell("th", _title(sheet, number), class_, scope="col") for number, _, class_ in _COLUMNS]
+    heads = [cell("th", _title(sheet, number), class_, scope="col") for number, _, class_ in _COLUMNS]
     return tag("table", widths, tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="lines")
 
 
@@ -36,7 +36,8 @@ def _title(sheet: Sheet, number: str) -> str:
     return f"{sheet.word(number)} {sheet.currency}" if money else sheet.word(number)
 
 
-def _cell(name: str, content: str, class_: str, **attributes: str) -> Markup:
+def cell(name: str, content: str, class_: str, **attributes: str) -> Markup:
+    """A cell of a table, with the class of its column if that has one."""
     return tag(name, content, class_=class_, **attributes) if class_ else tag(name, content, **attributes)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from einvoice.model.group import Group
-from einvoice.model.invoice import Document, Invoice
+from typing import Final
+
+from einvoice.model.invoice import Document
 from einvoice.model.terms import section as part_of
 from einvoice.page.markup import EMPTY, Markup, tag
 from einvoice.page.sheet import Row, Sheet, facts, section
 from einvoice.page.sums import table
 
 #: Fields that only serve a syntax: their words say nothing that the page does not say.
-_SILENT = ("indicator", "scheme", "parent_line")
+_SILENT: Final = ("indicator", "scheme", "parent_line")
 
 
 def documents(sheet: Sheet) -> Markup:
@@ -37,23 +38,11 @@ def _document(sheet: Sheet, document: Document) -> Markup:
 
 def rest(sheet: Sheet) -> Markup:
     """What nothing above has shown, each with the name that the norm gives it."""
-    invoice = sheet.invoice
-    rows: list[Row] = [*sheet.rows(invoice, "currency", "tax_currency", "business_process", "specification")]
+    rows: list[Row] = sheet.rows(sheet.invoice, "currency", "tax_currency", "business_process", "specification")
     for it in list(sheet.rest()):
-        if it.number:
-            text = sheet.text(it.value)
-            where = part_of(it.number, sheet.lang)
-            rows.append(
-                (sheet.word(it.number) if isinstance(it.group, Invoice) else _named(sheet, it.number, where), text)
-            )
-        elif it.field not in _SILENT and _is_known(it.group):
-            rows.append((it.field.replace("_", " "), sheet.text(it.value)))
+        if it.field in _SILENT:
+            continue
+        name = sheet.word(it.number) if it.number else it.field.replace("_", " ")
+        part = part_of(it.number, sheet.lang)
+        rows.append((name if part == part_of("", sheet.lang) else f"{part}: {name}", sheet.text(it.value)))
     return section(sheet.word("more"), facts(rows, "facts wide"), class_="more")
-
-
-def _named(sheet: Sheet, number: str, where: str) -> str:
-    return f"{where}: {sheet.word(number)}"
-
-
-def _is_known(group: Group) -> bool:
-    return True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from einvoice.page.lines import less, reasons, signed
-from einvoice.page.markup import EMPTY, Markup, join, tag
+from einvoice.page.lines import cell, less, reasons, signed
+from einvoice.page.markup import EMPTY, Markup, tag
 from einvoice.page.sheet import Row, Sheet, section
 
 _BEFORE_VAT: Final = ("line_net", "allowances", "charges", "net")
@@ -16,9 +16,7 @@ _TAKEN_OFF: Final = ("allowances", "paid")
 
 def table(heads: list[tuple[str, str]], rows: list[Markup], class_: str = "plain") -> Markup:
     """A table with a repeated head; ``heads`` are texts with the class of their column."""
-    cells = [
-        tag("th", text, scope="col", class_=kind) if kind else tag("th", text, scope="col") for text, kind in heads
-    ]
+    cells = [cell("th", text, kind, scope="col") for text, kind in heads]
     return tag("table", tag("thead", tag("tr", *cells)), tag("tbody", *rows), class_=class_)
 
 
@@ -106,9 +104,7 @@ def _breakdown(sheet: Sheet, part: Any) -> Markup:
     why = ", ".join(filter(None, reason))
     return tag(
         "tr",
-        tag(
-            "td", code if meant == code else join(f"{code} – {meant}"), tag("p", why, class_="small") if why else EMPTY
-        ),
+        tag("td", code if meant == code else f"{code} – {meant}", tag("p", why, class_="small") if why else EMPTY),
         tag("td", sheet.text(part.rate), class_="n"),
         tag("td", sheet.text(part.taxable_amount), class_="n"),
         tag("td", sheet.text(part.tax_amount), class_="n"),
