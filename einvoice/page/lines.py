@@ -83,10 +83,10 @@ def _vat(sheet: Sheet, tax: Any) -> Markup:
 def _price(sheet: Sheet, line: Line) -> str:
     price = sheet.text(line.price.net)
     base = line.price.base_quantity
-    if not base or (base.number == 1 and base.unit in ("", line.quantity.unit, None)) or not price:
-        sheet.seen(base)
+    if price and base and base.number == 1 and (base.unit or line.quantity.unit) == line.quantity.unit:
+        sheet.seen(base)  # a price for one is what everybody takes it for
         return price
-    return f"{price} / {sheet.text(base)}"
+    return " / ".join(filter(None, (price, sheet.text(base))))
 
 
 def _details(sheet: Sheet, line: Line) -> Iterator[Markup]:

@@ -9,6 +9,7 @@ import datetime
 import functools
 import os
 import threading
+import warnings
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,7 +60,9 @@ def render(
         page = _document(html, lang, title, author, description, moment)
         styles = [tools.style, tools.weasyprint.CSS(string=css)] if css else [tools.style]
         document = tools.weasyprint.HTML(string=page, url_fetcher=tools.fetcher)
-        pdf = document.write_pdf(stylesheets=styles, font_config=tools.fonts, pdf_variant="pdf/a-3a")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint leaves closing its colour profile to Python
+            pdf = document.write_pdf(stylesheets=styles, font_config=tools.fonts, pdf_variant="pdf/a-3a")
     return _accessible(pdf)
 
 

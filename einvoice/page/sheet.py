@@ -104,7 +104,10 @@ class Sheet:
 
     def _unit(self, code: str, number: Decimal) -> str:
         """A unit in words, of which the table has the singular before the plural where they differ."""
-        one, _, many = self.code("units", code).partition("|")
+        words = meaning("units", code.strip(), self.lang)
+        if words is None:
+            return code
+        one, _, many = words.partition("|")
         return many if many and number != 1 else one
 
     def _identifier(self, value: Identifier, text: str) -> str:

@@ -6,7 +6,6 @@ never added. Sources: Factur-X 1.0.07 / ZUGFeRD 2.3, 6.2; ISO 19005-3, 6.8; ISO 
 
 from __future__ import annotations
 
-import copy
 import datetime
 import hashlib
 import io
@@ -16,7 +15,6 @@ from typing import Any, Final
 
 from einvoice.errors import PdfRefused, ToolsMissing
 from einvoice.model.invoice import Invoice
-from einvoice.model.values import Identifier
 from einvoice.pdf import profiles
 from einvoice.pdf.obstacles import Reason, obstacles, reason
 from einvoice.pdf.profiles import Profile
@@ -73,7 +71,7 @@ def embed(
             it lacks.
         invoice: CII, attached byte for byte; or an invoice of the model, which is written as CII.
         profile: name of a profile, see ``einvoice.pdf.profiles``; by default what the invoice declares in BT-24. An
-            invoice of the model is made to declare it.
+            invoice of the model that declares another is narrowed to it.
         lang: language of the reasons and of the attachment's description, "de" or "en".
         relationship: AFRelationship, where the one that the profile has as usual is not wanted.
         when: date of the attachment and of the change, with a time zone; by default noon UTC on the issue date (BT-2).
@@ -159,8 +157,7 @@ def _invoice(given: bytes | Invoice, name: str | None, lang: Language) -> tuple[
     if isinstance(given, bytes):
         return model, given, chosen, [] if chosen is declared else [reason("declares", lang, level=chosen.level)]
     if chosen is not declared:
-        model = copy.copy(model)
-        model.specification = Identifier(chosen.specification)
+        model = profiles.narrowed(model, chosen)
     return model, write(model, "CrossIndustryInvoice"), chosen, []
 
 

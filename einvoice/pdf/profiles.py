@@ -6,17 +6,20 @@ Sources: Factur-X 1.0.07 / ZUGFeRD 2.3, specification chapters 6.2 (embedding) a
 
 from __future__ import annotations
 
+import copy
 import csv
 import functools
 import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from einvoice.model.filled import filled
+from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.terms import Term, term, terms
+from einvoice.model.values import Identifier, Value, absent
 
 #: What the file is to the page, as PDF/A-3 (ISO 19005-3, annex E) names it.
 DATA: Final = "Data"
@@ -100,6 +103,35 @@ def beyond(invoice: Invoice, profile: Profile) -> tuple[str, ...]:
     """The business terms that the invoice fills and the profile has no place for, in the order of the norm."""
     carried = {it.number for it in filled(invoice)}
     return tuple(number for number in terms() if number in carried and not holds(profile, number))
+
+
+def narrowed(invoice: Invoice, profile: Profile) -> Invoice:
+    """The invoice as the profile can say it: a copy that declares it, without the terms it has no place for."""
+    kept = {id(it.value) for it in filled(invoice) if it.number and holds(profile, it.number)}
+    kept |= {id(it.value) for it in filled(invoice) if not it.number}  # what serves a syntax goes with its group
+    numbered = {id(it.value) for it in filled(invoice) if it.number}
+    copied: Invoice = _narrowed(invoice, kept, numbered) or Invoice()
+    copied.specification = Identifier(profile.specification)
+    if copied.syntax == "CII":  # its groups no longer are the elements of the document they came from
+        copied.__dict__["syntax"] = ""
+    return copied
+
+
+def _narrowed(group: Any, kept: set[int], numbered: set[int]) -> Any:
+    """A copy of the group with what is kept; None where no business term is left."""
+    copied = copy.copy(group)
+    says = False
+    for name in group.fields:
+        content = getattr(group, name)
+        several = content if isinstance(content, list | tuple) else [content]
+        left = []
+        for it in several:
+            inner = _narrowed(it, kept, numbered) if isinstance(it, Group) else it
+            if inner is not None and (not isinstance(it, Value) or id(it) in kept):
+                left.append(inner)
+                says |= isinstance(it, Group) or id(it) in numbered
+        setattr(copied, name, left if isinstance(content, list | tuple) else (left or [absent])[0])
+    return copied if says else None
 
 
 def missing(invoice: Invoice, profile: Profile) -> tuple[str, ...]:
