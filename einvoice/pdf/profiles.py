@@ -73,7 +73,7 @@ _BY_IDENTIFIER: Final = (
     (re.compile(r"[:#]minimum\b", re.I), MINIMUM),
     (re.compile(r"[:#]basic[ _]?wl\b", re.I), BASIC_WL),
     (re.compile(r"[:#]basic\b", re.I), BASIC),
-    (re.compile(r"en16931:2017\Z|[:#](?:en16931|comfort)\b", re.I), EN16931),
+    (re.compile(r"^urn:cen\.eu:en16931:2017\Z|[:#](?:en16931|comfort)\Z", re.I), EN16931),
 )
 
 
