@@ -13,6 +13,7 @@ from einvoice.errors import EinvoiceError, FindingsError, RuleError, UnreadableD
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
+from einvoice.pdf.embed import embed
 from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.rulebook.catalog import CatalogEntry, catalog
 from einvoice.syntax.writer import write
@@ -30,6 +31,7 @@ __all__ = [
     "ValidationResult",
     "absent",
     "catalog",
+    "embed",
     "explain_error",
     "read",
     "validate",

@@ -20,6 +20,7 @@ NAMES = [
     "ValidationResult",
     "absent",
     "catalog",
+    "embed",
     "explain_error",
     "read",
     "validate",
