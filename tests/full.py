@@ -148,7 +148,11 @@ def _line_allowance(amount: Decimal) -> LineAllowanceCharge:
 def _extra(indicator: str, amount: str, reason: str, code: str) -> AllowanceCharge:
     tax = AllowanceTax(category=Code("S"), rate=Percentage("19"), scheme=VAT)
     return AllowanceCharge(
-        indicator=Code(indicator), amount=euro(Decimal(amount)), taxes=[tax], reason=Text(reason), reason_code=Code(code)
+        indicator=Code(indicator),
+        amount=euro(Decimal(amount)),
+        taxes=[tax],
+        reason=Text(reason),
+        reason_code=Code(code),
     )
 
 

@@ -88,7 +88,17 @@ def ghostscript(path):
 
     That it cannot take over an author with umlauts is about what it writes, not about what it reads.
     """
-    command = "gs -q -dNOPAUSE -dBATCH -dPDFA=3 -dPDFACompatibilityPolicy=1 -sDEVICE=pdfwrite -o /dev/null".split()
+    command = [
+        "gs",
+        "-q",
+        "-dNOPAUSE",
+        "-dBATCH",
+        "-dPDFA=3",
+        "-dPDFACompatibilityPolicy=1",
+        "-sDEVICE=pdfwrite",
+        "-o",
+        "/dev/null",
+    ]
     done = subprocess.run([*command, path], capture_output=True, text=True, timeout=120)
     return [line for line in (done.stdout + done.stderr).splitlines() if line and "DOCINFO" not in line]
 
