@@ -9,28 +9,33 @@
 This is the whole public face. What is raised is drawn in `einvoice.errors`; a finding is never raised.
 """
 
+from einvoice.convert import Converted, Loss, convert
 from einvoice.errors import EinvoiceError, FindingsError, RuleError, UnreadableDocument
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
 from einvoice.pdf.embed import embed
 from einvoice.result import Finding, ValidationResult, explain_error
-from einvoice.rulebook.catalog import CatalogEntry, catalog
+from einvoice.result.catalog import catalog
+from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.syntax.writer import write
 from einvoice.validate import read, validate
 
 __all__ = [
     "NAMESPACES",
     "CatalogEntry",
+    "Converted",
     "EinvoiceError",
     "Finding",
     "FindingsError",
     "Invoice",
+    "Loss",
     "RuleError",
     "UnreadableDocument",
     "ValidationResult",
     "absent",
     "catalog",
+    "convert",
     "embed",
     "explain_error",
     "read",

@@ -1,5 +1,6 @@
 """From a file to the verdict."""
 
+import gc
 import io
 import logging
 import re
@@ -88,7 +89,7 @@ def test_a_sum_that_is_wrong_is_told_with_its_numbers_and_its_place():
     assert b"369.00" in lines[finding.line - 1]
     assert lines[finding.line - 1][finding.column - 1 :].startswith(b"<cbc:LineExtensionAmount")
     assert finding.xpath == "/ubl:Invoice/cac:LegalMonetaryTotal/cbc:LineExtensionAmount"
-    assert "368.99" in finding.fix("de")
+    assert "368,99" in finding.fix("de")
     assert "368.99" in finding.fix("en")
 
 
@@ -98,6 +99,22 @@ def test_something_missing_is_told_at_what_it_is_missing_from():
     assert finding.terms == ("BG-16",)
     assert finding.bt_field == "BT-81"
     assert finding.xpath == "/ubl:Invoice"
+
+
+def test_values_that_do_not_fit_each_other_are_told_at_their_group():
+    wrong = UBL.replace(b'"EUR">260.00</cbc:TaxableAmount>', b'"EUR">250.00</cbc:TaxableAmount>')
+    finding = next(it for it in einvoice.validate(wrong).findings if it.code == "BR-S-08")
+    assert finding.values["actual"] == Decimal("250.00")
+    assert finding.xpath == "/ubl:Invoice/cac:TaxTotal/cac:TaxSubtotal[1]"
+
+
+def test_a_finding_points_inside_what_its_rule_looked_at():
+    discount = b"<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator>"
+    amounts = b'<cbc:Amount currencyID="EUR">1</cbc:Amount><cbc:BaseAmount currencyID="EUR">1</cbc:BaseAmount>'
+    wrong = UBL.replace(b"</cac:Price>", discount + amounts + b"</cac:AllowanceCharge></cac:Price>", 1)
+    (finding,) = einvoice.validate(wrong).findings
+    assert (finding.code, finding.bt_field) == ("PEPPOL-EN16931-R046", "BT-146")
+    assert finding.xpath == "/ubl:Invoice/cac:InvoiceLine[1]/cac:Price/cac:AllowanceCharge"
 
 
 def test_the_language_of_the_texts_is_german_unless_asked_for():
@@ -173,19 +190,35 @@ def test_a_missing_declaration_is_told_where_it_should_stand():
 
 
 def test_content_that_no_term_covers_is_noticed_and_turns_no_verdict():
-    data = UBL.replace(b"<cbc:DueDate>", b"<cbc:IssueTime>12:00:00</cbc:IssueTime><cbc:DueDate>")
+    data = UBL.replace(b"<cbc:CustomizationID>", b"<cbc:UBLVersionID>2.1</cbc:UBLVersionID><cbc:CustomizationID>")
     result = einvoice.validate(data)
     (finding,) = (found for found in result.findings if found.code == "CONTENT-UNCOVERED")
     assert (finding.severity, finding.layer) == ("information", "file")
-    assert finding.xpath == "/ubl:Invoice/cbc:IssueTime"
-    assert finding.title("en").startswith("IssueTime ")
+    assert finding.xpath == "/ubl:Invoice/cbc:UBLVersionID"
+    assert finding.title("en").startswith("UBLVersionID ")
     assert result.is_valid
 
 
 def test_much_content_that_no_term_covers_is_told_in_part():
-    item = b"<cac:ItemSpecificationDocumentReference><cbc:ID>7</cbc:ID></cac:ItemSpecificationDocumentReference>"
-    result = einvoice.validate(UBL.replace(b"<cac:ClassifiedTaxCategory>", item * 30 + b"<cac:ClassifiedTaxCategory>"))
-    assert codes(result).count("CONTENT-UNCOVERED") == 20
+    response = b"<cac:DiscrepancyResponse><cbc:ReferenceID>7</cbc:ReferenceID></cac:DiscrepancyResponse>"
+    result = einvoice.validate(CREDIT.replace(b"<cac:Item>", response * 30 + b"<cac:Item>", 1))
+    assert codes(result) == ["CONTENT-UNCOVERED"] * 20
+    assert [finding.more for finding in result.findings] == [0] * 19 + [10]
+
+
+def test_content_that_a_rule_forbids_is_told_once():
+    result = einvoice.validate(UBL.replace(b"<cbc:DueDate>", b"<cbc:IssueTime>12:00:00</cbc:IssueTime><cbc:DueDate>"))
+    assert codes(result) == ["UBL-CR-006"]
+
+
+def test_a_broken_export_is_told_in_part_and_how_much_is_left_out():
+    registration = b"<cac:PartyTaxScheme><cac:TaxScheme><cbc:ID>VAT</cbc:ID></cac:TaxScheme></cac:PartyTaxScheme>"
+    result = einvoice.validate(UBL.replace(b"<cac:PartyTaxScheme>", registration * 130 + b"<cac:PartyTaxScheme>", 1))
+    told = [finding for finding in result.findings if finding.code == "UBL-SR-53"]
+    assert [finding.more for finding in told] == [0] * 99 + [30]
+    (note,) = told[-1].notes("en")
+    assert (note.kind, note.text.endswith(": 30."), note.source) == ("more", True, "")
+    assert told[0].notes() == ()
 
 
 # ---------------------------------------------------------------- layers
@@ -288,6 +321,27 @@ def test_several_threads_may_validate_at_once():
     for thread in threads:
         thread.join()
     assert found == [True] * 80
+
+
+@pytest.mark.parametrize("at_work", [True, False])
+def test_the_search_for_garbage_goes_on_as_before(at_work):
+    try:
+        gc.enable() if at_work else gc.disable()
+        einvoice.validate(UBL)
+        assert gc.isenabled() is at_work
+        with pytest.raises(errors.UnreadableDocument):
+            einvoice.validate(b"<a><b></a>")
+        assert gc.isenabled() is at_work
+    finally:
+        gc.enable()
+
+
+def test_a_large_invoice_is_not_searched_for_garbage_at_once():
+    line = re.search(rb"<cac:InvoiceLine>.*?</cac:InvoiceLine>", UBL, re.DOTALL)[0]
+    result = einvoice.validate(UBL.replace(line, line * 500))
+    assert any(thing is result.invoice for thing in gc.get_objects(generation=2))  # among what is old
+    assert gc.get_freeze_count() == 0
+    assert len(result.invoice.lines) == 502
 
 
 # ---------------------------------------------------------------- bad input

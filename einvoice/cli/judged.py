@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
-from einvoice.result import ValidationResult
+from einvoice.errors import UnreadableDocument
+from einvoice.result import Language, ValidationResult, explain_error
+from einvoice.result.words import WORDS
 
 
 class Problem(NamedTuple):
@@ -23,3 +26,20 @@ class Judged(NamedTuple):
     file: str
     result: ValidationResult | None = None
     problem: Problem | None = None
+
+
+def problem_of(error: UnreadableDocument | OSError, lang: Language) -> Problem:
+    """The reason, in the language of the reader."""
+    if isinstance(error, OSError):
+        return Problem("", WORDS[lang]["not_opened"], f"{error.strerror or error}.")
+    title, detail = explain_error(error, lang)
+    return Problem(error.code, title, detail, error.line, error.column)
+
+
+def complain(file: str, problem: Problem, lang: Language) -> None:
+    """Say on the error stream what is wrong with a file, where, and what to do."""
+    words = WORDS[lang]
+    place = ", ".join(
+        f"{words[name]} {number}" for name, number in (("line", problem.line), ("column", problem.column)) if number
+    )
+    print(": ".join(part for part in (file, place, problem.title) if part), problem.detail, sep=". ", file=sys.stderr)

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from einvoice.cli.formats import FORMATS
-from einvoice.cli.judged import Judged, Problem
+from einvoice.cli.judged import Judged, complain, problem_of
 from einvoice.errors import UnreadableDocument
-from einvoice.result import LANGUAGES, Language, explain_error
-from einvoice.result.words import WORDS
+from einvoice.result import LANGUAGES
 from einvoice.validate import validate
 
 VALID, FINDINGS, UNREADABLE = range(3)
@@ -52,22 +51,10 @@ def _judge(file: str, options: argparse.Namespace) -> Judged:
     try:
         source = sys.stdin.buffer if file == "-" else file
         return Judged(file, validate(source, lang=options.lang, profile=options.profile))
-    except UnreadableDocument as error:
-        title, detail = explain_error(error, options.lang)
-        problem = Problem(error.code, title, detail, error.line, error.column)
-    except OSError as error:
-        problem = Problem("", WORDS[options.lang]["not_opened"], f"{error.strerror or error}.")
-    _complain(file, problem, options.lang)
+    except (UnreadableDocument, OSError) as error:
+        problem = problem_of(error, options.lang)
+    complain(file, problem, options.lang)
     return Judged(file, problem=problem)
-
-
-def _complain(file: str, problem: Problem, lang: Language) -> None:
-    """Say on the error stream what is wrong with a file, where, and what to do."""
-    words = WORDS[lang]
-    place = ", ".join(
-        f"{words[name]} {number}" for name, number in (("line", problem.line), ("column", problem.column)) if number
-    )
-    print(": ".join(part for part in (file, place, problem.title) if part), problem.detail, sep=". ", file=sys.stderr)
 
 
 def _status(judged: Judged) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
+from einvoice.model.source import is_inside
 from einvoice.model.values import Date, Number, Value, absent
 
 SYNTAXES: Final = ("UBL", "CII")
@@ -19,7 +19,9 @@ class Rule(NamedTuple):
     ``code``, ``severity`` and ``terms`` are those of one syntax. ``names`` are the names that a broken rule reports
     on: ``invoice``, the loop variables, the constants of its family, its ``let`` names; ``item`` is the place among
     them of what the rule was looking at. ``path`` leads from one of them to the value of the first term
-    (``totals.line_net``; '' where that is no single value), ``quotes`` are the paths that the texts quote.
+    (``totals.line_net``; '' where that is no single value), ``quotes`` are the paths that the texts quote. ``notes``
+    are the numbers, among those of the catalog's entry, of the notes that a finding may tell. ``whole`` says that a
+    finding points at the item as a whole, whichever of its values is wrong.
     """
 
     code: str
@@ -32,16 +34,24 @@ class Rule(NamedTuple):
     item: int
     path: str
     quotes: tuple[str, ...]
+    notes: tuple[int, ...] = ()
+    whole: bool = False
 
 
 class Fired:
     """A rule that an invoice breaks, at one place of it."""
 
-    __slots__ = ("found", "rule")
+    __slots__ = ("_noted", "found", "rule")
 
-    def __init__(self, rule: Rule, found: tuple[Any, ...]) -> None:
+    def __init__(self, rule: Rule, found: tuple[Any, ...], noted: tuple[bool, ...] = ()) -> None:
         self.rule = rule
         self.found = found
+        self._noted = noted
+
+    @property
+    def notes(self) -> tuple[int, ...]:
+        """The numbers of the notes that are true here."""
+        return tuple(number for number, holds in zip(self.rule.notes, self._noted, strict=True) if holds)
 
     @property
     def item(self) -> Any:
@@ -52,11 +62,12 @@ class Fired:
     def place(self) -> Any:
         """The group or value that the finding points at: the value of the first term, or what is there of its path.
 
-        In what a document gave, a group that has no element (such as a view) is passed over.
+        In a document it is part of what the rule was looking at, and has an element (such as a view has none).
         """
         item = self.item
-        there = [thing for thing in self._along(self.rule.path) if thing is not absent]
-        return next((thing for thing in reversed(there) if thing.node is not None or item.node is None), item)
+        passed = [] if self.rule.whole else self._along(self.rule.path)
+        there = (thing for thing in reversed(passed) if thing is not absent)
+        return next((thing for thing in there if item.node is None or is_inside(thing.node, item.node)), item)
 
     @property
     def values(self) -> dict[str, Any]:
@@ -109,16 +120,3 @@ def _plain(content: Any) -> Any:
     if isinstance(content, int | float):
         return Decimal(repr(content))
     return absent
-
-
-def show(value: Any, beside: Mapping[str, Any]) -> str:
-    """A value as the texts print it; a number with as many decimals as the document gives the ``actual`` one, and all
-    of its own where there is none.
-    """
-    if not isinstance(value, Decimal):
-        return str(value)
-    actual = beside.get("actual", value)
-    places = max(0, -int(actual.as_tuple().exponent)) if isinstance(actual, Decimal) and actual.is_finite() else 0
-    whole, _, decimals = format(value, "f").partition(".")
-    decimals = decimals.rstrip("0").ljust(places, "0")
-    return f"{whole}.{decimals}" if decimals else whole

@@ -1,0 +1,113 @@
+"""From one syntax to the other, and what is said of the losses."""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+
+import einvoice
+from einvoice.cli import main
+from einvoice.convert import convert
+from einvoice.syntax import schema, xml
+from einvoice.syntax.writer import write
+from tests.strategies import plausible_invoices
+
+
+@pytest.mark.parametrize("name", ["ubl-invoice.xml", "ubl-credit-note.xml", "cii-invoice.xml"])
+def test_our_samples_lose_nothing_and_stay_valid(sample, name):
+    converted = convert(sample(name))
+    assert converted.syntax != einvoice.validate(sample(name)).identity.syntax
+    assert converted.losses == ()
+    assert einvoice.validate(converted.xml).is_valid
+
+
+@pytest.mark.parametrize("name", ["ubl-invoice.xml", "ubl-credit-note.xml", "cii-invoice.xml"])
+def test_there_and_back_again_is_the_same_invoice(sample, name):
+    there = convert(sample(name))
+    back = convert(there.xml)
+    assert einvoice.read(back.xml) == einvoice.read(sample(name))
+
+
+@settings(max_examples=40)
+@given(plausible_invoices())
+def test_what_went_there_without_loss_comes_back_the_same(invoice):
+    cii = write(invoice, "CrossIndustryInvoice")
+    ubl = convert(cii)
+    back = convert(ubl.xml)
+    assert (ubl.losses, back.losses) == ((), ())
+    assert einvoice.read(back.xml) == einvoice.read(cii)
+
+
+def test_a_credit_note_becomes_the_document_that_ubl_has_for_it(sample):
+    cii = convert(sample("ubl-credit-note.xml")).xml
+    assert xml.parse(convert(cii).xml).getroot().tag.endswith("}CreditNote")
+
+
+def test_what_has_no_place_is_told_with_term_text_and_line(sample):
+    """CII keeps one preceding invoice (BG-3); UBL any number."""
+    data = sample("ubl-invoice.xml").read_text("utf-8")
+    inner = "<cac:InvoiceDocumentReference><cbc:ID>{}</cbc:ID></cac:InvoiceDocumentReference>"
+    reference = f"<cac:BillingReference>{inner}</cac:BillingReference>"
+    data = data.replace(
+        "<cac:AccountingSupplierParty>",
+        "".join(map(reference.format, ("V-1", "V-2"))) + "\n  <cac:AccountingSupplierParty>",
+        1,
+    )
+    (loss,) = convert(data.encode()).losses
+    assert (loss.terms, loss.text) == (("BT-25",), "V-2")
+    assert loss.line == 1 + data[: data.index("V-2")].count("\n")
+    assert xml.parse(data.encode()).xpath(loss.xpath, namespaces=einvoice.NAMESPACES)[0].text == "V-2"
+
+
+def test_what_no_term_covers_is_told_in_either_direction(sample):
+    data = (
+        sample("ubl-invoice.xml")
+        .read_bytes()
+        .replace(b"<cbc:ID>", b"<cbc:UBLVersionID>2.1</cbc:UBLVersionID><cbc:ID>", 1)
+    )
+    for syntax in ("UBL", "CII"):
+        (loss,) = convert(data, syntax).losses
+        assert (loss.terms, loss.text, loss.xpath) == ((), "2.1", "/ubl:Invoice/cbc:UBLVersionID")
+
+
+def test_another_syntax_is_refused(sample):
+    with pytest.raises(ValueError, match="'UBL' or 'CII', not 'PDF'"):
+        convert(sample("ubl-invoice.xml"), "PDF")
+
+
+def test_the_command_writes_the_document_and_tells_the_losses(sample, tmp_path, capsys):
+    out = tmp_path / "out.xml"
+    assert main(["convert", str(sample("ubl-invoice.xml")), "-o", str(out), "--lang", "en"]) == 0
+    assert capsys.readouterr().err == "Nothing was lost.\n"
+    assert einvoice.validate(out).identity.syntax == "CII"
+    data = (
+        sample("ubl-invoice.xml")
+        .read_bytes()
+        .replace(b"<cbc:ID>", b"<cbc:UBLVersionID>2.1</cbc:UBLVersionID><cbc:ID>", 1)
+    )
+    lossy = tmp_path / "lossy.xml"
+    lossy.write_bytes(data)
+    assert main(["convert", str(lossy), "-o", str(out)]) == 1
+    assert "/ubl:Invoice/cbc:UBLVersionID: 2.1" in capsys.readouterr().err
+    assert main(["convert", str(tmp_path / "nothing.xml")]) == 2
+
+
+def test_the_command_writes_to_the_standard_output(sample):
+    run = subprocess.run(
+        [sys.executable, "-m", "einvoice.cli", "convert", sample("cii-invoice.xml")], capture_output=True, check=True
+    )
+    assert run.stdout == convert(sample("cii-invoice.xml")).xml
+
+
+@pytest.mark.cases
+@pytest.mark.slow
+def test_what_is_schema_valid_stays_so(cases):
+    """Every official example that is, in the other syntax."""
+    judged = 0
+    for case, data in cases("xrechnung-testsuite"):
+        if case["xsd"]:
+            document = xml.parse(convert(data).xml)
+            assert schema.violations(document, document.getroot().tag.rpartition("}")[2]) == [], case["case"]
+            judged += 1
+    assert judged > 50
