@@ -1,4 +1,4 @@
-"""PDF/A-3a and PDF/UA-1 as others judge them: veraPDF where EINVOICE_VERAPDF names a command, Ghostscript where it is."""
+"""PDF/A-3a and PDF/UA-1 as others judge them: veraPDF where EINVOICE_VERAPDF names it, Ghostscript where it is."""
 
 import io
 import itertools
