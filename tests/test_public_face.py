@@ -23,6 +23,7 @@ NAMES = [
     "absent",
     "catalog",
     "convert",
+    "embed",
     "explain_error",
     "extract",
     "read",
