@@ -33,6 +33,8 @@ class Finding:
         values: what was compared ("expected", "actual", "difference") and whatever else the texts quote.
         indicative: the document breaks its XML schema, so the finding may follow from that.
         override: the published override that changed the severity, if one did.
+        draft_pointer: of a generated invoice, the JSON pointer (RFC 6901) of the draft's field that causes the
+            finding, be it missing; "" is the whole draft. None for an invoice that was not generated.
         lang: the language of the texts where none is asked for.
     """
 
@@ -46,6 +48,7 @@ class Finding:
     values: Mapping[str, Any] = field(default_factory=dict, hash=False)
     indicative: bool = False
     override: Override | None = None
+    draft_pointer: str | None = None
     lang: Language = "de"
 
     def title(self, lang: Language | None = None) -> str:
@@ -96,7 +99,7 @@ class Finding:
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """The finding as the HTTP interface answers it, ready for JSON; numbers are decimal text."""
-        return {
+        known = {
             "code": self.code,
             "severity": self.severity,
             "validation_layer": self.layer,
@@ -115,6 +118,7 @@ class Finding:
             "indicative": self.indicative,
             "doc_url": self.doc_url,
         }
+        return known if self.draft_pointer is None else {**known, "draft_pointer": self.draft_pointer}
 
     def __str__(self) -> str:
         return in_line(self, self.lang)
