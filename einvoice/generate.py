@@ -128,10 +128,8 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language = "d
 def _hybrid(draft: Draft, invoice: Invoice, xml: bytes, lang: Language) -> tuple[bytes, EmbeddedXml]:
     """The page that people read, with the XML inside; under the name that ZUGFeRD gives it."""
     page, embed = import_module("einvoice.page"), import_module("einvoice.pdf.embed")
-    profile = draft.declared_profile
-    filename = "xrechnung.xml" if profile == "XRECHNUNG" else "factur-x.xml"
-    pdf: bytes = embed.embed(page.invoice_pdf(invoice, lang), xml, profile=profile)
-    return pdf, EmbeddedXml(True, "CII", filename)
+    made = embed.embed(page.invoice_pdf(invoice, lang), xml, profile=draft.declared_profile, lang=lang)
+    return made.pdf, EmbeddedXml(True, "CII", made.filename)
 
 
 def _pointing(result: ValidationResult, draft: Draft) -> ValidationResult:
