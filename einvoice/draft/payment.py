@@ -84,17 +84,17 @@ class Payment(Part):
                 )
 
     def build(self) -> list[model.PaymentMeans]:
-        """The payment means of the invoice: one for each account, the first one with card and direct debit."""
+        """The payment means of the invoice: one for each account; what there is once stands in the first."""
         transfers = [_transfer(it) for it in self.accounts or (self,)]
         means = [
             model.PaymentMeans(
                 code=as_code(self.payment_means_code),
-                description=as_text(self.payment_means_text),
                 credit_transfer=transfer,
                 service_provider=provider,
             )
             for transfer, provider in transfers
         ]
+        means[0].description = as_text(self.payment_means_text)
         if self.card:
             means[0].card = model.PaymentCard(number=as_text(self.card.number), holder=as_text(self.card.holder))
         debit = self.direct_debit
