@@ -134,10 +134,10 @@ def _hybrid(draft: Draft, invoice: Invoice, xml: bytes, lang: Language) -> tuple
 
 def _pointing(result: ValidationResult, draft: Draft) -> ValidationResult:
     """The same verdict, with the field of the draft beside each finding."""
-    from einvoice.draft.pointers import pointer
+    from einvoice.draft.pointers import Pointers
 
-    findings = tuple(
-        dataclasses.replace(finding, draft_pointer=pointer(finding, result.invoice, draft))
-        for finding in result.findings
-    )
+    if not result.findings:
+        return result
+    pointers = Pointers(draft, result.invoice)
+    findings = tuple(dataclasses.replace(finding, draft_pointer=pointers.of(finding)) for finding in result.findings)
     return dataclasses.replace(result, findings=findings)

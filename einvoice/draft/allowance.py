@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, ClassVar, Final, TypeVar
 
 from einvoice.draft.arithmetic import cents, percent_of
-from einvoice.draft.kinds import Number, Text, as_amount, as_code, as_percentage, as_text
+from einvoice.draft.kinds import Money, Number, Text, as_amount, as_code, as_percentage, as_text
 from einvoice.draft.part import Part, term
 from einvoice.errors import DraftProblem
 from einvoice.model import invoice as model
@@ -27,8 +27,8 @@ class AllowanceOrCharge(Part):
     """An amount that lowers or raises another."""
 
     is_charge: ClassVar[bool]
-    amount: Number | None = None
-    base_amount: Number | None = None
+    amount: Money | None = None
+    base_amount: Money | None = None
     percentage: Number | None = None
     reason: Text | None = None
     reason_code: Text | None = None
@@ -96,8 +96,8 @@ class Allowance(DocumentAllowanceOrCharge):
 
     german = "Ein Nachlass auf die ganze Rechnung."
     is_charge = False
-    amount: Number | None = term("BT-92", about=_AMOUNT_ABOUT, example="10.00")
-    base_amount: Number | None = term("BT-93", example="200.00")
+    amount: Money | None = term("BT-92", about=_AMOUNT_ABOUT, example="10.00")
+    base_amount: Money | None = term("BT-93", example="200.00")
     percentage: Number | None = term("BT-94", about=_PERCENTAGE_ABOUT, example="5")
     tax_category: Text | None = term("BT-95", example="S")
     tax_rate: Number | None = term("BT-96", example="19.00")
@@ -110,8 +110,8 @@ class Charge(DocumentAllowanceOrCharge):
 
     german = "Ein Zuschlag auf die ganze Rechnung."
     is_charge = True
-    amount: Number | None = term("BT-99", about=_AMOUNT_ABOUT, example="4.90")
-    base_amount: Number | None = term("BT-100", example="200.00")
+    amount: Money | None = term("BT-99", about=_AMOUNT_ABOUT, example="4.90")
+    base_amount: Money | None = term("BT-100", example="200.00")
     percentage: Number | None = term("BT-101", about=_PERCENTAGE_ABOUT, example="2")
     tax_category: Text | None = term("BT-102", example="S")
     tax_rate: Number | None = term("BT-103", example="19.00")
@@ -124,8 +124,8 @@ class LineAllowance(LineAllowanceOrCharge):
 
     german = "Ein Nachlass auf eine Position."
     is_charge = False
-    amount: Number | None = term("BT-136", about=_AMOUNT_ABOUT, example="5.00")
-    base_amount: Number | None = term("BT-137", example="100.00")
+    amount: Money | None = term("BT-136", about=_AMOUNT_ABOUT, example="5.00")
+    base_amount: Money | None = term("BT-137", example="100.00")
     percentage: Number | None = term("BT-138", about=_PERCENTAGE_ABOUT, example="5")
     reason: Text | None = term("BT-139", about=_REASON_ABOUT, example="Aktion")
     reason_code: Text | None = term("BT-140", about=("From UNTDID 5189.", "Aus UNTDID 5189."), example="95")
@@ -136,8 +136,8 @@ class LineCharge(LineAllowanceOrCharge):
 
     german = "Ein Zuschlag auf eine Position."
     is_charge = True
-    amount: Number | None = term("BT-141", about=_AMOUNT_ABOUT, example="2.50")
-    base_amount: Number | None = term("BT-142", example="100.00")
+    amount: Money | None = term("BT-141", about=_AMOUNT_ABOUT, example="2.50")
+    base_amount: Money | None = term("BT-142", example="100.00")
     percentage: Number | None = term("BT-143", about=_PERCENTAGE_ABOUT, example="2.5")
     reason: Text | None = term("BT-144", about=_REASON_ABOUT, example="Verpackung")
     reason_code: Text | None = term("BT-145", about=("From UNTDID 7161.", "Aus UNTDID 7161."), example="PC")

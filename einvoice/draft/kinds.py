@@ -49,6 +49,13 @@ def _number(given: Any) -> Decimal:
     return given.quantize(Decimal(1)) if exponent > 0 else given
 
 
+def _money(given: Any) -> Decimal:
+    number = _number(given)
+    if number != round(number, 2):
+        raise PydanticCustomError("money_decimals", "two decimals at most", {"found": quote(str(given))})
+    return round(number, 2)
+
+
 def _day(given: Any) -> datetime.date:
     if isinstance(given, datetime.date) and not isinstance(given, datetime.datetime):
         return given
@@ -75,6 +82,13 @@ Number: TypeAlias = Annotated[
     Decimal,
     BeforeValidator(_number),
     WithJsonSchema({"type": ["string", "number"], "pattern": r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*$"}),
+]
+
+#: An amount has two decimals at most (EN 16931-1, 6.5.2); prices, quantities and rates may have more.
+Money: TypeAlias = Annotated[
+    Decimal,
+    BeforeValidator(_money),
+    WithJsonSchema({"type": ["string", "number"], "pattern": r"^\s*[+-]?[0-9]+(\.[0-9]{1,2}0*)?\s*$"}),
 ]
 
 Day: TypeAlias = Annotated[

@@ -10,6 +10,7 @@ from einvoice.draft.allowance import LineAllowance, LineCharge
 from einvoice.draft.arithmetic import cents, minus, priced, total
 from einvoice.draft.kinds import (
     Day,
+    Money,
     Number,
     Text,
     as_amount,
@@ -118,7 +119,7 @@ class Line(Part):
         required=True,
     )
     tax_rate: Number | None = term("BT-152", about=("19 means 19 %.", "19 bedeutet 19 %."), example="19.00")
-    net_amount: Number | None = term(
+    net_amount: Money | None = term(
         "BT-131", about=("Calculated; checked if given.", "Wird berechnet; eine Angabe wird geprüft."), example="200.00"
     )
     allowances: list[LineAllowance] | None = term("BG-27")

@@ -32,6 +32,10 @@ _MESSAGES: Final[dict[str, tuple[str, str]]] = {
         "The number has more than {limit} digits before or after the point.",
         "Die Zahl hat mehr als {limit} Stellen vor oder nach dem Komma.",
     ),
+    "money_decimals": (
+        "An amount has two decimals at most; found: {found}.",
+        "Ein Betrag hat höchstens zwei Nachkommastellen; gefunden: {found}.",
+    ),
     "date_type": (
         "A day of the calendar is expected, such as 2026-11-20; found: {found}.",
         "Erwartet wird ein Kalendertag wie 2026-11-20; gefunden: {found}.",

@@ -315,13 +315,16 @@ def _identifiers(given: Sequence[Any]) -> list[Any]:
     return [_identifier(identifier) for identifier in given if identifier is not None]
 
 
-_PREFIXED: Final = re.compile(r"([A-Z]{2})[0-9A-Z+*.]*[0-9][0-9A-Z+*.]*")
+_PREFIXED: Final = re.compile(r"([A-Z]{2})([0-9A-Z+*]{2,13})")
 
 
 def _is_vat_identifier(number: str | None) -> bool:
-    """Whether a number begins as a VAT identifier does, with a country; Greece is EL (Directive 2006/112/EC, 215)."""
-    found = _PREFIXED.fullmatch("".join(number.split()).upper()) if number else None
-    return bool(found and found[1] in _countries())
+    """Whether a number is made as VAT identifiers are: a country, then mostly digits.
+
+    Greece is EL (Directive 2006/112/EC, 215). Blanks, points and hyphens do not matter.
+    """
+    found = _PREFIXED.fullmatch(re.sub(r"[\s.-]", "", number).upper()) if number else None
+    return bool(found and found[1] in _countries() and 2 * sum(map(str.isdigit, found[2])) >= len(found[2]))
 
 
 @functools.cache

@@ -60,7 +60,7 @@ class Payment(Part):
     )
     payment_means_text: Text | None = term("BT-82", example="SEPA-Überweisung")
     payment_reference: Text | None = term("BT-83", example="R-2026-0001")
-    iban: Text | None = term("BT-84", about=_IBAN_ABOUT, example="DE02120300000000202051")
+    iban: Text | None = term("BT-84", "BG-17", about=_IBAN_ABOUT, example="DE02120300000000202051")
     account_name: Text | None = term("BT-85", example="Muster Handwerk GmbH")
     bic: Text | None = term("BT-86", about=_BIC_ABOUT, example="BYLADEM1001")
     accounts: list[Account] | None = term(

@@ -16,6 +16,45 @@ SCHEMA_VERSION: Final = "1.1.0"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _ID: Final = f"urn:einvoice:invoice-draft:{SCHEMA_VERSION}"
 
+_EXAMPLE: Final[dict[str, Any]] = {
+    "invoice_number": "R-2026-0001",
+    "issue_date": "2026-11-20",
+    "due_date": "2026-12-20",
+    "service_date": "2026-11-18",
+    "format": "UBL",
+    "buyer_reference": "04011000-12345-34",
+    "seller": {
+        "name": "Muster Handwerk GmbH",
+        "street": "Werkstraße 1",
+        "postal_code": "10115",
+        "city": "Berlin",
+        "country_code": "DE",
+        "tax_id": "DE123456789",
+        "electronic_address": {"id": "rechnung@handwerk.example", "scheme": "EM"},
+        "contact": {"name": "Erika Beispiel", "telephone": "+49 30 1234567", "email": "rechnung@handwerk.example"},
+    },
+    "buyer": {
+        "name": "Amt für Beispiele",
+        "street": "Am Markt 2",
+        "postal_code": "20095",
+        "city": "Hamburg",
+        "country_code": "DE",
+        "electronic_address": {"id": "04011000-12345-34", "scheme": "0204"},
+    },
+    "payment": {"iban": "DE02120300000000202051", "payment_means_code": "58", "payment_reference": "R-2026-0001"},
+    "lines": [
+        {
+            "line_id": "1",
+            "name": "Beratung",
+            "quantity": "2",
+            "unit_code": "HUR",
+            "unit_price": "100.00",
+            "tax_category": "S",
+            "tax_rate": "19.00",
+        }
+    ],
+}
+
 
 def schema() -> dict[str, Any]:
     """The schema of drafts as plain data, the same each time.
@@ -25,8 +64,9 @@ def schema() -> dict[str, Any]:
     which the reader takes for "not given", it does not mention.
     """
     made = Draft.model_json_schema(schema_generator=_Generator)
-    head = {"$schema": _DIALECT, "$id": _ID, "x-schema-version": SCHEMA_VERSION}
-    return {**head, **made}
+    head = {"$schema": _DIALECT, "$id": _ID, "x-schema-version": SCHEMA_VERSION, "title": "Invoice draft"}
+    german = {"title": "Rechnungsentwurf", **made.pop("x-de")}
+    return {**head, "x-de": german, **made, "examples": [_EXAMPLE]}
 
 
 class _Generator(GenerateJsonSchema):
@@ -49,5 +89,6 @@ class _Generator(GenerateJsonSchema):
         made = super().model_schema(schema)
         cls = schema["cls"]
         assert issubclass(cls, Part)
+        del made["title"]
         made["x-de"] = {"description": cls.german}
         return made

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, TypeAlias
 
 from einvoice.draft.allowance import DocumentAllowanceOrCharge
 from einvoice.draft.arithmetic import cents, minus, percent_of, total
@@ -21,23 +22,26 @@ _NOTHING: Final = Decimal(0)
 
 @dataclass
 class Vat:
-    """One entry of the VAT breakdown (BG-23); `given` is what the draft says of it."""
+    """One entry of the VAT breakdown (BG-23).
 
-    category: str
+    `given` is what the draft says of it, `source` the first part of the draft that is taxed so, by its JSON pointer.
+    """
+
+    category: str | None
     rate: Decimal | None
     taxable: Decimal = _NOTHING
-    taxed: bool = False
     given: VatCategory | None = None
+    source: str = ""
 
     @property
     def tax(self) -> Decimal:
         """BT-117: so much tax, rounded to cents."""
         return cents(percent_of(self.taxable, self.rate or _NOTHING))
 
-    def add(self, amount: Decimal, rate: Decimal | None) -> None:
+    def add(self, amount: Decimal, rate: Decimal | None, source: str) -> None:
         """Count an amount; the first rate that is given is the one that is written."""
         self.taxable = total((self.taxable, amount))
-        self.taxed = True
+        self.source = self.source or source
         self.rate = rate if self.rate is None else self.rate
 
     def build(self, currency: str) -> model.VatBreakdown:
@@ -133,24 +137,37 @@ def _breakdown(
 ) -> list[Vat]:
     """By category and rate; no rate counts as 0. The entries that the draft gives keep their order, used or not."""
     result: list[Vat] = []
-    found: dict[tuple[str, Decimal], Vat] = {}
+    found: dict[tuple[str | None, Decimal], Vat] = {}
     for entry in given:
         result.append(Vat(entry.tax_category, entry.tax_rate, given=entry))
         found.setdefault((entry.tax_category, entry.tax_rate or _NOTHING), result[-1])
-    amounts = [(line.tax_category, line.tax_rate, line.net) for line in lines]
-    amounts += [(extra.tax_category or "", extra.tax_rate, extra.signed) for extra in extras]
-    for category, rate, amount in amounts:
+    for source, category, rate, amount in (*_of_lines(lines), *_of_extras(extras)):
         key = category, rate or _NOTHING
         if key not in found:
             result.append(found.setdefault(key, Vat(category, rate)))
-        found[key].add(amount, rate)
+        found[key].add(amount, rate, source)
     return result
+
+
+_Taxed: TypeAlias = Iterator[tuple[str, str | None, Decimal | None, Decimal]]
+
+
+def _of_lines(lines: Iterable[Line]) -> _Taxed:
+    for index, line in enumerate(lines):
+        yield f"/lines/{index}", line.tax_category, line.tax_rate, line.net
+
+
+def _of_extras(extras: Iterable[DocumentAllowanceOrCharge]) -> _Taxed:
+    counted = {False: itertools.count(), True: itertools.count()}
+    for extra in extras:
+        place = f"/{'charges' if extra.is_charge else 'allowances'}/{next(counted[extra.is_charge])}"
+        yield place, extra.tax_category, extra.tax_rate, extra.signed
 
 
 def given_totals(sums: Sums, breakdown: Sequence[VatCategory], totals: Totals) -> Iterator[DraftProblem]:
     """Sums that the draft gives, and that are others than those of its lines."""
     for index, (part, given) in enumerate(zip(sums.vat, breakdown, strict=False)):
-        if not part.taxed:
+        if not part.source:
             yield DraftProblem(
                 f"/vat_breakdown/{index}/tax_category",
                 en="No line, allowance or charge is taxed in this category at this rate.",
