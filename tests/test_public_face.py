@@ -11,9 +11,9 @@ import einvoice
 NAMES = [
     "NAMESPACES",
     "CatalogEntry",
+    "Converted",
     "Draft",
     "DraftError",
-    "Converted",
     "EinvoiceError",
     "Finding",
     "FindingsError",
