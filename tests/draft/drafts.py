@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from strategies import texts
 
+from einvoice.draft import read
+from einvoice.draft.totals import Totals
+
 Draft = dict[str, Any]
 
 #: The ways an invoice is taxed: categories with their rates, and why no tax is due where that has to be said.
@@ -98,8 +101,34 @@ def complete_drafts(draw: DrawFn) -> Draft:
             | draw(st.sampled_from(({"exemption_reason_code": REASONS[category]}, {"exemption_reason": "Befreit"})))
             for category, rate in exempt
         ]
+    for number, line in enumerate(draft["lines"]):
+        if draw(st.booleans()):
+            line["line_id"] = f"P-{number}"
     draft |= draw(_money(draft))
-    return draft
+    return draw(st.sampled_from((draft, _with_sums(draft))))
+
+
+def _with_sums(draft: Draft) -> Draft:
+    """The same draft with the sums that it comes to."""
+    known = read(draft)
+    sums = known.sums
+    lines = [{**line, "net_amount": f"{it.net:f}"} for line, it in zip(draft["lines"], known.lines, strict=True)]
+    given = {name: f"{amount:f}" for name in Totals.model_fields if (amount := getattr(sums, name)) is not None}
+    breakdown = [
+        {
+            "tax_category": part.category,
+            **({} if part.rate is None else {"tax_rate": f"{part.rate:f}"}),
+            "taxable_amount": f"{part.taxable:f}",
+            "tax_amount": f"{part.tax:f}",
+            **{
+                name: text
+                for name in ("exemption_reason", "exemption_reason_code")
+                if part.given and (text := getattr(part.given, name))
+            },
+        }
+        for part in sums.vat
+    ]
+    return {**draft, "lines": lines, "totals": given, "vat_breakdown": breakdown}
 
 
 @st.composite
@@ -206,6 +235,8 @@ def _lines(draw: DrawFn, way: str, period: Draft) -> Draft:
     )
     if rate is not None:
         line["tax_rate"] = rate
+    if "price_base_quantity" in line and draw(st.booleans()):
+        line["price_base_unit_code"] = line.get("unit_code", "C62")
     if draw(st.booleans()):
         discount = Decimal(draw(numbers(0, 90)))
         line |= draw(st.sampled_from((
@@ -242,6 +273,8 @@ def _headers(issued: datetime.date, period: Draft) -> SearchStrategy[Draft]:
     point = ({}, {"tax_point_date": issued.isoformat()}, {"tax_point_code": "35"})
     reference = words()
     fields = given_or_not(
+        profile=st.sampled_from(("XRECHNUNG", "EN16931")),
+        business_process=st.just("urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"),
         type_code=st.sampled_from(("380", "389", "381")),
         currency=st.sampled_from(("EUR", "SEK")),
         project_reference=reference,
@@ -281,7 +314,9 @@ def _attachments(draw: DrawFn) -> Draft:
 
 @st.composite
 def _parties(draw: DrawFn, way: str) -> Draft:
-    own = st.just({"id": "Z-1"})  # not the seller's, or the payee were the seller
+    own = st.sampled_from(
+        ({"id": "Z-1"}, {"id": "Z-1", "scheme": "0002"})
+    )  # not the seller's, or the payee were the seller
     registered = {"identifier": own, "legal_registration": own}
     parties = {
         "payee": st.fixed_dictionaries({"name": st.just("Factoring Bank AG")}, optional=registered),
@@ -304,8 +339,6 @@ def _money(draw: DrawFn, draft: Draft) -> Draft:
     totals = draw(given_or_not(paid_amount=numbers(0, 100), rounding_amount=st.sampled_from(("0.01", "-0.02"))))
     result: Draft = {}
     if draw(st.booleans()):
-        from einvoice.draft import read
-
         vat = read(draft).sums.vat_amount
         result["tax_currency"] = "NOK"
         totals["vat_amount_in_tax_currency"] = f"{vat * 10:.2f}"

@@ -50,10 +50,10 @@ def texts_of(data):
 
 
 def said(content):
-    """Every text that a draft says, but its format; numbers as numbers."""
+    """Every text of a draft, but format and profile, and what UBL writes as one (a note and its subject)."""
     if isinstance(content, dict):
         for name, inner in content.items():
-            if name not in ("format", "subject_code", "note", "text"):
+            if name not in ("format", "profile", "subject_code", "text"):
                 yield from said(inner)
     elif isinstance(content, list):
         for inner in content:
