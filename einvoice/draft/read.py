@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, Final, TypeAlias
 from pydantic import ValidationError
 
 from einvoice.draft.draft import Draft
-from einvoice.draft.messages import problems_of
-from einvoice.errors import DraftError, DraftProblem, quote
+from einvoice.draft.messages import pointer, problems_of
+from einvoice.errors import DraftError, DraftProblem
 
 Source: TypeAlias = Draft | Mapping[str, Any] | str | bytes | os.PathLike[str] | BinaryIO
 
@@ -34,7 +34,10 @@ def read(source: Source, *, format: str | None = None) -> Draft:
     if isinstance(source, Draft):
         draft = source if format is None else source.model_copy(update={"format": format})
     else:
-        draft = _valid(source if isinstance(source, Mapping) else _parsed(_bytes(source)), format)
+        try:
+            draft = _valid(source if isinstance(source, Mapping) else _parsed(_bytes(source)), format)
+        except RecursionError:
+            raise _malformed("it is nested too deeply", "es ist zu tief verschachtelt") from None
     problems = [problem.below(pointer) for pointer, part in draft.parts() for problem in part.problems()]
     if problems:
         raise DraftError(problems)
@@ -42,7 +45,7 @@ def read(source: Source, *, format: str | None = None) -> Draft:
 
 
 def _valid(content: Any, format: str | None) -> Draft:
-    twice = list(_repeated(content, ""))
+    twice = list(_repeated(content, ())) if isinstance(content, dict | list) else []
     if isinstance(content, Mapping) and format is not None:
         content = {**content, "format": format}
     try:
@@ -80,20 +83,17 @@ def _object(pairs: list[tuple[str, Any]]) -> _Object:
     return content
 
 
-def _repeated(content: Any, pointer: str) -> Iterator[DraftProblem]:
+def _repeated(content: Any, path: tuple[str | int, ...]) -> Iterator[DraftProblem]:
     for name in getattr(content, "twice", ()):
         yield DraftProblem(
-            f"{pointer}/{_escaped(name)}",
+            pointer((*path, name)),
             en="The field is there more than once; give it once.",
             de="Das Feld steht mehrfach da; es nur einmal angeben.",
         )
-    items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    items = content.items() if isinstance(content, dict) else enumerate(content)
     for name, inner in items:
-        yield from _repeated(inner, f"{pointer}/{_escaped(str(name))}")
-
-
-def _escaped(name: str) -> str:
-    return quote(name).replace("~", "~0").replace("/", "~1")
+        if isinstance(inner, dict | list):
+            yield from _repeated(inner, (*path, name))
 
 
 def _parsed(data: bytes) -> Any:
@@ -110,8 +110,6 @@ def _parsed(data: bytes) -> Any:
     except json.JSONDecodeError as error:
         reason = error.msg
         raise _malformed(reason, f"der Leser meldet „{reason}“", error.lineno, error.colno) from None
-    except RecursionError:
-        raise _malformed("it is nested too deeply", "es ist zu tief verschachtelt") from None
 
 
 def _malformed(english: str, german: str, line: int | None = None, column: int | None = None) -> DraftError:

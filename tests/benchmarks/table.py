@@ -15,15 +15,19 @@ def table(report: dict) -> str:
     for entry in report["benchmarks"]:
         part = entry["name"].partition("[")[0]
         medians.setdefault(part, {})[entry["param"]] = entry["stats"]["median"] * 1000
-    invoices = list(next(iter(medians.values())))
+    invoices = list(dict.fromkeys(invoice for cells in medians.values() for invoice in cells))
     rows = [["milliseconds, median", *invoices]]
-    rows += [[part.removeprefix("test_").replace("_", " "), *(f"{cells[invoice]:.3f}" for invoice in invoices)]
-             for part, cells in medians.items()]  # fmt: skip
+    for part, cells in medians.items():
+        rows.append([part.removeprefix("test_").replace("_", " "), *map(_milliseconds, map(cells.get, invoices))])
     if OFFICIAL in medians:
         ratios = (f"{medians[OFFICIAL][invoice] / medians[OURS][invoice]:.1f}" for invoice in invoices)
         rows.append(["official stylesheet / validate", *ratios])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(_line(row, widths) for row in rows)
+
+
+def _milliseconds(median: float | None) -> str:
+    return "" if median is None else f"{median:.3f}"
 
 
 def _line(row: list[str], widths: list[int]) -> str:

@@ -155,6 +155,11 @@ def test_no_json(text, place, said):
     assert error.code == "invalid_draft"
 
 
+@pytest.mark.parametrize("depth", [*range(50, 1100, 50), 10**6])
+def test_nested_deeply(depth):
+    assert errors(b'{"lines": ' + b"[" * depth + b"]" * depth + b"}").errors
+
+
 @pytest.mark.parametrize("text", ["[]", b"3", b"null", b'"UBL"'])
 def test_json_that_is_no_object(text):
     assert pointers(text) == [""]
