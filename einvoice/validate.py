@@ -8,6 +8,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from lxml import etree
@@ -96,8 +97,8 @@ def validate(
     invoice = reader.read(document.getroot(), notes)
     judging.schema(violations, invoice)
     judging.declaration(invoice)
-    judging.uncovered(invoice)
     judging.rules(invoice, notes, _layers(identity, forced=bool(profile or ruleset)))
+    judging.uncovered(invoice)
     milliseconds = round((time.perf_counter() - started) * 1000)
     stack = Stack(mode, _status(identity), tuple(judging.layers), _national())
     return ValidationResult(judging.sorted(), identity, stack, invoice, lang, filename, milliseconds)
@@ -125,6 +126,7 @@ class _Judging:
         self._identity = identity
         self._lang = lang
         self._broken = False  # the schema
+        self._told: set[Any] = set()  # elements that a rule about elements has found
 
     def schema(self, violations: Sequence[schema.SchemaViolation], invoice: Invoice) -> None:
         """Tell what the XML schema says."""
@@ -149,9 +151,13 @@ class _Judging:
             self._of_catalog(remark.code, "file", place, remark.values)
 
     def uncovered(self, invoice: Invoice) -> None:
-        """Tell what no business term covers; where the schema is broken that is likely told already."""
-        for element in () if self._broken else invoice.uncovered[:_MOST_UNCOVERED]:
+        """Tell what no business term covers; what a rule forbids, or the schema is likely to, is told already."""
+        if self._broken:
+            return
+        untold = [it for it in invoice.uncovered if self._told.isdisjoint((it, *it.iterancestors()))]
+        for element in untold[:_MOST_UNCOVERED]:
             self._of_catalog("CONTENT-UNCOVERED", "file", element, {"element": etree.QName(element).localname})
+        self._more(self._findings, "CONTENT-UNCOVERED", len(untold) - _MOST_UNCOVERED)
 
     def rules(self, invoice: Invoice, notes: Notes, layers: tuple[str, ...]) -> None:
         """Judge by the rules of `layers`; one that does not run to its end is an error."""
@@ -198,11 +204,21 @@ class _Judging:
         seen: Counter[str] = Counter()
         found = []
         for hit in hits:
+            self._told.update(hit.found)
             seen[hit.code] += 1
             if seen[hit.code] <= _MOST_OF_A_CODE:
                 about = terms.get(hit.element, ())
                 found.append(self._of_hit(hit, about, published.get(hit.code)))
+        for code, times in seen.items():
+            self._more(found, code, times - _MOST_OF_A_CODE)
         return found
+
+    @staticmethod
+    def _more(found: list[Finding], code: str, left_out: int) -> None:
+        """Let the last finding of a code tell how many more places there are."""
+        if left_out > 0:
+            last = max(number for number, finding in enumerate(found) if finding.code == code)
+            found[last] = replace(found[last], more=left_out)
 
     def _of_hit(self, hit: SyntaxHit, terms: tuple[str, ...], override: overrides.Override | None) -> Finding:
         flag = cast("Severity", hit.rule.severity)
@@ -237,6 +253,7 @@ class _Judging:
             values=_quotable(fired.values),
             indicative=self._broken,
             override=override if level != flag else None,
+            noted=fired.notes,
             lang=self._lang,
         )
 

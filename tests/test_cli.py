@@ -109,8 +109,8 @@ def test_the_table_has_code_place_title_numbers_and_fix(bad, good, capsys, monke
         "BR-CO-10",
         "Zeile 113, BT-106",
         "Fehler: Die Summe der Positionsbeträge stimmt nicht",
-        "erwartet 368.99, gefunden 369.00, Differenz 0.01",
-        "→ BT-106 auf 368.99 setzen",
+        "erwartet 368,99, gefunden 369,00, Differenz 0,01",
+        "→ BT-106 auf 368,99 setzen",
         "gültig, keine Befunde",
     ):
         assert part in printed.out
@@ -262,7 +262,7 @@ def test_explain_says_what_the_catalog_knows(capsys, lang, word):
     entry = catalog()["BR-CO-10"]
     assert out.startswith(f"BR-CO-10: {entry.title(lang)}\n{word}, en16931\n")
     assert "BT-106" in out
-    assert " ".join(out.split()).endswith(f"→ {entry.fix(lang)}")
+    assert f" → {entry.fix(lang)}" in " ".join(out.split())
 
 
 def test_every_code_can_be_explained(capsys):

@@ -84,7 +84,7 @@ def test_every_group_has_a_leading_term():
 
 def test_texts_come_in_the_language_asked_for_and_quote_the_values():
     finding = made(values={"expected": Decimal("369.00"), "actual": Decimal("368.99")})
-    assert "369.00" in finding.fix("de")
+    assert "369,00" in finding.fix("de")
     assert "369.00" in finding.fix("en")
     assert finding.title("de") != finding.title("en")
     assert finding.title() == finding.title("de")

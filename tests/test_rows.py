@@ -1,14 +1,46 @@
-"""The texts of the rules about elements, and how validation tells of them."""
+"""The texts of the rules about elements, where they point, and how validation tells of them."""
 
+import csv
 import re
+import tomllib
 
 import pytest
+from syntax import builder
 
 import einvoice
+from einvoice.data import rules_folder
+from einvoice.errors import RuleError
+from einvoice.model.source import NAMESPACES
+from einvoice.model.terms import terms
+from einvoice.rulebook.naming import Names, Noun, Place
+from einvoice.rulebook.rows import entries_of_rows
+from einvoice.syntax import reader
+from einvoice.syntax.rules.notes import Notes
 from einvoice.syntax.rules.table import rule_table
 
+FOLDER = rules_folder() / "syntax"
 LATER = {"name", "found", "count"}
-CODES = sorted({rule.code for syntax in ("UBL", "CII") for rule in rule_table(syntax).rules})
+RULES = [rule for syntax in ("UBL", "CII") for rule in rule_table(syntax).rules]
+CODES = sorted({rule.code for rule in RULES})
+MECHANICAL = {rule.code: rule for rule in RULES if not rule.table}
+# Words that no sentence of the other language has.
+FOREIGN = {
+    "de": {"the", "a", "must", "should", "may", "which", "is", "not", "of", "and", "or", "for", "with", "given"},
+    "en": {"der", "die", "das", "muss", "nicht", "wird", "ist", "und", "oder", "von", "für", "ein", "eine", "kein",
+           "bei", "beim", "mit", "zu", "zur"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def composed():
+    return {entry.code: entry for entry in entries_of_rows(FOLDER)}
+
+
+def texts_of(composed, language):
+    return [(code, text) for code in MECHANICAL for text in composed[code].texts[language].values()]
+
+
+# ---------------------------------------------------------------- texts
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
@@ -23,10 +55,127 @@ def test_every_code_has_texts_in_which_only_the_document_is_missing(language):
             assert "  " not in text, code
 
 
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_texts_are_sentences(composed, language):
+    for code, text in texts_of(composed, language):
+        assert re.match(r"[A-ZÄÖÜ„“]", text), (code, text)
+        assert text == text.strip(), (code, text)
+        assert not re.search(r"\(\)|„“ |“”|[.:;,] ?\.|: $", text), (code, text)
+    for code in MECHANICAL:
+        title, *sentences = composed[code].texts[language].values()
+        assert not title.endswith("."), code
+        assert all(sentence.endswith(".") for sentence in sentences), code
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_no_word_of_the_other_language(composed, language):
+    for code, text in texts_of(composed, language):
+        plain = re.sub(r"\([^)]*\)|„[^“]*“|“[^”]*”|\{\w+\}", "", text)
+        words = set(re.findall(r"[\wäöüß]+", plain.lower()))
+        assert not words & FOREIGN[language], (code, text)
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_business_names_come_first_and_names_of_the_file_stay_in_parentheses(composed, language):
+    for code, text in texts_of(composed, language):
+        assert not re.search(r"(cac|cbc|ram|rsm|udt|ext):", re.sub(r"\([^)]*\)", "", text)), (code, text)
+    for code in MECHANICAL:
+        found = re.findall(r"\b(?:cac|cbc|ram|udt|ext):\w", " ".join(composed[code].texts[language].values()))
+        assert len(found) <= 2, code  # two only where the row itself looks at two
+
+
+def test_titles_say_where():
+    """The same element in another place has another title."""
+    catalog = einvoice.catalog()
+    assert catalog["UBL-CR-150"].title("de") == "In der Anschrift des Verkäufers ist kein Postfach vorgesehen"
+    assert catalog["UBL-CR-213"].title("de") == "In der Anschrift des Käufers ist kein Postfach vorgesehen"
+    assert catalog["UBL-CR-213"].title("en") == "No PO box should be given for the buyer's address"
+    assert catalog["CII-DT-083"].title("en") == "No PO box may be given for an address"
+
+
+# ---------------------------------------------------------------- where they point
+
+
+def test_section_terms_and_examples(composed):
+    for code in MECHANICAL:
+        entry = composed[code]
+        assert entry.examples, code
+        assert all("{" not in text for texts in entry.examples.values() for text in texts), code
+        assert set(entry.terms) <= set(terms()), code
+    assert (composed["UBL-CR-150"].section, composed["UBL-CR-150"].terms) == ("seller", ("BG-5",))
+    assert (composed["UBL-SR-28"].section, composed["UBL-SR-28"].terms) == ("payment", ("BT-89",))
+    assert (composed["CII-SR-104"].section, composed["CII-SR-104"].terms) == ("lines", ("BG-25",))
+    assert (composed["UBL-CR-004"].section, composed["UBL-CR-004"].terms) == ("document", ())
+
+
+def test_what_breaks_a_rule_is_where_the_xpath_leads(composed):
+    for rule in RULES:
+        expression = composed[rule.code].xpaths[rule.syntax]
+        root = builder.document(rule)
+        found = root.xpath(expression, namespaces=NAMESPACES)
+        if rule.kind in ("required", "one", "all_of", "another_payee", "nothing_blank"):
+            continue  # these may be broken by what is not there
+        notes = Notes(root)
+        reader.read(root, notes)
+        hits = [hit for hit in notes.hits() if hit.code == rule.code]
+        elements = [node.getparent() if rule.attribute else node for node in found]
+        assert all(hit.element in elements for hit in hits), rule.code
+        assert found, (rule.code, expression)
+
+
+# ---------------------------------------------------------------- the words
+
+
+def test_every_word_is_complete_and_used(monkeypatch):
+    used = set()
+    original = Names.__getitem__
+
+    def noted(self, path):
+        row = original(self, path)
+        used.add((type(row), row[0]))
+        return row
+
+    monkeypatch.setattr(Names, "__getitem__", noted)
+    list(entries_of_rows(FOLDER))
+    for name, kind, needed in (("elements", Noun, ("gender", "de", "en")), ("places", Place, ("de", "en"))):
+        with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len({row[name[:-1]] for row in rows}) == len(rows)
+        for row in rows:
+            assert all(row[column] for column in needed), row
+            assert None not in row, row
+            assert row["de"] != row["en"] or row["de"] in {"Name", "Region"}, row
+        assert {row[name[:-1]] for row in rows} == {key for of, key in used if of is kind}
+
+
+def test_every_remedy_is_used():
+    known = set(tomllib.loads((FOLDER / "texts.toml").read_text("utf-8"))["instead"])
+    said = set()
+    for name in ("elements", "places"):
+        with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            said |= {row["instead"] for row in csv.DictReader(file)} - {""}
+    assert said == known
+
+
+def test_an_element_without_words_is_told():
+    with pytest.raises(RuleError, match="has no words for '/cbc:Unknown'"):
+        Names(FOLDER / "elements.csv", Noun)["/cbc:Unknown"]
+
+
+def test_the_longest_path_counts():
+    nouns = Names(FOLDER / "elements.csv", Noun)
+    assert nouns["/cac:PaymentMandate/cbc:ID"].de == "Mandatsreferenz"
+    assert nouns["/cac:Somewhere/cbc:ID"].de == "Kennung"
+
+
+# ---------------------------------------------------------------- findings
+
+
 @pytest.mark.parametrize(
     ("old", "new", "code", "severity", "layer", "said"),
     [
-        ("<cbc:ID>", "<cbc:CopyIndicator>true</cbc:CopyIndicator><cbc:ID>", "UBL-CR-004", "warning", "en16931", "die"),
+        ("<cbc:ID>", "<cbc:CopyIndicator>true</cbc:CopyIndicator><cbc:ID>", "UBL-CR-004", "warning", "en16931",
+         "kein Kopie-Kennzeichen"),
         ("<cbc:IdentificationCode>DE<", "<cbc:IdentificationCode>GE1<", "BR-CL-14", "fatal", "en16931", "GE1"),
         ("<cbc:BuyerReference>", "<cbc:AccountingCost/><cbc:BuyerReference>", "PEPPOL-EN16931-R008", "fatal", "cius",
          "cbc:AccountingCost"),

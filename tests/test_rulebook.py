@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,12 +13,13 @@ from einvoice.data import rules_folder
 from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
 from einvoice.rulebook import cache
-from einvoice.rulebook.catalog import catalog, entry, read_catalog
+from einvoice.rulebook.catalog import CatalogEntry, catalog, entry, read_catalog
 from einvoice.rulebook.check import check_all
 from einvoice.rulebook.engine import RuleBook, rulebook
 from einvoice.rulebook.examples import invoice_of
 from einvoice.rulebook.load import Example
-from einvoice.rulebook.rule import Fired, show
+from einvoice.rulebook.rule import Fired
+from einvoice.rulebook.shown import show
 from einvoice.rulebook.versions import read_ruleset
 
 TEXTS = """
@@ -144,7 +146,7 @@ def test_what_has_no_element_is_pointed_at_from_the_invoice() -> None:
 
 def test_texts_quote_what_was_found() -> None:
     (found,) = fired("BR-DE-17", invoice(type_code="325"))
-    assert entry("BR-DE-17").title("en", found.values) == "The invoice type 325 is not foreseen in XRechnung"
+    assert entry("BR-DE-17").title("en", found.values) == "The invoice type 325 is not provided for in XRechnung"
     assert entry("BR-DE-17").title("de") == "Die Rechnungsart BT-3 ist in der XRechnung nicht vorgesehen"
     (found,) = fired("BR-CO-21", invoice(allowances_and_charges=[{"indicator": "false", "amount": "10.00"}]))
     assert "(10.00)" in entry("BR-CO-21").explanation("en", found.values)
@@ -157,19 +159,53 @@ def test_texts_quote_how_many_there_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "actual", "shown"),
+    ("value", "actual", "german", "english"),
     [
-        (Decimal("119"), Decimal("119.01"), "119.00"),
-        (Decimal("119.000"), Decimal("119.01"), "119.00"),
-        (Decimal("0.125"), Decimal("1.1"), "0.125"),
-        (Decimal("1E+3"), None, "1000"),
-        (Decimal("-0.10"), Decimal("99.9"), "-0.1"),
-        (Decimal("NaN"), Decimal(1), "NaN"),
-        ("S", Decimal(1), "S"),
+        (Decimal("119"), Decimal("119.01"), "119,00", "119.00"),
+        (Decimal("119.000"), Decimal("119.01"), "119,00", "119.00"),
+        (Decimal("0.125"), Decimal("1.1"), "0,125", "0.125"),
+        (Decimal("1E+3"), None, "1.000", "1,000"),
+        (Decimal("-1234567.891"), Decimal("99.9"), "-1.234.567,891", "-1,234,567.891"),
+        (Decimal("-0.10"), Decimal("99.9"), "-0,1", "-0.1"),
+        (Decimal("NaN"), Decimal(1), "NaN", "NaN"),
+        ("1234.50", Decimal(1), "1234.50", "1234.50"),
+        (date(2026, 12, 31), None, "31.12.2026", "2026-12-31"),
+        (date(326, 1, 2), None, "02.01.0326", "0326-01-02"),
     ],
 )
-def test_numbers_are_shown_as_the_document_writes_them(value: object, actual: object, shown: str) -> None:
-    assert show(value, {"actual": actual}) == shown
+def test_numbers_and_dates_are_shown_in_the_language(value: object, actual: object, german: str, english: str) -> None:
+    assert show(value, {"actual": actual}, "de") == german
+    assert show(value, {"actual": actual}, "en") == english
+
+
+def test_what_is_missing_is_said_in_words() -> None:
+    (found,) = fired("BR-CO-10", invoice(totals=[{}], lines=[]))
+    assert "Angegeben: nichts, errechnet: 0." in entry("BR-CO-10").explanation("de", found.values)
+    assert "Given: BT-106, calculated: …." in entry("BR-CO-10").explanation("en")
+
+
+@pytest.mark.parametrize(
+    ("values", "title"), [({}, "(nicht angegeben)"), ({"it.x": " "}, "(leer)"), ({"it.x": "A"}, "„A“")]
+)
+def test_words_of_ours_stand_in_no_quotes(values: dict[str, str], title: str) -> None:
+    texts = {"title": "Das Land „{it.x}“ fehlt"}
+    made = CatalogEntry("X", "fatal", "", "", (), {"de": texts}, "")
+    assert made.title("de", values) == f"Das Land {title} fehlt"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Given: {actual}.", "Given: nothing."),
+        ("Given: {it.x}, calculated: {expected}.", "Given: nothing, calculated: …."),
+        ("The charge of {it.amount} {invoice.currency} says", "The charge of (not given) says"),
+        ("An allowance ({it.amount})", "An allowance (not given)"),
+        ("Line {line.identifier} is {it.empty}, {it.empty}", "Line (not given) is (empty), (empty)"),
+    ],
+)
+def test_words_for_what_is_missing_fit_into_the_sentence(text: str, said: str) -> None:
+    made = CatalogEntry("X", "fatal", "", "", (), {"en": {"explanation": text}}, "")
+    assert made.explanation("en", {"it.empty": ""}) == said
 
 
 def test_one_code_with_two_meanings() -> None:

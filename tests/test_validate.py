@@ -88,7 +88,7 @@ def test_a_sum_that_is_wrong_is_told_with_its_numbers_and_its_place():
     assert b"369.00" in lines[finding.line - 1]
     assert lines[finding.line - 1][finding.column - 1 :].startswith(b"<cbc:LineExtensionAmount")
     assert finding.xpath == "/ubl:Invoice/cac:LegalMonetaryTotal/cbc:LineExtensionAmount"
-    assert "368.99" in finding.fix("de")
+    assert "368,99" in finding.fix("de")
     assert "368.99" in finding.fix("en")
 
 
@@ -173,19 +173,35 @@ def test_a_missing_declaration_is_told_where_it_should_stand():
 
 
 def test_content_that_no_term_covers_is_noticed_and_turns_no_verdict():
-    data = UBL.replace(b"<cbc:DueDate>", b"<cbc:IssueTime>12:00:00</cbc:IssueTime><cbc:DueDate>")
+    data = UBL.replace(b"<cbc:CustomizationID>", b"<cbc:UBLVersionID>2.1</cbc:UBLVersionID><cbc:CustomizationID>")
     result = einvoice.validate(data)
     (finding,) = (found for found in result.findings if found.code == "CONTENT-UNCOVERED")
     assert (finding.severity, finding.layer) == ("information", "file")
-    assert finding.xpath == "/ubl:Invoice/cbc:IssueTime"
-    assert finding.title("en").startswith("IssueTime ")
+    assert finding.xpath == "/ubl:Invoice/cbc:UBLVersionID"
+    assert finding.title("en").startswith("UBLVersionID ")
     assert result.is_valid
 
 
 def test_much_content_that_no_term_covers_is_told_in_part():
-    item = b"<cac:ItemSpecificationDocumentReference><cbc:ID>7</cbc:ID></cac:ItemSpecificationDocumentReference>"
-    result = einvoice.validate(UBL.replace(b"<cac:ClassifiedTaxCategory>", item * 30 + b"<cac:ClassifiedTaxCategory>"))
-    assert codes(result).count("CONTENT-UNCOVERED") == 20
+    response = b"<cac:DiscrepancyResponse><cbc:ReferenceID>7</cbc:ReferenceID></cac:DiscrepancyResponse>"
+    result = einvoice.validate(CREDIT.replace(b"<cac:Item>", response * 30 + b"<cac:Item>", 1))
+    assert codes(result) == ["CONTENT-UNCOVERED"] * 20
+    assert [finding.more for finding in result.findings] == [0] * 19 + [10]
+
+
+def test_content_that_a_rule_forbids_is_told_once():
+    result = einvoice.validate(UBL.replace(b"<cbc:DueDate>", b"<cbc:IssueTime>12:00:00</cbc:IssueTime><cbc:DueDate>"))
+    assert codes(result) == ["UBL-CR-006"]
+
+
+def test_a_broken_export_is_told_in_part_and_how_much_is_left_out():
+    registration = b"<cac:PartyTaxScheme><cac:TaxScheme><cbc:ID>VAT</cbc:ID></cac:TaxScheme></cac:PartyTaxScheme>"
+    result = einvoice.validate(UBL.replace(b"<cac:PartyTaxScheme>", registration * 130 + b"<cac:PartyTaxScheme>", 1))
+    told = [finding for finding in result.findings if finding.code == "UBL-SR-53"]
+    assert [finding.more for finding in told] == [0] * 99 + [30]
+    (note,) = told[-1].notes("en")
+    assert (note.kind, note.text.endswith(": 30."), note.source) == ("more", True, "")
+    assert told[0].notes() == ()
 
 
 # ---------------------------------------------------------------- layers

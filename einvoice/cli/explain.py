@@ -8,8 +8,9 @@ import textwrap
 from difflib import get_close_matches
 from typing import Any
 
-from einvoice.result import LANGUAGES
+from einvoice.result import LANGUAGES, Language
 from einvoice.result.words import WORDS
+from einvoice.rulebook.catalog import CatalogEntry
 
 UNKNOWN = 2
 
@@ -42,4 +43,14 @@ def run(options: argparse.Namespace) -> int:
         print(f"  {term} {name(term, options.lang)}")
     for text in (entry.explanation(options.lang), f"→ {entry.fix(options.lang)}"):
         print(*("", *textwrap.wrap(text, 100, break_on_hyphens=False)), sep="\n")
+    for number, note in enumerate(entry.notes):
+        if not note["until"]:  # what is about older releases is told by their findings
+            print(*("", *textwrap.wrap(_note(entry, number, options.lang), 100, break_on_hyphens=False)), sep="\n")
     return 0
+
+
+def _note(entry: CatalogEntry, number: int, lang: Language) -> str:
+    note = entry.notes[number]
+    about = f" ({note['syntax']})" if note["syntax"] else ""
+    source = f" ({WORDS[lang]['see']} {note['source']})" if note["source"] else ""
+    return f"{WORDS[lang]['note']}{about}: {entry.note(number, lang)}{source}"

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from einvoice.cli import table
 from einvoice.cli.judged import Judged, Problem
 from einvoice.result import Finding, Language
+from einvoice.result.words import notes
 
 _Print: TypeAlias = Callable[[Iterator[Judged], Language], Iterator[str]]
 
@@ -69,7 +70,7 @@ def _github(verdicts: Iterator[Judged], lang: Language) -> Iterator[str]:
 
 
 def _annotation(file: str, finding: Finding, lang: Language) -> str:
-    message = "\n".join((finding.title(lang), finding.explanation(lang), finding.fix(lang)))
+    message = "\n".join((finding.title(lang), finding.explanation(lang), finding.fix(lang), *notes(finding, lang)))
     command = _COMMANDS[finding.severity]
     return _command(command, message, file=file, line=finding.line, col=finding.column, title=finding.code)
 

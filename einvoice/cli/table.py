@@ -11,7 +11,7 @@ from typing import Final
 
 from einvoice.cli.judged import Judged
 from einvoice.result import Finding, Language, ValidationResult
-from einvoice.result.words import WORDS, headline, numbers, place
+from einvoice.result.words import WORDS, headline, notes, numbers, place, severity
 
 _WIDEST: Final = 110
 _NARROWEST: Final = 30
@@ -71,15 +71,18 @@ class _Table:
         return _GAP + "".join(cell.ljust(width) + _GAP for cell, width in zip(cells, widths, strict=True))
 
     def _text(self, finding: Finding, left: int) -> Iterator[str]:
-        """Title, numbers and fix, each wrapped into what is left of the width."""
+        """Title, reason of the severity, numbers, fix and notes, each wrapped into what is left of the width."""
         width = max(self._width - left, _NARROWEST)
-        title = f"{WORDS[self._lang][finding.severity]}: {finding.title(self._lang)}"
+        title = f"{severity(finding, self._lang)}: {finding.title(self._lang)}"
         for line in textwrap.wrap(title, width):
             yield self._paint(line, _BOLD)
+        yield from textwrap.wrap(finding.override_reason(self._lang), width)
         yield from textwrap.wrap(numbers(finding, self._lang), width)
         yield from textwrap.wrap(
             finding.fix(self._lang), width, initial_indent="→ ", subsequent_indent="  ", break_on_hyphens=False
         )
+        for note in notes(finding, self._lang):
+            yield from textwrap.wrap(note, width, break_on_hyphens=False, break_long_words=False)
 
     def _paint(self, text: str, *styles: str) -> str:
         return f"\033[{';'.join(styles)}m{text}\033[0m" if self._colour else text

@@ -1,6 +1,6 @@
 """What a validation says: findings, and the result that holds them."""
 
-from einvoice.result.finding import Finding, Severity
+from einvoice.result.finding import Finding, Note, Severity
 from einvoice.result.location import Location, Places
 from einvoice.result.stack import Layer, Mode, Stack, Status
 from einvoice.result.texts import LANGUAGES, Language, explain_error
@@ -13,6 +13,7 @@ __all__ = [
     "Layer",
     "Location",
     "Mode",
+    "Note",
     "Places",
     "Severity",
     "Stack",

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from einvoice.model.terms import terms as business_terms
+from einvoice.model.terms import leading
 from einvoice.result.location import NOWHERE, Location
 from einvoice.result.texts import Language
-from einvoice.result.words import in_line
+from einvoice.result.words import WORDS, in_line
 from einvoice.rulebook.catalog import entry
 from einvoice.syntax.overrides import Override
 
 Severity: TypeAlias = Literal["fatal", "warning", "information"]
+
+
+class Note(NamedTuple):
+    """What a finding adds about its rule. It informs, and changes nothing about the verdict.
+
+    ``kind`` is "stricter" (the official artefact objects to what the norm allows), "conflict" (with another rule),
+    "rounding" or "more" (places that are not listed). ``source`` is where it can be read up, "" for our own words.
+    """
+
+    kind: str
+    text: str
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,6 +45,8 @@ class Finding:
         values: what was compared ("expected", "actual", "difference") and whatever else the texts quote.
         indicative: the document breaks its XML schema, so the finding may follow from that.
         override: the published override that changed the severity, if one did.
+        noted: the numbers of those notes of the catalog's entry that are true here.
+        more: how many further places of the same code are left out.
         draft_pointer: of a generated invoice, the JSON pointer (RFC 6901) of the draft's field that causes the
             finding, be it missing; "" is the whole draft. None for an invoice that was not generated.
         lang: the language of the texts where none is asked for.
@@ -48,6 +62,8 @@ class Finding:
     values: Mapping[str, Any] = field(default_factory=dict, hash=False)
     indicative: bool = False
     override: Override | None = None
+    noted: tuple[int, ...] = ()
+    more: int = 0
     draft_pointer: str | None = None
     lang: Language = "de"
 
@@ -69,6 +85,19 @@ class Finding:
             return ""
         return self.override.reason_de if (lang or self.lang) == "de" else self.override.reason_en
 
+    def notes(self, lang: Language | None = None) -> tuple[Note, ...]:
+        """What there is to know of the rule in this situation: see `Note`; mostly nothing."""
+        known, language = entry(self.code), lang or self.lang
+        found = self.values.get("found")
+        numbers = [number for number, note in enumerate(known.notes) if number in self.noted or found in note["found"]]
+        notes = [
+            Note(known.notes[number]["kind"], known.note(number, language, self.values), known.notes[number]["source"])
+            for number in numbers
+        ]
+        if self.more:
+            notes.append(Note("more", WORDS[language]["more"].format(count=self.more)))
+        return tuple(notes)
+
     @property
     def line(self) -> int | None:
         """The line in the document, counted from 1; None for a finding that has no place in it."""
@@ -87,10 +116,7 @@ class Finding:
     @property
     def bt_field(self) -> str:
         """The leading business term, "BT-…"; of a group its first term; "" where there is none."""
-        if not self.terms:
-            return ""
-        leading = self.terms[0]
-        return leading if leading.startswith("BT-") else next(_terms_of_group(leading), "")
+        return leading(self.terms)
 
     @property
     def doc_url(self) -> str:
@@ -115,6 +141,7 @@ class Finding:
             "values": {name: _json(value) for name, value in self.values.items()},
             "flag": self.flag,
             "override_reason": self.override_reason(lang),
+            "notes": [note._asdict() for note in self.notes(lang)],
             "indicative": self.indicative,
             "doc_url": self.doc_url,
         }
@@ -125,17 +152,6 @@ class Finding:
 
     def __repr__(self) -> str:
         return f"<Finding {self.code}: {self.severity}, line {self.line}>"
-
-
-def _terms_of_group(group: str) -> Iterator[str]:
-    """The business terms of a group and of the groups below it, in the norm's order."""
-    known = business_terms()
-    for number, term in known.items():
-        above = term.parent
-        while above and above != group:
-            above = known[above].parent
-        if above and number.startswith("BT-"):
-            yield number
 
 
 def _json(value: Any) -> Any:

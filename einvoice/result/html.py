@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from einvoice.errors import quote
 from einvoice.result.finding import Finding
 from einvoice.result.texts import Language
-from einvoice.result.words import WORDS, counts, declared, numbers, place, verdict
+from einvoice.result.words import WORDS, counts, declared, notes, numbers, place, severity, verdict
 
 if TYPE_CHECKING:
     from einvoice.result.validation import ValidationResult
@@ -56,16 +56,16 @@ def _table(rows: str, lang: Language) -> str:
 
 
 def _row(finding: Finding, lang: Language) -> str:
-    words = WORDS[lang]
-    details = "".join(
-        f"<div>{escape(text)}</div>"
-        for text in (numbers(finding, lang), finding.explanation(lang), finding.override_reason(lang))
-        if text
-    )
+    details = _lines(numbers(finding, lang), finding.explanation(lang), finding.override_reason(lang))
     return (
-        f'<tr><td class="mark {finding.severity}">{escape(finding.code)}<br>{escape(words[finding.severity])}</td>'
+        f'<tr><td class="mark {finding.severity}">{escape(finding.code)}<br>{escape(severity(finding, lang))}</td>'
         f"<td>{escape(place(finding, lang))}</td>"
         f"<td><details><summary>{escape(finding.title(lang))}</summary>{details}"
-        f"<div><strong>{escape(words['fix'])}:</strong> {escape(finding.fix(lang))}</div>"
+        f"<div><strong>{escape(WORDS[lang]['fix'])}:</strong> {escape(finding.fix(lang))}</div>"
+        f"{_lines(*notes(finding, lang))}"
         f"<div><code>{escape(finding.xpath)}</code></div></details></td></tr>"
     )
+
+
+def _lines(*texts: str) -> str:
+    return "".join(f"<div>{escape(text)}</div>" for text in texts if text)

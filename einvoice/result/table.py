@@ -33,7 +33,9 @@ COLUMNS: Final = (
     "fix",
     "xpath",
     "flag",
+    "override_reason",
     "indicative",
+    "notes",
 )
 
 
@@ -54,7 +56,9 @@ def row(finding: Finding, lang: Language) -> dict[str, Any]:
         "fix": finding.fix(lang),
         "xpath": finding.xpath,
         "flag": finding.flag,
+        "override_reason": finding.override_reason(lang),
         "indicative": finding.indicative,
+        "notes": " ".join(note.text for note in finding.notes(lang)),
     }
 
 

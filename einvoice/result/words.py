@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from einvoice.errors import quote
 from einvoice.result.texts import Language
-from einvoice.rulebook.rule import show
+from einvoice.rulebook.shown import show
 
 if TYPE_CHECKING:
     from einvoice.result.finding import Finding
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 NUMBERS: Final = ("expected", "actual", "difference")
 
 _SHOWN: Final = 20
+_SEVERITIES: Final = ("information", "warning", "fatal")
+_RULES: Final = {"en16931": "EN 16931", "cius": "XRechnung", "extension": "XRechnung Extension"}
 
 WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
     "de": {
@@ -42,6 +44,14 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "place": "Stelle",
         "finding": "Befund",
         "fix": "Abhilfe",
+        "note": "Hinweis",
+        "see": "siehe",
+        "a_fatal": "ein Fehler",
+        "a_warning": "eine Warnung",
+        "a_information": "ein Hinweis",
+        "milder": "{severity} (in {rules} {flag}, hier hingenommen)",
+        "stricter": "{severity} (in {rules} {flag}, hier nicht hingenommen)",
+        "more": "Dieselbe Regel ist an weiteren Stellen verletzt, die hier nicht einzeln stehen: {count}.",
     },
     "en": {
         "valid": "valid",
@@ -66,6 +76,14 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "place": "Place",
         "finding": "Finding",
         "fix": "What to do",
+        "note": "Note",
+        "see": "see",
+        "a_fatal": "an error",
+        "a_warning": "a warning",
+        "a_information": "information only",
+        "milder": "{severity} (in {rules} {flag}, tolerated here)",
+        "stricter": "{severity} (in {rules} {flag}, not tolerated here)",
+        "more": "The same rule is broken at further places that are not listed one by one: {count}.",
     },
 }
 
@@ -79,10 +97,10 @@ def counts(result: ValidationResult, lang: Language) -> str:
     """How many findings there are of each severity: "2 errors, 1 warning"."""
     words = WORDS[lang]
     parts = []
-    for severity in ("fatal", "warning", "information"):
-        number = sum(finding.severity == severity for finding in result.findings)
+    for kind in reversed(_SEVERITIES):
+        number = sum(finding.severity == kind for finding in result.findings)
         if number:
-            parts.append(f"{number} {words[severity if number == 1 else severity + '_many']}")
+            parts.append(f"{number} {words[kind if number == 1 else kind + '_many']}")
     return ", ".join(parts) or words["none"]
 
 
@@ -109,7 +127,31 @@ def in_words(result: ValidationResult, lang: Language) -> str:
 def in_line(finding: Finding, lang: Language) -> str:
     """A finding in one line: "BR-CO-10 (line 35, BT-106): The line net amounts do not add up"."""
     where = place(finding, lang)
-    return f"{finding.code} ({where}): {finding.title(lang)}" if where else f"{finding.code}: {finding.title(lang)}"
+    name = f"{finding.code} ({where})" if where else finding.code
+    judged = f". {capital(severity(finding, lang))}: {finding.override_reason(lang)}" if finding.override else ""
+    return f"{name}: {finding.title(lang)}{judged}"
+
+
+def capital(text: str) -> str:
+    """A text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
+def severity(finding: Finding, lang: Language) -> str:
+    """How much a finding counts, and how much it would by itself: "warning (in EN 16931 an error, tolerated here)"."""
+    words, said = WORDS[lang], WORDS[lang][finding.severity]
+    if finding.flag == finding.severity:
+        return said
+    verdict = "milder" if _SEVERITIES.index(finding.severity) < _SEVERITIES.index(finding.flag) else "stricter"
+    rules = _RULES.get(finding.layer, finding.layer)
+    return words[verdict].format(severity=said, rules=rules, flag=words[f"a_{finding.flag}"])
+
+
+def notes(finding: Finding, lang: Language) -> Iterator[str]:
+    """The finding's notes, a text each: "Note: … (see https://…)"."""
+    words = WORDS[lang]
+    for note in finding.notes(lang):
+        yield f"{words['note']}: {note.text}" + (f" ({words['see']} {note.source})" if note.source else "")
 
 
 def place(finding: Finding, lang: Language) -> str:
@@ -122,4 +164,4 @@ def place(finding: Finding, lang: Language) -> str:
 def numbers(finding: Finding, lang: Language) -> str:
     """What was compared: "expected 119.00, found 119.01, difference 0.01"; "" where nothing was."""
     values = finding.values
-    return ", ".join(f"{WORDS[lang][name]} {show(values[name], values)}" for name in NUMBERS if name in values)
+    return ", ".join(f"{WORDS[lang][name]} {show(values[name], values, lang)}" for name in NUMBERS if name in values)

@@ -11,15 +11,19 @@ import functools
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.data import rules_folder
 from einvoice.rulebook import cache
-from einvoice.rulebook.rule import show
+from einvoice.rulebook.shown import lacking, show
 
-_QUOTED: Final = re.compile(r"\{([\w.]+)\}")
+_QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
+_TWICE: Final = re.compile(r"(\([^()]+\)) \1")
+"""What lacks twice in a row, such as an amount and its currency, is told once."""
 _UNKNOWN: Final = "…"
 _NO_VALUES: Final[Mapping[str, Any]] = {}
+Values: TypeAlias = "Mapping[str, Any] | None"
+"""What a finding has to quote; None where no invoice is at hand."""
 
 
 class CatalogEntry(NamedTuple):
@@ -27,8 +31,10 @@ class CatalogEntry(NamedTuple):
 
     ``severity`` and ``terms`` are those of UBL where the syntaxes differ; ``severities`` and ``never`` (why the rule
     cannot be broken) say it for each. ``texts`` are by language and name, ``stand_ins`` what they quote where no
-    invoice is at hand. ``examples`` are the situations that break the rule. ``xpaths`` say for each syntax where the
-    rule points (prefixes: `einvoice.NAMESPACES`).
+    invoice is at hand. ``examples`` are, by language, situations that break the rule. ``points_at`` is the leading term
+    in each syntax that can break it, ``xpaths`` where that stands (prefixes: `einvoice.NAMESPACES`); only
+    `einvoice.catalog` has worked them out for every rule. ``notes`` are what is to be known of the rule itself
+    (`notes.Note`, by the names of its parts); those with an ``until`` are about older releases.
     """
 
     code: str
@@ -46,29 +52,43 @@ class CatalogEntry(NamedTuple):
     severities: dict[str, str] = {}  # noqa: RUF012 (the default of a tuple's field; entries are never changed)
     never: dict[str, str] = {}  # noqa: RUF012
     stand_ins: dict[str, str] = {}  # noqa: RUF012
-    examples: tuple[str, ...] = ()
+    examples: dict[str, tuple[str, ...]] = {}  # noqa: RUF012
     xpaths: dict[str, str] = {}  # noqa: RUF012
+    points_at: dict[str, str] = {}  # noqa: RUF012
+    notes: tuple[dict[str, Any], ...] = ()
 
-    def title(self, language: str, values: Mapping[str, Any] = _NO_VALUES) -> str:
+    def title(self, language: str, values: Values = None) -> str:
         """What is wrong, in a line. ``language`` is ``de`` or ``en``, ``values`` what a finding has to quote."""
-        return self._text(language, "title", values)
+        return self._filled(self.texts[language]["title"], language, values)
 
-    def explanation(self, language: str, values: Mapping[str, Any] = _NO_VALUES) -> str:
+    def explanation(self, language: str, values: Values = None) -> str:
         """Why it is wrong."""
-        return self._text(language, "explanation", values)
+        return self._filled(self.texts[language]["explanation"], language, values)
 
-    def fix(self, language: str, values: Mapping[str, Any] = _NO_VALUES) -> str:
+    def fix(self, language: str, values: Values = None) -> str:
         """What to do about it."""
-        return self._text(language, "fix", values)
+        return self._filled(self.texts[language]["fix"], language, values)
 
-    def _text(self, language: str, name: str, values: Mapping[str, Any]) -> str:
+    def note(self, number: int, language: str, values: Values = None) -> str:
+        """What a note says."""
+        return self._filled(self.notes[number][language], language, values)
+
+    def _filled(self, text: str, language: str, values: Values) -> str:
         def quoted(found: re.Match[str]) -> str:
-            if found[1] in values:
-                # A path leads to what the document says, which is shown as it stands there.
-                return show(values[found[1]], _NO_VALUES if "." in found[1] else values)
-            return self.stand_ins.get(found[1], _UNKNOWN)
+            before, name, after = found.groups()
+            if values is None:
+                said = self.stand_ins.get(name, _UNKNOWN)
+            elif name in values:
+                # A path leads to what the document says, which has the decimals that it has there.
+                said = show(values[name], _NO_VALUES if "." in name else values, language)
+            else:
+                said = ""
+            if said.strip():
+                return f"{before}{said}{after}"
+            words = lacking(name, values or {}, language, text[: found.start()])
+            return words if before and after else f"{before}{words}{after}"  # words of ours stand in no quotation marks
 
-        return _QUOTED.sub(quoted, self.texts[language][name])
+        return _TWICE.sub(r"\1", _QUOTED.sub(quoted, text))
 
 
 class Catalog(Mapping[str, CatalogEntry]):

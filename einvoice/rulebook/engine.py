@@ -67,12 +67,12 @@ class Program:
 
     def run(self, invoice: Invoice) -> list[Fired]:
         """Everything that breaks a rule, in the order of the contexts and rules. The invoice is only read."""
-        broken: list[tuple[int, tuple[Any, ...]]] = []
+        broken: list[tuple[int, tuple[Any, ...], tuple[bool, ...]]] = []
         everywhere, taxed = _Everywhere(), Taxed()
         with localcontext(EXACT):
             for function in self._functions:
                 function(invoice, broken.append, everywhere, taxed)
-        return [Fired(self.rules[number], found) for number, found in broken]
+        return [Fired(self.rules[number], found, noted) for number, found, noted in broken]
 
 
 class _Everywhere:

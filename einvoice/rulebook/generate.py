@@ -18,8 +18,8 @@ _STEP: Final = "    "
 def generate(proofs: Sequence[Proof]) -> tuple[str, dict[str, str], set[str]]:
     """The source of a module that runs all rules; the exact numbers and the code lists that it needs as globals.
 
-    A broken rule is reported by calling the second argument of its function with a pair: its place in ``proofs``, and
-    the contents of its names.
+    A broken rule is reported by calling the second argument of its function with its place in ``proofs``, the contents
+    of its names, and whether each of its notes holds.
     """
     by_scope: dict[str, list[tuple[int, Proof]]] = {}
     for number, proof in enumerate(proofs):
@@ -66,7 +66,9 @@ class _Module:
         lines += [step + line for line in self._lets(_needed(todo, proof.assertion))]
         lines.append(f"{step}if not {self._code(proof.assertion)}:")
         lines += [step + _STEP + line for line in self._lets(todo)]
-        lines.append(f"{step}{_STEP}_broken(({number}, ({''.join(f'{name}, ' for name in proof.rule.names)})))")
+        found = "".join(f"{name}, " for name in proof.rule.names)
+        noted = "".join(f"{self._code(note) if note else True}, " for note in proof.notes)
+        lines.append(f"{step}{_STEP}_broken(({number}, ({found}), ({noted})))")
         return lines
 
     def _lets(self, lets: list[tuple[str, Expression]]) -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import RuleError
+from einvoice.rulebook.notes import DIFFERS, NOTES, Note, check_notes, notes
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 from einvoice.rulebook.versions import RuleSet
 
@@ -25,16 +26,16 @@ _SENTENCE: Final = {"for": str, "let": dict, "when": str, "assert": str, "terms"
 _OVERLAY: Final = {**_SENTENCE, "code": str}
 _EXAMPLE: Final = {"about": str, "set": dict, "drop": list, "only": str, "codes": list, "ubl": dict, "cii": dict}
 _EARLIER: Final = {**_SENTENCE, "until": str, "ubl": dict, "cii": dict}
-_DIFFERS: Final = {"artefact": str, "since": str, "until": str, "why": str}
 _FILE: Final = {
     **_OVERLAY,
     "codes": dict, "layer": str, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
     "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "earlier": list, "differs": list,
-    "valid": list, "invalid": list,
+    "notes": list, "valid": list, "invalid": list, "examples": dict,
 }  # fmt: skip
 _ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
     "earlier": _EARLIER,
-    "differs": _DIFFERS,
+    "differs": DIFFERS,
+    "notes": NOTES,
     "valid": _EXAMPLE,
     "invalid": _EXAMPLE,
 }
@@ -97,16 +98,43 @@ class Definition:
         return {language: self._texts(language) for language in LANGUAGES}
 
     def _texts(self, language: str) -> dict[str, str]:
-        constants = dict(self.member)
-        for name, content in self.member.items():
-            if isinstance(content, dict):  # a constant with a text for each language
-                constants[name] = content.get(language)
+        constants = self._constants(language)
         return {key: fill(self.data[language][key], constants) for key in TEXTS}
+
+    def _constants(self, language: str) -> dict[str, Any]:
+        """The constants of the family, those with a text for each language in one of them."""
+        spoken = {name: content.get(language) for name, content in self.member.items() if isinstance(content, dict)}
+        return {**self.member, **spoken}
 
     def examples(self, kind: str) -> list[Example]:
         """The ``valid`` or ``invalid`` examples of this code."""
         chosen = (entry for entry in self.data.get(kind, ()) if self.code in entry.get("codes", [self.code]))
         return [_example(fill(entry, self.member)) for entry in chosen]
+
+    @property
+    def told(self) -> dict[str, tuple[str, ...]]:
+        """Examples that the file tells in words, where its ``invalid`` ones do not say enough; empty without."""
+        said = self.data.get("examples", {})
+        return {language: tuple(fill(texts, self._constants(language))) for language, texts in said.items()}
+
+    @property
+    def notes(self) -> list[Note]:
+        """What is to be known of the rule itself."""
+        own = [note for note, codes in notes(self.data) if codes is None or self.code in codes]
+        german, english = map(self._constants, LANGUAGES)
+        return [note._replace(de=fill(note.de, german), en=fill(note.en, english)) for note in own]
+
+    def notes_for(self, syntax: str, version: str) -> dict[int, Note]:
+        """By their numbers the notes that a finding may tell in a syntax and version."""
+        return {
+            number: note
+            for number, note in enumerate(self.notes)
+            if note.told and note.syntax in ("", syntax) and self.ruleset.has(note.since, note.until, version)
+        }
+
+    def texts_of_notes(self, language: str) -> dict[str, str]:
+        """What the notes say, by their keys."""
+        return {f"notes.{number}": note._asdict()[language] for number, note in enumerate(self.notes)}
 
     def in_version(self, version: str) -> bool:
         """Whether the rule is part of a version of its rule set."""
@@ -271,7 +299,20 @@ def _check_file(data: Mapping[str, Any], file: str) -> None:
     for entry in data.get("earlier", []):
         if "until" not in entry:
             raise RuleError("says until which version it held", file=file, key="earlier.until")
+    check_notes(data, file)
     check_texts(data, file)
+    check_examples(data, file)
+
+
+def check_examples(data: Mapping[str, Any], file: str) -> None:
+    """Examples in words, if there are any: as many in one language as in the other; ``RuleError`` otherwise."""
+    if "examples" not in data:
+        return
+    told = data["examples"]
+    check_keys(told, dict.fromkeys(LANGUAGES, list), file, "examples")
+    one, other = (len(told.get(language, ())) for language in LANGUAGES)
+    if one != other or not one:
+        raise RuleError("has the same examples in both languages", file=file, key="examples")
 
 
 def check_texts(data: Mapping[str, Any], file: str) -> None:
@@ -315,6 +356,10 @@ def _check_definition(definition: Definition) -> None:
             _check_version(definition, definition.bound(key), key)
     for entry in data.get("earlier", []):
         _check_version(definition, entry["until"], "earlier.until")
+    for note in definition.notes:
+        for key, version in (("since", note.since), ("until", note.until)):
+            if version:
+                _check_version(definition, version, f"notes.{key}")
     if not definition.versions:
         raise RuleError("no version has the rule", file=file, key="until")
     for syntax in SYNTAXES:

@@ -19,6 +19,7 @@ from einvoice.rulebook.functions import WORDS
 from einvoice.rulebook.kinds import Kind
 from einvoice.rulebook.language import Expression, Where, check, condition
 from einvoice.rulebook.load import LANGUAGES, Definition, Sentence
+from einvoice.rulebook.notes import Note
 from einvoice.rulebook.rule import Rule
 
 #: What the engine adds to the names that a text may quote.
@@ -36,6 +37,7 @@ class Proof:
     lets: tuple[tuple[str, Expression], ...]
     when: Expression | None
     assertion: Expression
+    notes: tuple[Expression | None, ...] = ()  # the condition of each note of the rule; None for one that always holds
 
 
 def prove(definition: Definition, syntax: str, version: str, contexts: Contexts) -> Proof | None:
@@ -47,7 +49,7 @@ def prove(definition: Definition, syntax: str, version: str, contexts: Contexts)
     if sentence.never:
         return None
     scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")))
-    return _Proving(definition, sentence, scope).prove()
+    return _Proving(definition, sentence, scope).prove(definition.notes_for(syntax, version))
 
 
 class _Proving:
@@ -59,7 +61,7 @@ class _Proving:
         self.scope = scope
         self.names: dict[str, Kind] = dict(scope.names)
 
-    def prove(self) -> Proof:
+    def prove(self, notes: Mapping[int, Note]) -> Proof:
         sentence = self.sentence
         for name in sentence.parameters:
             self._free(name, "codes")
@@ -73,7 +75,9 @@ class _Proving:
         assertion = self._condition("assert", sentence.assertion)
         read = [assertion, *([when] if when else []), *(expression for _, expression in lets)]
         self._double_entry(frozenset().union(*(expression.terms for expression in read)))
-        return Proof(self._rule(read), self.scope, tuple(lets), when, assertion)
+        rule = self._rule(read)._replace(notes=tuple(notes))
+        conditions = tuple(self._condition("notes", note.when) if note.when else None for note in notes.values())
+        return Proof(rule, self.scope, tuple(lets), when, assertion, conditions)
 
     def _check(self, source: str, where: Where) -> Expression:
         return check(source, self.names, where, group=self.scope.group, constants=self.sentence.parameters)
@@ -126,7 +130,7 @@ class _Proving:
         """The paths that the texts quote; ``RuleError`` for a name that a finding will not have."""
         paths: dict[str, None] = {}
         for language in LANGUAGES:
-            for key, text in self.definition.texts[language].items():
+            for key, text in (self.definition.texts[language] | self.definition.texts_of_notes(language)).items():
                 for quoted in _QUOTED.findall(text):
                     if "." in quoted:
                         self._check_path(quoted, f"{language}.{key}")

@@ -1,70 +1,132 @@
 """Entries of the catalog for the rules about elements, whose texts are put together from their rows.
 
 The rules are data of ``rules/syntax``: a row says where it looks and what it asks, ``texts.toml`` what each kind of
-question says in German and English.
+question says in German and English, ``elements.csv`` and ``places.csv`` what people call what the row names.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from einvoice.model.terms import LANGUAGES
+from einvoice.rulebook import sections
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.load import TEXTS
+from einvoice.rulebook.naming import Names, Noun, Place
+from einvoice.rulebook.rule import SYNTAXES
+from einvoice.rulebook.xpaths import xpath_of_row
 
 FOLDER: Final = "syntax"
-_LAYERS: Final = {"national": "cius"}
+_NATIONAL: Final = "national"
+_BLANK: Final = re.compile(r"\{(\w+)\}")
 
 
 def entries_of_rows(folder: Path) -> Iterator[CatalogEntry]:
-    """One entry for each code of the tables in ``folder``; none where there are no tables."""
+    """One entry for each code of the tables in ``folder``; none where there are no tables.
+
+    Raises ``RuleError`` where a row names what has no words.
+    """
     if not (folder / "texts.toml").exists():
         return
-    words = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
+    composer = Composer(folder)
     found: dict[str, CatalogEntry] = {}
-    for path in sorted(folder.glob("*.csv")):
-        syntax, _, table = path.stem.partition("-")
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                known = found.get(row["code"]) or _entry(row, words, _LAYERS.get(table, "en16931"), path)
-                severities = {**known.severities, syntax.upper(): row["severity"]}
-                found[row["code"]] = known._replace(severities=severities)
+    for syntax in SYNTAXES:
+        for path in sorted(folder.glob(f"{syntax.lower()}*.csv")):
+            with path.open(encoding="utf-8", newline="") as file:
+                for row in csv.DictReader(file):
+                    known = found.get(row["code"]) or composer.entry(row, path)
+                    found[row["code"]] = known._replace(
+                        severities={**known.severities, syntax: row["severity"]},
+                        xpaths={**known.xpaths, syntax: composer.xpath(row, syntax, known)},
+                    )
     yield from found.values()
 
 
-def _entry(row: dict[str, str], words: dict[str, Any], layer: str, path: Path) -> CatalogEntry:
-    kind = words["as"].get(row["kind"], row["kind"])
-    texts = {
-        language: {name: _filled(words[kind][language][name], row, words, language) for name in TEXTS}
-        for language in ("de", "en")
-    }
-    return CatalogEntry(row["code"], row["severity"], layer, "document", (), texts, f"{FOLDER}/{path.name}")
+class Composer:
+    """Puts texts together from rows and words."""
+
+    def __init__(self, folder: Path) -> None:
+        self._texts: dict[str, Any] = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
+        self._nouns = Names(folder / "elements.csv", Noun)
+        self._places = Names(folder / "places.csv", Place)
+
+    def xpath(self, row: Mapping[str, str], syntax: str, known: CatalogEntry) -> str:
+        """Where a row points, besides where earlier rows of its code and syntax do."""
+        before = known.xpaths.get(syntax)
+        made = xpath_of_row(row, syntax, self._texts["conditions"][syntax])
+        return f"{before} | {made}" if before else made
+
+    def entry(self, row: Mapping[str, str], file: Path) -> CatalogEntry:
+        """The entry of a row of ``file``."""
+        table = file.stem.partition("-")[2]
+        texts = self._texts[self._kind(row)]
+        section, terms = "document", tuple[str, ...]()
+        if table:  # the texts of these tables name nothing; nearly all codes have texts written by hand besides
+            words = {language: {"list": self._said("lists", row["argument"], language)} for language in LANGUAGES}
+        else:
+            noun, place = self._named(row)
+            terms = tuple((noun.term or place.term).split())
+            section = sections.section(place.section or None, terms, f"{FOLDER}/{file.name}")
+            words = {language: self._words(row, noun, place, language) for language in LANGUAGES}
+        return CatalogEntry(
+            row["code"],
+            row["severity"],
+            "cius" if table == _NATIONAL else "en16931",
+            section,
+            terms,
+            {lang: {name: _filled(texts[lang][name], words[lang]) for name in TEXTS} for lang in LANGUAGES},
+            f"{FOLDER}/{file.name}",
+            examples={
+                lang: (_filled(texts[lang]["example"], words[lang]),) for lang in LANGUAGES if "example" in texts[lang]
+            },
+        )
+
+    def _kind(self, row: Mapping[str, str]) -> str:
+        """The heading of the texts: those for the code itself come first."""
+        code, kind, same = row["code"], row["kind"], self._texts["as"]
+        return code if code in self._texts else str(same.get(code, same.get(kind, kind)))
+
+    def _named(self, row: Mapping[str, str]) -> tuple[Noun, Place]:
+        """What the row looks at, and where that stands."""
+        context, path = row["context"], row["path"]
+        whole = path if path.startswith("//") else f"{context.rstrip('/')}/{path}".removesuffix("/.")
+        above = whole.replace(f"/{path}", "") if ", " in path else whole.rpartition("/")[0]
+        return self._nouns[whole], self._places["/" if above in ("", "/") else above]
+
+    def _words(self, row: Mapping[str, str], noun: Noun, place: Place, language: str) -> dict[str, str]:
+        severity, argument = row["severity"], row["argument"]
+        return {
+            **noun.words(language),
+            "place": place.de if language == "de" else place.en,
+            "xml": row["path"].rpartition("/")[2].partition("[")[0].replace("|", ", "),
+            "argument": argument,
+            "only": self._said("only", argument, language),
+            "instead": self._said("instead", noun.instead or place.instead, language),
+            "consequence": self._said("consequence", severity, language),
+            "risk": self._said("risk", severity, language),
+            "should": self._texts["should"][severity],
+            "may": self._texts["may"][severity],
+        }
+
+    def _said(self, heading: str, word: str, language: str) -> str:
+        return str(self._texts[heading].get(word, {}).get(language, ""))
 
 
-def _filled(text: str, row: dict[str, str], words: dict[str, Any], language: str) -> str:
-    filled = {
-        "path": _short(row["path"]),
-        "context": _place(row["context"], words["root"]["context"][language]),
-        "into": _place(row["context"], words["root"]["into"][language]),
-        "argument": row["argument"],
-        "list": words["lists"].get(row["argument"], {}).get(language, ""),
-    }
-    for name, content in filled.items():
-        text = text.replace(f"{{{name}}}", content)
-    return text
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    """The text with its words in the braces; what only a document can say stays open.
 
+    >>> _filled("{Place} ist {no} vorgesehen: {count}", {"place": "in der Anschrift", "no": "kein Postfach"})
+    'In der Anschrift ist kein Postfach vorgesehen: {count}'
+    """
 
-def _place(context: str, root: str) -> str:
-    """The element that the rule is about: the last step, or all ways to write it."""
-    if context == "/":
-        return root
-    return _short(context.rpartition("/")[2].partition("[")[0])
+    def said(found: re.Match[str]) -> str:
+        name = found[1]
+        word = words.get(name.lower(), found[0])
+        return word[:1].upper() + word[1:] if name[0].isupper() else word
 
-
-def _short(path: str) -> str:
-    """A path of a row as people read it, without the notation of conditions."""
-    parts = [part.partition("[")[0] for part in path.lstrip("/").split("/")]
-    return "/".join(parts).replace("|", " / ")
+    return _BLANK.sub(said, text).strip()

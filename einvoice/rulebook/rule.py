@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +18,8 @@ class Rule(NamedTuple):
     ``code``, ``severity`` and ``terms`` are those of one syntax. ``names`` are the names that a broken rule reports
     on: ``invoice``, the loop variables, the constants of its family, its ``let`` names; ``item`` is the place among
     them of what the rule was looking at. ``path`` leads from one of them to the value of the first term
-    (``totals.line_net``; '' where that is no single value), ``quotes`` are the paths that the texts quote.
+    (``totals.line_net``; '' where that is no single value), ``quotes`` are the paths that the texts quote. ``notes``
+    are the numbers, among those of the catalog's entry, of the notes that a finding may tell.
     """
 
     code: str
@@ -32,16 +32,23 @@ class Rule(NamedTuple):
     item: int
     path: str
     quotes: tuple[str, ...]
+    notes: tuple[int, ...] = ()
 
 
 class Fired:
     """A rule that an invoice breaks, at one place of it."""
 
-    __slots__ = ("found", "rule")
+    __slots__ = ("_noted", "found", "rule")
 
-    def __init__(self, rule: Rule, found: tuple[Any, ...]) -> None:
+    def __init__(self, rule: Rule, found: tuple[Any, ...], noted: tuple[bool, ...] = ()) -> None:
         self.rule = rule
         self.found = found
+        self._noted = noted
+
+    @property
+    def notes(self) -> tuple[int, ...]:
+        """The numbers of the notes that are true here."""
+        return tuple(number for number, holds in zip(self.rule.notes, self._noted, strict=True) if holds)
 
     @property
     def item(self) -> Any:
@@ -109,16 +116,3 @@ def _plain(content: Any) -> Any:
     if isinstance(content, int | float):
         return Decimal(repr(content))
     return absent
-
-
-def show(value: Any, beside: Mapping[str, Any]) -> str:
-    """A value as the texts print it; a number with as many decimals as the document gives the ``actual`` one, and all
-    of its own where there is none.
-    """
-    if not isinstance(value, Decimal):
-        return str(value)
-    actual = beside.get("actual", value)
-    places = max(0, -int(actual.as_tuple().exponent)) if isinstance(actual, Decimal) and actual.is_finite() else 0
-    whole, _, decimals = format(value, "f").partition(".")
-    decimals = decimals.rstrip("0").ljust(places, "0")
-    return f"{whole}.{decimals}" if decimals else whole

@@ -1,0 +1,47 @@
+"""The paths of the rules about elements as XPath 1.0, so that any tool can follow them.
+
+The notation of the tables is told in ``rules/syntax/README.md``. Prefixes are those of ``einvoice.NAMESPACES``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+#: Where the tables begin a context with ``/``; in UBL the root is an invoice or a credit note.
+_ROOTS: Final = {"UBL": "/*", "CII": "/rsm:CrossIndustryInvoice"}
+
+
+def xpath_of_row(row: Mapping[str, str], syntax: str, conditions: Mapping[str, str]) -> str:
+    """What a row of the tables looks at. ``conditions`` say in XPath what the words in brackets ask.
+
+    >>> xpath_of_row({"context": "//ram:*Amount", "path": "@currencyID"}, "CII", {})
+    "//ram:*[substring(local-name(), string-length(local-name()) - 5) = 'Amount']/@currencyID"
+    """
+    return " | ".join(
+        "/".join(_step(step, conditions) for step in _whole(context, path, syntax).split("/"))
+        for context in row["context"].split(" ")
+        for path in row["path"].split(", ")
+    )
+
+
+def _whole(context: str, path: str, syntax: str) -> str:
+    if path.startswith("//"):
+        return path
+    above = context if context.startswith("//") else _ROOTS[syntax] + context.rstrip("/")
+    return above if path == "." else f"{above}/{path}"
+
+
+def _step(step: str, conditions: Mapping[str, str]) -> str:
+    names, bracket, word = step.partition("[")
+    condition = f"[{conditions[word.rstrip(']')]}]" if bracket else ""
+    return _named(names) + condition
+
+
+def _named(names: str) -> str:
+    if "|" in names:
+        return "*[" + " or ".join(f"self::{name}" for name in names.split("|")) + "]"
+    prefix, star, ending = names.partition("*")
+    if not star or not ending:
+        return names
+    return f"{prefix}*[substring(local-name(), string-length(local-name()) - {len(ending) - 1}) = '{ending}']"
