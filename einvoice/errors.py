@@ -254,7 +254,7 @@ class DraftError(EinvoiceError):
 
     Attributes:
         code: stable, the `code` of the HTTP problem.
-        errors: every wrong place, in the order of the draft.
+        errors: every wrong place, but no more than some hundred.
         line, column: where JSON stops being JSON, counted from 1; None where that is not the matter.
     """
 

@@ -96,7 +96,7 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language = "d
         lang: language of the texts, "de" or "en"; and of the page that people read.
 
     Raises:
-        DraftError: no JSON, wrong fields, or sums that are others than those of the lines; it has all the places.
+        DraftError: no JSON, wrong fields, or sums that are others than those of the lines; it has the places.
         ValueError: another language.
         OSError: the file cannot be opened.
         ImportError: ZUGFERD without the extra "pdf".

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -74,7 +75,9 @@ def pointer(path: Sequence[str | int]) -> str:
 
 
 def _values(details: ErrorDetails, language: int) -> dict[str, Any]:
-    values: dict[str, Any] = {"found": quote(str(details["input"])), "reason": quote(details["msg"])}
+    given = details["input"]
+    found = quote(str(given)) if isinstance(given, str | int | float | Decimal) else type(given).__name__
+    values: dict[str, Any] = {"found": found, "reason": quote(details["msg"])}
     values |= details.get("ctx", {})
     if language == 1 and "expected" in values:
         values["expected"] = values["expected"].replace(" or ", " oder ")

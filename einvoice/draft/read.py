@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -18,6 +20,8 @@ from einvoice.errors import DraftError, DraftProblem
 Source: TypeAlias = Draft | Mapping[str, Any] | str | bytes | os.PathLike[str] | BinaryIO
 
 _BEGINS_JSON: Final = ("{", "[")
+_MOST: Final = 200
+"""So many wrong places of a draft are told at most."""
 
 
 def read(source: Source, *, format: str | None = None) -> Draft:
@@ -28,33 +32,38 @@ def read(source: Source, *, format: str | None = None) -> Draft:
         format: "UBL", "CII" or "ZUGFERD", in place of what the draft says.
 
     Raises:
-        DraftError: no JSON, wrong fields, or sums that are others than those of the lines; it has all the places.
+        DraftError: no JSON, wrong fields, or sums that are others than those of the lines; it has the places.
         OSError: the file cannot be opened.
     """
     if isinstance(source, Draft):
-        draft = source if format is None else source.model_copy(update={"format": format})
+        draft = source if format is None else _valid(dict(source), format)
     else:
         try:
             draft = _valid(source if isinstance(source, Mapping) else _parsed(_bytes(source)), format)
         except RecursionError:
             raise _malformed("it is nested too deeply", "es ist zu tief verschachtelt") from None
-    problems = [problem.below(pointer) for pointer, part in draft.parts() for problem in part.problems()]
+    problems = _most(problem.below(place) for place, part in draft.parts() for problem in part.problems())
     if problems:
         raise DraftError(problems)
     return draft
 
 
 def _valid(content: Any, format: str | None) -> Draft:
-    twice = list(_repeated(content, ())) if isinstance(content, dict | list) else []
+    twice = _most(_repeated(content, ()))
     if isinstance(content, Mapping) and format is not None:
         content = {**content, "format": format}
     try:
         draft = Draft.model_validate(content)
     except ValidationError as error:
-        raise DraftError([*twice, *problems_of(error)]) from None
+        raise DraftError(_most(itertools.chain(twice, problems_of(error)))) from None
     if twice:
         raise DraftError(twice)
     return draft
+
+
+def _most(problems: Iterator[DraftProblem]) -> list[DraftProblem]:
+    """Problems as they come; of a draft that is wrong everywhere not all."""
+    return list(itertools.islice(problems, _MOST))
 
 
 def _bytes(source: str | bytes | os.PathLike[str] | BinaryIO) -> bytes:
@@ -78,8 +87,8 @@ class _Object(dict[str, Any]):
 def _object(pairs: list[tuple[str, Any]]) -> _Object:
     content = _Object(pairs)
     if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        content.twice = tuple(name for name in content if names.count(name) > 1)
+        names = (name for name, _ in pairs)
+        content.twice = tuple(name for name, times in Counter(names).items() if times > 1)
     return content
 
 
@@ -90,7 +99,7 @@ def _repeated(content: Any, path: tuple[str | int, ...]) -> Iterator[DraftProble
             en="The field is there more than once; give it once.",
             de="Das Feld steht mehrfach da; es nur einmal angeben.",
         )
-    items = content.items() if isinstance(content, dict) else enumerate(content)
+    items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
     for name, inner in items:
         if isinstance(inner, dict | list):
             yield from _repeated(inner, (*path, name))

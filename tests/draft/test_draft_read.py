@@ -101,6 +101,8 @@ def test_sources(tmp_path):
         assert read(source) == expected
     assert read(content, format="CII").format == "CII"
     assert read(expected, format="CII").root == "CrossIndustryInvoice"
+    with pytest.raises(einvoice.DraftError, match="/format"):
+        read(expected, format="ODF")
     without = {key: value for key, value in content.items() if key != "format"}
     assert read(without, format="CII").format == "CII"
     with pytest.raises(TypeError, match="int"):
@@ -215,6 +217,13 @@ def test_no_number(number):
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_no_number_in_python(number):
     assert pointers(draft(lines=[line(quantity=number)])) == ["/lines/0/quantity"]
+
+
+def test_a_draft_that_is_wrong_everywhere_is_answered_soon():
+    content = {f"field_{number}": 1 for number in range(100_000)}
+    assert len(errors(json.dumps(content)).errors) == 200
+    text = "{" + ",".join('"lines": 1' for _ in range(100_000)) + ', "format": "UBL", "format": "CII"}'
+    assert pointers(text)[:2] == ["/lines", "/format"]
 
 
 def test_values_are_quoted_in_part_and_escaped():
