@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias
 
 from einvoice.codelists import codes
 from einvoice.draft.allowance import Allowance, Charge
@@ -22,7 +22,6 @@ from einvoice.syntax.detect import specifications
 
 Format: TypeAlias = Literal["UBL", "CII", "ZUGFERD"]
 Profile: TypeAlias = Literal["XRECHNUNG", "EN16931", "MINIMUM", "BASIC_WL", "BASIC", "EXTENDED"]
-FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 #: The specification that each profile declares, by its name in `rules/specifications.toml`.
 _SPECIFICATIONS: Final[dict[Profile, str]] = {

@@ -3,6 +3,7 @@
 import copy
 import json
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from plain import draft, line
@@ -78,6 +79,24 @@ def test_the_described_fields_alone_lack_what_xrechnung_asks_for(described, form
         ("PEPPOL-EN16931-R020", "/seller/electronic_address"),
         ("PEPPOL-EN16931-R010", "/buyer/electronic_address"),
     ]
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("format", FORMATS)
+def test_so_does_the_example_of_the_contract(format):
+    example = Path(__file__).parents[3] / "shared" / "contract" / "draft-example.json"
+    if not example.exists():
+        pytest.skip("the contract is not there")
+    content = json.loads(example.read_text("utf-8"))
+    found = findings(content, format)
+    assert [finding.draft_pointer for finding in found] == [
+        "/seller/contact",
+        "/seller/electronic_address",
+        "/buyer/electronic_address",
+    ]
+    for finding in found:
+        put(content, finding.draft_pointer, ANSWERS[finding.draft_pointer])
+    assert einvoice.generate(content, format).is_valid
 
 
 @pytest.mark.parametrize("format", FORMATS)
