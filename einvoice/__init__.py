@@ -20,6 +20,7 @@ from einvoice.generate import Generated, generate
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
+from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.result.catalog import catalog
 from einvoice.rulebook.catalog import CatalogEntry
@@ -36,6 +37,7 @@ __all__ = [
     "Draft",
     "DraftError",
     "EinvoiceError",
+    "Extracted",
     "Finding",
     "FindingsError",
     "Generated",
@@ -48,6 +50,7 @@ __all__ = [
     "catalog",
     "convert",
     "explain_error",
+    "extract",
     "generate",
     "read",
     "validate",

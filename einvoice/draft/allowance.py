@@ -10,7 +10,7 @@ from einvoice.draft.arithmetic import cents, percent_of
 from einvoice.draft.kinds import Money, Number, Text, as_amount, as_code, as_percentage, as_text
 from einvoice.draft.part import Part, term
 from einvoice.errors import DraftProblem
-from einvoice.model import invoice as model
+from einvoice.model import money as model
 from einvoice.model.values import Code
 
 G = TypeVar("G", bound=model.AllowanceCharge)

@@ -16,7 +16,10 @@ from einvoice.draft.reference import Attachment, InvoicedObject, InvoicingPeriod
 from einvoice.draft.sums import Sums, given_totals
 from einvoice.draft.totals import Totals, VatCategory
 from einvoice.errors import DraftProblem
-from einvoice.model import invoice as model
+from einvoice.model import parties
+from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Document, Period
+from einvoice.model.money import PaymentTerms
 from einvoice.model.values import absent
 from einvoice.syntax.detect import specifications
 
@@ -193,11 +196,11 @@ class Draft(Part):
                 "payment angeben oder due_date weglassen.",
             )
 
-    def invoice(self) -> model.Invoice:
+    def invoice(self) -> Invoice:
         """The invoice that the draft describes, with all its sums, ready to be written in either syntax."""
         sums, currency = self.sums, self.currency
         extras = (*(self.allowances or ()), *(self.charges or ()))
-        return model.Invoice(
+        return Invoice(
             specification=as_identifier(specifications()[_SPECIFICATIONS[self.declared_profile]].identifiers[0]),
             business_process=as_text(self._business_process()),
             number=as_identifier(self.invoice_number),
@@ -216,7 +219,7 @@ class Draft(Part):
             despatch_advice=as_identifier(self.despatch_advice_reference),
             tender=as_identifier(self.tender_reference),
             accounting_reference=as_text(self.buyer_accounting_reference),
-            payment_terms=[] if self.payment_terms is None else [model.PaymentTerms(note=as_text(self.payment_terms))],
+            payment_terms=[] if self.payment_terms is None else [PaymentTerms(note=as_text(self.payment_terms))],
             notes=[note.build() for note in self.notes or ()],
             preceding_invoices=[it.build() for it in self.preceding_invoices or ()],
             seller=self.seller.build(),
@@ -238,17 +241,17 @@ class Draft(Part):
         assumed = _PEPPOL_BILLING if self.declared_profile == "XRECHNUNG" else None
         return self.business_process or assumed
 
-    def _deliveries(self) -> list[model.Delivery]:
+    def _deliveries(self) -> list[parties.Delivery]:
         if self.delivery is None and self.service_date is None:
             return []
-        delivery = self.delivery.build() if self.delivery else model.Delivery()
+        delivery = self.delivery.build() if self.delivery else parties.Delivery()
         delivery.date = as_date(self.service_date)
         return [delivery]
 
-    def _periods(self) -> list[model.Period]:
+    def _periods(self) -> list[Period]:
         if self.invoicing_period is None and self.tax_point_code is None:
             return []
-        period = self.invoicing_period.build() if self.invoicing_period else model.Period()
+        period = self.invoicing_period.build() if self.invoicing_period else Period()
         period.tax_point_code = as_code(self.tax_point_code)
         return [period]
 
@@ -263,7 +266,7 @@ class Draft(Part):
             "creditor_identifier": as_identifier(creditor),
         }
 
-    def _documents(self) -> list[model.Document]:
+    def _documents(self) -> list[Document]:
         """Attachments first, so that they are counted as the draft counts them."""
         about = [self.invoiced_object.build()] if self.invoiced_object else []
         return [*(it.build() for it in self.attachments or ()), *about]

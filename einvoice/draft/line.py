@@ -24,7 +24,8 @@ from einvoice.draft.kinds import (
 )
 from einvoice.draft.part import Part, term
 from einvoice.errors import DraftProblem
-from einvoice.model import invoice as model
+from einvoice.model import lines as model
+from einvoice.model.money import LineTax, PriceAllowance
 from einvoice.model.values import Code, absent
 
 
@@ -158,7 +159,7 @@ class Line(Part):
         """The line of the invoice; `number` is its position, counted from 1."""
         extras = (*(self.allowances or ()), *(self.charges or ()))
         period = self.period
-        tax = model.LineTax(category=as_code(self.tax_category), rate=as_percentage(self.tax_rate), scheme=Code("VAT"))
+        tax = LineTax(category=as_code(self.tax_category), rate=as_percentage(self.tax_rate), scheme=Code("VAT"))
         return model.Line(
             identifier=as_identifier(self.line_id or str(number)),
             notes=[] if self.note is None else [as_text(self.note)],
@@ -188,7 +189,7 @@ class Line(Part):
             allowances=self._discounts(currency),
         )
 
-    def _discounts(self, currency: str) -> list[model.PriceAllowance]:
+    def _discounts(self, currency: str) -> list[PriceAllowance]:
         """BT-147 and BT-148, either worked out from the other: net price = gross price - discount."""
         gross, discount = self.gross_price, self.price_discount
         if gross is None and discount is None:
@@ -198,7 +199,7 @@ class Line(Part):
         if discount is None:
             discount = minus(gross, self.unit_price)
         return [
-            model.PriceAllowance(
+            PriceAllowance(
                 indicator=Code("false"), amount=as_price(discount, currency), base_amount=as_price(gross, currency)
             )
         ]

@@ -11,7 +11,7 @@ from einvoice.codelists import codes
 from einvoice.draft.kinds import Text, as_code, as_identifier, as_text
 from einvoice.draft.part import Part, term
 from einvoice.errors import DraftProblem
-from einvoice.model import invoice as model
+from einvoice.model import parties as model
 from einvoice.model.values import Code, absent
 
 _SCHEME_ABOUT: Final = (

@@ -8,7 +8,7 @@ from typing import Any
 from einvoice.draft.kinds import Text, as_code, as_identifier, as_text
 from einvoice.draft.part import Part, term
 from einvoice.errors import DraftProblem
-from einvoice.model import invoice as model
+from einvoice.model import money as model
 from einvoice.model.values import absent
 
 _IBAN_ABOUT = (

@@ -8,6 +8,7 @@ from einvoice.draft.kinds import Day, File, Text, as_code, as_date, as_identifie
 from einvoice.draft.part import Part, term
 from einvoice.errors import DraftProblem
 from einvoice.model import invoice as model
+from einvoice.model.lines import Document, Period
 from einvoice.model.values import Binary, Code, absent
 
 
@@ -42,9 +43,9 @@ class InvoicedObject(Part):
     id: Text = term("BT-18", example="Z-4711", required=True)
     scheme: Text | None = term("BT-18-1", about=("From UNTDID 1153.", "Aus UNTDID 1153."), example="AVE")
 
-    def build(self) -> model.Document:
+    def build(self) -> Document:
         """The document by which an invoice names the object."""
-        return model.Document(identifier=as_identifier(self.id, schemeID=self.scheme), type_code=Code("130"))
+        return Document(identifier=as_identifier(self.id, schemeID=self.scheme), type_code=Code("130"))
 
 
 class InvoicingPeriod(Part):
@@ -54,9 +55,9 @@ class InvoicingPeriod(Part):
     start: Day | None = term("BT-73", example="2026-10-01")
     end: Day | None = term("BT-74", example="2026-10-31")
 
-    def build(self) -> model.Period:
+    def build(self) -> Period:
         """The period of the invoice."""
-        return model.Period(start=as_date(self.start), end=as_date(self.end))
+        return Period(start=as_date(self.start), end=as_date(self.end))
 
 
 class Attachment(Part):
@@ -80,11 +81,11 @@ class Attachment(Part):
                     de=f"{field} ist angegeben, aber keine Datei; den Inhalt angeben oder {field} weglassen.",
                 )
 
-    def build(self) -> model.Document:
+    def build(self) -> Document:
         """The supporting document of the invoice."""
         beside = {"mimeCode": self.mime_type, "filename": self.filename}
         given = {name: text for name, text in beside.items() if text is not None}
-        return model.Document(
+        return Document(
             identifier=as_identifier(self.id),
             description=as_text(self.description),
             location=as_text(self.url),
