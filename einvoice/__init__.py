@@ -15,6 +15,7 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
 from einvoice.pdf.embed import embed
+from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.result.catalog import catalog
 from einvoice.rulebook.catalog import CatalogEntry
@@ -26,6 +27,7 @@ __all__ = [
     "CatalogEntry",
     "Converted",
     "EinvoiceError",
+    "Extracted",
     "Finding",
     "FindingsError",
     "Invoice",
@@ -38,6 +40,7 @@ __all__ = [
     "convert",
     "embed",
     "explain_error",
+    "extract",
     "read",
     "validate",
     "write",
