@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import hashlib
 import logging
@@ -14,7 +15,6 @@ from typing import Any, Final, cast
 from lxml import etree
 
 from einvoice import errors
-from einvoice.data import rules_folder
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Value
@@ -35,11 +35,12 @@ from einvoice.result import (
     Status,
     ValidationResult,
 )
-from einvoice.rulebook import engine
+from einvoice.result.differences import Difference, compare
+from einvoice.rulebook import engine, releases
 from einvoice.rulebook.catalog import entry
+from einvoice.rulebook.releases import Release
 from einvoice.rulebook.rule import Fired
 from einvoice.rulebook.sections import section
-from einvoice.rulebook.versions import Version, read_ruleset
 from einvoice.syntax import overrides, reader, schema, xml
 from einvoice.syntax.detect import Identity, identify, specifications
 from einvoice.syntax.rules.notes import Notes, SyntaxHit
@@ -51,7 +52,6 @@ _LONGEST: Final = 500
 _MOST_UNCOVERED: Final = 20
 _MOST_OF_A_CODE: Final = 100
 """So often a rule about elements is told of at most; a broken export repeats itself."""
-_CURRENT: Final = "xrechnung-3.0"
 _SCHEMAS: Final = {
     "UBL": ({"de": "XML-Schema von UBL", "en": "XML schema of UBL"}, "2.1"),
     "CII": ({"de": "XML-Schema von CII", "en": "XML schema of CII"}, "D16B"),
@@ -85,6 +85,7 @@ def validate(
     mode: Mode = "current",
     profile: str | None = None,
     ruleset: str | None = None,
+    as_of: datetime.date | None = None,
 ) -> ValidationResult:
     """Judge an invoice by its XML schema and by the rules of the specification that it declares.
 
@@ -93,10 +94,13 @@ def validate(
     Args:
         source: a path, bytes, or a binary file; UBL or CII, or a PDF with CII embedded.
         lang: language of the texts, "de" or "en"; the findings can still be asked for the other one.
-        mode: "current" judges by the rules of today; "compatibility" does too as long as no older ones are part of
-            this version, and says so.
+        mode: "current" judges by the rules of today; "compatibility" by the last ones for the specification that the
+            document declares, and tells in `differences` what today's would find differently.
         profile: "xrechnung" judges by EN 16931 and XRechnung, whatever the document declares.
-        ruleset: a release to judge by in place of the declared one, such as "xrechnung-3.0.2".
+        ruleset: the release to judge by, whatever the document declares: "xrechnung-2.0.1" (with the EN 16931 rules
+            that it was published with), "en16931-1.3.12" (without national ones).
+        as_of: judges by the releases in force on that day. Without this, `ruleset` and "compatibility" the newest
+            releases count, or those that the environment variable EINVOICE_RULESET names.
 
     Raises:
         UnreadableDocument: nobody can read it as an invoice; one of its subclasses, see `einvoice.errors`.
@@ -105,24 +109,37 @@ def validate(
     """
     started = time.perf_counter()
     _check(lang=(lang, LANGUAGES), mode=(mode, MODES))
-    _check(profile=(profile, (None, "xrechnung")), ruleset=(ruleset, (None, *_rulesets())))
+    _check(profile=(profile, (None, "xrechnung")))
     data, filename = xml.source_bytes(source)
     hybrid = open_hybrid(data)
     content, document = (data, xml.parse(data)) if hybrid is None else (hybrid.xml, parse(hybrid))
     identity = identify(document)
-    judging = _Judging(content, identity, lang)
+    current = releases.pinned() or releases.newest()
+    release = _release(identity, mode, ruleset, as_of) or current
     violations = schema.violations(document, identity.root)
-    notes = Notes(document.getroot())
-    invoice = reader.read(document.getroot(), notes)
-    judging.schema(violations, invoice)
-    judging.declaration(invoice)
-    judging.rules(invoice, notes, _layers(identity, forced=bool(profile or ruleset)))
-    judging.uncovered(invoice)
+
+    def judge(release: Release) -> tuple[_Judging, Invoice]:
+        layers = _layers(identity, release, forced=bool(profile or ruleset))
+        judging = _Judging(content, identity, lang, release)
+        notes = Notes(document.getroot(), dict(release.versions))
+        invoice = reader.read(document.getroot(), notes)
+        judging.schema(violations, invoice)
+        judging.declaration(invoice)
+        judging.rules(invoice, notes, layers)
+        judging.uncovered(invoice)
+        return judging, invoice
+
+    judging, invoice = judge(release)
     container = judging.container(data, hybrid) if hybrid else None
+    differences: tuple[Difference, ...] = ()
+    if mode == "compatibility" and release != current and release.ruleset == current.ruleset:
+        differences = compare(lambda other: judge(other)[0].sorted(), release, current)
     milliseconds = round((time.perf_counter() - started) * 1000)
-    stack = Stack(mode, _status(identity), tuple(judging.layers), _national())
+    stack = Stack(mode, _status(identity), tuple(judging.layers), _national(release))
     original = Original(content, invoice)
-    return ValidationResult(judging.sorted(), identity, stack, original, lang, filename, milliseconds, container)
+    return ValidationResult(
+        judging.sorted(), identity, stack, original, lang, filename, milliseconds, container, differences
+    )
 
 
 def _check(**arguments: tuple[object, Iterable[object]]) -> None:
@@ -134,11 +151,12 @@ def _check(**arguments: tuple[object, Iterable[object]]) -> None:
 class _Judging:
     """What one validation has found so far, and which layers have run."""
 
-    def __init__(self, data: bytes, identity: Identity, lang: Language) -> None:
+    def __init__(self, data: bytes, identity: Identity, lang: Language, release: Release) -> None:
         self.layers: list[Layer] = []
         self._findings: list[Finding] = []
         self._places = Places(data)
         self._identity = identity
+        self._release = release
         self._lang = lang
         self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, once somebody asks
         self._broken = False  # the schema
@@ -176,7 +194,7 @@ class _Judging:
 
     def rules(self, invoice: Invoice, notes: Notes, layers: tuple[str, ...]) -> None:
         """Judge by the rules of `layers`; one that does not run to its end is an error."""
-        program, missing = _program(self._identity.syntax, layers)
+        program, missing = _program(self._identity.syntax, layers, self._release.versions)
         if program is not None:
             self._run(program, invoice, notes)
         for name in missing:
@@ -201,7 +219,7 @@ class _Judging:
         )
 
     def _run(self, program: engine.Program, invoice: Invoice, notes: Notes) -> None:
-        published = overrides.overrides(self._identity)
+        published = overrides.overrides(self._identity, dict(self._release.versions).get(releases.NATIONAL))
         names = {layer.name for layer in program.layers}
         try:
             found = [self._of_rule(fired, invoice, published.get(fired.rule.code)) for fired in program.run(invoice)]
@@ -215,7 +233,7 @@ class _Judging:
             return
         self._findings += found
         for name, _, version, specification, date, title, sha256, count in program.layers:
-            rows, digest = _rows(self._identity.syntax, name, sha256)
+            rows, digest = _rows(self._identity.syntax, name, sha256, self._release.versions)
             self.layers.append(Layer(name, title, version, specification, date, digest, True, count + rows))
 
     def _of_hits(
@@ -340,11 +358,20 @@ def _quotable(values: Mapping[str, object]) -> dict[str, Any]:
     }
 
 
-def _layers(identity: Identity, forced: bool) -> tuple[str, ...]:
-    """The layers of rules to judge by; with `forced` those of XRechnung whatever the document declares."""
+def _release(identity: Identity, mode: Mode, ruleset: str | None, day: datetime.date | None) -> Release | None:
+    """The release that was asked for; None for the current one."""
+    if ruleset:
+        return releases.named(ruleset)
+    if day:
+        return releases.as_of(day, releases.NATIONAL if "cius" in identity.layers else releases.CORE)
+    return releases.declared(identity.family) if mode == "compatibility" else None
+
+
+def _layers(identity: Identity, release: Release, forced: bool) -> tuple[str, ...]:
+    """The layers of rules to judge by; with `forced` those of the release whatever the document declares."""
     specification = identity.specification
-    if forced and specification.family != _CURRENT:
-        specification = specifications()[_CURRENT]
+    if forced and release.family != specification.family:
+        specification = specifications()[release.family]
     return tuple(layer for layer in specification.layers if layer != "schema")
 
 
@@ -355,31 +382,31 @@ def _status(identity: Identity) -> Status:
 
 
 @functools.cache
-def _rows(syntax: str, layer: str, sha256: str) -> tuple[int, str]:
+def _rows(syntax: str, layer: str, sha256: str, versions: tuple[tuple[str, str], ...]) -> tuple[int, str]:
     """How many rules about elements a layer has, and the digest of its rule data with theirs."""
-    rows = [rule for rule in rule_table(syntax).rules if rule.layer == layer]
+    rows = [rule for rule in rule_table(syntax, dict(versions)).rules if rule.layer == layer]
     told = [(rule.code, rule.context, rule.kind, rule.path, rule.argument, rule.severity) for rule in rows]
     return len(rows), hashlib.sha256(f"{sha256} {told}".encode()).hexdigest() if rows else sha256
 
 
 @functools.cache
-def _program(syntax: str, layers: tuple[str, ...]) -> tuple[engine.Program | None, tuple[str, ...]]:
+def _program(
+    syntax: str, layers: tuple[str, ...], versions: tuple[tuple[str, str], ...]
+) -> tuple[engine.Program | None, tuple[str, ...]]:
     """The rules of those layers that there are, and the names of those that there are not."""
     book = engine.rulebook()
     try:
-        return book.program(syntax, layers), ()
+        return book.program(syntax, layers, dict(versions)), ()
     except LookupError:
-        there = tuple(layer for layer in layers if len(layers) > 1 and _program(syntax, (layer,))[0])
-    return (book.program(syntax, there) if there else None), tuple(layer for layer in layers if layer not in there)
+        there = tuple(layer for layer in layers if len(layers) > 1 and _program(syntax, (layer,), versions)[0])
+    program = book.program(syntax, there, dict(versions)) if there else None
+    return program, tuple(layer for layer in layers if layer not in there)
 
 
 @functools.cache
-def _national() -> Layer:
-    """The rule set of XRechnung that is installed."""
-    ruleset = read_ruleset(rules_folder() / "xrechnung")
-    newest: Version = ruleset.versions[-1]
-    return Layer("cius", ruleset.title, newest.name, newest.specification, newest.date)
-
-
-def _rulesets() -> tuple[str, ...]:
-    return (f"xrechnung-{_national().specification}",)
+def _national(release: Release) -> Layer:
+    """The rule set of XRechnung that is chosen, or else the newest one."""
+    if release.ruleset != releases.NATIONAL:
+        release = releases.newest()
+    title = releases.title(release.ruleset)
+    return Layer("cius", title, release.version, release.specification, release.date)

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import csv
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
+from einvoice.codelists import holds
 from einvoice.data import rules_folder
 from einvoice.syntax.rules import kinds
 from einvoice.syntax.rules.rule import Name, Path, SyntaxRule, words
 
-TABLES: Final = ("", "codes", "national")
+NATIONAL: Final = "national"
+TABLES: Final = ("", "codes", NATIONAL)
 """The tables of a syntax: ``ubl.csv``, ``ubl-codes.csv`` …; each is what the artefacts call a pattern."""
+Releases: TypeAlias = Mapping[str, str]
+"""The release to judge by, by rule set; the newest of those that are not named."""
+NEWEST: Final[Releases] = {}
 
 
 @dataclass(slots=True, eq=False)
@@ -116,18 +121,30 @@ class RuleTable:
             context.opened_by.append(rule)
 
 
+def rule_table(syntax: str, releases: Releases = NEWEST) -> RuleTable:
+    """The rules of ``UBL`` or ``CII`` in certain releases, read when first asked for."""
+    return _rule_table(syntax, releases.get("en16931"), releases.get("xrechnung"))
+
+
 @functools.cache
-def rule_table(syntax: str) -> RuleTable:
-    """The rules of ``UBL`` or ``CII``, read when first asked for."""
+def _rule_table(syntax: str, core: str | None, national: str | None) -> RuleTable:
     words(syntax)
-    return RuleTable(SyntaxRule(order, syntax, *row) for order, row in enumerate(_rows(syntax)))
+    return RuleTable(_in_force(syntax, core, national))
 
 
-def _rows(syntax: str) -> Iterator[list[str]]:
-    """The rows of all tables of a syntax, each after the name of its table."""
+def _in_force(syntax: str, core: str | None, national: str | None) -> Iterator[SyntaxRule]:
+    for order, row in enumerate(rows(syntax)):
+        rule = SyntaxRule(order, syntax, *row)
+        rule.release = national if rule.table == NATIONAL else core
+        if holds(rule.since, rule.until, rule.release):
+            yield rule
+
+
+def rows(syntax: str) -> Iterator[list[str]]:
+    """The rows of all tables of a syntax in all releases, each after the name of its table."""
     for name in TABLES:
         file = "-".join((syntax.lower(), *filter(None, (name,))))
         with (rules_folder() / "syntax" / f"{file}.csv").open(encoding="utf-8", newline="") as table:
-            rows = csv.reader(table)
-            next(rows)
-            yield from ([name, *row] for row in rows)
+            content = csv.reader(table)
+            next(content)
+            yield from ([name, *row] for row in content)

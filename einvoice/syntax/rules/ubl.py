@@ -135,7 +135,7 @@ def another_payee(rule: SyntaxRule, occurrences: Occurrences) -> Iterator[Any]:
 @at_once
 def in_currency(rule: SyntaxRule, amounts: Found) -> Found:
     """The currency of the amount is one of the list ``argument``; an amount without one has none of them."""
-    known = codes(rule.argument)
+    known = codes(rule.argument, rule.release)
     return [amount for amount in amounts if collapse(amount.get("currencyID", "")) not in known]
 
 
@@ -158,7 +158,7 @@ def listed_subject(rule: SyntaxRule, notes: Found) -> Found:
     The artefact looks for them in the list written as one text, so that the end of one code and the beginning of the
     next would do too.
     """
-    known = f" {' '.join(ordered(rule.argument, syntax=rule.syntax))} "
+    known = f" {' '.join(ordered(rule.argument, rule.release, rule.syntax))} "
     return [note for note in notes if len(subject := _subject(text(note))) == 3 and subject not in known]
 
 
