@@ -148,7 +148,7 @@ class Contexts:
 
 
 def _read(name: str, row: dict[str, Any], file: str) -> dict[str, tuple[Context, ...]]:
-    """The context in each syntax that has it, the oldest reading first: the keys of the row, replaced by the syntax's."""
+    """The context in each syntax that has it, the oldest reading first: its keys, then the syntax's."""
     found: dict[str, tuple[Context, ...]] = {}
     _known_keys(row, (*_KEYS, *map(str.lower, SYNTAXES), _EARLIER), file, name)
     for syntax in SYNTAXES:

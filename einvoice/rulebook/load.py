@@ -25,7 +25,7 @@ TEXTS: Final = ("title", "explanation", "fix")
 _SENTENCE: Final = {"for": str, "let": dict, "when": str, "assert": str, "terms": list, "severity": str, "never": str}
 _OVERLAY: Final = {**_SENTENCE, "code": str}
 _EXAMPLE: Final = {"about": str, "set": dict, "drop": list, "only": str, "codes": list, "ubl": dict, "cii": dict}
-_EARLIER: Final = {**_SENTENCE, "until": str, "ubl": dict, "cii": dict}
+_EARLIER: Final = {**_SENTENCE, "until": str, "codes": list, "ubl": dict, "cii": dict}
 _FILE: Final = {
     **_OVERLAY,
     "codes": dict, "layer": str, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
@@ -172,7 +172,8 @@ class Definition:
         own = syntax.lower()
         parts = [("", self.data), ("codes", self.member)]
         parts += [(f"{prefix}.{own}".lstrip("."), part[own]) for prefix, part in parts if own in part]
-        wordings = [it for it in self.data.get("earlier", ()) if self.ruleset.has("", it["until"], version)]
+        own_wordings = [it for it in self.data.get("earlier", ()) if self.code in it.get("codes", [self.code])]
+        wordings = [it for it in own_wordings if self.ruleset.has("", it["until"], version)]
         if wordings:
             earlier = min(wordings, key=lambda wording: self.ruleset.place_of(wording["until"]))
             parts += [("earlier", earlier)] + ([(f"earlier.{own}", earlier[own])] if own in earlier else [])
