@@ -18,15 +18,17 @@ from einvoice.data import rules_folder
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Value
+from einvoice.profile import Level, breaches, level_of
 from einvoice.result import LANGUAGES, Finding, Language, Layer, Mode, Places, Severity, Stack, Status, ValidationResult
 from einvoice.rulebook import engine
 from einvoice.rulebook.catalog import entry
-from einvoice.rulebook.rule import Fired
+from einvoice.rulebook.rule import Fired, Rule
 from einvoice.rulebook.sections import section
 from einvoice.rulebook.versions import Version, read_ruleset
 from einvoice.syntax import overrides, reader, schema, xml
 from einvoice.syntax.detect import Identity, identify, specifications
 from einvoice.syntax.rules.notes import Notes, SyntaxHit
+from einvoice.syntax.rules.rule import SyntaxRule
 from einvoice.syntax.rules.table import rule_table
 
 MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
@@ -35,10 +37,13 @@ _LONGEST: Final = 500
 _MOST_UNCOVERED: Final = 20
 _MOST_OF_A_CODE: Final = 100
 """So often a rule about elements is told of at most; a broken export repeats itself."""
+_NOT_USED: Final = "PROFILE-NOT-USED"
+"""Told only where no other rule objects to the element."""
 _CURRENT: Final = "xrechnung-3.0"
 _SCHEMAS: Final = {
     "UBL": ({"de": "XML-Schema von UBL", "en": "XML schema of UBL"}, "2.1"),
     "CII": ({"de": "XML-Schema von CII", "en": "XML schema of CII"}, "D16B"),
+    "extended": ({"de": "XML-Schema von Factur-X EXTENDED", "en": "XML schema of Factur-X EXTENDED"}, "1.09.2"),
 }
 
 _log: Final = logging.getLogger("einvoice")
@@ -91,13 +96,16 @@ def validate(
     data, filename = xml.source_bytes(source)
     document = _parse(data)
     identity = identify(document)
-    judging = _Judging(data, identity, lang)
-    violations = schema.violations(document, identity.root)
-    notes = Notes(document.getroot())
+    forced = bool(profile or ruleset)
+    level = None if forced else level_of(identity)
+    judging = _Judging(data, identity, lang, level)
+    violations = schema.violations(document, judging.xsd)
+    notes = Notes(document.getroot(), level.name if level else "")
     invoice = reader.read(document.getroot(), notes)
     judging.schema(violations, invoice)
     judging.declaration(invoice)
-    judging.rules(invoice, notes, _layers(identity, forced=bool(profile or ruleset)))
+    judging.level(document, violations, invoice)
+    judging.rules(invoice, notes, _layers(identity, forced))
     judging.uncovered(invoice)
     milliseconds = round((time.perf_counter() - started) * 1000)
     stack = Stack(mode, _status(identity), tuple(judging.layers), _national())
@@ -119,12 +127,13 @@ def _check(**arguments: tuple[object, Iterable[object]]) -> None:
 class _Judging:
     """What one validation has found so far, and which layers have run."""
 
-    def __init__(self, data: bytes, identity: Identity, lang: Language) -> None:
+    def __init__(self, data: bytes, identity: Identity, lang: Language, level: Level | None = None) -> None:
         self.layers: list[Layer] = []
         self._findings: list[Finding] = []
         self._places = Places(data)
         self._identity = identity
         self._lang = lang
+        self._level = level
         self._broken = False  # the schema
         self._told: set[Any] = set()  # elements that a rule about elements has found
 
@@ -135,9 +144,23 @@ class _Judging:
         for violation in violations:
             about = terms.get(violation.element, ())
             self._of_catalog(violation.code, "schema", violation.element, violation.values, about)
-        title, version = _SCHEMAS[self._identity.syntax]
-        digest = schema.sha256(self._identity.root)
-        self.layers.append(Layer("schema", title, version, sha256=digest))
+        title, version = _SCHEMAS.get(self.xsd) or _SCHEMAS[self._identity.syntax]
+        self.layers.append(Layer("schema", title, version, sha256=schema.sha256(self.xsd)))
+
+    @property
+    def xsd(self) -> str:
+        """The XML schema that judges the document: that of its root element, or of its level of Factur-X."""
+        return self._level.name if self._level and self._level.is_schema else self._identity.root
+
+    def level(self, document: Any, violations: Sequence[schema.SchemaViolation], invoice: Invoice) -> None:
+        """Tell what the level of Factur-X does not know, or lacks."""
+        if self._level is None or self._level.is_schema:
+            return
+        found = list(breaches(document, self._level, [violation.element for violation in violations]))
+        terms = _terms(invoice) if found else {}
+        for breach in found:
+            self._told.add(breach.element)
+            self._of_catalog(breach.code, "profile", breach.element, breach.values, terms.get(breach.element, ()))
 
     def declaration(self, invoice: Invoice) -> None:
         """Say what there is to say about the declared specification."""
@@ -161,7 +184,7 @@ class _Judging:
 
     def rules(self, invoice: Invoice, notes: Notes, layers: tuple[str, ...]) -> None:
         """Judge by the rules of `layers`; one that does not run to its end is an error."""
-        program, missing = _program(self._identity.syntax, layers)
+        program, missing = (self._level.program(), ()) if self._level else _program(self._identity.syntax, layers)
         if program is not None:
             self._run(program, invoice, notes)
         for name in missing:
@@ -182,8 +205,9 @@ class _Judging:
         published = overrides.overrides(self._identity)
         names = {layer.name for layer in program.layers}
         try:
-            found = [self._of_rule(fired, invoice, published.get(fired.rule.code)) for fired in program.run(invoice)]
-            hits = [hit for hit in notes.hits() if hit.rule.layer in names]
+            fires = [fired for fired in program.run(invoice) if self._layer_of(fired.rule)]
+            found = [self._of_rule(fired, invoice, published.get(fired.rule.code)) for fired in fires]
+            hits = [hit for hit in notes.hits() if hit.rule.layer in names and self._layer_of(hit.rule)]
             found += self._of_hits(hits, invoice, published)
         except Exception as error:
             # A document must not bring the others down that are judged with it; nor may it pass for judged.
@@ -192,9 +216,16 @@ class _Judging:
                 self._not_run("LAYER-FAILED", layer.name, invoice.node, reason=type(error).__name__)
             return
         self._findings += found
+        if self._level is not None:
+            self.layers += self._level.layers()
+            return
         for name, _, version, specification, date, title, sha256, count in program.layers:
             rows, digest = _rows(self._identity.syntax, name, sha256)
             self.layers.append(Layer(name, title, version, specification, date, digest, True, count + rows))
+
+    def _layer_of(self, rule: Rule | SyntaxRule) -> str:
+        """The layer that a rule judges the document in, "" for none."""
+        return rule.layer if self._level is None else self._level.layer_of(rule.code, rule.layer) or ""
 
     def _of_hits(
         self, hits: list[SyntaxHit], invoice: Invoice, published: Mapping[str, overrides.Override]
@@ -204,6 +235,8 @@ class _Judging:
         seen: Counter[str] = Counter()
         found = []
         for hit in hits:
+            if hit.code == _NOT_USED and not self._told.isdisjoint(hit.found):
+                continue
             self._told.update(hit.found)
             seen[hit.code] += 1
             if seen[hit.code] <= _MOST_OF_A_CODE:
@@ -227,7 +260,7 @@ class _Judging:
             code=hit.code,
             severity=level,
             flag=flag,
-            layer=hit.rule.layer,
+            layer=self._layer_of(hit.rule),
             section=section(None, terms, hit.rule.table),
             terms=terms,
             location=self._places.at(hit.element, hit.attribute),
@@ -246,7 +279,7 @@ class _Judging:
             code=rule.code,
             severity=level,
             flag=flag,
-            layer=rule.layer,
+            layer=self._layer_of(rule),
             section=rule.section,
             terms=rule.terms,
             location=self._places.at(invoice.node if place.node is None else place.node, attribute),

@@ -569,6 +569,25 @@ class PriceAllowance(AllowanceCharge):
     base_amount: UnitPrice = term()
 
 
+class LogisticsTax(TaxCategory):
+    """The VAT of a logistics charge."""
+
+
+class LogisticsCharge(Group):
+    """BG-X-42 of Factur-X EXTENDED: a charge for delivery, beside the charges of EN 16931."""
+
+    description: Text = term()
+    amount: Amount = term()
+    taxes: Sequence[LogisticsTax] = terms()
+
+
+class FinancialAdjustment(Group):
+    """BG-X-72 of Factur-X EXTENDED: an amount that is collected for somebody else."""
+
+    amount: Amount = term()
+    reason: Text = term()
+
+
 class ThirdPartyPayment(Group):
     """BG-DEX-09: money that is collected for somebody else (XRechnung extension)."""
 
@@ -839,6 +858,8 @@ class Invoice(Identified):
     payment_means: Sequence[PaymentMeans] = terms("BG-16")
     allowances_and_charges: Sequence[AllowanceCharge] = terms("BG-20", "BG-21")
     third_party_payments: Sequence[ThirdPartyPayment] = terms("BG-DEX-09")
+    logistics_charges: Sequence[LogisticsCharge] = terms()
+    financial_adjustments: Sequence[FinancialAdjustment] = terms()
     totals: Totals = term("BG-22")
     tax_totals: Sequence[TaxTotal] = terms("BT-110", "BT-111")
     vat_breakdown: Sequence[VatBreakdown] = terms("BG-23")
@@ -943,6 +964,11 @@ class Invoice(Identified):
     def charges(self) -> Sequence[AllowanceCharge]:
         """BG-21: the charges on the whole invoice."""
         return [it for it in self.allowances_and_charges if it.is_charge]
+
+    @view("BG-25")
+    def counted_lines(self) -> Sequence[Line]:
+        """BG-25: the lines that count for the totals, where a line may be a subtotal or mere information (BT-X-8)."""
+        return [line for line in self.lines if line.status_reason.text in ("DETAIL", absent)]
 
     @view("BT-110")
     def vat_total(self) -> Amount:

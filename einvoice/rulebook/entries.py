@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import RuleError
-from einvoice.rulebook import rows, sections
+from einvoice.rulebook import levels, rows, sections
 from einvoice.rulebook.build import Shelf
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.contexts import Contexts
@@ -35,11 +35,12 @@ def entries(folder: Path) -> Iterator[CatalogEntry]:
     composed = {entry.code: entry for entry in rows.entries_of_rows(folder / rows.FOLDER)}
     _note_rows(composed, folder / rows.FOLDER / "differs.toml")
     for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
-        if path.parent.name not in (*shelf.sets, rows.FOLDER):
+        if path.parent.name not in (*shelf.sets, rows.FOLDER, levels.FOLDER):
             entry = entry_of_text(path)
             row = composed.pop(entry.code, None)  # texts written by hand stand in for those put together from a row
             yield entry if row is None else entry._replace(severities=row.severities)
     yield from composed.values()
+    yield from levels.entries_of_levels(folder / levels.FOLDER)
 
 
 def _of_rule(definition: Definition, contexts: Contexts) -> Iterator[CatalogEntry]:

@@ -79,9 +79,9 @@ class Composer:
             "cius" if table == _NATIONAL else "en16931",
             section,
             terms,
-            {lang: {name: _filled(texts[lang][name], words[lang]) for name in TEXTS} for lang in LANGUAGES},
+            {lang: {name: filled(texts[lang][name], words[lang]) for name in TEXTS} for lang in LANGUAGES},
             f"{FOLDER}/{file.name}",
-            examples=(_filled(texts["example"], words["en"]),) if "example" in texts else (),
+            examples=(filled(texts["example"], words["en"]),) if "example" in texts else (),
         )
 
     def _kind(self, row: Mapping[str, str]) -> str:
@@ -115,10 +115,10 @@ class Composer:
         return str(self._texts[heading].get(word, {}).get(language, ""))
 
 
-def _filled(text: str, words: Mapping[str, str]) -> str:
+def filled(text: str, words: Mapping[str, str]) -> str:
     """The text with its words in the braces; what only a document can say stays open.
 
-    >>> _filled("{Place} ist {no} vorgesehen: {count}", {"place": "in der Anschrift", "no": "kein Postfach"})
+    >>> filled("{Place} ist {no} vorgesehen: {count}", {"place": "in der Anschrift", "no": "kein Postfach"})
     'In der Anschrift ist kein Postfach vorgesehen: {count}'
     """
 

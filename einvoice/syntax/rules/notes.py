@@ -64,14 +64,15 @@ class SyntaxHit:
 class Notes:
     """What the reader notes of a document for the syntax rules.
 
-    ``root`` is the root element of the document that will be read. ``elements`` are those at watched places;
+    ``root`` is the root element of the document that will be read, ``level`` the level of Factur-X whose rules are
+    judged beside those of the syntax, if any. ``elements`` are those at watched places;
     ``attributes`` those with a watched attribute.
     """
 
     __slots__ = ("_root", "attributes", "elements", "places")
 
-    def __init__(self, root: Any) -> None:
-        self.places: Places = places(table_of(root.tag).syntax, watched=True)
+    def __init__(self, root: Any, level: str = "") -> None:
+        self.places: Places = places(table_of(root.tag).syntax, watched=True, level=level)
         self.elements: defaultdict[Place, list[Any]] = defaultdict(list)
         self.attributes: defaultdict[tuple[Place, str], list[Any]] = defaultdict(list)
         self._root = root

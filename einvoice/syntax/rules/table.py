@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import csv
 import functools
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from einvoice.data import rules_folder
 from einvoice.syntax.rules import kinds
-from einvoice.syntax.rules.rule import Name, Path, SyntaxRule, words
+from einvoice.syntax.rules.rule import LEVELS, Name, Path, SyntaxRule, words
 
 TABLES: Final = ("", "codes", "national")
 """The tables of a syntax: ``ubl.csv``, ``ubl-codes.csv`` …; each is what the artefacts call a pattern."""
@@ -92,8 +93,8 @@ class RuleTable:
 
     def _context(self, rule: SyntaxRule, order: int) -> Context:
         patterns = list(rule.contexts())
-        last = patterns[-1].steps[-1:]
-        context = Context(order, rule.table, last[0].condition if last else "")
+        conditions = [step.condition for step in patterns[-1].steps if step.condition]
+        context = Context(order, rule.table, " ".join(conditions))
         for pattern in patterns:
             for node in (self.anywhere if pattern.anywhere else self.start).grow(pattern):
                 node.contexts += (context,)
@@ -113,10 +114,11 @@ class RuleTable:
 
 
 @functools.cache
-def rule_table(syntax: str) -> RuleTable:
-    """The rules of ``UBL`` or ``CII``, read when first asked for."""
+def rule_table(syntax: str, level: str = "") -> RuleTable:
+    """The rules of ``UBL`` or ``CII``, with those of a level of Factur-X (``minimum`` …); read when first asked for."""
     words(syntax)
-    return RuleTable(SyntaxRule(order, syntax, *row) for order, row in enumerate(_rows(syntax)))
+    rows = itertools.chain(_rows(syntax), _rows_of_level(level) if level else ())
+    return RuleTable(SyntaxRule(order, syntax, *row) for order, row in enumerate(rows))
 
 
 def _rows(syntax: str) -> Iterator[list[str]]:
@@ -127,3 +129,11 @@ def _rows(syntax: str) -> Iterator[list[str]]:
             rows = csv.reader(table)
             next(rows)
             yield from ([name, *row] for row in rows)
+
+
+def _rows_of_level(level: str) -> Iterator[list[str]]:
+    """The rows of ``rules/levels/rows.csv`` that hold in a level of Factur-X."""
+    with (rules_folder() / "levels" / "rows.csv").open(encoding="utf-8", newline="") as table:
+        rows = csv.reader(table)
+        next(rows)
+        yield from ([LEVELS, *row] for *row, levels in rows if level in levels.split(" "))

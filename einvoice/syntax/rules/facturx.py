@@ -1,0 +1,107 @@
+"""The words that only the rows of the Factur-X levels need: conditions of elements.
+
+They follow the official tests to the last blank, and compare texts as they stand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from einvoice.syntax.binding import qualified
+from einvoice.syntax.rules.nodes import text, texts
+
+_CURRENCIES = ("ram:InvoiceCurrencyCode", "ram:TaxCurrencyCode")
+
+
+def indicated_true(element: Any) -> bool:
+    """A charge, by an indicator that says ``true``."""
+    return "true" in _indicators(element)
+
+
+def indicated_false(element: Any) -> bool:
+    """An allowance, by an indicator that says ``false``."""
+    return "false" in _indicators(element)
+
+
+def neither_indicated(element: Any) -> bool:
+    """Neither a charge nor an allowance."""
+    return not (indicated_true(element) or indicated_false(element))
+
+
+def _indicators(element: Any) -> list[str]:
+    return texts(element, "ram:ChargeIndicator/udt:Indicator")
+
+
+def of_type_50(document: Any) -> bool:
+    """A tender or lot (BT-17)."""
+    return "50" in texts(document, "ram:TypeCode")
+
+
+def of_type_130(document: Any) -> bool:
+    """An invoiced object (BT-18, BT-128)."""
+    return "130" in texts(document, "ram:TypeCode")
+
+
+def of_type_916(document: Any) -> bool:
+    """A supporting document (BG-24)."""
+    return "916" in texts(document, "ram:TypeCode")
+
+
+def of_other_type(document: Any) -> bool:
+    """A document of none of these types."""
+    return {"50", "130", "916"}.isdisjoint(texts(document, "ram:TypeCode"))
+
+
+def with_vat_number(registration: Any) -> bool:
+    """A registration with a VAT number."""
+    return "VA" in _schemes(registration)
+
+
+def with_tax_number(registration: Any) -> bool:
+    """A registration with a national tax number."""
+    return "FC" in _schemes(registration)
+
+
+def with_other_number(registration: Any) -> bool:
+    """A registration with neither of the two."""
+    return {"VA", "FC"}.isdisjoint(_schemes(registration))
+
+
+def _schemes(registration: Any) -> set[Any]:
+    return {number.get("schemeID") for number in registration.iterchildren(qualified("ram:ID"))}
+
+
+def unlisted(code: Any) -> bool:
+    """A code that names no list."""
+    return code.get("listID") is None
+
+
+def of_list_5153(code: Any) -> bool:
+    """A code of the taxes (UNTDID 5153)."""
+    return bool(code.get("listID") == "5153")
+
+
+def of_other_list(code: Any) -> bool:
+    """A code of some other list."""
+    return not (unlisted(code) or of_list_5153(code))
+
+
+def in_invoice_currency(amount: Any) -> bool:
+    """An amount in the currency of the invoice (BT-5)."""
+    return amount.get("currencyID") in _currencies(amount, _CURRENCIES[0])
+
+
+def in_tax_currency(amount: Any) -> bool:
+    """An amount in the currency of the tax (BT-6)."""
+    return amount.get("currencyID") in _currencies(amount, _CURRENCIES[1])
+
+
+def in_other_currency(amount: Any) -> bool:
+    """An amount in neither of the two."""
+    return not (in_invoice_currency(amount) or in_tax_currency(amount))
+
+
+def _currencies(amount: Any, name: str) -> list[str]:
+    around = amount.getparent()
+    settlement = None if around is None else around.getparent()
+    return [] if settlement is None else [text(code) for code in settlement.iterchildren(qualified(name))]
