@@ -225,7 +225,7 @@ class _Judging:
 
     def _layer_of(self, rule: Rule | SyntaxRule) -> str:
         """The layer that a rule judges the document in, "" for none."""
-        return rule.layer if self._level is None else self._level.layer_of(rule.code, rule.layer) or ""
+        return rule.layer if self._level is None else self._level.layer_of(rule)
 
     def _of_hits(
         self, hits: list[SyntaxHit], invoice: Invoice, published: Mapping[str, overrides.Override]

@@ -13,8 +13,10 @@ from einvoice.data import rules_folder
 from einvoice.errors import RuleError
 from einvoice.result import Layer
 from einvoice.rulebook import engine
+from einvoice.rulebook.rule import Rule
 from einvoice.syntax import schema
 from einvoice.syntax.detect import Identity
+from einvoice.syntax.rules.rule import SyntaxRule
 from einvoice.syntax.rules.table import rule_table
 
 LAYER: Final = "profile"
@@ -32,6 +34,7 @@ class Level:
         schema: "schema" where the level's own XML schema is that of the document, else "profile".
         alone: whether the layer of the level is the only one that judges: the document is no invoice under EN 16931.
         keeps: the rules of EN 16931 that judge documents of the level; None for all.
+        own: how the codes of the rules of `rules/facturx` begin that judge it; "" where none does.
     """
 
     name: str
@@ -39,23 +42,20 @@ class Level:
     schema: str
     alone: bool = False
     keeps: frozenset[str] | None = None
+    own: str = ""
 
     @property
     def is_schema(self) -> bool:
         """Whether the level's own XML schema is that of the document."""
         return self.schema == "schema"
 
-    def layer_of(self, code: str, layer: str) -> str | None:
-        """The layer that a rule belongs to in documents of the level; None if it does not judge them.
-
-        Args:
-            code: of the rule.
-            layer: its own layer, "en16931" or "profile".
-        """
-        if layer == LAYER:
-            return layer if self.name in _levels_of(code) else None
+    def layer_of(self, rule: Rule | SyntaxRule) -> str:
+        """The layer that a rule of EN 16931 or of Factur-X belongs to in documents of the level; "" for none."""
+        code, layer = rule.code, rule.layer
+        if layer == LAYER:  # of the rules about elements only those of the level are asked at all
+            return layer if isinstance(rule, SyntaxRule) or self.own and code.startswith(self.own) else ""
         if self.keeps is not None and code not in self.keeps:
-            return None
+            return ""
         return LAYER if self.alone else layer
 
     def program(self) -> engine.Program:
@@ -69,11 +69,11 @@ class Level:
 
     def _layer(self, name: str) -> Layer:
         program = self.program()
-        rules = [rule.code for rule in program.rules if self.layer_of(rule.code, rule.layer) == name]
+        rules = [rule.code for rule in program.rules if self.layer_of(rule) == name]
         rows = [
             (rule.code, rule.context, rule.kind, rule.path, rule.argument, rule.severity)
             for rule in rule_table("CII", self.name).rules
-            if self.layer_of(rule.code, rule.layer) == name
+            if self.layer_of(rule) == name
         ]
         about = next(layer for layer in program.layers if layer.name == name)
         digest = hashlib.sha256(f"{about.sha256} {rules} {rows}".encode())
@@ -112,19 +112,3 @@ def levels() -> Mapping[str, Level]:
             raise RuleError(str(error), file=f"levels/{file.name}", key=name) from None
     return known
 
-
-@functools.cache
-def _levels_of(code: str) -> frozenset[str]:
-    """The levels in which a rule about elements of the level holds; a rule of the rule language is one of EXTENDED."""
-    of_rows = _rows().get(code)
-    return of_rows if of_rows is not None else frozenset({"extended"})
-
-
-@functools.cache
-def _rows() -> Mapping[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for name in levels():
-        for rule in rule_table("CII", name).rules:
-            if rule.layer == LAYER:
-                found.setdefault(rule.code, set()).add(name)
-    return {code: frozenset(names) for code, names in found.items()}

@@ -1,14 +1,18 @@
-"""The words that only the rows of the Factur-X levels need: conditions of elements.
+"""The words that only the rows of the Factur-X levels need: conditions of elements, and kinds of rules.
 
 They follow the official tests to the last blank, and compare texts as they stand.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
+from einvoice.model.values import BLANKS
 from einvoice.syntax.binding import qualified
+from einvoice.syntax.rules.kinds import Found, always, at_once
 from einvoice.syntax.rules.nodes import text, texts
+from einvoice.syntax.rules.rule import SyntaxRule
 
 _CURRENCIES = ("ram:InvoiceCurrencyCode", "ram:TaxCurrencyCode")
 
@@ -105,3 +109,44 @@ def _currencies(amount: Any, name: str) -> list[str]:
     around = amount.getparent()
     settlement = None if around is None else around.getparent()
     return [] if settlement is None else [text(code) for code in settlement.iterchildren(qualified(name))]
+
+
+def with_subject(note: Any) -> bool:
+    """A note that names its subject."""
+    return bool(texts(note, "ram:SubjectCode"))
+
+
+def of_other_party(number: Any) -> bool:
+    """The number of a registration of anybody but the seller."""
+    return next(number.iterancestors(qualified("ram:SellerTradeParty")), None) is None
+
+
+def format_205(date: Any) -> bool:
+    """A date and time that says that it is written as YYYYMMDDHHMM."""
+    return bool(date.get("format") == "205")
+
+
+@at_once
+def vat_number(rule: SyntaxRule, numbers: Found) -> Found:
+    """It is a VAT number, by its scheme."""
+    return [number for number in numbers if number.get("schemeID") != "VA"]
+
+
+@always
+def value_or_measure(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """A value, or a value with a unit, but not both."""
+    measures = [node for node in found if node.tag == qualified("ram:ValueMeasure")]
+    if len(measures) == len(found):
+        return not any(measure.get("unitCode") for measure in measures)
+    return bool(measures)
+
+
+_MOMENT: Final = re.compile(
+    rf"[{BLANKS}]*\d{{4}}(1[0-2]|0[1-9])(3[01]|[12]\d|0[1-9])([01]\d|2[0-3])[0-5]\d[{BLANKS}]*"
+)
+
+
+@at_once
+def moment(rule: SyntaxRule, dates: Found) -> Found:
+    """The text is a date and a time, written as YYYYMMDDHHMM."""
+    return [element for element in dates if _MOMENT.fullmatch(text(element)) is None]

@@ -15,7 +15,7 @@ from einvoice.syntax.binding import qualified
 Condition: TypeAlias = Callable[[Any], bool]
 Conditions: TypeAlias = tuple[tuple[int, str], ...]
 LEVELS: Final = "facturx"
-"""The table with the rules of the levels of Factur-X."""
+"""How the tables with the rules of the levels of Factur-X begin, and the module of their words."""
 
 
 class Name(NamedTuple):
@@ -64,7 +64,14 @@ class SyntaxRule:
     @property
     def layer(self) -> str:
         """The layer of the rules: those of the nation and of Factur-X have tables of their own."""
-        return {"national": "cius", LEVELS: "profile"}.get(self.table, "en16931")
+        if self.of_level:
+            return "profile"
+        return "cius" if self.table == "national" else "en16931"
+
+    @functools.cached_property
+    def of_level(self) -> bool:
+        """Whether it is a rule of a level of Factur-X."""
+        return self.table.startswith(LEVELS)
 
     @functools.cached_property
     def at_root(self) -> bool:
@@ -111,7 +118,7 @@ class SyntaxRule:
 
     def condition(self, name: str) -> Condition:
         """The condition of that name in the words of the rule's table or syntax."""
-        condition: Condition = getattr(words(self.table if self.table == LEVELS else self.syntax), name)
+        condition: Condition = getattr(words(LEVELS if self.of_level else self.syntax), name)
         return condition
 
 

@@ -117,6 +117,8 @@ class RuleTable:
 def rule_table(syntax: str, level: str = "") -> RuleTable:
     """The rules of ``UBL`` or ``CII``, with those of a level of Factur-X (``minimum`` …); read when first asked for."""
     words(syntax)
+    if level:
+        words(LEVELS)
     rows = itertools.chain(_rows(syntax), _rows_of_level(level) if level else ())
     return RuleTable(SyntaxRule(order, syntax, *row) for order, row in enumerate(rows))
 
@@ -132,8 +134,9 @@ def _rows(syntax: str) -> Iterator[list[str]]:
 
 
 def _rows_of_level(level: str) -> Iterator[list[str]]:
-    """The rows of ``rules/levels/rows.csv`` that hold in a level of Factur-X."""
-    with (rules_folder() / "levels" / "rows.csv").open(encoding="utf-8", newline="") as table:
-        rows = csv.reader(table)
-        next(rows)
-        yield from ([LEVELS, *row] for *row, levels in rows if level in levels.split(" "))
+    """The rows of the tables of ``rules/levels`` that hold in a level of Factur-X, each after the name of its table."""
+    for name in ("rows", "rules"):
+        with (rules_folder() / "levels" / f"{name}.csv").open(encoding="utf-8", newline="") as table:
+            rows = csv.reader(table)
+            next(rows)
+            yield from ([f"{LEVELS}-{name}", *row] for *row, levels in rows if level in levels.split(" "))
