@@ -26,10 +26,11 @@ from einvoice.rulebook.rule import Fired, Rule
 from einvoice.rulebook.sections import section
 from einvoice.rulebook.versions import Version, read_ruleset
 from einvoice.syntax import overrides, reader, schema, xml
-from einvoice.syntax.detect import Identity, identify, specifications
+from einvoice.syntax.detect import Identity, as_facturx, identify, specifications
 from einvoice.syntax.rules.notes import Notes, SyntaxHit
 from einvoice.syntax.rules.rule import SyntaxRule
 from einvoice.syntax.rules.table import rule_table
+from einvoice.syntax.schema import SchemaViolation
 
 MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
 _LONGEST: Final = 500
@@ -82,7 +83,8 @@ def validate(
         lang: language of the texts, "de" or "en"; the findings can still be asked for the other one.
         mode: "current" judges by the rules of today; "compatibility" does too as long as no older ones are part of
             this version, and says so.
-        profile: "xrechnung" judges by EN 16931 and XRechnung, whatever the document declares.
+        profile: "xrechnung" judges by EN 16931 and XRechnung, whatever the document declares; "facturx" takes a
+            document in CII that declares EN 16931 for the level EN 16931 of Factur-X, which declares the same.
         ruleset: a release to judge by in place of the declared one, such as "xrechnung-3.0.2".
 
     Raises:
@@ -92,11 +94,11 @@ def validate(
     """
     started = time.perf_counter()
     _check(lang=(lang, LANGUAGES), mode=(mode, MODES))
-    _check(profile=(profile, (None, "xrechnung")), ruleset=(ruleset, (None, *_rulesets())))
+    _check(profile=(profile, (None, "xrechnung", "facturx")), ruleset=(ruleset, (None, *_rulesets())))
     data, filename = xml.source_bytes(source)
     document = _parse(data)
-    identity = identify(document)
-    forced = bool(profile or ruleset)
+    identity = as_facturx(identify(document)) if profile == "facturx" else identify(document)
+    forced = profile == "xrechnung" or ruleset is not None
     level = None if forced else level_of(identity)
     judging = _Judging(data, identity, lang, level)
     violations = schema.violations(document, judging.xsd)
@@ -137,7 +139,7 @@ class _Judging:
         self._broken = False  # the schema
         self._told: set[Any] = set()  # elements that a rule about elements has found
 
-    def schema(self, violations: Sequence[schema.SchemaViolation], invoice: Invoice) -> None:
+    def schema(self, violations: Sequence[SchemaViolation], invoice: Invoice) -> None:
         """Tell what the XML schema says."""
         self._broken = bool(violations)
         terms = _terms(invoice) if violations else {}
@@ -152,7 +154,7 @@ class _Judging:
         """The XML schema that judges the document: that of its root element, or of its level of Factur-X."""
         return self._level.name if self._level and self._level.is_schema else self._identity.root
 
-    def level(self, document: Any, violations: Sequence[schema.SchemaViolation], invoice: Invoice) -> None:
+    def level(self, document: Any, violations: Sequence[SchemaViolation], invoice: Invoice) -> None:
         """Tell what the level of Factur-X does not know, or lacks."""
         if self._level is None or self._level.is_schema:
             return

@@ -53,7 +53,7 @@ class Level:
         """The layer that a rule of EN 16931 or of Factur-X belongs to in documents of the level; "" for none."""
         code, layer = rule.code, rule.layer
         if layer == LAYER:  # of the rules about elements only those of the level are asked at all
-            return layer if isinstance(rule, SyntaxRule) or self.own and code.startswith(self.own) else ""
+            return layer if isinstance(rule, SyntaxRule) or (self.own and code.startswith(self.own)) else ""
         if self.keeps is not None and code not in self.keeps:
             return ""
         return LAYER if self.alone else layer
@@ -111,4 +111,3 @@ def levels() -> Mapping[str, Level]:
         except TypeError as error:
             raise RuleError(str(error), file=f"levels/{file.name}", key=name) from None
     return known
-

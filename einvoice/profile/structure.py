@@ -1,7 +1,7 @@
 """What breaks the XML schema of a level of Factur-X.
 
-The schemas of the levels are cut from that of CII: what it allows beyond the level is told as unknown to the level, with
-the level that knows it first.
+The schemas of the levels are cut from that of CII: what it allows beyond the level is told as unknown to the level,
+with the level that knows it first.
 """
 
 from __future__ import annotations

@@ -120,7 +120,9 @@ def entry(code: str) -> CatalogEntry:
 
 def read_catalog(folder: Path) -> Catalog:
     """The catalog of a folder of rules. Raises ``RuleError`` where a file is wrong."""
-    digest = cache.digest(sorted((*folder.glob("*/*.toml"), *folder.glob("syntax/*.csv"), *folder.glob("levels/*.csv"))))
+    digest = cache.digest(
+        sorted((*folder.glob("*/*.toml"), *folder.glob("syntax/*.csv"), *folder.glob("levels/*.csv")))
+    )
     key = cache.key("catalog", digest)
     rows = cache.load("catalog", key)
     if rows is None:

@@ -28,7 +28,7 @@ _SYNTAX: Final = "CII"
 
 
 class Word(NamedTuple):
-    """A row of ``words.csv``: ``de`` and ``en`` without article, ``genitive`` with; empty where the step says nothing."""
+    """A row of ``words.csv``: ``genitive`` is with its article, and empty where the step says nothing."""
 
     element: str
     de: str
@@ -38,7 +38,7 @@ class Word(NamedTuple):
 
 
 def entries_of_levels(folder: Path) -> Iterator[CatalogEntry]:
-    """One entry for each code of the rows in ``folder`` that has no texts written by hand; none where there are no rows.
+    """One entry for each code of the rows in ``folder`` without texts written by hand; none where there are no rows.
 
     Raises ``RuleError`` where a row names what has no words.
     """

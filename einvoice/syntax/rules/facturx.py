@@ -6,6 +6,7 @@ They follow the official tests to the last blank, and compare texts as they stan
 from __future__ import annotations
 
 import re
+from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from einvoice.model.values import BLANKS
@@ -14,7 +15,7 @@ from einvoice.syntax.rules.kinds import Found, always, at_once
 from einvoice.syntax.rules.nodes import text, texts
 from einvoice.syntax.rules.rule import SyntaxRule
 
-_CURRENCIES = ("ram:InvoiceCurrencyCode", "ram:TaxCurrencyCode")
+_SETTLEMENT: Final = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement"
 
 
 def indicated_true(element: Any) -> bool:
@@ -92,12 +93,12 @@ def of_other_list(code: Any) -> bool:
 
 def in_invoice_currency(amount: Any) -> bool:
     """An amount in the currency of the invoice (BT-5)."""
-    return amount.get("currencyID") in _currencies(amount, _CURRENCIES[0])
+    return amount.get("currencyID") in _currencies(amount, "ram:InvoiceCurrencyCode")
 
 
 def in_tax_currency(amount: Any) -> bool:
     """An amount in the currency of the tax (BT-6)."""
-    return amount.get("currencyID") in _currencies(amount, _CURRENCIES[1])
+    return amount.get("currencyID") in _currencies(amount, "ram:TaxCurrencyCode")
 
 
 def in_other_currency(amount: Any) -> bool:
@@ -106,9 +107,7 @@ def in_other_currency(amount: Any) -> bool:
 
 
 def _currencies(amount: Any, name: str) -> list[str]:
-    around = amount.getparent()
-    settlement = None if around is None else around.getparent()
-    return [] if settlement is None else [text(code) for code in settlement.iterchildren(qualified(name))]
+    return texts(amount.getroottree().getroot(), f"{_SETTLEMENT}/{name}")
 
 
 def with_subject(note: Any) -> bool:
@@ -141,9 +140,19 @@ def value_or_measure(rule: SyntaxRule, context: Any, found: Found) -> bool:
     return bool(measures)
 
 
-_MOMENT: Final = re.compile(
-    rf"[{BLANKS}]*\d{{4}}(1[0-2]|0[1-9])(3[01]|[12]\d|0[1-9])([01]\d|2[0-3])[0-5]\d[{BLANKS}]*"
-)
+@always
+def with_due_date(rule: SyntaxRule, root: Any, found: Found) -> bool:
+    """It must be there where there is something to pay; EN 16931 had the rule until 1.3.16."""
+    amount = next(root.iter(qualified("ram:DuePayableAmount")), None)
+    if found or amount is None:
+        return False
+    try:
+        return Decimal(text(amount).strip(BLANKS)) > 0
+    except InvalidOperation:
+        return False
+
+
+_MOMENT: Final = re.compile(rf"[{BLANKS}]*\d{{4}}(1[0-2]|0[1-9])(3[01]|[12]\d|0[1-9])([01]\d|2[0-3])[0-5]\d[{BLANKS}]*")
 
 
 @at_once
