@@ -24,7 +24,7 @@ _FULL = """
 <rsm:ExchangedDocument>
   <ram:ID>SW-77</ram:ID><ram:Name since="extended">Rechnung</ram:Name><ram:TypeCode>380</ram:TypeCode>
   <ram:IssueDateTime><udt:DateTimeString format="102">20260511</udt:DateTimeString></ram:IssueDateTime>
-  <ram:LanguageID since="extended">de</ram:LanguageID>
+  <ram:LanguageID since="extended">ger</ram:LanguageID>
   <ram:IncludedNote since="basicwl"><ram:Content>Danke</ram:Content><ram:SubjectCode>AAI</ram:SubjectCode></ram:IncludedNote>
 </rsm:ExchangedDocument>
 <rsm:SupplyChainTradeTransaction>

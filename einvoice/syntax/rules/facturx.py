@@ -12,7 +12,7 @@ from typing import Any, Final
 from einvoice.model.values import BLANKS
 from einvoice.syntax.binding import qualified
 from einvoice.syntax.rules.kinds import Found, always, at_once
-from einvoice.syntax.rules.nodes import text, texts
+from einvoice.syntax.rules.nodes import below, text, texts
 from einvoice.syntax.rules.rule import SyntaxRule
 
 _SETTLEMENT: Final = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement"
@@ -140,16 +140,22 @@ def value_or_measure(rule: SyntaxRule, context: Any, found: Found) -> bool:
     return bool(measures)
 
 
-@always
-def with_due_date(rule: SyntaxRule, root: Any, found: Found) -> bool:
-    """It must be there where there is something to pay; EN 16931 had the rule until 1.3.16."""
-    amount = next(root.iter(qualified("ram:DuePayableAmount")), None)
-    if found or amount is None:
-        return False
+@at_once
+def with_due_date(rule: SyntaxRule, amounts: Found) -> Found:
+    """Nothing is to pay, or the document says when; EN 16931 had the rule until 1.3.16."""
+    return [amount for amount in amounts if _is_positive(text(amount)) and not _is_due(amount)]
+
+
+def _is_positive(said: str) -> bool:
     try:
-        return Decimal(text(amount).strip(BLANKS)) > 0
+        return Decimal(said.strip(BLANKS)) > 0
     except InvalidOperation:
         return False
+
+
+def _is_due(amount: Any) -> bool:
+    terms = amount.getroottree().getroot().iter(qualified("ram:SpecifiedTradePaymentTerms"))
+    return any(below(it, "ram:DueDateDateTime") or below(it, "ram:Description") for it in terms)
 
 
 _MOMENT: Final = re.compile(rf"[{BLANKS}]*\d{{4}}(1[0-2]|0[1-9])(3[01]|[12]\d|0[1-9])([01]\d|2[0-3])[0-5]\d[{BLANKS}]*")

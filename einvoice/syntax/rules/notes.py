@@ -50,9 +50,13 @@ class SyntaxHit:
 
     @property
     def values(self) -> dict[str, object]:
-        """What a text can quote: how many were found, how many there may be, and what the one to look at says."""
+        """What a text can quote: how many were found, how many there may be, and what the one to look at says.
+
+        The texts of a rule of the rule language call the last one ``actual``; a level of Factur-X may have it here.
+        """
         said = kinds.said(self.rule, self.element) if self.found else ""
-        return {"count": len(self.found), "argument": self.rule.argument, "found": said, "name": self.name}
+        values = {"count": len(self.found), "argument": self.rule.argument, "found": said, "name": self.name}
+        return {**values, "actual": said} if self.rule.of_level else values
 
     @property
     def name(self) -> str:
