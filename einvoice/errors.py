@@ -4,7 +4,13 @@
     ├── UnreadableDocument            nobody can read this file; one subclass a cause
     │   ├── EmptyFile                 FILE-EMPTY
     │   ├── UnsupportedFormat         FILE-FORMAT            neither XML nor PDF
-    │   ├── PdfNotRead                FILE-PDF               a PDF, which this installation does not open
+    │   ├── PdfNotRead                FILE-PDF               a PDF, and pikepdf, which opens those, is not installed
+    │   ├── NoPdf                     FILE-NO-PDF            where a PDF is asked for
+    │   ├── PdfDamaged                FILE-PDF-DAMAGED       beyond what can be repaired
+    │   ├── PdfEncrypted              FILE-PDF-PASSWORD
+    │   ├── PdfTooComplex             FILE-PDF-COMPLEX       needs more time or memory than it may have
+    │   ├── PdfWithoutXml             FILE-PDF-NO-XML        no attachment is an invoice
+    │   ├── EmbeddedNotUnpacked       FILE-PDF-UNPACK        the invoice is there, but cannot be decoded
     │   ├── UnsupportedEncoding       FILE-ENCODING
     │   ├── TooLarge                  FILE-SIZE
     │   ├── TooDeep                   FILE-DEPTH
@@ -16,12 +22,17 @@
     │   │   ├── BadReference          FILE-XML-REFERENCE     a stray & or an unknown &name;
     │   │   ├── ForbiddenCharacter    FILE-XML-CHARACTER
     │   │   ├── WrongBytes            FILE-XML-BYTES         bytes that are not the declared encoding
-    │   │   └── MisplacedDeclaration  FILE-XML-DECLARATION
+    │   │   ├── MisplacedDeclaration  FILE-XML-DECLARATION
+    │   │   └── EmbeddedNotWellFormed FILE-PDF-XML           the XML in a PDF
     │   └── UnknownRoot               FILE-ROOT              XML, but none of the invoice documents
     │       ├── ZugferdOne            FILE-ZUGFERD-1
-    │       └── OrderX                FILE-ORDER-X
+    │       ├── OrderX                FILE-ORDER-X
+    │       └── UblInPdf              FILE-PDF-UBL
+    ├── DraftError                    a draft that is none; its wrong places
     ├── FindingsError                 raised on request, by `raise_for_findings()`
     ├── RuleError                     a rule file is wrong
+    ├── PdfRefused                    this PDF cannot take an invoice in: it is encrypted or damaged
+    ├── ToolsMissing                  what makes or changes PDFs is not installed
     └── SchemaFilesError              the XML schemas are missing or damaged (stands in `einvoice.syntax.schema_d16b`)
 
 `str(error)` is one English sentence. The full text in German and English (title, explanation, fix) stands in the
@@ -29,8 +40,9 @@ catalog under the error's code, in `rules/file/<CODE>.toml`, with `error.values`
 """
 
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 QUOTED = 40
 """So many characters of a document an error quotes at most: errors travel into logs and into answers."""
@@ -100,11 +112,59 @@ class UnsupportedFormat(UnreadableDocument):
 
 
 class PdfNotRead(UnreadableDocument):
-    """A PDF, perhaps a hybrid invoice; reading those is not part of this installation."""
+    """A PDF, perhaps a hybrid invoice; the extra `pdf` of this package, which reads those, is not installed."""
 
     code = "FILE-PDF"
     problem = "pdf_not_supported"
-    sentence = "The file is a PDF; hybrid invoices (ZUGFeRD, Factur-X) are not read by this installation."
+    sentence = "The file is a PDF; to read those, install einvoice-toolkit with its extra 'pdf'."
+
+
+class NoPdf(UnreadableDocument):
+    """The file is no PDF, where one is asked for; `found` says what it looks like."""
+
+    code = "FILE-NO-PDF"
+    problem = "no_pdf"
+    sentence = "The file is not a PDF; found: {found}."
+
+
+class PdfDamaged(UnreadableDocument):
+    """A PDF whose structure is broken beyond repair; `reason` is the PDF reader's own, English."""
+
+    code = "FILE-PDF-DAMAGED"
+    problem = "damaged_pdf"
+    sentence = "The PDF is damaged and cannot be opened: {reason}"
+
+
+class PdfEncrypted(UnreadableDocument):
+    """A PDF that asks for a password before it can be opened."""
+
+    code = "FILE-PDF-PASSWORD"
+    problem = "encrypted_pdf"
+    sentence = "The PDF is encrypted and opens with a password only."
+
+
+class PdfTooComplex(UnreadableDocument):
+    """A PDF that needs more time or memory to read than it may have."""
+
+    code = "FILE-PDF-COMPLEX"
+    problem = "too_complex"
+    sentence = "The PDF needs more than {megabytes} MB of memory or {seconds} seconds to be read."
+
+
+class PdfWithoutXml(UnreadableDocument):
+    """A PDF in which nothing is embedded that could be the invoice; `found` names what is, "–" if nothing."""
+
+    code = "FILE-PDF-NO-XML"
+    problem = "no_embedded_xml"
+    sentence = "The PDF has no invoice in XML embedded in it; attachments found: {found}"
+
+
+class EmbeddedNotUnpacked(UnreadableDocument):
+    """The attachment `name` is the invoice, but its bytes cannot be had; `reason` says why, in English."""
+
+    code = "FILE-PDF-UNPACK"
+    problem = "embedded_xml_not_unpacked"
+    sentence = "The attachment {name} of the PDF cannot be unpacked: {reason}"
 
 
 class UnsupportedEncoding(UnreadableDocument):
@@ -197,6 +257,14 @@ class MisplacedDeclaration(NotWellFormed):
     sentence = "The XML declaration '<?xml … ?>' must be the very first thing in the file."
 
 
+class EmbeddedNotWellFormed(NotWellFormed):
+    """The XML embedded in a PDF as `name` is not well-formed; line and column are those of the XML."""
+
+    code = "FILE-PDF-XML"
+    problem = "embedded_xml_not_well_formed"
+    sentence = "The XML embedded in the PDF, {name}, is not well-formed: {reason}"
+
+
 class UnknownRoot(UnreadableDocument):
     """Well-formed XML whose root element is none of the three invoice documents."""
 
@@ -219,6 +287,61 @@ class OrderX(UnknownRoot):
     code = "FILE-ORDER-X"
     problem = "order_x"
     sentence = "This is an order in Order-X, not an invoice."
+
+
+class UblInPdf(UnknownRoot):
+    """A PDF with an invoice in UBL embedded: ZUGFeRD and Factur-X embed CII, and nothing else."""
+
+    code = "FILE-PDF-UBL"
+    problem = "ubl_in_pdf"
+    sentence = "The invoice embedded in the PDF, {name}, is written in UBL; hybrid invoices embed CII."
+
+
+class DraftProblem(NamedTuple):
+    """One place of a draft that is wrong: its JSON pointer (RFC 6901), and what is wrong in English and German."""
+
+    pointer: str
+    en: str
+    de: str
+
+    def message(self, lang: str = "de") -> str:
+        """What is wrong, and what to do."""
+        return self.de if lang == "de" else self.en
+
+    def below(self, pointer: str) -> "DraftProblem":
+        """The same, seen from further up."""
+        return self._replace(pointer=pointer + self.pointer)
+
+    @classmethod
+    def of_amount(cls, pointer: str, *, expected: Decimal, actual: Decimal) -> "DraftProblem":
+        """An amount that is given, and that is another one than what the draft comes to."""
+        wanted, found = f"{expected:f}", quote(f"{actual:f}")
+        return cls(
+            pointer,
+            en=f"Calculated is {wanted}, given is {found}; leave the field out, or correct what it is the sum of.",
+            de=f"Errechnet ist {wanted}, angegeben ist {found}; das Feld weglassen oder berichtigen, woraus es folgt.",
+        )
+
+
+class DraftError(EinvoiceError):
+    """A draft that no invoice can be made from: no JSON, or fields that are wrong.
+
+    Attributes:
+        code: stable, the `code` of the HTTP problem.
+        errors: every wrong place, but no more than some hundred.
+        line, column: where JSON stops being JSON, counted from 1; None where that is not the matter.
+    """
+
+    code: ClassVar[str] = "invalid_draft"
+
+    def __init__(self, errors: Sequence[DraftProblem], *, line: int | None = None, column: int | None = None) -> None:
+        self.errors = tuple(errors)
+        self.line = line
+        self.column = column
+        super().__init__(" ".join(f"{it.pointer}: {it.en}" if it.pointer else it.en for it in self.errors))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), line=self.line, column=self.column), (self.errors,)
 
 
 class _Finding(Protocol):
@@ -258,3 +381,38 @@ class RuleError(EinvoiceError):
     def __reduce__(self) -> tuple[Any, ...]:
         place: dict[str, Any] = {"file": self.file, "key": self.key, "column": self.column, "hint": self.hint}
         return partial(type(self), self.message, **place), ()
+
+
+class PdfRefused(EinvoiceError):  # noqa: N818 (says what happened)
+    """A PDF that no invoice can be put into; `cause` is `encrypted` or `damaged`."""
+
+    _SENTENCES: ClassVar = {
+        "encrypted": "The PDF is encrypted. Hybrid invoices must not be; save it without a password.",
+        "damaged": "The PDF is damaged and cannot be opened.",
+    }
+
+    def __init__(self, cause: str) -> None:
+        self.cause = cause
+        super().__init__(self._SENTENCES[cause])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.cause,)
+
+
+class ToolsMissing(EinvoiceError):  # noqa: N818 (says what happened)
+    """What makes or changes PDFs is not installed: `tool` is the Python package, `extra` what to install it with.
+
+    `libraries` are packages of the system (Debian, Ubuntu) that the tool needs besides.
+    """
+
+    def __init__(self, tool: str, *, extra: str, libraries: Sequence[str] = ()) -> None:
+        self.tool = tool
+        self.extra = extra
+        self.libraries = tuple(libraries)
+        sentence = f"PDFs need {tool}: pip install 'einvoice-toolkit[{extra}]'"
+        if libraries:
+            sentence += f", and on Debian or Ubuntu: apt-get install {' '.join(libraries)}"
+        super().__init__(sentence)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self.tool, extra=self.extra, libraries=self.libraries), ()

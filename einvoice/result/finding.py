@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from einvoice.model.terms import terms as business_terms
+from einvoice.model.terms import leading
 from einvoice.result.location import NOWHERE, Location
 from einvoice.result.texts import Language
 from einvoice.result.words import WORDS, in_line
@@ -47,6 +47,8 @@ class Finding:
         override: the published override that changed the severity, if one did.
         noted: the numbers of those notes of the catalog's entry that are true here.
         more: how many further places of the same code are left out.
+        draft_pointer: of a generated invoice, the JSON pointer (RFC 6901) of the draft's field that causes the
+            finding, be it missing; "" is the whole draft. None for an invoice that was not generated.
         lang: the language of the texts where none is asked for.
     """
 
@@ -62,6 +64,7 @@ class Finding:
     override: Override | None = None
     noted: tuple[int, ...] = ()
     more: int = 0
+    draft_pointer: str | None = None
     lang: Language = "de"
 
     def title(self, lang: Language | None = None) -> str:
@@ -113,10 +116,7 @@ class Finding:
     @property
     def bt_field(self) -> str:
         """The leading business term, "BT-…"; of a group its first term; "" where there is none."""
-        if not self.terms:
-            return ""
-        leading = self.terms[0]
-        return leading if leading.startswith("BT-") else next(_terms_of_group(leading), "")
+        return leading(self.terms)
 
     @property
     def doc_url(self) -> str:
@@ -125,7 +125,7 @@ class Finding:
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """The finding as the HTTP interface answers it, ready for JSON; numbers are decimal text."""
-        return {
+        known = {
             "code": self.code,
             "severity": self.severity,
             "validation_layer": self.layer,
@@ -145,23 +145,13 @@ class Finding:
             "indicative": self.indicative,
             "doc_url": self.doc_url,
         }
+        return known if self.draft_pointer is None else {**known, "draft_pointer": self.draft_pointer}
 
     def __str__(self) -> str:
         return in_line(self, self.lang)
 
     def __repr__(self) -> str:
         return f"<Finding {self.code}: {self.severity}, line {self.line}>"
-
-
-def _terms_of_group(group: str) -> Iterator[str]:
-    """The business terms of a group and of the groups below it, in the norm's order."""
-    known = business_terms()
-    for number, term in known.items():
-        above = term.parent
-        while above and above != group:
-            above = known[above].parent
-        if above and number.startswith("BT-"):
-            yield number
 
 
 def _json(value: Any) -> Any:

@@ -44,6 +44,9 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "place": "Stelle",
         "finding": "Befund",
         "fix": "Abhilfe",
+        "profile": "Profil",
+        "several_invoices": "Mehrere Anlagen kommen als Rechnung in Frage ({names}). Gewählt wurde {chosen}: "
+        "CII geht vor, dann gilt die Reihenfolge der vorgeschriebenen Namen.",
         "note": "Hinweis",
         "see": "siehe",
         "a_fatal": "ein Fehler",
@@ -76,6 +79,9 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "place": "Place",
         "finding": "Finding",
         "fix": "What to do",
+        "profile": "Profile",
+        "several_invoices": "Several attachments may be the invoice ({names}). {chosen} was chosen: "
+        "CII goes first, then the order of the prescribed names counts.",
         "note": "Note",
         "see": "see",
         "a_fatal": "an error",
@@ -155,9 +161,10 @@ def notes(finding: Finding, lang: Language) -> Iterator[str]:
 
 
 def place(finding: Finding, lang: Language) -> str:
-    """Where a finding points, for people: "line 35, BT-106"."""
+    """Where a finding points, for people: "line 35, BT-106"; in a generated invoice "/totals/net_amount, BT-109"."""
     line = f"{WORDS[lang]['line']} {finding.line}" if finding.line else ""
-    return ", ".join(part for part in (line, finding.bt_field) if part)
+    where = line if finding.draft_pointer is None else finding.draft_pointer
+    return ", ".join(part for part in (where, finding.bt_field) if part)
 
 
 def numbers(finding: Finding, lang: Language) -> str:

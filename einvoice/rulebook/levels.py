@@ -55,7 +55,6 @@ def entries_of_levels(folder: Path) -> Iterator[CatalogEntry]:
 
 
 def _entry(row: Mapping[str, str], data: Mapping[str, Any], words: Names[Word]) -> CatalogEntry:
-    texts = data[row["kind"]]
     steps = [words[path] for path in _paths(row)]
     section = next((word.section for word in reversed(steps) if word.section), "document")
     if section not in SECTIONS:
@@ -63,21 +62,21 @@ def _entry(row: Mapping[str, str], data: Mapping[str, Any], words: Names[Word]) 
     xml = row["path"].partition("[")[0]
     if xml == ".":
         xml = row["context"].rpartition("/")[2].partition("[")[0]
-    said = {language: {"noun": _noun(steps, language), "xml": xml} for language in LANGUAGES}
+    told = {}
+    for language in LANGUAGES:
+        said = {"noun": _noun(steps, language), "xml": xml, "argument": row["argument"]}
+        told[language] = {name: filled(text, said) for name, text in data[row["kind"]][language].items()}
     return CatalogEntry(
         row["code"],
         row["severity"],
         "profile",
         section,
         (),
-        {
-            lang: {name: filled(texts[lang][name], {**said[lang], "argument": row["argument"]}) for name in TEXTS}
-            for lang in LANGUAGES
-        },
+        {language: {name: texts[name] for name in TEXTS} for language, texts in told.items()},
         f"{FOLDER}/rows.csv",
         severities={_SYNTAX: row["severity"]},
         xpaths={_SYNTAX: xpath_of_row(row, _SYNTAX, data["conditions"])},
-        examples=(filled(texts["example"], said["en"]),),
+        examples={language: (texts["example"],) for language, texts in told.items()},
     )
 
 
