@@ -25,6 +25,7 @@ from einvoice.rulebook.xpaths import xpath_of_row
 FOLDER: Final = "levels"
 _PREFIX: Final = re.compile(r"\w+:")
 _SYNTAX: Final = "CII"
+_NOT_USED: Final = "absent"  # all these rows have one code, with texts written by hand
 
 
 class Word(NamedTuple):
@@ -38,34 +39,38 @@ class Word(NamedTuple):
 
 
 def entries_of_levels(folder: Path) -> Iterator[CatalogEntry]:
-    """One entry for each code of the rows in ``folder`` without texts written by hand; none where there are no rows.
+    """One entry for each code of the tables in ``folder``; none where there are none.
 
-    Raises ``RuleError`` where a row names what has no words.
+    Those of ``rules.csv`` have no texts: they are written by hand elsewhere. Raises ``RuleError`` where a row names
+    what has no words.
     """
     if not (folder / "rows.csv").exists():
         return
-    texts = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
+    data = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
     words = Names(folder / "words.csv", Word)
     known: set[str] = set()
-    with (folder / "rows.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row["kind"] in texts and row["code"] not in known:  # a code may have a row for each level
-                known.add(row["code"])
-                yield _entry(row, texts, words)
+    for row in (*_rows(folder / "rows.csv"), *_rows(folder / "rules.csv")):
+        if row["code"] not in known and row["kind"] != _NOT_USED:  # a code may have a row for each level
+            known.add(row["code"])
+            yield _entry(row, data, words if row["file"] == "rows.csv" else None)
 
 
-def _entry(row: Mapping[str, str], data: Mapping[str, Any], words: Names[Word]) -> CatalogEntry:
-    steps = [words[path] for path in _paths(row)]
-    section = next((word.section for word in reversed(steps) if word.section), "document")
+def _rows(file: Path) -> Iterator[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        yield from ({**row, "file": file.name} for row in csv.DictReader(lines))
+
+
+def _entry(row: Mapping[str, str], data: Mapping[str, Any], words: Names[Word] | None) -> CatalogEntry:
+    told: dict[str, dict[str, str]] = {}
+    section = "document"
+    if words is not None:
+        steps = [words[path] for path in _paths(row)]
+        section = next((word.section for word in reversed(steps) if word.section), section)
+        for language in LANGUAGES:
+            said = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
+            told[language] = {name: filled(text, said) for name, text in data[row["kind"]][language].items()}
     if section not in SECTIONS:
         raise RuleError("is one of " + ", ".join(SECTIONS), file=f"{FOLDER}/words.csv", key=section)
-    xml = row["path"].partition("[")[0]
-    if xml == ".":
-        xml = row["context"].rpartition("/")[2].partition("[")[0]
-    told = {}
-    for language in LANGUAGES:
-        said = {"noun": _noun(steps, language), "xml": xml, "argument": row["argument"]}
-        told[language] = {name: filled(text, said) for name, text in data[row["kind"]][language].items()}
     return CatalogEntry(
         row["code"],
         row["severity"],
@@ -73,11 +78,17 @@ def _entry(row: Mapping[str, str], data: Mapping[str, Any], words: Names[Word]) 
         section,
         (),
         {language: {name: texts[name] for name in TEXTS} for language, texts in told.items()},
-        f"{FOLDER}/rows.csv",
+        f"{FOLDER}/{row['file']}",
         severities={_SYNTAX: row["severity"]},
         xpaths={_SYNTAX: xpath_of_row(row, _SYNTAX, data["conditions"])},
         examples={language: (texts["example"],) for language, texts in told.items()},
     )
+
+
+def _xml(row: Mapping[str, str]) -> str:
+    """The name of what the row looks at, for technicians."""
+    path = row["context"].rpartition("/")[2] if row["path"] == "." else row["path"]
+    return path.partition("[")[0]
 
 
 def _paths(row: Mapping[str, str]) -> Iterator[str]:
