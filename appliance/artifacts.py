@@ -17,7 +17,6 @@ import weakref
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 import anyio.to_thread
@@ -141,10 +140,9 @@ class Artifacts:
         if self._store is None or not kinds:
             return {}
         token = secrets.token_urlsafe(_TOKEN_BYTES)
-        packed = _Kept(recipe, tuple(kinds), time.time() + self._seconds).pack()
-        keep = partial(self._store.put, _name(token, holder), packed, self._seconds, remembered=REMEMBERED_SECONDS)
+        kept = _Kept(recipe, tuple(kinds), time.time() + self._seconds)
         try:
-            await anyio.to_thread.run_sync(keep)
+            await anyio.to_thread.run_sync(self._put, self._store, _name(token, holder), kept)
         except StoreError as error:
             log.warning("An answer goes without links: %s", error)
             return {}
@@ -189,6 +187,9 @@ class Artifacts:
             with contextlib.suppress(asyncio.CancelledError):
                 await cleaner
             await anyio.to_thread.run_sync(self._store.close)
+
+    def _put(self, store: Store, name: str, kept: _Kept) -> None:
+        store.put(name, kept.pack(), self._seconds, remembered=REMEMBERED_SECONDS)
 
     async def _fetch(self, store: Store, name: str, file: str) -> bytes:
         kept = await self._kept(store, name)

@@ -82,10 +82,10 @@ class FileStore:
             kept = "INSERT OR REPLACE INTO trace SELECT name, forgotten FROM content WHERE expires <= ?"
             database.execute(f"{kept} AND forgotten > ?", (now, now))
             erased = database.execute("DELETE FROM content WHERE expires <= ?", (now,)).rowcount
-            database.execute("DELETE FROM trace WHERE forgotten <= ?", (now,))
+            erased += database.execute("DELETE FROM trace WHERE forgotten <= ?", (now,)).rowcount
             database.execute("COMMIT")
             if erased:
-                database.execute("PRAGMA incremental_vacuum").fetchall()
+                database.executescript("PRAGMA incremental_vacuum")  # `execute` would free one page only
                 database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             (first,) = database.execute("SELECT min(expires) FROM content").fetchone()
         return None if first is None else max(0.0, first - now)
