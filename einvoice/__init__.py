@@ -14,6 +14,7 @@ from einvoice.errors import EinvoiceError, FindingsError, RuleError, UnreadableD
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
+from einvoice.pdf.embed import embed
 from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.result.catalog import catalog
@@ -37,6 +38,7 @@ __all__ = [
     "absent",
     "catalog",
     "convert",
+    "embed",
     "explain_error",
     "extract",
     "read",

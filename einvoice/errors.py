@@ -29,9 +29,9 @@
     │       ├── OrderX                FILE-ORDER-X
     │       └── UblInPdf              FILE-PDF-UBL
     ├── FindingsError                 raised on request, by `raise_for_findings()`
+    ├── RuleError                     a rule file is wrong
     ├── PdfRefused                    this PDF cannot take an invoice in: it is encrypted or damaged
     ├── ToolsMissing                  what makes or changes PDFs is not installed
-    ├── RuleError                     a rule file is wrong
     └── SchemaFilesError              the XML schemas are missing or damaged (stands in `einvoice.syntax.schema_d16b`)
 
 `str(error)` is one English sentence. The full text in German and English (title, explanation, fix) stands in the

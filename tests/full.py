@@ -6,31 +6,28 @@ from decimal import Decimal
 
 from strategies import cents
 
-from einvoice.model.invoice import (
+from einvoice.model.invoice import Invoice, Note, PrecedingInvoice
+from einvoice.model.lines import Document, Item, ItemClassification, ItemProperty, Line, Period, Price
+from einvoice.model.money import (
     AllowanceCharge,
     AllowanceTax,
+    CreditTransfer,
+    LineAllowanceCharge,
+    LineTax,
+    PaymentMeans,
+    PaymentTerms,
+    TaxTotal,
+    Totals,
+    VatBreakdown,
+)
+from einvoice.model.parties import (
     Buyer,
     BuyerAddress,
     BuyerContact,
     BuyerTaxRegistration,
-    CreditTransfer,
     Delivery,
     DeliveryAddress,
-    Document,
-    Invoice,
-    Item,
-    ItemClassification,
-    ItemProperty,
-    Line,
-    LineAllowanceCharge,
-    LineTax,
-    Note,
     Payee,
-    PaymentMeans,
-    PaymentTerms,
-    Period,
-    PrecedingInvoice,
-    Price,
     Seller,
     SellerAddress,
     SellerContact,
@@ -38,9 +35,6 @@ from einvoice.model.invoice import (
     TaxRepresentative,
     TaxRepresentativeAddress,
     TaxRepresentativeTaxRegistration,
-    TaxTotal,
-    Totals,
-    VatBreakdown,
 )
 from einvoice.model.values import (
     Amount,
@@ -148,7 +142,11 @@ def _line_allowance(amount: Decimal) -> LineAllowanceCharge:
 def _extra(indicator: str, amount: str, reason: str, code: str) -> AllowanceCharge:
     tax = AllowanceTax(category=Code("S"), rate=Percentage("19"), scheme=VAT)
     return AllowanceCharge(
-        indicator=Code(indicator), amount=euro(Decimal(amount)), taxes=[tax], reason=Text(reason), reason_code=Code(code)
+        indicator=Code(indicator),
+        amount=euro(Decimal(amount)),
+        taxes=[tax],
+        reason=Text(reason),
+        reason_code=Code(code),
     )
 
 

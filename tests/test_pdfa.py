@@ -1,4 +1,4 @@
-"""PDF/A-3a and PDF/UA-1 as others judge them: veraPDF where EINVOICE_VERAPDF names a command, Ghostscript where it is."""
+"""PDF/A-3a and PDF/UA-1 as others judge them: veraPDF where EINVOICE_VERAPDF names it, Ghostscript where it is."""
 
 import io
 import itertools
@@ -88,7 +88,17 @@ def ghostscript(path):
 
     That it cannot take over an author with umlauts is about what it writes, not about what it reads.
     """
-    command = "gs -q -dNOPAUSE -dBATCH -dPDFA=3 -dPDFACompatibilityPolicy=1 -sDEVICE=pdfwrite -o /dev/null".split()
+    command = [
+        "gs",
+        "-q",
+        "-dNOPAUSE",
+        "-dBATCH",
+        "-dPDFA=3",
+        "-dPDFACompatibilityPolicy=1",
+        "-sDEVICE=pdfwrite",
+        "-o",
+        "/dev/null",
+    ]
     done = subprocess.run([*command, path], capture_output=True, text=True, timeout=120)
     return [line for line in (done.stdout + done.stderr).splitlines() if line and "DOCINFO" not in line]
 
@@ -97,7 +107,7 @@ def ghostscript(path):
 def test_ghostscript_has_nothing_to_say(folder):
     files = sorted(folder.glob("*.pdf"))[:12]
     assert len(files) == 12
-    assert {path.name: ghostscript(path) for path in files} == dict.fromkeys((path.name for path in files), [])
+    assert {path.name: ghostscript(path) for path in files} == {path.name: [] for path in files}
 
 
 @pytest.mark.skipif(not shutil.which("gs"), reason="Ghostscript is not installed")

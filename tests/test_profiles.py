@@ -7,7 +7,8 @@ from hypothesis import Phase, given, settings
 from strategies import plausible_invoices
 
 import einvoice
-from einvoice.model.invoice import Invoice, ThirdPartyPayment
+from einvoice.model.invoice import Invoice
+from einvoice.model.money import ThirdPartyPayment
 from einvoice.model.terms import terms
 from einvoice.model.values import Text, absent
 from einvoice.pdf import profiles

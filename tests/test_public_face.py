@@ -24,6 +24,7 @@ NAMES = [
     "absent",
     "catalog",
     "convert",
+    "embed",
     "explain_error",
     "extract",
     "read",

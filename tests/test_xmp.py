@@ -62,7 +62,9 @@ def test_claims_are_put_and_dropped():
     assert (packet.part, packet.conformance, packet.get("pdfuaid:part")) == ("", "", "1")
 
 
-@pytest.mark.parametrize("data", [None, b"", b"<a", b"<a/>", b"\xff\xfe", b"<!DOCTYPE a [<!ENTITY b 'c'>]>" + b"<a>&b;</a>"])
+@pytest.mark.parametrize(
+    "data", [None, b"", b"<a", b"<a/>", b"\xff\xfe", b"<!DOCTYPE a [<!ENTITY b 'c'>]>" + b"<a>&b;</a>"]
+)
 def test_what_is_no_packet_is_an_empty_one(data):
     packet = Packet(data)
     assert packet.is_new

@@ -6,15 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from einvoice.model.group import Group, terms_of
-from einvoice.model.invoice import (
-    AllowanceCharge,
-    Document,
-    Invoice,
-    Line,
-    LineDocument,
-    SellerTaxRegistration,
-    TaxTotal,
-)
+from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Document, Line, LineDocument
+from einvoice.model.money import AllowanceCharge, TaxTotal
+from einvoice.model.parties import SellerTaxRegistration
 from einvoice.model.terms import term
 from einvoice.model.values import Value
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from einvoice.model.invoice import AllowanceCharge, Line
+from einvoice.model.lines import Line
+from einvoice.model.money import AllowanceCharge
 from einvoice.page.markup import EMPTY, Markup, join, tag
 from einvoice.page.sheet import Sheet
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from einvoice.model.invoice import Document
+from einvoice.model.lines import Document
 from einvoice.model.terms import section as part_of
 from einvoice.page.markup import EMPTY, Markup, tag
 from einvoice.page.sheet import Row, Sheet, facts, section

@@ -159,9 +159,9 @@ class Sheet:
 
     def note(self, subject: Any, text: Any) -> Markup:
         """A note with its subject in words; UBL writes the subject into the text."""
-        written = _SUBJECT.fullmatch(self.text(text))
-        code, body = (written[1], written[2]) if written else ("", self.text(text))
-        heading = self.text(subject, "note_subjects") or (self.code("note_subjects", code) if code else "")
+        heading, body = self.text(subject, "note_subjects"), self.text(text)
+        if not heading and (written := _SUBJECT.fullmatch(body)):
+            heading, body = self.code("note_subjects", written[1]), written[2]
         return paragraph(join(tag("strong", f"{heading}: ") if heading else EMPTY, body)) if heading or body else EMPTY
 
 
