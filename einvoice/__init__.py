@@ -14,6 +14,7 @@ from einvoice.errors import EinvoiceError, FindingsError, RuleError, UnreadableD
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
+from einvoice.page import invoice_pdf, report_pdf
 from einvoice.pdf.embed import embed
 from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
@@ -41,7 +42,9 @@ __all__ = [
     "embed",
     "explain_error",
     "extract",
+    "invoice_pdf",
     "read",
+    "report_pdf",
     "validate",
     "write",
 ]

@@ -27,7 +27,9 @@ NAMES = [
     "embed",
     "explain_error",
     "extract",
+    "invoice_pdf",
     "read",
+    "report_pdf",
     "validate",
     "write",
 ]

@@ -172,7 +172,11 @@ def _left(left: list[_Same], lang: Language) -> Markup:
     for same in left:
         counted[same[0].code] += len(same)
         titles.setdefault(same[0].code, same[0].title(lang))
-    head = tag("tr", *(tag("th", words[key], scope="col") for key in ("rule", "title")), tag("th", words["count"], scope="col", class_="n"))
+    head = tag(
+        "tr",
+        *(tag("th", words[key], scope="col") for key in ("rule", "title")),
+        tag("th", words["count"], scope="col", class_="n"),
+    )
     rows = [
         tag("tr", tag("th", code, scope="row"), tag("td", titles[code]), tag("td", str(count), class_="n"))
         for code, count in counted.most_common()

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from einvoice.errors import quote
 from einvoice.page import figures
 from einvoice.page.findings import findings
 from einvoice.page.glyphs import REPLACEMENT
@@ -23,32 +22,21 @@ from einvoice.result.words import counts, declared
 if TYPE_CHECKING:
     from einvoice.result import Finding, Language, Layer, ValidationResult
 
+_MOST_IN_TITLE: Final = 60
 _MOST: Final = 200
 """So many characters of a name, or of whatever else the document says of itself."""
 
 
-def report_pdf(result: ValidationResult, lang: Language | None = None, *, when: datetime.datetime | None = None) -> bytes:
-    """The result as a PDF for people to read, print and keep: A4, PDF/A-3a and PDF/UA-1.
-
-    The same result at the same time gives the same bytes.
-
-    Args:
-        result: from `einvoice.validate`.
-        lang: language of the report, "de" or "en"; by default that of the result.
-        when: when the document was judged, with a time zone; now where it is None.
-
-    Raises:
-        ToolsMissing: weasyprint, or what it needs of the system, is not installed.
-    """
-    language = lang or result.lang
+def report_pdf(result: ValidationResult, lang: Language, *, when: datetime.datetime | None = None) -> bytes:
+    """See `einvoice.page.report_pdf`."""
     moment = when or datetime.datetime.now(datetime.UTC)
-    title = _title(result, language)
+    title = _title(result, lang)
     return render(
-        report_html(result, language, moment),
-        lang=language,
+        report_html(result, lang, moment),
+        lang=lang,
         title=title,
-        description=f"{title}: {WORDS[language]['valid' if result.is_valid else 'invalid']}",
-        css=_style(language),
+        description=f"{title}: {WORDS[lang]['valid' if result.is_valid else 'invalid']}",
+        css=_style(lang),
         when=moment,
     )
 
@@ -68,8 +56,14 @@ def report_html(result: ValidationResult, lang: Language, when: datetime.datetim
 
 
 def _title(result: ValidationResult, lang: Language) -> str:
-    number = quote(result.summary.invoice_number)
-    return " · ".join(filter(None, (WORDS[lang]["report"], number or quote(result.filename))))
+    about = _short(result.summary.invoice_number, _MOST_IN_TITLE) or _short(result.filename, _MOST_IN_TITLE)
+    return " · ".join(filter(None, (WORDS[lang]["report"], about)))
+
+
+def _short(text: str, most: int = _MOST) -> str:
+    """What the document says, on one line and bounded."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _verdict(result: ValidationResult, lang: Language) -> Markup:
@@ -95,38 +89,34 @@ def _subject(result: ValidationResult, lang: Language, when: datetime.datetime) 
     due = figures.number(amount, lang, places=2) if isinstance(amount, Decimal) else summary.amount_due
     date = result.invoice.issue_date.date
     invoice = (
-        ("BT-1", summary.invoice_number),
-        ("BT-2", figures.day(date, lang) if date else summary.invoice_date),
-        ("BT-27", summary.seller),
-        ("BT-44", summary.buyer),
-        ("BT-115", f"{due} {summary.currency}".strip()),
+        ("BT-1", _short(summary.invoice_number)),
+        ("BT-2", figures.day(date, lang) if date else _short(summary.invoice_date)),
+        ("BT-27", _short(summary.seller)),
+        ("BT-44", _short(summary.buyer)),
+        ("BT-115", _short(f"{due} {summary.currency}")),
     )
     file = (
-        (words["file"], result.filename),
-        (words["format"], declared(result)),
+        (words["file"], _short(result.filename)),
+        (words["format"], _short(declared(result))),
         *_container(result, lang),
         (words["mode"], words[result.stack.mode]),
         (words["when"], _moment(when, lang)),
     )
     named = [(words.get(number) or label(number, lang), value) for number, value in invoice]
-    identifier = ((words["specification"], identity.customization_id or ""),)
+    identifier = ((words["specification"], _short(identity.customization_id or "")),)
     pair = tag("div", *(tag("div", _facts(rows), class_="half") for rows in (named, file)), class_="pair")
     return join(tag("h2", words["judged"]), pair, _facts(identifier), _standing(result, lang))
 
 
 def _facts(rows: Iterable[tuple[str, str]]) -> Markup:
-    shown = [
-        tag("tr", tag("th", name, scope="row"), tag("td", quote(value.strip(), most=_MOST)))
-        for name, value in rows
-        if value.strip()
-    ]
+    shown = [tag("tr", tag("th", name, scope="row"), tag("td", value)) for name, value in rows if value]
     return tag("table", *shown, class_="facts") if shown else EMPTY
 
 
 def _container(result: ValidationResult, lang: Language) -> Iterable[tuple[str, str]]:
     container, words = result.container, WORDS[lang]
     if container is not None:
-        yield words["embedded"], container.name
+        yield words["embedded"], _short(container.name)
         yield words["container"], words["container_fine" if container.is_valid else "container_found"]
 
 
@@ -148,9 +138,13 @@ def _standing(result: ValidationResult, lang: Language) -> Markup:
 
 def _rules(result: ValidationResult, lang: Language) -> Markup:
     words = WORDS[lang]
-    head = tag("tr", *(tag("th", words[key], scope="col", **_numeric(key)) for key in ("layer", "rules", "number", "outcome")))
+    head = tag(
+        "tr", *(tag("th", words[key], scope="col", **_numeric(key)) for key in ("layer", "rules", "number", "outcome"))
+    )
     rows = [_layer(layer, result, lang) for layer in result.stack.layers]
-    return join(tag("h2", words["judged_by"]), tag("table", tag("thead", head), tag("tbody", *rows), class_="plain rules"))
+    return join(
+        tag("h2", words["judged_by"]), tag("table", tag("thead", head), tag("tbody", *rows), class_="plain rules")
+    )
 
 
 def _numeric(key: str) -> dict[str, str]:
