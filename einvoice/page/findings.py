@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from einvoice.errors import quote
 from einvoice.model.terms import name
+from einvoice.page.figures import number
 from einvoice.page.markup import EMPTY, Markup, join, tag
 from einvoice.page.words import WORDS
 from einvoice.result.words import NUMBERS, capital
@@ -26,10 +27,8 @@ if TYPE_CHECKING:
     from einvoice.result import Finding, Language
 
 _SEVERITIES: Final = ("fatal", "warning", "information")
-_MOST: Final = 300
-"""So many findings with words of their own are shown at most."""
-_MOST_OF_A_CODE: Final = 10
-"""So many of one code, where there are more findings than that."""
+_MOST: Final = 200
+"""So many findings with words of their own are shown at most; of each code as many as of any other."""
 _MOST_PLACES: Final = 8
 """So many places of one finding are listed."""
 _LONGEST_PATH: Final = 300
@@ -61,16 +60,18 @@ def _by_words(found: Iterable[Finding], lang: Language) -> list[_Same]:
 
 
 def _chosen(by_words: list[_Same]) -> tuple[list[_Same], list[_Same]]:
-    """What is shown, and what is counted only."""
-    if len(by_words) <= _MOST:
-        return by_words, []
+    """What is shown, and what is only counted: of the codes that come most often."""
+    numbers = Counter(same[0].code for same in by_words)
+    most_of_a_code = _MOST
+    while most_of_a_code > 1 and sum(min(count, most_of_a_code) for count in numbers.values()) > _MOST:
+        most_of_a_code -= 1
     seen: Counter[str] = Counter()
     shown: list[_Same] = []
     left: list[_Same] = []
     for same in by_words:
         code = same[0].code
         seen[code] += 1
-        (shown if seen[code] <= _MOST_OF_A_CODE and len(shown) < _MOST else left).append(same)
+        (shown if seen[code] <= most_of_a_code and len(shown) < _MOST else left).append(same)
     return shown, left
 
 
@@ -79,8 +80,8 @@ def _of_severity(kind: str, shown: list[_Same], found: Sequence[Finding], lang: 
     if not own:
         return EMPTY
     words = WORDS[lang]
-    number = sum(finding.severity == kind for finding in found)
-    head = (tag("h2", f"{words[kind]} ({number})"), tag("p", words[kind + "_means"], class_="means"))
+    count = Decimal(sum(finding.severity == kind for finding in found))
+    head = (tag("h2", f"{words[kind]} ({number(count, lang)})"), tag("p", words[kind + "_means"], class_="means"))
     return tag("section", *head, *_sections(own, lang), class_=kind)
 
 
@@ -112,8 +113,9 @@ def _about(same: _Same, lang: Language) -> Iterator[str]:
     if len(same) > 1:
         yield words["places"].format(count=len(same))
     elif first.line:
-        column = f", {words['column']} {first.column}" if first.column else ""
-        yield f"{capital(RESULT_WORDS[lang]['line'])} {first.line}{column}"
+        known = RESULT_WORDS[lang]
+        column = f", {known['column']} {first.column}" if first.column else ""
+        yield f"{capital(known['line'])} {first.line}{column}"
     if first.bt_field:
         yield f"{first.bt_field} {name(first.bt_field, lang)}"
     yield words.get(f"layer_{first.layer}", first.layer)
@@ -178,11 +180,16 @@ def _left(left: list[_Same], lang: Language) -> Markup:
         tag("th", words["count"], scope="col", class_="n"),
     )
     rows = [
-        tag("tr", tag("th", code, scope="row"), tag("td", titles[code]), tag("td", str(count), class_="n"))
+        tag(
+            "tr",
+            tag("th", code, scope="row"),
+            tag("td", titles[code]),
+            tag("td", number(Decimal(count), lang), class_="n"),
+        )
         for code, count in counted.most_common()
     ]
     return join(
         tag("h2", words["left"]),
-        tag("p", words["left_means"].format(count=sum(counted.values())), class_="means"),
+        tag("p", words["left_means"].format(count=number(Decimal(counted.total()), lang)), class_="means"),
         tag("table", tag("thead", head), tag("tbody", *rows), class_="plain left"),
     )
