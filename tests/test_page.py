@@ -73,7 +73,7 @@ def said(it: Filled, lang: str) -> list[list[str]]:
     if not raw:
         return []
     if isinstance(value, Number):
-        return [[number_forms(value, lang), [raw]][not isinstance(value.number, Decimal)], *unit(value, lang)]
+        return [number_forms(value, lang) if isinstance(value.number, Decimal) else [raw], *unit(value, lang)]
     if isinstance(value, Date) and value.date:
         return [[f"{value.date:%d.%m.%Y}"]] if lang == "de" else [[str(value.date.day)], [str(value.date.year)]]
     if isinstance(value, Binary):

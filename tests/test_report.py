@@ -290,7 +290,7 @@ def test_the_words_are_complete_and_used():
     sources = "".join(path.read_text() for path in glyphs.FONTS.parent.glob("*.py") if path.name != "words.py")
     composed = ("_sign", "_means", "layer_", "BT-", "current", "compatibility", "fatal", "warning", "information")
     unused = [key for key in WORDS["de"] if not any(part in key for part in composed) and f'"{key}"' not in sources]
-    assert unused == ["expected", "actual", "difference"], "the names of NUMBERS"
+    assert unused == ["expected", "actual", "difference"], "the names of numbers that are compared"
 
 
 def test_the_public_function_imports_the_renderer_when_called_only():

@@ -7,7 +7,7 @@ counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -17,11 +17,10 @@ from einvoice.model.terms import name
 from einvoice.page.figures import number
 from einvoice.page.markup import EMPTY, Markup, join, tag
 from einvoice.page.words import WORDS
-from einvoice.result.words import NUMBERS, capital
+from einvoice.result.words import capital, compared
 from einvoice.result.words import WORDS as RESULT_WORDS
 from einvoice.result.words import severity as judged
 from einvoice.rulebook.sections import SECTIONS, title
-from einvoice.rulebook.shown import show
 
 if TYPE_CHECKING:
     from einvoice.result import Finding, Language
@@ -123,18 +122,16 @@ def _about(same: _Same, lang: Language) -> Iterator[str]:
 
 def _numbers(finding: Finding, lang: Language) -> Markup:
     """What was compared, a column each."""
-    words, values = WORDS[lang], finding.values
-    known = [key for key in NUMBERS if key in values]
-    if not known:
+    told = list(compared(finding, lang))
+    if not told:
         return EMPTY
-    head = tag("tr", *(tag("th", words[key], scope="col") for key in known))
-    row = tag("tr", *(tag("td", _number(values[key], values, lang)) for key in known))
+    head = tag("tr", *(tag("th", WORDS[lang][name], scope="col") for name, _ in told))
+    row = tag("tr", *(tag("td", _minus(finding.values.get(name), text)) for name, text in told))
     return tag("table", tag("thead", head), tag("tbody", row), class_="numbers")
 
 
-def _number(value: Any, beside: Mapping[str, Any], lang: Language) -> str:
-    shown = show(value, beside, lang)
-    return f"−{shown[1:]}" if isinstance(value, Decimal) and shown.startswith("-") else shown
+def _minus(value: Any, text: str) -> str:
+    return text.replace("-", "−", 1) if isinstance(value, Decimal) else text
 
 
 def _told(name: str, text: str, kind: str) -> Markup:

@@ -89,11 +89,11 @@ class Sheet:
         return text
 
     def _number(self, value: Number, currency: bool) -> str:
-        number = value.number
-        if not isinstance(number, Decimal):
-            return value.raw.strip()
-        text = figures.number(number, self.lang, places=_CENTS if isinstance(value, Amount) else 0)
-        beside = ""
+        number, text, beside = value.number, value.raw.strip(), ""
+        if not text:
+            return ""
+        if isinstance(number, Decimal):
+            text = figures.number(number, self.lang, places=_CENTS if isinstance(value, Amount) else 0)
         if isinstance(value, Percentage):
             beside = "%"
         elif isinstance(value, Quantity):
@@ -102,7 +102,7 @@ class Sheet:
             beside = value.currency
         return f"{text}\u00a0{beside}" if beside else text
 
-    def _unit(self, code: str, number: Decimal) -> str:
+    def _unit(self, code: str, number: Any) -> str:
         """A unit in words, of which the table has the singular before the plural where they differ."""
         words = meaning("units", code.strip(), self.lang)
         if words is None:
