@@ -17,8 +17,8 @@ from einvoice.model.terms import name
 from einvoice.page.figures import number
 from einvoice.page.markup import EMPTY, Markup, join, tag
 from einvoice.page.words import WORDS
-from einvoice.result.words import capital, compared
 from einvoice.result.words import WORDS as RESULT_WORDS
+from einvoice.result.words import capital, compared
 from einvoice.result.words import severity as judged
 from einvoice.rulebook.sections import SECTIONS, title
 
