@@ -15,7 +15,8 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
 from einvoice.result import Finding, ValidationResult, explain_error
-from einvoice.rulebook.catalog import CatalogEntry, catalog
+from einvoice.result.catalog import catalog
+from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.syntax.writer import write
 from einvoice.validate import read, validate
 

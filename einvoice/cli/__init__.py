@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from einvoice.cli import convert, explain, rules, validate
+from einvoice.cli import catalog, convert, explain, rules, validate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version, and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (validate, convert, explain, rules):
+    for command in (validate, convert, explain, catalog, rules):
         command.add_to(commands)
     return parser
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import functools
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -101,6 +101,22 @@ def section(number: str, language: str) -> str:
     while number not in _SECTIONS:
         number = term(number).parent
     return _SECTIONS[number][language]
+
+
+def leading(numbers: Sequence[str]) -> str:
+    """The first of these terms, "BT-…"; the first term of the group where it is one, "" where there is none.
+
+    >>> leading(["BT-106", "BT-131"]), leading(["BG-5"]), leading([])
+    ('BT-106', 'BT-35', '')
+    """
+    if not numbers or numbers[0].startswith("BT-"):
+        return numbers[0] if numbers else ""
+    return next((it for it in terms() if it.startswith("BT-") and numbers[0] in _groups_around(it)), "")
+
+
+def _groups_around(number: str) -> Iterator[str]:
+    while number := terms()[number].parent:
+        yield number
 
 
 def path_of(number: str) -> str:

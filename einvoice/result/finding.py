@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from einvoice.model.terms import terms as business_terms
+from einvoice.model.terms import leading
 from einvoice.result.location import NOWHERE, Location
 from einvoice.result.texts import Language
 from einvoice.result.words import WORDS, in_line
@@ -113,10 +113,7 @@ class Finding:
     @property
     def bt_field(self) -> str:
         """The leading business term, "BT-…"; of a group its first term; "" where there is none."""
-        if not self.terms:
-            return ""
-        leading = self.terms[0]
-        return leading if leading.startswith("BT-") else next(_terms_of_group(leading), "")
+        return leading(self.terms)
 
     @property
     def doc_url(self) -> str:
@@ -151,17 +148,6 @@ class Finding:
 
     def __repr__(self) -> str:
         return f"<Finding {self.code}: {self.severity}, line {self.line}>"
-
-
-def _terms_of_group(group: str) -> Iterator[str]:
-    """The business terms of a group and of the groups below it, in the norm's order."""
-    known = business_terms()
-    for number, term in known.items():
-        above = term.parent
-        while above and above != group:
-            above = known[above].parent
-        if above and number.startswith("BT-"):
-            yield number
 
 
 def _json(value: Any) -> Any:

@@ -31,9 +31,10 @@ class CatalogEntry(NamedTuple):
 
     ``severity`` and ``terms`` are those of UBL where the syntaxes differ; ``severities`` and ``never`` (why the rule
     cannot be broken) say it for each. ``texts`` are by language and name, ``stand_ins`` what they quote where no
-    invoice is at hand. ``examples`` are the situations that break the rule. ``xpaths`` say for each syntax where the
-    rule points (prefixes: `einvoice.NAMESPACES`). ``notes`` are what is to be known of the rule itself (`notes.Note`,
-    by the names of its parts); those with an ``until`` are about older releases.
+    invoice is at hand. ``examples`` are, by language, situations that break the rule. ``points_at`` is the leading term
+    in each syntax that can break it, ``xpaths`` where that stands (prefixes: `einvoice.NAMESPACES`); only
+    `einvoice.catalog` has worked them out for every rule. ``notes`` are what is to be known of the rule itself
+    (`notes.Note`, by the names of its parts); those with an ``until`` are about older releases.
     """
 
     code: str
@@ -51,8 +52,9 @@ class CatalogEntry(NamedTuple):
     severities: dict[str, str] = {}  # noqa: RUF012 (the default of a tuple's field; entries are never changed)
     never: dict[str, str] = {}  # noqa: RUF012
     stand_ins: dict[str, str] = {}  # noqa: RUF012
-    examples: tuple[str, ...] = ()
+    examples: dict[str, tuple[str, ...]] = {}  # noqa: RUF012
     xpaths: dict[str, str] = {}  # noqa: RUF012
+    points_at: dict[str, str] = {}  # noqa: RUF012
     notes: tuple[dict[str, Any], ...] = ()
 
     def title(self, language: str, values: Values = None) -> str:

@@ -9,19 +9,28 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import RuleError
-from einvoice.rulebook import rows, sections
+from einvoice.rulebook import rows, sections, situations
 from einvoice.rulebook.build import Shelf
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.contexts import Contexts
 from einvoice.rulebook.language import Where
-from einvoice.rulebook.load import TEXTS, Definition, check_keys, check_texts, natural
+from einvoice.rulebook.load import (
+    LANGUAGES,
+    TEXTS,
+    Definition,
+    Sentence,
+    check_examples,
+    check_keys,
+    check_texts,
+    natural,
+)
 from einvoice.rulebook.notes import DIFFERS_OF_TEXTS, check_found, check_notes, notes
 from einvoice.rulebook.proof import terms_at
 from einvoice.rulebook.rule import SYNTAXES
 
 _TEXT_KEYS: Final = {
     "code": str, "severity": str, "layer": str, "section": str, "terms": list, "source": str, "de": dict, "en": dict,
-    "differs": list,
+    "examples": dict, "differs": list,
 }  # fmt: skip
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
@@ -31,18 +40,18 @@ def entries(folder: Path) -> Iterator[CatalogEntry]:
     shelf = Shelf(folder)
     for name, definitions in shelf.definitions.items():
         for definition in definitions:
-            yield from _of_rule(definition, shelf.contexts[name])
+            yield from _of_rule(definition, shelf.contexts[name], folder)
     composed = {entry.code: entry for entry in rows.entries_of_rows(folder / rows.FOLDER)}
     _note_rows(composed, folder / rows.FOLDER / "differs.toml")
     for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
         if path.parent.name not in (*shelf.sets, rows.FOLDER):
             entry = entry_of_text(path)
             row = composed.pop(entry.code, None)  # texts written by hand stand in for those put together from a row
-            yield entry if row is None else entry._replace(severities=row.severities)
+            yield entry if row is None else entry._replace(severities=row.severities, xpaths=row.xpaths)
     yield from composed.values()
 
 
-def _of_rule(definition: Definition, contexts: Contexts) -> Iterator[CatalogEntry]:
+def _of_rule(definition: Definition, contexts: Contexts, folder: Path) -> Iterator[CatalogEntry]:
     """One entry, or two where the syntaxes have codes of their own."""
     newest = definition.ruleset.newest
     by_code: dict[str, list[str]] = {}
@@ -68,9 +77,25 @@ def _of_rule(definition: Definition, contexts: Contexts) -> Iterator[CatalogEntr
             {syntax: it.severity for syntax, it in sentences.items()},
             {syntax: it.never for syntax, it in sentences.items() if it.never},
             _stand_ins(definition, syntaxes, contexts),
-            tuple(example.about for example in definition.examples("invalid")),
+            definition.told or situations.told(definition, first, folder),
+            _paths(sentences, contexts),
+            points_at=_points_at(sentences),
             notes=tuple(note.plain() for note in definition.notes),
         )
+
+
+def _points_at(sentences: Mapping[str, Sentence]) -> dict[str, str]:
+    """The leading term in each syntax in which the rule can be broken; in all where it can in none."""
+    judged = {syntax: it for syntax, it in sentences.items() if not it.never} or sentences
+    return {syntax: it.terms[0] for syntax, it in judged.items() if it.terms}
+
+
+def _paths(sentences: Mapping[str, Sentence], contexts: Contexts) -> dict[str, str]:
+    """Where a rule looks that reads no business term: its context."""
+    found = {
+        syntax: contexts.get(it.context, syntax) for syntax, it in sentences.items() if not it.terms and it.context
+    }
+    return {syntax: context.xpath for syntax, context in found.items() if context}
 
 
 def _stand_ins(definition: Definition, syntaxes: list[str], contexts: Contexts) -> dict[str, str]:
@@ -98,6 +123,7 @@ def entry_of_text(path: Path) -> CatalogEntry:
         raise RuleError(str(error), file=file) from None
     check_keys(data, _TEXT_KEYS, file)
     check_texts(data, file)
+    check_examples(data, file)
     for key in ("code", "severity", "section"):
         if key not in data:
             raise RuleError("is missing", file=file, key=key)
@@ -108,9 +134,11 @@ def entry_of_text(path: Path) -> CatalogEntry:
         data.get("layer", path.parent.name),
         sections.section(data["section"], terms, file),
         terms,
-        {language: {key: data[language][key] for key in TEXTS} for language in ("de", "en")},
+        {language: {key: data[language][key] for key in TEXTS} for language in LANGUAGES},
         file,
         data.get("source", ""),
+        examples={language: tuple(data.get("examples", {}).get(language, ())) for language in LANGUAGES},
+        points_at=dict.fromkeys(SYNTAXES, terms[0]) if terms else {},
         notes=_notes_of_text(data, file),
     )
 

@@ -30,7 +30,7 @@ _FILE: Final = {
     **_OVERLAY,
     "codes": dict, "layer": str, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
     "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "earlier": list, "differs": list,
-    "notes": list, "valid": list, "invalid": list,
+    "notes": list, "valid": list, "invalid": list, "examples": dict,
 }  # fmt: skip
 _ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
     "earlier": _EARLIER,
@@ -110,6 +110,12 @@ class Definition:
         """The ``valid`` or ``invalid`` examples of this code."""
         chosen = (entry for entry in self.data.get(kind, ()) if self.code in entry.get("codes", [self.code]))
         return [_example(fill(entry, self.member)) for entry in chosen]
+
+    @property
+    def told(self) -> dict[str, tuple[str, ...]]:
+        """Examples that the file tells in words, where its ``invalid`` ones do not say enough; empty without."""
+        said = self.data.get("examples", {})
+        return {language: tuple(fill(texts, self._constants(language))) for language, texts in said.items()}
 
     @property
     def notes(self) -> list[Note]:
@@ -295,6 +301,18 @@ def _check_file(data: Mapping[str, Any], file: str) -> None:
             raise RuleError("says until which version it held", file=file, key="earlier.until")
     check_notes(data, file)
     check_texts(data, file)
+    check_examples(data, file)
+
+
+def check_examples(data: Mapping[str, Any], file: str) -> None:
+    """Examples in words, if there are any: as many in one language as in the other; ``RuleError`` otherwise."""
+    if "examples" not in data:
+        return
+    told = data["examples"]
+    check_keys(told, dict.fromkeys(LANGUAGES, list), file, "examples")
+    one, other = (len(told.get(language, ())) for language in LANGUAGES)
+    if one != other or not one:
+        raise RuleError("has the same examples in both languages", file=file, key="examples")
 
 
 def check_texts(data: Mapping[str, Any], file: str) -> None:

@@ -81,7 +81,9 @@ class Composer:
             terms,
             {lang: {name: _filled(texts[lang][name], words[lang]) for name in TEXTS} for lang in LANGUAGES},
             f"{FOLDER}/{file.name}",
-            examples=(_filled(texts["example"], words["en"]),) if "example" in texts else (),
+            examples={
+                lang: (_filled(texts[lang]["example"], words[lang]),) for lang in LANGUAGES if "example" in texts[lang]
+            },
         )
 
     def _kind(self, row: Mapping[str, str]) -> str:

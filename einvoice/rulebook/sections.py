@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from einvoice.errors import RuleError
+from einvoice.model.terms import section as name_of_section
 from einvoice.model.terms import terms as business_terms
 
 #: By the business group that begins the section; everything else belongs to the document.
@@ -32,6 +33,16 @@ def section(said: str | None, terms: Sequence[str], file: str) -> str:
     if said is not None and said not in SECTIONS:
         raise RuleError("is one of " + ", ".join(SECTIONS), file=file, key="section")
     return said or (_of_term(terms[0], file) if terms else "document")
+
+
+def title(section: str, language: str) -> str:
+    """What a bookkeeper calls a section. Raises ``LookupError`` for an unknown one.
+
+    >>> title("vat", "de"), title("document", "en")
+    ('Umsatzsteuer', 'Header')
+    """
+    groups = {name: group for group, name in reversed(_OF_GROUP.items())} | {"document": ""}
+    return name_of_section(groups[section], language)
 
 
 def _of_term(number: str, file: str) -> str:

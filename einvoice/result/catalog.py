@@ -1,0 +1,176 @@
+"""Every code that a finding can have, with its texts: for integrations, for readers, for notebooks."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from einvoice.data import rules_folder
+from einvoice.model.terms import leading
+from einvoice.result.texts import LANGUAGES, Language
+from einvoice.rulebook import catalog as rulebook
+from einvoice.rulebook.catalog import CatalogEntry
+from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
+from einvoice.rulebook.sections import SECTIONS
+from einvoice.rulebook.versions import read_ruleset
+from einvoice.syntax.paths import path_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The layers, from the file to the rules of a country.
+LAYERS: Final = ("file", "schema", "en16931", "cius", "extension", "profile", "pdf")
+COLUMNS: Final = (
+    "code",
+    "severity",
+    "layer",
+    "section",
+    "bt_field",
+    "terms",
+    "title",
+    "explanation",
+    "fix",
+    "examples",
+    "xpath_ubl",
+    "xpath_cii",
+    "source",
+    "since",
+    "until",
+)
+
+
+class Catalog(Mapping[str, CatalogEntry]):
+    """The entries by code, those of rules in their order; an alias finds its entry too, but is not listed."""
+
+    def __init__(self, entries: rulebook.Catalog, xrechnung_version: str) -> None:
+        self._entries = entries
+        self.xrechnung_version = xrechnung_version
+
+    def __getitem__(self, code: str) -> CatalogEntry:
+        entry = self._entries[code]
+        found = {syntax: path_of(number, syntax) for syntax, number in entry.points_at.items()} | entry.xpaths
+        return entry._replace(xpaths={syntax: found[syntax] for syntax in SYNTAXES if found.get(syntax)})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @functools.cached_property
+    def version(self) -> str:
+        """Sixteen hexadecimal digits that change whenever a rule or a text does."""
+        said = [self._entries.digest, *(list(self._items(lang)) for lang in LANGUAGES)]
+        return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
+    def to_dict(self, lang: Language = "de") -> dict[str, Any]:
+        """The catalog as the HTTP interface answers it, ready for JSON."""
+        return {
+            "status": "ok",
+            "catalog_version": self.version,
+            "xrechnung_version": self.xrechnung_version,
+            "rule_count": len(self),
+            "language": lang,
+            "items": list(self._items(lang)),
+        }
+
+    def to_frame(self, lang: Language = "de") -> pd.DataFrame:
+        """The catalog as a pandas table, one row a code, in the order of the catalog.
+
+        Columns: `code`; `severity` (ordered: information, warning, fatal), `layer` and `section` as categories;
+        `bt_field`, the leading business term; `terms`, all of them, separated by blanks; `title`, `explanation` and
+        `fix` in `lang`; `examples`, separated by line ends; `xpath_ubl` and `xpath_cii`; `source`; `since` and
+        `until`, the releases of the rule set that have it. "" where there is nothing to say.
+
+        Raises:
+            ImportError: pandas is not installed (extra "notebook").
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("A table needs pandas: pip install 'einvoice-toolkit[notebook]'") from error
+        frame = pd.DataFrame([self._row(entry, lang) for entry in self.values()], columns=list(COLUMNS))
+        severities = pd.CategoricalDtype(list(reversed(SEVERITIES)), ordered=True)
+        layers, sections = pd.CategoricalDtype(list(LAYERS)), pd.CategoricalDtype(list(SECTIONS))
+        return frame.astype({"severity": severities, "layer": layers, "section": sections})
+
+    def to_markdown(self, lang: Language = "de") -> str:
+        """The catalog as a document in Markdown, by layer and section; each code is an anchor."""
+        from einvoice.result.catalog_page import markdown
+
+        return markdown(self, lang)
+
+    def to_html(self, lang: Language = "de") -> str:
+        """The catalog as a page that needs nothing else and runs no script; each code is an anchor."""
+        from einvoice.result.catalog_page import html
+
+        return html(self, lang)
+
+    def _items(self, lang: Language) -> Iterator[dict[str, Any]]:
+        return (_item(entry, lang) for entry in self.values())
+
+    def _row(self, entry: CatalogEntry, lang: Language) -> tuple[str, ...]:
+        return (
+            entry.code,
+            entry.severity,
+            entry.layer,
+            entry.section,
+            leading(entry.terms),
+            " ".join(entry.terms),
+            entry.title(lang),
+            entry.explanation(lang),
+            entry.fix(lang),
+            "\n".join(entry.examples.get(lang, ())),
+            *(entry.xpaths.get(syntax, "") for syntax in SYNTAXES),
+            entry.source,
+            entry.since,
+            entry.until,
+        )
+
+    def __repr__(self) -> str:
+        return f"<Catalog {self.version}: {len(self)} codes, XRechnung {self.xrechnung_version}>"
+
+    def _repr_html_(self) -> str:
+        from einvoice.result.catalog_page import short_html
+
+        return short_html(self)
+
+
+def _item(entry: CatalogEntry, lang: Language) -> dict[str, Any]:
+    """One code as the HTTP interface answers it; `xpath` selects the place in documents of either syntax."""
+    return {
+        "code": entry.code,
+        "severity": entry.severity,
+        "validation_layer": entry.layer,
+        "section": entry.section,
+        "title": entry.title(lang),
+        "explanation": entry.explanation(lang),
+        "fix": entry.fix(lang),
+        "bt_field": leading(entry.terms),
+        "terms": list(entry.terms),
+        "xpath": " | ".join(entry.xpaths.values()),
+        "xpaths": dict(entry.xpaths),
+        "examples": list(entry.examples.get(lang, ())),
+        "notes": list(notes(entry, lang)),
+        "doc_url": f"/catalog/{entry.code}",
+    }
+
+
+def notes(entry: CatalogEntry, lang: Language) -> Iterator[dict[str, str]]:
+    """What is to be known of a rule itself: kind, text, source ("" without) and the syntax that it is about ("": both).
+
+    Notes on older releases are left to the findings of those.
+    """
+    for number, note in enumerate(entry.notes):
+        if not note["until"]:
+            said = entry.note(number, lang)
+            yield {"kind": note["kind"], "text": said, "source": note["source"], "syntax": note["syntax"]}
+
+
+@functools.cache
+def catalog() -> Catalog:
+    """The catalog that comes with einvoice: every code of every layer, for the current rules."""
+    national = read_ruleset(rules_folder() / "xrechnung")
+    return Catalog(rulebook.catalog(), national.versions[-1].specification)

@@ -1,0 +1,296 @@
+"""The catalog: complete, in both languages, and the same for programs, readers and notebooks."""
+
+import builtins
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import einvoice
+from einvoice.cli import main
+from einvoice.model.source import NAMESPACES
+from einvoice.result.catalog import COLUMNS, LAYERS, catalog, notes
+from einvoice.rulebook.rule import SYNTAXES
+from einvoice.rulebook.sections import SECTIONS, title
+from einvoice.syntax.xml import parse
+
+LANGUAGES = ("de", "en")
+#: The codes of the official artefacts, as published: EN 16931 1.3.16 (UBL, CII) and XRechnung 2.6.0 with Peppol's.
+OFFICIAL = (Path(__file__).parent / "official_codes.txt").read_text("utf-8").split()
+#: Words that the other language does not have; "die", "in", "was" and so on are in both.
+FOREIGN = {
+    "de": re.compile(
+        r"\b(the|must|should|which|is|are|of|and|not|with|without|has|have|does|this|that|given|missing)\b"
+    ),
+    "en": re.compile(r"\b(der|das|muss|nicht|wird|ist|sind|ein|eine|und|oder|mit|ohne|fehlt|angegeben|aus|zum|zur)\b"),
+}
+#: Names and codes that look like words: in quotes, in markup, or of the syntaxes.
+NOT_PROSE = re.compile(r"„[^“]*“|“[^”]*”|`[^`]*`|<[^>]*>|https?://\S+|\b\w+:\w+\b|\([^()]*UStG\)")
+
+
+def composed(entry):
+    """Whether the texts of an entry are made from a row of a table."""
+    return entry.file.startswith("syntax/")
+
+
+def texts(entry, lang):
+    known = [note["text"] for note in notes(entry, lang)]
+    return [entry.title(lang), entry.explanation(lang), entry.fix(lang), *entry.examples.get(lang, ()), *known]
+
+
+CODES = list(catalog())
+WRITTEN = [code for code in CODES if not composed(catalog()[code])]
+
+
+# ---------------------------------------------------------------- which codes
+
+
+def test_every_official_code_is_there_and_the_count_says_so():
+    retired = {code for code in CODES if catalog()[code].until}
+    own = {code for code in CODES if catalog()[code].layer in ("file", "schema")}
+    assert len(OFFICIAL) == len(set(OFFICIAL)) == 1642
+    assert not set(OFFICIAL) - set(CODES)
+    assert not (retired | own) & set(OFFICIAL)
+    assert retired == {"BR-CO-25", "BR-CO-27"}
+    assert set(CODES) == {*OFFICIAL, *retired, *own}
+    assert catalog().to_dict()["rule_count"] == len(OFFICIAL) + len(retired) + len(own)
+
+
+# ---------------------------------------------------------------- what it says
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_text_is_empty_and_none_has_a_gap(lang):
+    for code in CODES:
+        for text in texts(catalog()[code], lang):
+            assert text.strip() == text != "", code
+            assert not re.search(r"[{}]|  ", text), f"{code}: {text}"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_text_is_in_the_other_language(lang):
+    found = {
+        f"{code}: {text}"
+        for code in CODES
+        for text in texts(catalog()[code], lang)
+        if FOREIGN[lang].search(NOT_PROSE.sub(" ", text))
+    }
+    assert not found
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_two_rules_share_a_title(lang):
+    """Apart from one rule that has a code of its own in each syntax."""
+    entries = [catalog()[code] for code in WRITTEN]
+    titles = Counter(entry.title(lang) for entry in entries)
+    for shared in [found for found, count in titles.items() if count > 1]:
+        one, other = (entry for entry in entries if entry.title(lang) == shared)
+        assert one.file == other.file, shared
+        assert not set(one.severities) & set(other.severities), shared
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_code_has_examples_in_both_languages(code):
+    examples = catalog()[code].examples
+    assert set(examples) == set(LANGUAGES)
+    assert len(examples["de"]) == len(examples["en"]) >= 1
+    for lang in LANGUAGES:
+        assert len(set(examples[lang])) == len(examples[lang])
+
+
+def test_every_code_has_a_place_in_the_order():
+    for entry in catalog().values():
+        assert entry.layer in LAYERS
+        assert entry.section in SECTIONS
+    for section in SECTIONS:
+        assert title(section, "de") != title(section, "en") or section == "delivery"
+
+
+# ---------------------------------------------------------------- where it points
+
+
+def test_every_rule_that_reads_terms_points_at_them_in_each_syntax_that_can_break_it():
+    for code in WRITTEN:
+        entry = catalog()[code]
+        if entry.layer in ("file", "schema"):
+            continue
+        can = {syntax for syntax in entry.severities if syntax not in entry.never} or set(entry.severities)
+        assert can == set(entry.xpaths), code
+
+
+def test_places_are_xpaths(sample):
+    documents = {syntax: parse(sample(f"{syntax.lower()}-invoice.xml").read_bytes()) for syntax in SYNTAXES}
+    found = Counter()
+    for entry in catalog().values():
+        for syntax, path in entry.xpaths.items():
+            found[syntax] += bool(documents[syntax].xpath(path, namespaces=NAMESPACES))
+    assert min(found.values()) > 100
+
+
+def test_a_place():
+    assert catalog()["BR-CO-10"].xpaths["UBL"] == "/*/cac:LegalMonetaryTotal/cbc:LineExtensionAmount"
+    assert catalog()["BR-CO-10"].xpaths["CII"].endswith("HeaderMonetarySummation/ram:LineTotalAmount")
+    assert set(catalog()["BR-DEX-09"].xpaths) == {"UBL"}
+
+
+# ---------------------------------------------------------------- for programs
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_answer_has_the_form_of_the_interface(lang):
+    answer = json.loads(json.dumps(catalog().to_dict(lang)))
+    strings = ["code", "severity", "section", "title", "explanation", "fix", "bt_field", "xpath"]
+    assert answer["status"] == "ok"
+    assert answer["language"] == lang
+    assert answer["xrechnung_version"] == "3.0.2"
+    assert re.fullmatch("[0-9a-f]{16}", answer["catalog_version"])
+    assert answer["rule_count"] == len(answer["items"]) == len(CODES)
+    assert [item["code"] for item in answer["items"]] == CODES
+    for item in answer["items"]:
+        assert all(isinstance(item[name], str) for name in strings)
+        assert all(isinstance(example, str) for example in item["examples"])
+        assert item["severity"] in ("fatal", "warning", "information")
+
+
+def test_notes_are_told_but_not_those_on_older_releases():
+    items = {item["code"]: item for item in catalog().to_dict("en")["items"]}
+    note = next(note for note in items["BR-CO-17"]["notes"] if note["kind"] == "milder")
+    assert "exact to the cent" in note["text"]
+    assert note["source"].startswith("https://")
+    assert note["text"] in catalog().to_html("en")
+    older = [note for entry in catalog().values() for note in entry.notes if note["until"]]
+    assert older
+    assert sum(len(item["notes"]) for item in items.values()) + len(older) == sum(
+        len(entry.notes) for entry in catalog().values()
+    )
+
+
+def test_a_group_is_told_by_its_first_term():
+    items = {item["code"]: item for item in catalog().to_dict("en")["items"]}
+    assert (items["BR-CO-10"]["bt_field"], items["BR-08"]["bt_field"]) == ("BT-106", "BT-35")
+    assert items["FILE-EMPTY"]["bt_field"] == items["FILE-EMPTY"]["xpath"] == ""
+
+
+def test_the_version_is_the_same_for_both_languages():
+    assert catalog().to_dict("de")["catalog_version"] == catalog().to_dict("en")["catalog_version"] == catalog().version
+
+
+def test_the_face_has_this_catalog():
+    assert einvoice.catalog() is catalog()
+    assert repr(catalog()) == f"<Catalog {catalog().version}: {len(CODES)} codes, XRechnung 3.0.2>"
+
+
+def test_a_table():
+    frame = catalog().to_frame("en")
+    assert list(frame.columns) == list(COLUMNS)
+    assert list(frame.code) == CODES
+    assert not frame.isna().any().any()
+    assert frame.severity.max() == "fatal"
+    assert (frame.severity >= "warning").sum() > 1000
+    row = frame.set_index("code").loc["BR-CO-10"]
+    assert (row.layer, row.section, row.terms) == ("en16931", "totals", "BT-106 BT-131")
+
+
+def test_a_table_needs_pandas(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest):
+        if name == "pandas":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"einvoice-toolkit\[notebook\]"):
+        catalog().to_frame()
+
+
+# ---------------------------------------------------------------- for readers
+
+
+class Page(HTMLParser):
+    """The structure of a page: what is open where, all anchors and all links."""
+
+    VOID = ("meta", "br")
+
+    def __init__(self, content):
+        super().__init__()
+        self.open, self.tags, self.anchors, self.links, self.attributes = [], Counter(), [], [], Counter()
+        self.feed(content)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags[tag] += 1
+        self.attributes.update(name for name, _ in attributes)
+        self.anchors += [value for name, value in attributes if name == "id"]
+        self.links += [value for name, value in attributes if name == "href"]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_page_is_whole(lang):
+    content = catalog().to_html(lang)
+    page = Page(content)
+    assert not page.open
+    assert f'<html lang="{lang}">' in content
+    assert page.tags["main"] == page.tags["h1"] == page.tags["nav"] == 1
+    assert page.tags["article"] == len(CODES)
+    assert len(page.anchors) == len(set(page.anchors))
+    assert set(CODES) <= set(page.anchors)
+    assert {link.removeprefix("#") for link in page.links} <= set(page.anchors)
+    assert not {"script", "img", "link", "iframe"} & set(page.tags)
+    assert not {name for name in page.attributes if name.startswith("on")}
+    assert "prefers-color-scheme:dark" in content
+    assert "@media print" in content
+
+
+def test_markup_in_texts_is_shown_and_not_obeyed():
+    assert "&lt;cbc:AccountingCost/&gt;" in catalog().to_html("de")
+    markdown = catalog().to_markdown("de")
+    assert "&lt;cbc:AccountingCost/&gt;" in markdown
+    assert not re.search(r"<(?!a id=|/a>)", re.sub(r"`[^`\n]*`", "", markdown))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_markdown_has_an_anchor_for_each_code(lang):
+    content = catalog().to_markdown(lang)
+    assert content.count("\n#### ") == len(CODES)
+    for code in CODES:
+        assert f'<a id="{code}"></a>' in content
+
+
+def test_a_notebook_shows_the_layers():
+    shown = catalog()._repr_html_()
+    assert Page(shown).tags["tr"] == 1 + len({catalog()[code].layer for code in CODES})
+    assert len(shown) < 2000
+
+
+# ---------------------------------------------------------------- by command
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_command_prints_json(capsys, lang):
+    assert main(["catalog", "--lang", lang]) == 0
+    assert json.loads(capsys.readouterr().out) == catalog().to_dict(lang)
+
+
+@pytest.mark.parametrize(
+    ("layout", "begins"), [("json", "{"), ("markdown", "# Error catalog"), ("html", "<!doctype html>")]
+)
+def test_the_command_writes_a_file(tmp_path, capsys, layout, begins):
+    path = tmp_path / "catalog"
+    assert main(["catalog", "--lang", "en", "--format", layout, "-o", str(path)]) == 0
+    assert capsys.readouterr().out == ""
+    assert path.read_text("utf-8").startswith(begins)
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path, capsys):
+    path = tmp_path / "nowhere" / "catalog"
+    assert main(["catalog", "-o", str(path)]) == 2
+    assert str(path) in capsys.readouterr().err
