@@ -1,0 +1,36 @@
+"""The error catalog."""
+
+import functools
+
+import einvoice
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from appliance.api.described import problems
+from appliance.api.parameters import INVALID_LANGUAGE, Lang
+from appliance.documents import Document
+from appliance.problems import Language
+from appliance.schemas import CatalogAnswer
+from appliance.services import Services
+
+_NOT_MODIFIED = {304: {"description": "The caller has it already (If-None-Match)."}}
+
+
+@functools.cache
+def _document(lang: Language) -> Document:
+    return Document.of_json(einvoice.catalog().to_dict(lang))
+
+
+def routes(services: Services) -> APIRouter:
+    """Return the route."""
+    router = APIRouter()
+
+    @router.get(
+        "/errors/catalog", response_model=CatalogAnswer, responses={**problems(INVALID_LANGUAGE), **_NOT_MODIFIED}
+    )
+    def error_catalog(request: Request, lang: Lang) -> Response:
+        """Return all codes that a finding can have, with their texts."""
+        return _document(lang).response(request)
+
+    return router
