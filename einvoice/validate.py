@@ -18,7 +18,19 @@ from einvoice.data import rules_folder
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Value
-from einvoice.result import LANGUAGES, Finding, Language, Layer, Mode, Places, Severity, Stack, Status, ValidationResult
+from einvoice.result import (
+    LANGUAGES,
+    Finding,
+    Language,
+    Layer,
+    Mode,
+    Original,
+    Places,
+    Severity,
+    Stack,
+    Status,
+    ValidationResult,
+)
 from einvoice.rulebook import engine
 from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.rule import Fired
@@ -60,6 +72,7 @@ def read(source: xml.Source) -> Invoice:
     return reader.read(document.getroot())
 
 
+@reader.collector_at_rest()
 def validate(
     source: xml.Source,
     *,
@@ -101,7 +114,8 @@ def validate(
     judging.uncovered(invoice)
     milliseconds = round((time.perf_counter() - started) * 1000)
     stack = Stack(mode, _status(identity), tuple(judging.layers), _national())
-    return ValidationResult(judging.sorted(), identity, stack, invoice, lang, filename, milliseconds)
+    original = Original(data, invoice)
+    return ValidationResult(judging.sorted(), identity, stack, original, lang, filename, milliseconds)
 
 
 def _parse(data: bytes) -> Any:
@@ -125,15 +139,15 @@ class _Judging:
         self._places = Places(data)
         self._identity = identity
         self._lang = lang
+        self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, once somebody asks
         self._broken = False  # the schema
         self._told: set[Any] = set()  # elements that a rule about elements has found
 
     def schema(self, violations: Sequence[schema.SchemaViolation], invoice: Invoice) -> None:
         """Tell what the XML schema says."""
         self._broken = bool(violations)
-        terms = _terms(invoice) if violations else {}
         for violation in violations:
-            about = terms.get(violation.element, ())
+            about = self._about(violation.element, invoice)
             self._of_catalog(violation.code, "schema", violation.element, violation.values, about)
         title, version = _SCHEMAS[self._identity.syntax]
         digest = schema.sha256(self._identity.root)
@@ -200,14 +214,13 @@ class _Judging:
         self, hits: list[SyntaxHit], invoice: Invoice, published: Mapping[str, overrides.Override]
     ) -> list[Finding]:
         """The findings of the rules about elements, no more than so many of a code."""
-        terms = _terms(invoice) if hits else {}
         seen: Counter[str] = Counter()
         found = []
         for hit in hits:
             self._told.update(hit.found)
             seen[hit.code] += 1
             if seen[hit.code] <= _MOST_OF_A_CODE:
-                about = terms.get(hit.element, ())
+                about = self._about(hit.element, invoice)
                 found.append(self._of_hit(hit, about, published.get(hit.code)))
         for code, times in seen.items():
             self._more(found, code, times - _MOST_OF_A_CODE)
@@ -221,6 +234,7 @@ class _Judging:
             found[last] = replace(found[last], more=left_out)
 
     def _of_hit(self, hit: SyntaxHit, terms: tuple[str, ...], override: overrides.Override | None) -> Finding:
+        known = entry(hit.code)
         flag = cast("Severity", hit.rule.severity)
         level = override.level if override else flag
         return Finding(
@@ -228,8 +242,8 @@ class _Judging:
             severity=level,
             flag=flag,
             layer=hit.rule.layer,
-            section=section(None, terms, hit.rule.table),
-            terms=terms,
+            section=section(None, terms, hit.rule.table) if terms else known.section,
+            terms=terms or known.terms,
             location=self._places.at(hit.element, hit.attribute),
             values=_quotable(hit.values),
             indicative=self._broken,
@@ -277,6 +291,12 @@ class _Judging:
             )
         )
 
+    def _about(self, element: Any, invoice: Invoice) -> tuple[str, ...]:
+        """The business term of an element, where it can mean but one."""
+        if self._terms is None:
+            self._terms = _terms(invoice)
+        return self._terms.get(element, ())
+
     def _not_run(self, code: str, layer: str, node: Any, **values: str) -> None:
         self.layers.append(Layer(layer, {}, executed=False))
         self._of_catalog(code, layer, node, {"layer": layer, **values})
@@ -285,14 +305,24 @@ class _Judging:
 def _terms(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
     """The business terms of the document's elements, where they can mean but one."""
     found: dict[Any, tuple[str, ...]] = {}
-    for group in invoice.walk():
-        for name in group.fields:
-            content = getattr(group, name)
-            numbers = tuple(dict.fromkeys(terms_of(type(group), name)))
-            if len(numbers) == 1:
-                several = content if isinstance(content, list | tuple) else (content,)
-                found.update({it.node: numbers for it in several if isinstance(it, Value | Group)})
+    groups: list[Group] = [invoice]
+    for group in groups:  # what is in a group is looked at later, and has the last word on its element
+        kind: Any = type(group)
+        certain = _certain(kind)
+        for name, content in vars(group).items():
+            for it in content if isinstance(content, list) else (content,):
+                if isinstance(it, Group):
+                    groups.append(it)
+                if name in certain:
+                    found[it.node] = certain[name]
     return found
+
+
+@functools.cache
+def _certain(kind: type[Group]) -> dict[str, tuple[str]]:
+    """The fields of a class of groups that can mean but one business term, with that term."""
+    numbers = {name: tuple(dict.fromkeys(terms_of(kind, name))) for name in kind.fields}
+    return {name: (one[0],) for name, one in numbers.items() if len(one) == 1}
 
 
 def _quotable(values: Mapping[str, object]) -> dict[str, Any]:

@@ -19,28 +19,20 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from einvoice.model.group import Group, kinds_of
-from einvoice.model.invoice import (
+from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Item, Line, Period, Price
+from einvoice.model.money import (
     AllowanceCharge,
     AllowanceTax,
-    Buyer,
-    BuyerAddress,
     CreditTransfer,
-    Invoice,
-    Item,
-    Line,
     LineAllowanceCharge,
     LineTax,
     PaymentMeans,
-    Period,
-    Price,
-    Seller,
-    SellerAddress,
-    SellerContact,
-    SellerTaxRegistration,
     TaxTotal,
     Totals,
     VatBreakdown,
 )
+from einvoice.model.parties import Buyer, BuyerAddress, Seller, SellerAddress, SellerContact, SellerTaxRegistration
 from einvoice.model.values import (
     Amount,
     Binary,

@@ -9,21 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from einvoice.errors import RuleError
-from einvoice.model.invoice import (
+from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Document, Line, Period, Price
+from einvoice.model.money import (
     AllowanceCharge,
     AllowanceTax,
-    Document,
-    Invoice,
-    Line,
     LineAllowanceCharge,
     LineTax,
     PaymentMeans,
-    Period,
-    Price,
-    Seller,
     Totals,
     VatBreakdown,
 )
+from einvoice.model.parties import Seller
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
 from einvoice.rulebook.functions import EXACT, WORDS
 from einvoice.rulebook.kinds import BINARY, COUNT, DATE, NUMBER, TEXT, TRUTH, Kind

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from einvoice.model.invoice import Delivery, Document, Invoice, PaymentMeans, Period, PrecedingInvoice, Seller
+from einvoice.model.invoice import Invoice, PrecedingInvoice
+from einvoice.model.lines import Document, Period
+from einvoice.model.money import PaymentMeans
+from einvoice.model.parties import Delivery, Seller
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import Date, Identifier, Text, absent
 from einvoice.syntax.reader import read

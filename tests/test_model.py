@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from strategies import invoices
 
-from einvoice.model import invoice as model
 from einvoice.model.group import Group, kinds_of, terms_of
-from einvoice.model.invoice import BuyerAddress, Invoice, Line, LineAllowanceCharge, Note, SellerAddress
+from einvoice.model.invoice import Invoice, Note
+from einvoice.model.lines import Document, Line
+from einvoice.model.money import LineAllowanceCharge
+from einvoice.model.parties import BuyerAddress, SellerAddress
 from einvoice.model.terms import Term, name, path_of, section, term, terms
 from einvoice.model.values import (
     Amount,
@@ -118,9 +120,9 @@ def test_the_indicator_divides_allowances_from_charges() -> None:
 
 def test_the_invoiced_object_is_the_document_of_type_130() -> None:
     documents = [
-        model.Document(identifier=Identifier("time sheet"), type_code=Code("916")),
-        model.Document(identifier=Identifier("untyped")),
-        model.Document(identifier=Identifier("meter 7", {"schemeID": "AVE"}), type_code=Code("130")),
+        Document(identifier=Identifier("time sheet"), type_code=Code("916")),
+        Document(identifier=Identifier("untyped")),
+        Document(identifier=Identifier("meter 7", {"schemeID": "AVE"}), type_code=Code("130")),
     ]
     assert Invoice(documents=documents).invoiced_object == Identifier("meter 7", {"schemeID": "AVE"})
     assert Invoice(documents=documents[:2]).invoiced_object is absent

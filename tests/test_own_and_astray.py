@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from einvoice.model.invoice import (
-    AllowanceTax,
-    Buyer,
-    Country,
-    GrossPrice,
-    Invoice,
-    Line,
-    LineTax,
-    Period,
-    Price,
-    PriceAllowance,
-    Seller,
-    TaxCategory,
-)
+from einvoice.model.invoice import Invoice
+from einvoice.model.lines import GrossPrice, Line, Period, Price
+from einvoice.model.money import AllowanceTax, LineTax, PriceAllowance, TaxCategory
+from einvoice.model.parties import Buyer, Country, Seller
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import Code, Quantity
 from einvoice.syntax.reader import read

@@ -15,34 +15,29 @@ from lxml import etree
 from strategies import invoices, plausible_invoices
 
 from einvoice.model.group import Group, terms_of
-from einvoice.model.invoice import (
+from einvoice.model.invoice import Invoice, Note, PrecedingInvoice
+from einvoice.model.lines import Document, GrossPrice, Line, LineDocument, Period, Price
+from einvoice.model.money import (
     AllowanceCharge,
-    Buyer,
-    BuyerContact,
     CreditTransfer,
-    Delivery,
     DirectDebit,
-    Document,
-    GrossPrice,
-    Invoice,
-    Line,
-    LineDocument,
     LineTax,
-    Note,
-    Payee,
     PaymentCard,
     PaymentMeans,
     PaymentTerms,
-    Period,
-    PrecedingInvoice,
-    Price,
     PriceAllowance,
+    TaxTotal,
+    VatBreakdown,
+)
+from einvoice.model.parties import (
+    Buyer,
+    BuyerContact,
+    Delivery,
+    Payee,
     Seller,
     SellerContact,
     SellerTaxRegistration,
     TaxRegistration,
-    TaxTotal,
-    VatBreakdown,
 )
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import (

@@ -1,5 +1,6 @@
 """From a file to the verdict."""
 
+import gc
 import io
 import logging
 import re
@@ -98,6 +99,22 @@ def test_something_missing_is_told_at_what_it_is_missing_from():
     assert finding.terms == ("BG-16",)
     assert finding.bt_field == "BT-81"
     assert finding.xpath == "/ubl:Invoice"
+
+
+def test_values_that_do_not_fit_each_other_are_told_at_their_group():
+    wrong = UBL.replace(b'"EUR">260.00</cbc:TaxableAmount>', b'"EUR">250.00</cbc:TaxableAmount>')
+    finding = next(it for it in einvoice.validate(wrong).findings if it.code == "BR-S-08")
+    assert finding.values["actual"] == Decimal("250.00")
+    assert finding.xpath == "/ubl:Invoice/cac:TaxTotal/cac:TaxSubtotal[1]"
+
+
+def test_a_finding_points_inside_what_its_rule_looked_at():
+    discount = b"<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator>"
+    amounts = b'<cbc:Amount currencyID="EUR">1</cbc:Amount><cbc:BaseAmount currencyID="EUR">1</cbc:BaseAmount>'
+    wrong = UBL.replace(b"</cac:Price>", discount + amounts + b"</cac:AllowanceCharge></cac:Price>", 1)
+    (finding,) = einvoice.validate(wrong).findings
+    assert (finding.code, finding.bt_field) == ("PEPPOL-EN16931-R046", "BT-146")
+    assert finding.xpath == "/ubl:Invoice/cac:InvoiceLine[1]/cac:Price/cac:AllowanceCharge"
 
 
 def test_the_language_of_the_texts_is_german_unless_asked_for():
@@ -304,6 +321,27 @@ def test_several_threads_may_validate_at_once():
     for thread in threads:
         thread.join()
     assert found == [True] * 80
+
+
+@pytest.mark.parametrize("at_work", [True, False])
+def test_the_search_for_garbage_goes_on_as_before(at_work):
+    try:
+        gc.enable() if at_work else gc.disable()
+        einvoice.validate(UBL)
+        assert gc.isenabled() is at_work
+        with pytest.raises(errors.UnreadableDocument):
+            einvoice.validate(b"<a><b></a>")
+        assert gc.isenabled() is at_work
+    finally:
+        gc.enable()
+
+
+def test_a_large_invoice_is_not_searched_for_garbage_at_once():
+    line = re.search(rb"<cac:InvoiceLine>.*?</cac:InvoiceLine>", UBL, re.DOTALL)[0]
+    result = einvoice.validate(UBL.replace(line, line * 500))
+    assert any(thing is result.invoice for thing in gc.get_objects(generation=2))  # among what is old
+    assert gc.get_freeze_count() == 0
+    assert len(result.invoice.lines) == 502
 
 
 # ---------------------------------------------------------------- bad input

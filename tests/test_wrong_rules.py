@@ -149,6 +149,7 @@ def test_every_wrong_file_is_told_at_once(folder: Path) -> None:
         ('[x]\nfor = "line in invoice.lnes"', "x.for"),
         ('[x]\nfor = "line in invoice.lines"\nubl.were = "True"', "x.ubl"),
         ('[x]\nfor = "line in invoice.lines"\ncii.where = "line.price"', "x.where"),
+        ('[x]\nfor = "line in invoice.lines"\npoints = "line"', "x.points"),
         ('[invoice]\nfor = "line in invoice.lines"', "invoice"),
     ],
 )

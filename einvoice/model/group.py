@@ -6,15 +6,17 @@ there. Names, types and cardinalities of the terms stand in ``terms.csv``.
 
 from __future__ import annotations
 
+import copy
 import functools
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from einvoice.model import source
 from einvoice.model.values import absent
 
 G = TypeVar("G", bound="type[Group]")
+T = TypeVar("T")
 
 
 class Field:
@@ -58,6 +60,10 @@ def numbered(groups: str, **numbers: str) -> Callable[[G], G]:
     return declare
 
 
+#: What a group has from the document that it was read from.
+_OF_DOCUMENT: Final = ("node", "around", "marks", "elsewhere", "uncovered")
+
+
 @dataclass_transform(kw_only_default=True)
 class Group:
     """A business group: what belongs together. Fields that the document does not fill are ``absent`` or empty.
@@ -68,6 +74,7 @@ class Group:
     """
 
     groups: ClassVar[tuple[str, ...]] = ()
+    known: ClassVar[dict[str, type[Group]]] = {}  # every class of groups by its name
     numbers: ClassVar[dict[str, tuple[str, ...]]] = {}
     fields: ClassVar[Mapping[str, Field]] = {"more": Field(())}
     node: ClassVar[Any] = None  # set on the instance by the reader: a group made by hand has no source
@@ -81,6 +88,7 @@ class Group:
         cls.fields = {name: field for name, field in cls.fields.items() if name not in own} | own
         for name, declared in own.items():
             setattr(cls, name, declared.default)
+        Group.known[cls.__name__] = cls
 
     def __init__(self, **content: Any) -> None:
         for name in content:
@@ -119,6 +127,10 @@ class Group:
                 if isinstance(item, Group):
                     yield from item.walk()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For a deep copy or another process: what was said, without the document that said it."""
+        return {name: content for name, content in vars(self).items() if name not in _OF_DOCUMENT}
+
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
@@ -128,6 +140,27 @@ class Group:
         content = ((name, getattr(self, name)) for name in self.fields)
         shown = ", ".join(f"{name}={it!r}" for name, it in content if it is not absent and it != () and it != [])
         return f"{type(self).__name__}({shown})"
+
+
+def first(occurrences: Iterable[T]) -> T:
+    """The first of several occurrences that is there; ``absent`` where none is."""
+    return next((occurrence for occurrence in occurrences if occurrence is not absent), absent)
+
+
+def inside(element: Any, value: Any) -> Any:
+    """The occurrences of a value that stand inside an element."""
+    found = [it for it in (() if value is absent else (value, *value.more)) if element in it.node.iterancestors()]
+    for it in found[:1]:
+        value = copy.copy(it)
+        value.more = found[1:]
+    return value if found else absent
+
+
+def invoice_of(group: Group | None) -> Any:
+    """The invoice that a group was read from; None for a group made by hand."""
+    while group is not None and group.groups != ("BG-0",):
+        group = group.parent
+    return group
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -31,6 +31,11 @@ def line(node: Any) -> int | None:
     return None if node is None else node.sourceline
 
 
+def is_inside(node: Any, whole: Any) -> bool:
+    """Whether ``node`` is the element ``whole`` or stands somewhere inside it."""
+    return node is not None and (node is whole or whole in node.iterancestors())
+
+
 def xpath(node: Any, attribute: str | None = None, steps: dict[Any, str] | None = None) -> str:
     """An XPath that selects ``node``, or one attribute of it, and nothing else; '' without a node.
 

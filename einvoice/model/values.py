@@ -12,7 +12,7 @@ import datetime
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from einvoice.model import source
 
@@ -129,6 +129,16 @@ class Value:
     def xpath(self) -> str:
         """Where the value stands in its document, with the usual prefixes; empty for a value that no document gave."""
         return source.xpath(self.node, self.attribute)
+
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        for name in Value.__slots__:
+            setattr(twin, name, getattr(self, name))
+        return twin
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """For a deep copy or another process: what was said, without the document that said it."""
+        return None, {name: getattr(self, name) for name in Value.__slots__} | {"node": None}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Value):

@@ -2,6 +2,7 @@
 
 from einvoice.result.finding import Finding, Note, Severity
 from einvoice.result.location import Location, Places
+from einvoice.result.original import Original
 from einvoice.result.stack import Layer, Mode, Stack, Status
 from einvoice.result.texts import LANGUAGES, Language, explain_error
 from einvoice.result.validation import Summary, ValidationResult
@@ -14,6 +15,7 @@ __all__ = [
     "Location",
     "Mode",
     "Note",
+    "Original",
     "Places",
     "Severity",
     "Stack",

@@ -82,8 +82,36 @@ class Location:
     def __hash__(self) -> int:
         return hash((self.line, self.xpath))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Remembered, (self.line, self.column, self.xpath)
+
     def __repr__(self) -> str:
         return f"Location({self.xpath!r}, line {self.line})"
+
+
+class _Remembered(Location):
+    """A place in a document that is not here: of a finding that was copied, or came from another process."""
+
+    __slots__ = ("_place",)
+
+    def __init__(self, *place: Any) -> None:
+        super().__init__()
+        self._place = place
+
+    @property
+    def line(self) -> int | None:
+        line: int | None = self._place[0]
+        return line
+
+    @property
+    def column(self) -> int | None:
+        column: int | None = self._place[1]
+        return column
+
+    @property
+    def xpath(self) -> str:
+        xpath: str = self._place[2]
+        return xpath
 
 
 NOWHERE = Location()

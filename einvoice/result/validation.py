@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from einvoice.errors import FindingsError
 from einvoice.model.invoice import Invoice
 from einvoice.result.finding import Finding
+from einvoice.result.original import Original
 from einvoice.result.stack import Stack
 from einvoice.result.texts import Language
 from einvoice.syntax.detect import Identity
@@ -48,7 +50,7 @@ class ValidationResult:
         findings: everything found, by layer, place in the document and code.
         identity: what the document is and declares.
         stack: the layers that judged it.
-        invoice: the invoice that was read; it belongs to the result, so do not change it.
+        original: the document, from which copies of the result read the invoice again.
         lang: the language of the texts where none is asked for.
         filename: of the file without its folder; "" where it has no name.
         processing_time_ms: how long the validation took.
@@ -57,7 +59,7 @@ class ValidationResult:
     findings: tuple[Finding, ...]
     identity: Identity
     stack: Stack
-    invoice: Invoice
+    original: Original
     lang: Language = "de"
     filename: str = ""
     processing_time_ms: int = 0
@@ -78,6 +80,11 @@ class ValidationResult:
         return self.stack.complete and not self.errors
 
     @property
+    def invoice(self) -> Invoice:
+        """The invoice that was read; it belongs to the result, so do not change it."""
+        return self.original.invoice
+
+    @cached_property
     def summary(self) -> Summary:
         """The invoice in a few facts."""
         invoice = self.invoice
@@ -91,6 +98,10 @@ class ValidationResult:
             currency=str(invoice.currency),
             amount_due=due.raw.strip() if due else "",
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process gets, or a copy: the same, but it reads the invoice only when that is asked for."""
+        return {**self.__dict__, "summary": self.summary}
 
     def raise_for_findings(self) -> ValidationResult:
         """Return the result itself if the invoice is valid.

@@ -10,7 +10,6 @@ from difflib import get_close_matches
 from typing import Final
 
 from einvoice.errors import RuleError
-from einvoice.model import invoice as model
 from einvoice.model.group import Group
 from einvoice.rulebook import fields, functions, lowerings
 from einvoice.rulebook.expression import Constant, Expression, Loop, Where
@@ -204,11 +203,10 @@ class Checker:
 
     def _everywhere(self, node: ast.Call) -> Operand:
         match node.args:
-            case [ast.Name(id=name)] if isinstance(cls := getattr(model, name, None), type) and issubclass(cls, Group):
+            case [ast.Name(id=name)] if cls := Group.known.get(name):
                 self._visit(ast.copy_location(ast.Name("invoice", ast.Load()), node), step=True)
                 return Operand(node, f"everywhere(invoice, {name!r})", Kind(cls, many=True, terms=cls.groups))
-        kinds = [name for name, cls in vars(model).items() if isinstance(cls, type) and issubclass(cls, Group)]
-        raise Wrong(node, "everywhere takes the name of a group", _near(ast.unparse(node)[11:-1], kinds))
+        raise Wrong(node, "everywhere takes the name of a group", _near(ast.unparse(node)[11:-1], Group.known))
 
     def _taxed(self, node: ast.Call) -> Operand:
         """``taxed(items, category)`` or ``taxed(items, category, rate)``: it reads both of the taxes of the items."""

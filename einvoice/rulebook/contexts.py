@@ -22,7 +22,8 @@ from einvoice.rulebook.rule import SYNTAXES
 #: Every rule may read the invoice; a rule without ``for`` looks at it once.
 INVOICE: Final = "invoice"
 
-_KEYS: Final = ("for", "where", "unless", "group")
+_KEYS: Final = ("for", "where", "unless", "group", "points")
+_ITEM: Final = "item"
 _SYNTAX_KEYS: Final = (*_KEYS, "xpath", "taken", "at")
 
 
@@ -31,7 +32,8 @@ class Context:
     """One context in one syntax, as its file says it.
 
     ``loops`` is ``x in …; y in …``; ``where`` keeps an item, ``unless`` takes it away because an earlier rule of the
-    artefact's pattern has it. ``group`` says which business group a shared class stands for.
+    artefact's pattern has it. ``group`` says which business group a shared class stands for, ``points`` whether a
+    finding points at the ``item`` as a whole.
 
     ``xpath`` selects in the document what the official rules look at, ``taken`` what an earlier rule of theirs has,
     and ``at`` leads from the item's element to that node where the two are not the same. They are XPath 1.0 with
@@ -45,6 +47,7 @@ class Context:
     where: str = ""
     unless: str = ""
     group: str = ""
+    points: str = ""
     xpath: str = ""
     taken: str = ""
     at: str = ""
@@ -60,6 +63,7 @@ class Scope:
     unless: Expression | None
     group: str | None
     names: Mapping[str, Kind]
+    whole: bool = False
 
     @property
     def item(self) -> str:
@@ -157,4 +161,6 @@ def _check(context: Context) -> Scope:
         return condition(source, names, Where(context.file, f"{context.key}.{key}"), group=group) if source else None
 
     where, unless = test(context.where, "where"), test(context.unless, "unless")
-    return Scope(context.name, found, where, unless, group, names)
+    if context.points not in ("", _ITEM):
+        raise RuleError(f"is {_ITEM} or left out", file=context.file, key=f"{context.key}.points")
+    return Scope(context.name, found, where, unless, group, names, whole=context.points == _ITEM)

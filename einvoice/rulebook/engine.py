@@ -13,7 +13,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice.data import rules_folder
-from einvoice.model.group import Group
+from einvoice.model.group import Group, kinds_of
 from einvoice.model.values import absent
 from einvoice.rulebook import cache
 from einvoice.rulebook.functions import EXACT, WORDS
@@ -97,24 +97,26 @@ class _Everywhere:
 def _gather(group: Group, groups: dict[str, list[Group]]) -> None:
     """Put ``group`` and all below it under the names of their classes. It only looks at what is set, for speed."""
     cls: Any = type(group)  # Any, because a class whose members cannot be hashed worries mypy
-    for kind in _kinds(cls):
+    kinds, holders = _shape(cls)
+    for kind in kinds:
         if kind in groups:
             groups[kind].append(group)
         else:
             groups[kind] = [group]
-    for content in group.__dict__.values():
-        if type(content) is list:
-            for member in content:
-                if isinstance(member, Group):
-                    _gather(member, groups)
-        elif isinstance(content, Group):
-            _gather(content, groups)
+    fields = group.__dict__
+    for name in holders:
+        content = fields.get(name, absent)
+        for member in content if type(content) is list else (content,):
+            if member is not absent:
+                _gather(member, groups)
 
 
 @functools.cache
-def _kinds(cls: type[Any]) -> tuple[str, ...]:
-    """The names of a class of groups and of those that it is a special case of."""
-    return tuple(kind.__name__ for kind in cls.__mro__ if issubclass(kind, Group) and kind is not Group)
+def _shape(cls: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of a class of groups and of those that it is a special case of; its fields that hold groups."""
+    kinds = (kind.__name__ for kind in cls.__mro__ if issubclass(kind, Group) and kind is not Group)
+    held = kinds_of(cls)
+    return tuple(kinds), ("more", *(name for name in cls.fields if name != "more" and issubclass(held[name][0], Group)))
 
 
 class RuleBook:

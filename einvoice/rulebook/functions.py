@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from einvoice.model import invoice as model
+from einvoice.model.group import Group
+from einvoice.model.invoice import Invoice
 from einvoice.model.values import BLANKS, Value, absent
 from einvoice.rulebook import german, taxes  # noqa: F401 (they put their words into WORDS)
 from einvoice.rulebook.arithmetic import EXACT
@@ -73,9 +74,9 @@ def first_of(x: Sequence[Any]) -> Any:
 
 
 @word()
-def everywhere(invoice: model.Invoice, kind: str) -> list[Any]:
+def everywhere(invoice: Invoice, kind: str) -> list[Any]:
     """``//kind``: every group of a class of the model, at its place or astray; written ``everywhere(LineTax)``."""
-    return invoice.everywhere(getattr(model, kind))
+    return invoice.everywhere(Group.known[kind])
 
 
 @word()

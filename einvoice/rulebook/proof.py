@@ -124,6 +124,7 @@ class _Proving:
             names.index(self.scope.item),
             next((path for path in _paths(read, self.names) if first in terms_at(path, self.names)), ""),
             self._quotes(),
+            whole=self.scope.whole,
         )
 
     def _quotes(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
+from einvoice.model.source import is_inside
 from einvoice.model.values import Date, Number, Value, absent
 
 SYNTAXES: Final = ("UBL", "CII")
@@ -19,7 +20,8 @@ class Rule(NamedTuple):
     on: ``invoice``, the loop variables, the constants of its family, its ``let`` names; ``item`` is the place among
     them of what the rule was looking at. ``path`` leads from one of them to the value of the first term
     (``totals.line_net``; '' where that is no single value), ``quotes`` are the paths that the texts quote. ``notes``
-    are the numbers, among those of the catalog's entry, of the notes that a finding may tell.
+    are the numbers, among those of the catalog's entry, of the notes that a finding may tell. ``whole`` says that a
+    finding points at the item as a whole, whichever of its values is wrong.
     """
 
     code: str
@@ -33,6 +35,7 @@ class Rule(NamedTuple):
     path: str
     quotes: tuple[str, ...]
     notes: tuple[int, ...] = ()
+    whole: bool = False
 
 
 class Fired:
@@ -59,11 +62,12 @@ class Fired:
     def place(self) -> Any:
         """The group or value that the finding points at: the value of the first term, or what is there of its path.
 
-        In what a document gave, a group that has no element (such as a view) is passed over.
+        In a document it is part of what the rule was looking at, and has an element (such as a view has none).
         """
         item = self.item
-        there = [thing for thing in self._along(self.rule.path) if thing is not absent]
-        return next((thing for thing in reversed(there) if thing.node is not None or item.node is None), item)
+        passed = [] if self.rule.whole else self._along(self.rule.path)
+        there = (thing for thing in reversed(passed) if thing is not absent)
+        return next((thing for thing in there if item.node is None or is_inside(thing.node, item.node)), item)
 
     @property
     def values(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from einvoice.model.values import absent
@@ -26,12 +26,12 @@ class Taxed:
     def __call__(self, items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence[Any]:
         """The items with a tax of the category and, if asked for, with a tax of the rate, in their order."""
         if id(items) not in self._by_category:
-            self._by_category[id(items)] = items, _index(_categories(items))
+            self._by_category[id(items)] = items, _index(items, "category", "text")
         alike = self._by_category[id(items)][1].get(category, ())
         if rate is None:
             return alike
         if (id(items), category) not in self._by_rate:
-            self._by_rate[id(items), category] = _index(_rates(alike))
+            self._by_rate[id(items), category] = _index(alike, "rate", "number")
         return self._by_rate[id(items), category].get(rate, ())
 
 
@@ -43,7 +43,8 @@ def taxed(items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence
     of another, and nobody asks whether it is VAT.
 
     >>> from decimal import Decimal
-    >>> from einvoice.model.invoice import Line, LineTax
+    >>> from einvoice.model.lines import Line
+    >>> from einvoice.model.money import LineTax
     >>> from einvoice.model.values import Code, Percentage
     >>> line = Line(taxes=[LineTax(category=Code("S"), rate=Percentage("19.0"))])
     >>> taxed([line], "S", Decimal(19)) == [line], taxed([line], "S", Decimal(7)), taxed([line], "E")
@@ -52,20 +53,14 @@ def taxed(items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence
     return Taxed()(items, category, rate)
 
 
-def _categories(items: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    return ((it.text, item) for item in items for tax in item.taxes for it in occurrences(tax.category))
-
-
-def _rates(items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    return ((it.number, item) for item in items for tax in item.taxes for it in occurrences(tax.rate))
-
-
-def _index(pairs: Iterable[tuple[Any, Any]]) -> _Index:
-    """Every item once below each of its keys; one after the other, so that those of the same item are neighbours."""
+def _index(items: Sequence[Any], field: str, view: str) -> _Index:
+    """Every item once below each key that a field of its taxes has; the keys are a ``view`` of the values."""
     index: _Index = {}
-    for key, item in pairs:
-        alike = index.setdefault(key, [])
-        if not alike or alike[-1] is not item:
-            alike.append(item)
+    for item in items:
+        for tax in item.taxes:
+            for value in occurrences(getattr(tax, field)):
+                alike = index.setdefault(getattr(value, view), [])
+                if not alike or alike[-1] is not item:
+                    alike.append(item)
     index.pop(absent, None)  # absent is equal to nothing, but as a key it would be found
     return index

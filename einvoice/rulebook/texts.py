@@ -154,7 +154,7 @@ def _texts(x: Any) -> set[str]:
     if isinstance(x, str):
         return {x}
     if isinstance(x, Value):
-        return {occurrence.text for occurrence in occurrences(x)}
+        return {occurrence.text for occurrence in occurrences(x)} if x.more else {x.text}
     return {text for member in x for text in _texts(member)}
 
 

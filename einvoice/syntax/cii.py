@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from typing import Final
 
-from einvoice.model.invoice import (
-    Addressee,
+from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Attached, Document, GrossPrice, ItemClassification, ItemProperty, Line, Price
+from einvoice.model.money import (
     AllowanceCharge,
     AllowanceTax,
-    Attached,
+    LineTax,
+    PaymentMeans,
+    PriceAllowance,
+    TaxCategory,
+    TaxPoint,
+    Totals,
+)
+from einvoice.model.parties import (
+    Addressee,
     Buyer,
     Country,
     Delivery,
-    Document,
-    GrossPrice,
-    Invoice,
-    ItemClassification,
-    ItemProperty,
-    Line,
-    LineTax,
     Party,
     Payee,
-    PaymentMeans,
-    Price,
-    PriceAllowance,
     Seller,
-    TaxCategory,
-    TaxPoint,
     TaxRegistration,
     TaxRepresentative,
-    Totals,
 )
 from einvoice.syntax.binding import Row, Table, collapse, fixed, group, inside, leaf
 

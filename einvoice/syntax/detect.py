@@ -110,15 +110,17 @@ class Identity:
     @property
     def remarks(self) -> tuple[Remark, ...]:
         """What there is to say about the declaration: missing, unknown, outdated, judged in part. Mostly nothing."""
-        codes = self.specification.remarks
+        codes = self.specification.remarks if self.customization_id is not None else ("DECL-MISSING",)
+        if not self.specification.current:
+            codes = ("DECL-OUTDATED", *codes)
+        return self._remarks(codes) if codes else ()
+
+    def _remarks(self, codes: tuple[str, ...]) -> tuple[Remark, ...]:
         values = {"profile": self.profile, "version": self.version}
-        if self.customization_id is None:
-            codes = ("DECL-MISSING",)
-        else:
+        if self.customization_id is not None:
             values["declared"] = errors.quote(self.customization_id, most=200)
         if not self.specification.current:
             newer = specifications()[self.specification.superseded_by]
-            codes = ("DECL-OUTDATED", *codes)
             values |= {"successor": f"{newer.profile} {newer.version}", "identifier": newer.identifiers[0]}
         return tuple(Remark(code, values) for code in codes)
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
-from einvoice.model.invoice import DirectDebit, Document, Invoice, PaymentTerms, Period, first
+from einvoice.model.group import first
+from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Document, Period
+from einvoice.model.money import DirectDebit, PaymentTerms
 from einvoice.model.values import Code, Date, Identifier, Text, absent
 from einvoice.syntax.spelling import restated
 

@@ -106,7 +106,7 @@ class _Schema:
         take minutes. So documents with many siblings are first streamed, which needs no paths, up to the point where
         there are errors enough.
         """
-        if not _is_wide(document):
+        if len(document.getroot()) <= _WIDTH and not _is_wide(document):
             return self._validated(document)
         data = etree.tostring(document, encoding="utf-8")  # ASCII would break names with umlauts
         parser = etree.XMLParser(schema=self._xsd, huge_tree=True, resolve_entities=False, no_network=True)

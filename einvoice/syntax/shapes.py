@@ -10,23 +10,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from einvoice.model.invoice import (
-    Contact,
-    CreditTransfer,
-    Delivery,
-    Document,
-    GrossPrice,
-    Invoice,
-    Item,
-    Line,
-    Note,
-    PaymentMeans,
-    Period,
-    PriceAllowance,
-    TaxTotal,
-    Totals,
-    first,
-)
+from einvoice.model.group import first
+from einvoice.model.invoice import Invoice, Note
+from einvoice.model.lines import Document, GrossPrice, Item, Line, Period
+from einvoice.model.money import CreditTransfer, PaymentMeans, PriceAllowance, TaxTotal, Totals
+from einvoice.model.parties import Contact, Delivery
 from einvoice.model.values import Amount, Code, Identifier, Text, UnitPrice, absent
 from einvoice.syntax.spelling import restated
 

@@ -5,35 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from einvoice.model.invoice import (
+from einvoice.model.invoice import Invoice, PrecedingInvoice
+from einvoice.model.lines import Attached, Document, Goods, ItemProperty, Line, Period, Price, StrayLineBelowLine
+from einvoice.model.money import AllowanceCharge, LineTax, PaymentMeans, TaxCategory, TaxTotal, Totals, VatBreakdown
+from einvoice.model.parties import (
     Address,
     Addressee,
-    AllowanceCharge,
-    Attached,
     Buyer,
     Country,
     Delivery,
-    Document,
-    Goods,
-    Invoice,
-    ItemProperty,
-    Line,
-    LineTax,
     Location,
     Party,
     Payee,
-    PaymentMeans,
-    Period,
-    PrecedingInvoice,
-    Price,
     Seller,
-    StrayLineBelowLine,
-    TaxCategory,
     TaxRegistration,
     TaxRepresentative,
-    TaxTotal,
-    Totals,
-    VatBreakdown,
 )
 from einvoice.model.values import BLANKS
 from einvoice.syntax.binding import Row, Table, again, collapse, fixed, group, inside, leaf

@@ -118,7 +118,7 @@ def sniff(data: bytes) -> str:
     start = head.removeprefix(codecs.BOM_UTF8).lstrip(_BLANK)
     if re.match(rb"(?i)<(!doctype\s+)?html\b", start):
         return "HTML"
-    if _byte_order(data) or start.startswith(b"<"):
+    if start.startswith(b"<") or _byte_order(data):
         return "xml"
     for signature, name in _SIGNATURES:
         if start.startswith(signature):

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, cast
-
-from lxml import etree
+from typing import Any, Final, TypeAlias
 
 from einvoice.codelists import codes
 from einvoice.syntax.binding import collapse, qualified
 from einvoice.syntax.rules.nodes import text
 from einvoice.syntax.rules.rule import SyntaxRule
-
-_BLANK: Final = etree.XPath("descendant-or-self::*[not(*) and not(normalize-space())]")
 
 Found: TypeAlias = list[Any]
 Occurrences: TypeAlias = Mapping[Any, Found]
@@ -35,11 +31,13 @@ class Kind:
         broken: the elements of the context in which the rule is broken.
         always: judged even where nothing was found.
         select: judged by the element alone; only what breaks the rule counts as found.
+        blank: asked of every element that has none inside and no text, wherever it stands; the reader finds them.
     """
 
     broken: JudgeAll
     always: bool = False
     select: Select | None = None
+    blank: bool = False
 
 
 KINDS: Final[dict[str, Kind]] = {}
@@ -67,6 +65,12 @@ def always(judge: Judge) -> Judge:
 def at_once(select: Select) -> Select:
     """A kind that an element itself breaks or does not: the function selects those that do."""
     KINDS[select.__name__] = Kind(_each(absent), select=select)
+    return select
+
+
+def of_blank(select: Select) -> Select:
+    """As ``at_once``, for all elements that are blank."""
+    KINDS[select.__name__] = Kind(_each(absent), select=select, blank=True)
     return select
 
 
@@ -174,10 +178,9 @@ def listed_exactly(rule: SyntaxRule, found: Found) -> Found:
     return [node for node in found if said(rule, node) not in known]
 
 
-@at_once
-def nothing_blank(rule: SyntaxRule, roots: Found) -> Found:
+@of_blank
+def nothing_blank(rule: SyntaxRule, blank: Found) -> Found:
     """No element that has none inside is empty or blank; ``argument`` is a name that may, written with that prefix."""
-    blank = [element for root in roots for element in cast(Found, _BLANK(root))]
     return [element for element in blank if not rule.argument or _written(element) != rule.argument]
 
 

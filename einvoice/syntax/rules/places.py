@@ -55,6 +55,10 @@ class Places:
         self._alike: dict[tuple[State, tuple[Node, ...]], Place] = {}
         self.is_full = False
         self.start = self._root()
+        self.blank = Place(_UNBOUND, ())  # not a path: all elements that have none inside and no text
+        self.blank.watched = tuple(
+            Watch(rule, 0, select=kinds.KINDS[rule.kind].select) for rule in (rules.of_blank if rules else ())
+        )
 
     def below(self, place: Place, tag: Any) -> Place:
         """The place of an element named ``tag`` in an element at ``place``."""

@@ -83,6 +83,7 @@ class RuleTable:
         self.rules = tuple(rules)
         self.start = Node(0)  # the root element
         self.anywhere = Node(None)
+        self.of_blank: tuple[SyntaxRule, ...] = ()
         contexts: dict[tuple[str, str], Context] = {}
         for rule in self.rules:
             key = rule.table, rule.context
@@ -100,6 +101,9 @@ class RuleTable:
         return context
 
     def _add(self, rule: SyntaxRule, context: Context) -> None:
+        if kinds.KINDS[rule.kind].blank:
+            self.of_blank += (rule,)
+            return
         floats = False
         for path in rule.paths():
             floats = path.anywhere and not rule.at_root

@@ -1,0 +1,288 @@
+"""Who takes part in an invoice, and where its goods go: parties, their addresses, contacts and registrations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from einvoice.model.group import Group, first, inside, numbered, term, terms, view
+from einvoice.model.values import Code, Date, Identifier, Text, Value, absent
+
+
+@numbered("", country_code="BT-40 BT-55 BT-69 BT-80")
+class Address(Group):
+    """A postal address; what its lines are called depends on whose address it is."""
+
+    line_1: Text = term()
+    line_2: Text = term()
+    line_3: Text = term()
+    city: Text = term()
+    postal_code: Text = term()
+    subdivision: Text = term()
+    country_code: Code = term()
+
+
+class Country(Group):
+    """A country that stands where no business term has one, such as that of an agent or of a bank."""
+
+    code: Code = term()
+
+
+class Contact(Group):
+    """Whom to ask; the department is what CII has beside the person."""
+
+    name: Text = term()
+    department: Text = term()
+    telephone: Text = term()
+    email: Text = term()
+
+
+@numbered("", identifier="BT-31 BT-48 BT-63")
+class TaxRegistration(Group):
+    """A number under which a tax office knows a party, whoever that is; ``scheme`` tells for which tax."""
+
+    identifier: Identifier = term()
+    scheme: Code = term()
+
+    @property
+    def is_vat(self) -> bool:
+        """Whether the syntax's official rules take this for a registration for VAT."""
+        return self.scheme.text == "VAT" or any(further.text == "VAT" for further in self.scheme.more)
+
+
+@numbered("BG-5", line_1="BT-35", line_2="BT-36", line_3="BT-162", city="BT-37", postal_code="BT-38",
+          subdivision="BT-39", country_code="BT-40")  # fmt: skip
+class SellerAddress(Address):
+    """BG-5: the seller's postal address."""
+
+
+@numbered("BG-8", line_1="BT-50", line_2="BT-51", line_3="BT-163", city="BT-52", postal_code="BT-53",
+          subdivision="BT-54", country_code="BT-55")  # fmt: skip
+class BuyerAddress(Address):
+    """BG-8: the buyer's postal address."""
+
+
+@numbered("BG-12", line_1="BT-64", line_2="BT-65", line_3="BT-164", city="BT-66", postal_code="BT-67",
+          subdivision="BT-68", country_code="BT-69")  # fmt: skip
+class TaxRepresentativeAddress(Address):
+    """BG-12: the postal address of the seller's tax representative."""
+
+
+@numbered("BG-15", line_1="BT-75", line_2="BT-76", line_3="BT-165", city="BT-77", postal_code="BT-78",
+          subdivision="BT-79", country_code="BT-80")  # fmt: skip
+class DeliveryAddress(Address):
+    """BG-15: where the goods or services go."""
+
+
+@numbered("BG-6", name="BT-41", department="BT-41", telephone="BT-42", email="BT-43")
+class SellerContact(Contact):
+    """BG-6: whom to ask at the seller."""
+
+
+@numbered("BG-9", name="BT-56", department="BT-56", telephone="BT-57", email="BT-58")
+class BuyerContact(Contact):
+    """BG-9: whom to ask at the buyer."""
+
+
+@numbered("BG-4", identifier="BT-31 BT-32")
+class SellerTaxRegistration(TaxRegistration):
+    """BT-31 (for VAT) or BT-32 (for another tax) of the seller."""
+
+
+@numbered("BG-7", identifier="BT-48")
+class BuyerTaxRegistration(TaxRegistration):
+    """BT-48 of the buyer."""
+
+
+@numbered("BG-11", identifier="BT-63")
+class TaxRepresentativeTaxRegistration(TaxRegistration):
+    """BT-63 of the seller's tax representative."""
+
+
+def _for_vat(registrations: Iterable[TaxRegistration]) -> Sequence[Identifier]:
+    return [it.identifier for it in registrations if it.is_vat and it.identifier is not absent]
+
+
+class Identified(Group):
+    """What has identifiers that CII writes as ``ram:ID``; ``plain`` names their fields."""
+
+    plain: ClassVar[tuple[str, ...]] = ()
+
+    @view("BT-29", "BT-46", "BT-60", "BT-30", "BT-47", "BT-61", "BT-71")
+    def plain_identifiers(self) -> Sequence[Identifier]:
+        """Those identifiers. The terms are those that may name a scheme; an invoice number, say, may not."""
+        found = [getattr(self, name) for name in self.plain]
+        single = [(it, *it.more) for it in found if isinstance(it, Value)]
+        return [it for several in (*single, *(it for it in found if isinstance(it, list))) for it in several]
+
+
+class Party(Identified):
+    """Whoever has identifiers: a party of the invoice, or one that no business term has (an agent, a carrier)."""
+
+    plain = ("identifiers", "legal_identifier")
+    identifiers: Sequence[Identifier] = terms("BT-29", "BT-46", "BT-60")
+    global_identifiers: Sequence[Identifier] = terms("BT-29", "BT-46", "BT-60")
+    legal_identifier: Identifier = term("BT-30", "BT-47", "BT-61")
+
+    @property
+    def is_creditor(self) -> bool:
+        """Whether it is the seller or the payee, or stands inside one of them."""
+        group: Group | None = self
+        while group is not None and not isinstance(group, Seller | Payee):
+            group = group.parent
+        return group is not None
+
+    @property
+    def is_of_goods(self) -> bool:
+        """Whether CII has it in what is sold, or in the party that the goods are delivered to."""
+        above = () if self.node is None else self.node.iterancestors()
+        return any(element.tag.endswith(("}SpecifiedTradeProduct", "}ShipToTradeParty")) for element in above)
+
+
+class Addressee(Party):
+    """Whoever has an electronic address: seller, buyer, or a party that no business term has."""
+
+    electronic_address: Identifier = term("BT-34", "BT-49")
+
+
+class Seller(Addressee):
+    """BG-4: who sells and asks for the money.
+
+    ``global_identifiers`` are the identifiers that CII keeps apart because a scheme is named; UBL has one list, in
+    which the scheme ``SEPA`` marks the bank's creditor identifier (BT-90).
+    """
+
+    groups = ("BG-4",)
+    name: Text = term("BT-27")
+    trading_name: Text = term("BT-28")
+    identifiers: Sequence[Identifier] = terms("BT-29")
+    global_identifiers: Sequence[Identifier] = terms("BT-29")
+    legal_identifier: Identifier = term("BT-30")
+    tax_registrations: Sequence[SellerTaxRegistration] = terms("BT-31", "BT-32")
+    legal_information: Text = term("BT-33")
+    electronic_address: Identifier = term("BT-34")
+    address: SellerAddress = term("BG-5")
+    contact: SellerContact = term("BG-6")
+
+    @property
+    def has_electronic_address(self) -> bool:
+        """Whether there is an element for the electronic address; in CII it may be empty."""
+        return "electronic address" in self.marks or self.electronic_address is not absent
+
+    @property
+    def has_party(self) -> bool:
+        """Whether the role has a party, be it empty: in UBL an element of its own."""
+        return self.node is None or "party" in self.marks
+
+    @property
+    def has_party_without_address(self) -> bool:
+        """Whether UBL has a party in this role that gives no electronic address; there may be several."""
+        return any(inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
+
+    @view("BT-31")
+    def vat_identifiers(self) -> Sequence[Identifier]:
+        """BT-31, as often as the document has it."""
+        return _for_vat(self.tax_registrations)
+
+    @view("BT-31")
+    def vat_identifier(self) -> Identifier:
+        """BT-31: the first registration for VAT."""
+        return first(r.identifier for r in self.tax_registrations if r.is_vat)
+
+    @view("BT-32")
+    def tax_number(self) -> Identifier:
+        """BT-32: the first registration for another tax than VAT."""
+        return first(r.identifier for r in self.tax_registrations if not r.is_vat)
+
+
+class Buyer(Addressee):
+    """BG-7: who buys."""
+
+    groups = ("BG-7",)
+    name: Text = term("BT-44")
+    trading_name: Text = term("BT-45")
+    identifiers: Sequence[Identifier] = terms("BT-46")
+    global_identifiers: Sequence[Identifier] = terms("BT-46")
+    legal_identifier: Identifier = term("BT-47")
+    tax_registrations: Sequence[BuyerTaxRegistration] = terms("BT-48")
+    electronic_address: Identifier = term("BT-49")
+    address: BuyerAddress = term("BG-8")
+    contact: BuyerContact = term("BG-9")
+
+    @property
+    def has_electronic_address(self) -> bool:
+        """Whether there is an element for the electronic address; in CII it may be empty."""
+        return "electronic address" in self.marks or self.electronic_address is not absent
+
+    @property
+    def has_party(self) -> bool:
+        """Whether the role has a party, be it empty: in UBL an element of its own."""
+        return self.node is None or "party" in self.marks
+
+    @property
+    def has_party_without_address(self) -> bool:
+        """Whether UBL has a party in this role that gives no electronic address; there may be several."""
+        return any(inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
+
+    @view("BT-48")
+    def vat_identifiers(self) -> Sequence[Identifier]:
+        """BT-48, as often as the document has it."""
+        return _for_vat(self.tax_registrations)
+
+    @view("BT-48")
+    def vat_identifier(self) -> Identifier:
+        """BT-48: the first registration for VAT."""
+        return first(r.identifier for r in self.tax_registrations if r.is_vat)
+
+
+class Payee(Party):
+    """BG-10: who gets the money, where it is not the seller."""
+
+    groups = ("BG-10",)
+    name: Text = term("BT-59")
+    identifiers: Sequence[Identifier] = terms("BT-60")
+    global_identifiers: Sequence[Identifier] = terms("BT-60")
+    legal_identifier: Identifier = term("BT-61")
+
+
+class TaxRepresentative(Group):
+    """BG-11: who answers to the tax office for the seller."""
+
+    groups = ("BG-11",)
+    name: Text = term("BT-62")
+    tax_registrations: Sequence[TaxRepresentativeTaxRegistration] = terms("BT-63")
+    address: TaxRepresentativeAddress = term("BG-12")
+
+    @view("BT-63")
+    def vat_identifiers(self) -> Sequence[Identifier]:
+        """BT-63, as often as the document has it."""
+        return _for_vat(self.tax_registrations)
+
+    @view("BT-63")
+    def vat_identifier(self) -> Identifier:
+        """BT-63: the first registration for VAT."""
+        return first(r.identifier for r in self.tax_registrations if r.is_vat)
+
+
+class Location(Identified):
+    """A place that something is delivered to, also one that no business term has."""
+
+    plain = ("location_identifier",)
+    location_identifier: Identifier = term("BT-71")
+    global_location_identifier: Identifier = term("BT-71")
+
+
+class Delivery(Location):
+    """BG-13: where and when the goods or services are delivered."""
+
+    groups = ("BG-13",)
+    party_name: Text = term("BT-70")
+    location_identifier: Identifier = term("BT-71")
+    global_location_identifier: Identifier = term("BT-71")
+    date: Date = term("BT-72")
+    address: DeliveryAddress = term("BG-15")
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether there is an element for the date; in CII it may be empty."""
+        return "date" in self.marks or self.date is not absent
