@@ -1,5 +1,6 @@
 """The appliance as an ASGI application: its parts put together."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
@@ -9,6 +10,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from appliance import api, pages, probes
 from appliance.address import Addresses
+from appliance.api import catalog
 from appliance.artifacts import MemoryArtifacts
 from appliance.description import describe
 from appliance.edge import LastResort, Linger
@@ -32,16 +34,18 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
     @contextlib.asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         workers.start()
+        warming = asyncio.create_task(asyncio.to_thread(catalog.warm_up))
         try:
             yield
         finally:
+            await warming
             await workers.stop()
 
     app = FastAPI(
         title="einvoice",
         docs_url=None,
         redoc_url=None,
-        openapi_url="/openapi.json" if settings.openapi else None,
+        openapi_url=None,
         lifespan=running,
         generate_unique_id_function=lambda route: route.name,
     )

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import einvoice
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+import einvoice
 from appliance.schemas import ProblemAnswer
 
 VERSION = "1.1.0"
@@ -31,7 +31,9 @@ def describe(app: FastAPI) -> None:
 
 
 def _described(app: FastAPI) -> dict[str, Any]:
-    made = get_openapi(title="E-invoice validation and generation", version=VERSION, description=ABOUT, routes=app.routes)
+    made = get_openapi(
+        title="E-invoice validation and generation", version=VERSION, description=ABOUT, routes=app.routes
+    )
     schemas = made["components"]["schemas"]
     schemas["ProblemAnswer"] = ProblemAnswer.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(schemas["ProblemAnswer"].pop("$defs", {}))

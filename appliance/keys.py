@@ -126,7 +126,9 @@ class KeyRing:
 
     def __init__(self, file: Path, environ: Mapping[str, str] = os.environ) -> None:
         self._file = KeyFile(file)
-        self._environ = [f"{name}={value}" for name, value in environ.items() if name.startswith((_PREFIX, PLAN_PREFIX))]
+        self._environ = [
+            f"{name}={value}" for name, value in environ.items() if name.startswith((_PREFIX, PLAN_PREFIX))
+        ]
         self._fixed = parse_keys(self._environ, "environment")
         self._seen: tuple[int, int, int] | None = None
         self._read: list[Key] = []

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from typing import cast
 
 from appliance.settings import Settings
 from appliance.wire import HEAD_BYTES, Message
@@ -100,8 +101,7 @@ class Process(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Part of the protocol: the connection is there."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         """Part of the protocol: a piece of an answer has come."""

@@ -18,7 +18,9 @@ REQUESTS = ProblemKind(
 FILES = ProblemKind(
     "daily_validation_limit",
     429,
-    de=Words("Tageslimit erreicht", "Der Tarif erlaubt die Prüfung von {limit} Dateien am Tag (UTC); übrig sind {left}."),
+    de=Words(
+        "Tageslimit erreicht", "Der Tarif erlaubt die Prüfung von {limit} Dateien am Tag (UTC); übrig sind {left}."
+    ),
     en=Words("Daily limit reached", "The plan allows {limit} files a day (UTC) to be validated; {left} are left."),
 )
 

@@ -22,6 +22,13 @@ BUSY = ProblemKind(
     en=Words("Busy", "The request did not get its turn. Please try again in {seconds} seconds."),
 )
 
+TOO_COMPLEX = ProblemKind(
+    "too_complex",
+    422,
+    de=Words("Zu aufwendig", "Die Bearbeitung wurde abgebrochen: mehr als {seconds} Sekunden oder {megabytes} MB."),
+    en=Words("Too complex", "The work was broken off: more than {seconds} seconds or {megabytes} megabytes."),
+)
+
 
 class JobFailed(Exception):  # noqa: N818 (it says what happened)
     """A fault of ours, which the worker has logged."""
@@ -71,7 +78,7 @@ class Workers:
     def __init__(self, settings: Settings) -> None:
         self.memory = settings.upload_megabytes << 20
         self.waiting = 0
-        self._patience = settings.queue_seconds
+        self._settings = settings
         self._free_places = settings.workers + settings.queue
         self._seats = [Seat(settings) for _ in range(settings.workers)]
         self._free_seats = list(self._seats)
@@ -123,7 +130,7 @@ class Workers:
         """
         self.waiting += 1
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._settings.queue_seconds):
                 await self._turns.acquire()
         except TimeoutError:
             raise busy() from None
@@ -131,7 +138,7 @@ class Workers:
             self.waiting -= 1
         seat = self._take_seat()
         try:
-            outcome = await seat.do(job, self._patience)
+            outcome = await seat.do(job, self._settings.queue_seconds)
         except ProcessGone:
             raise busy() from None
         except TookTooLong:
@@ -144,6 +151,11 @@ class Workers:
         if "failed" in outcome.head:
             raise JobFailed
         return outcome
+
+    def too_complex(self) -> Problem:
+        """Return the problem that tells a caller of `TooComplex`."""
+        settings = self._settings
+        return Problem(TOO_COMPLEX, seconds=round(settings.document_seconds), megabytes=settings.worker_megabytes)
 
     def _take_seat(self) -> Seat:
         """A free seat, one whose process is ready if there is one."""

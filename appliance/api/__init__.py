@@ -3,9 +3,8 @@
 from fastapi import APIRouter
 
 from appliance.api import about, artifacts, batch, catalog, generate, validate
+from appliance.api.parameters import PREFIX
 from appliance.services import Services
-
-PREFIX = "/api/external"
 
 RIGHTS = {f"{PREFIX}/validate/batch": "can_batch", f"{PREFIX}/generate": "can_generate_invoice"}
 """What a plan must entitle to, beside `can_use_api`, by path."""
@@ -13,7 +12,7 @@ RIGHTS = {f"{PREFIX}/validate/batch": "can_batch", f"{PREFIX}/generate": "can_ge
 
 def routes(services: Services) -> APIRouter:
     """Return all routes of the interface."""
-    router = APIRouter(prefix=PREFIX)
+    router = APIRouter()
     for subject in (validate, batch, generate, about, catalog, artifacts):
         router.include_router(subject.routes(services))
     return router

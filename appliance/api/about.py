@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from appliance.address import base_url
 from appliance.api.described import problems
-from appliance.api.parameters import LANGUAGES, MODES
+from appliance.api.parameters import LANGUAGES, MODES, PREFIX
 from appliance.artifacts import FILES
 from appliance.jobs import to_json
 from appliance.schemas import Capabilities
@@ -30,13 +30,13 @@ _PATHS = {
 
 def routes(services: Services) -> APIRouter:
     """Return the route."""
-    router = APIRouter()
+    router = APIRouter(prefix=PREFIX)
 
     @router.get("/capabilities", response_model=Capabilities, responses=problems())
     async def capabilities(request: Request) -> Response:
         """Confirm the key, and say what it entitles to, how much may be sent, and where."""
         rights = caller(request).rights
-        base = f"{base_url(request.scope)}/api/external"
+        base = f"{base_url(request.scope)}{PREFIX}"
         answer = {
             "status": "ok",
             "plan_type": rights.plan_type,

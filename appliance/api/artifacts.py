@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from appliance.api.described import problems
+from appliance.api.parameters import PREFIX
 from appliance.artifacts import ARTIFACT_EXPIRED, ARTIFACT_NOT_FOUND, FILES
 from appliance.services import Services, caller
 from appliance.workers import BUSY, TOO_COMPLEX
@@ -19,7 +20,7 @@ _FILE = Path(description="Name of the PDF.", json_schema_extra={"enum": list(FIL
 
 def routes(services: Services) -> APIRouter:
     """Return the route."""
-    router = APIRouter()
+    router = APIRouter(prefix=PREFIX)
 
     @router.head("/artifacts/{token}/{file}", include_in_schema=False)
     @router.get(

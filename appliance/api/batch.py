@@ -1,6 +1,7 @@
 """Validate several files at once."""
 
 import asyncio
+from collections.abc import Awaitable, Iterable
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -8,7 +9,7 @@ from starlette.responses import Response
 
 from appliance.api.described import UPLOADS, form, problems
 from appliance.api.judging import NO_STORE, job, links, note, recipe, with_last
-from appliance.api.parameters import INVALID_LANGUAGE, INVALID_MODE, Lang, form_mode
+from appliance.api.parameters import INVALID_LANGUAGE, INVALID_MODE, PREFIX, Lang, form_mode
 from appliance.gate import RIGHT_REQUIRED
 from appliance.jobs import to_json
 from appliance.problems import Language
@@ -28,7 +29,7 @@ PROBLEMS = problems(
 
 def routes(services: Services) -> APIRouter:
     """Return the route."""
-    router = APIRouter()
+    router = APIRouter(prefix=PREFIX)
 
     @router.post(
         "/validate/batch",
@@ -49,21 +50,27 @@ def routes(services: Services) -> APIRouter:
             )
             form_mode(sent.fields, MODES)
             services.usage.take(who.key.name, FILES, who.rights.daily_validation_limit, len(sent.files))
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(_item(services, request, who, lang, file)) for file in sent.files]
-        items = b",".join(task.result() for task in tasks)
-        body = b'{"status":"done","count":%d,"items":[%b]}' % (len(tasks), items)
+            items = await _all(_item(services, request, who, lang, file) for file in sent.files)
+        body = b'{"status":"done","count":%d,"items":[%b]}' % (len(items), b",".join(items))
         return Response(body, media_type="application/json", headers=NO_STORE)
 
     return router
 
 
+async def _all(coming: Iterable[Awaitable[bytes]]) -> list[bytes]:
+    """Wait for all; if one fails, it is its fault that is raised, once the others have ended."""
+    items = []
+    for item in await asyncio.gather(*coming, return_exceptions=True):
+        if isinstance(item, BaseException):
+            raise item
+        items.append(item)
+    return items
+
+
 async def _item(services: Services, request: Request, who: Caller, lang: Language, file: UploadedFile) -> bytes:
     """Return what is answered about one of the files."""
     try:
-        outcome = await services.workers.run(
-            job("validate_item", file.content, request, who, lang, name=file.name)
-        )
+        outcome = await services.workers.run(job("validate_item", file.content, request, who, lang, name=file.name))
     except TooComplex:
         limits = {"seconds": services.settings.document_seconds, "megabytes": services.settings.worker_megabytes}
         outcome = await services.workers.run(job("give_up_item", b"", request, who, lang, name=file.name, **limits))

@@ -2,13 +2,13 @@
 
 import functools
 
-import einvoice
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+import einvoice
 from appliance.api.described import problems
-from appliance.api.parameters import INVALID_LANGUAGE, Lang
+from appliance.api.parameters import INVALID_LANGUAGE, LANGUAGES, PREFIX, Lang
 from appliance.documents import Document
 from appliance.problems import Language
 from appliance.schemas import CatalogAnswer
@@ -22,9 +22,15 @@ def _document(lang: Language) -> Document:
     return Document.of_json(einvoice.catalog().to_dict(lang))
 
 
+def warm_up() -> None:
+    """Work the catalogs out, so that the first caller does not wait for them."""
+    for lang in LANGUAGES.values():
+        _document(lang)
+
+
 def routes(services: Services) -> APIRouter:
     """Return the route."""
-    router = APIRouter()
+    router = APIRouter(prefix=PREFIX)
 
     @router.get(
         "/errors/catalog", response_model=CatalogAnswer, responses={**problems(INVALID_LANGUAGE), **_NOT_MODIFIED}

@@ -1,4 +1,4 @@
-"""What OpenAPI says of a route beside its answer: the problems it can end in, and forms that are read as they stream."""
+"""What OpenAPI says of a route beside its answer: the problems it can end in, and its form."""
 
 from collections import defaultdict
 from typing import Any

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-import einvoice
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+import einvoice
 from appliance.api.described import BODIES, problems
 from appliance.api.judging import NO_STORE, done, job, links, note, recipe, with_last
-from appliance.api.parameters import INVALID_LANGUAGE, Lang
+from appliance.api.parameters import INVALID_LANGUAGE, PREFIX, Lang
 from appliance.documents import Document
 from appliance.jobs import to_json
 from appliance.problems import Problem, ProblemKind, Words
@@ -75,7 +75,7 @@ EXAMPLE: dict[str, Any] = {
 
 def routes(services: Services) -> APIRouter:
     """Return the routes."""
-    router = APIRouter()
+    router = APIRouter(prefix=PREFIX)
     schema = Document.of_json(einvoice.draft_schema())
     body = {"required": True, "content": {"application/json": {"schema": {"type": "object"}, "example": EXAMPLE}}}
 
@@ -96,10 +96,16 @@ def routes(services: Services) -> APIRouter:
             return outcome
         note(services, request, outcome)
         answer, document = outcome.parts
-        artifacts = links(services, request, who, recipe(document, "", lang), {
-            "validation_report_pdf": True,
-            "readable_invoice_pdf": True,
-        })
+        artifacts = links(
+            services,
+            request,
+            who,
+            recipe(document, "", lang),
+            {
+                "validation_report_pdf": True,
+                "readable_invoice_pdf": True,
+            },
+        )
         if outcome.head["facts"]["format"] == "ZUGFERD":
             artifacts |= links(services, request, who, recipe(document, "", lang), {"zugferd_pdf": True})
             artifacts["embedded_xml"] = outcome.head["embedded_xml"]
@@ -116,5 +122,7 @@ def routes(services: Services) -> APIRouter:
 
 def _expect_json(content_type: str) -> None:
     media_type = content_type.partition(";")[0].strip().lower()
-    if media_type != "application/json" and not (media_type.startswith("application/") and media_type.endswith("+json")):
+    if media_type != "application/json" and not (
+        media_type.startswith("application/") and media_type.endswith("+json")
+    ):
         raise Problem(JSON_EXPECTED, found=content_type)

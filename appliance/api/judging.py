@@ -18,10 +18,10 @@ from appliance.workers import TooComplex
 NO_STORE = {"Cache-Control": "no-store"}
 
 
-def job(name: str, document: bytes, request: Request, who: Caller, lang: Language, **head: Any) -> Message:
+def job(kind: str, document: bytes, request: Request, who: Caller, lang: Language, **head: Any) -> Message:
     """Return a job about a document."""
     shared = {"lang": lang, "base": base_url(request.scope), "summary": who.rights.can_view_structured_invoice}
-    return Message({"do": name, **shared, **head}, (document,))
+    return Message({"do": kind, **shared, **head}, (document,))
 
 
 async def done(services: Services, work: Message) -> Message | Response:

@@ -8,6 +8,8 @@ from fastapi import Depends, Query
 from appliance.problems import Language, Problem, ProblemKind, Words
 from appliance.schemas import Mode
 
+PREFIX = "/api/external"
+
 LANGUAGES: dict[str, Language] = {"de": "de", "en": "en"}
 MODES: dict[str, Mode] = {"current": "current", "compatibility": "compatibility"}
 

@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from appliance.api.described import UPLOADS, form, problems
 from appliance.api.judging import NO_STORE, done, job, links, note, recipe, with_last
-from appliance.api.parameters import INVALID_LANGUAGE, INVALID_MODE, MODES, Lang, form_mode
+from appliance.api.parameters import INVALID_LANGUAGE, INVALID_MODE, MODES, PREFIX, Lang, form_mode
 from appliance.jobs import to_json
 from appliance.schemas import ValidationAnswer
 from appliance.services import Services, caller
@@ -23,7 +23,7 @@ PROBLEMS = problems(
 
 def routes(services: Services) -> APIRouter:
     """Return the route."""
-    router = APIRouter()
+    router = APIRouter(prefix=PREFIX)
 
     @router.post(
         "/validate",

@@ -10,8 +10,10 @@ def routes(services: Services, app: FastAPI) -> APIRouter:
     """Return the routes of those pages that are turned on."""
     router = APIRouter()
     settings = services.settings
-    if settings.docs and settings.openapi:
-        router.include_router(docs.routes(app))
+    if settings.openapi:
+        router.include_router(docs.description(app))
+        if settings.docs:
+            router.include_router(docs.routes(app))
     if settings.catalog_pages:
         router.include_router(rules.routes())
     return router

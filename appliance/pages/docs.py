@@ -1,5 +1,6 @@
 """The description of the interface as a page that needs neither scripts nor the internet."""
 
+import functools
 import json
 from collections.abc import Iterator
 from html import escape
@@ -10,7 +11,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from appliance.address import base_url
+from appliance.documents import Document
 from appliance.pages.page import page
+
+
+def description(app: FastAPI) -> APIRouter:
+    """Return the route of the description for programs."""
+    router = APIRouter()
+    document = functools.cache(lambda: Document.of_json(app.openapi()))
+
+    @router.get("/openapi.json", response_class=Response)
+    async def openapi(request: Request) -> Response:
+        """Return the description (OpenAPI 3.1)."""
+        return document().response(request)
+
+    return router
 
 
 def routes(app: FastAPI) -> APIRouter:
@@ -106,7 +121,8 @@ def _kind(schema: dict[str, Any]) -> str:
         return " | ".join(f"<code>{escape(json.dumps(value))}</code>" for value in values)
     if schema.get("type") == "array":
         return f"list of {_kind(schema.get('items', {}))}"
-    return escape(" ".join(filter(None, (schema.get("type", "any"), schema.get("format")))))
+    kinds = schema.get("type", "any")
+    return escape(kinds if isinstance(kinds, str) else " or ".join(kinds))
 
 
 def _content(content: dict[str, Any]) -> str:
@@ -114,7 +130,9 @@ def _content(content: dict[str, Any]) -> str:
 
 
 def _table(rows: Any) -> str:
-    return "<table>" + "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows) + "</table>"
+    return (
+        "<table>" + "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows) + "</table>"
+    )
 
 
 def _ticked(text: str) -> str:

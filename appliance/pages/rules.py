@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from html import escape
 
-import einvoice
 from fastapi import APIRouter
 from starlette.responses import Response
 
+import einvoice
 from appliance.api.parameters import Lang
 from appliance.pages.page import page
 from appliance.problems import NOT_FOUND, Language, Problem
@@ -44,7 +44,7 @@ def routes() -> APIRouter:
     router = APIRouter()
 
     @router.get("/catalog/{code}", response_class=Response)
-    async def rule(code: str, lang: Lang) -> Response:
+    def rule(code: str, lang: Lang) -> Response:
         """Describe a rule."""
         catalog = einvoice.catalog()
         if code not in catalog:
