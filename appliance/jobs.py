@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import einvoice
+from appliance.problems import Language
 from appliance.wire import Message
 
 _log = logging.getLogger(__name__)
@@ -100,7 +101,7 @@ def _locate_rules(answer: dict[str, Any], job: Message) -> None:
         finding["doc_url"] = job.head.get("base", "") + finding["doc_url"]
 
 
-def _unread(error: einvoice.UnreadableDocument, lang: str, milliseconds: int) -> dict[str, Any]:
+def _unread(error: einvoice.UnreadableDocument, lang: Language, milliseconds: int) -> dict[str, Any]:
     """The answer about a file that nobody can read, in the shape of any other."""
     title, detail = einvoice.explain_error(error, lang)
     nothing = {"syntax": "", "declared_profile": "", "declared_version": ""}
@@ -125,7 +126,7 @@ def _unread(error: einvoice.UnreadableDocument, lang: str, milliseconds: int) ->
     }
 
 
-def _as_finding(error: einvoice.UnreadableDocument, lang: str) -> dict[str, Any]:
+def _as_finding(error: einvoice.UnreadableDocument, lang: Language) -> dict[str, Any]:
     known = einvoice.catalog()[error.code]
     finding = einvoice.Finding(
         code=error.code, severity="fatal", flag="fatal", layer=known.layer, section=known.section, values=error.values
@@ -133,13 +134,13 @@ def _as_finding(error: einvoice.UnreadableDocument, lang: str) -> dict[str, Any]
     return {**finding.to_dict(lang), "line": error.line, "column": error.column}
 
 
-def _unreadable(error: einvoice.UnreadableDocument, lang: str) -> dict[str, Any]:
+def _unreadable(error: einvoice.UnreadableDocument, lang: Language) -> dict[str, Any]:
     title, detail = einvoice.explain_error(error, lang)
     place = {name: number for name in ("line", "column") if (number := getattr(error, name)) is not None}
     return {"code": error.problem, "title": title, "detail": detail, "members": {"rule": error.code, **place}}
 
 
-def _wrong_draft(error: einvoice.DraftError, lang: str) -> dict[str, Any]:
+def _wrong_draft(error: einvoice.DraftError, lang: Language) -> dict[str, Any]:
     words = _WRONG_DRAFT[lang]
     members: dict[str, Any] = {"errors": [{"pointer": it.pointer, "message": it.message(lang)} for it in error.errors]}
     members |= {name: number for name in ("line", "column") if (number := getattr(error, name)) is not None}

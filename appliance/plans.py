@@ -23,16 +23,18 @@ class Entitlements(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     plan_type: str = Field(examples=["business"])
-    daily_usage_limit: int | None = Field(None, ge=0, description="Requests a day (UTC); null: as many as one likes.")
-    daily_validation_limit: int | None = Field(None, ge=0, description="Files a day (UTC); null: no limit.")
-    can_view_structured_invoice: bool = Field(False, examples=[True])
-    can_generate_invoice: bool = Field(False, examples=[True])
-    can_download_readable_pdf: bool = Field(False, examples=[True])
-    can_export: bool = Field(False, examples=[False])
-    can_autofix: bool = Field(False, examples=[True])
-    can_batch: bool = Field(False, examples=[True])
-    can_use_api: bool = Field(False, examples=[True])
-    can_use_inbound_email: bool = Field(False, examples=[True])
+    daily_usage_limit: int | None = Field(
+        default=None, ge=0, description="Requests a day (UTC); null: as many as one likes."
+    )
+    daily_validation_limit: int | None = Field(default=None, ge=0, description="Files a day (UTC); null: no limit.")
+    can_view_structured_invoice: bool = Field(default=False, examples=[True])
+    can_generate_invoice: bool = Field(default=False, examples=[True])
+    can_download_readable_pdf: bool = Field(default=False, examples=[True])
+    can_export: bool = Field(default=False, examples=[False])
+    can_autofix: bool = Field(default=False, examples=[True])
+    can_batch: bool = Field(default=False, examples=[True])
+    can_use_api: bool = Field(default=False, examples=[True])
+    can_use_inbound_email: bool = Field(default=False, examples=[True])
 
 
 BUSINESS = Entitlements(

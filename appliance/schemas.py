@@ -48,12 +48,14 @@ class FindingItem(_Answer):
     fix: str = Field(description="What to do.")
     bt_field: str = TERM
     xpath: str = XPATH
-    line: int | None = Field(None, description="Line in the XML, counted from 1.")
-    column: int | None = Field(None, description="Column in the line, counted from 1.")
+    line: int | None = Field(default=None, description="Line in the XML, counted from 1.")
+    column: int | None = Field(default=None, description="Column in the line, counted from 1.")
     terms: list[str] = Field(default=[], description="All business terms, the leading one first.")
     values: dict[str, Any] = Field(default={}, description="What was compared, such as expected and actual.")
-    doc_url: str = Field("", description="Page that describes the rule.")
-    draft_pointer: str | None = Field(None, description="Generated invoices: JSON pointer of the draft's field.")
+    doc_url: str = Field(default="", description="Page that describes the rule.")
+    draft_pointer: str | None = Field(
+        default=None, description="Generated invoices: JSON pointer of the draft's field."
+    )
 
 
 class InvoiceIdentity(_Answer):

@@ -31,38 +31,47 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 
-    host: str = Field("127.0.0.1", description="Address to listen on; only this machine reaches the default.")
+    host: str = Field(default="127.0.0.1", description="Address to listen on; only this machine reaches the default.")
     port: int | None = Field(
-        None, ge=0, le=65535, description="Port to listen on; without one 8080, or any free one where that is taken."
+        default=None,
+        ge=0,
+        le=65535,
+        description="Port to listen on; without one 8080, or any free one where that is taken.",
     )
     data: Path = Field(
         default_factory=default_data_folder, description="Folder for what outlives a restart, such as the API keys."
     )
-    keys: Path | None = Field(None, description="File of the API keys and plans; without one keys.env in the data.")
-    public_url: str = Field("", description="Address that callers know, such as https://example.org/einvoice.")
+    keys: Path | None = Field(
+        default=None, description="File of the API keys and plans; without one keys.env in the data."
+    )
+    public_url: str = Field(default="", description="Address that callers know, such as https://example.org/einvoice.")
     trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = Field(
-        (), description="Addresses or networks whose X-Forwarded-* headers are believed, separated by commas."
+        default=(), description="Addresses or networks whose X-Forwarded-* headers are believed, separated by commas."
     )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
-        (), description="Origins whose pages in a browser may call, separated by commas."
+        default=(), description="Origins whose pages in a browser may call, separated by commas."
     )
 
     workers: int = Field(default_factory=default_workers, ge=1, description="Processes that judge documents.")
-    queue: int = Field(32, ge=0, description="Requests more that may wait or be uploading; beyond them 503.")
-    queue_seconds: float = Field(15, gt=0, description="How long a document waits for a process at most; then 503.")
-    upload_seconds: float = Field(60, gt=0, description="How long the body of a request may take to arrive; then 408.")
-    upload_megabytes: int = Field(512, ge=110, description="Memory for all uploads together; beyond it 503.")
-    document_seconds: float = Field(30, gt=0, description="How long one document may be worked on; then 422.")
-    worker_megabytes: int = Field(2048, ge=256, description="Address space of a process that judges documents.")
-    worker_documents: int = Field(10_000, ge=1, description="Documents after which a process is replaced.")
-    shutdown_seconds: int = Field(30, ge=0, description="How long a stop waits for requests that are running.")
+    queue: int = Field(default=32, ge=0, description="Requests more that may wait or be uploading; beyond them 503.")
+    queue_seconds: float = Field(
+        default=15, gt=0, description="How long a document waits for a process at most; then 503."
+    )
+    upload_seconds: float = Field(
+        default=60, gt=0, description="How long the body of a request may take to arrive; then 408."
+    )
+    upload_megabytes: int = Field(default=512, ge=110, description="Memory for all uploads together; beyond it 503.")
+    document_seconds: float = Field(default=30, gt=0, description="How long one document may be worked on; then 422.")
+    worker_megabytes: int = Field(default=2048, ge=256, description="Address space of a process that judges documents.")
+    worker_documents: int = Field(default=10_000, ge=1, description="Documents after which a process is replaced.")
+    shutdown_seconds: int = Field(default=30, ge=0, description="How long a stop waits for requests that are running.")
 
-    artifact_seconds: int = Field(3600, ge=1, description="How long links to PDFs work.")
-    docs: bool = Field(True, description="Whether there is a page at /docs; it needs the next one.")
-    openapi: bool = Field(True, description="Whether there is a description of the interface at /openapi.json.")
-    catalog_pages: bool = Field(True, description="Whether rules are described at /catalog/CODE.")
-    metrics: bool = Field(False, description="Whether there are figures for Prometheus at /metrics.")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged.")
+    artifact_seconds: int = Field(default=3600, ge=1, description="How long links to PDFs work.")
+    docs: bool = Field(default=True, description="Whether there is a page at /docs; it needs the next one.")
+    openapi: bool = Field(default=True, description="Whether there is a description of the interface at /openapi.json.")
+    catalog_pages: bool = Field(default=True, description="Whether rules are described at /catalog/CODE.")
+    metrics: bool = Field(default=False, description="Whether there are figures for Prometheus at /metrics.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="What is logged.")
 
     @property
     def keys_file(self) -> Path:

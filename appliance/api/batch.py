@@ -10,6 +10,7 @@ from starlette.responses import Response
 from appliance.api.described import UPLOADS, form, problems
 from appliance.api.judging import NO_STORE, job, links, note, recipe, with_last
 from appliance.api.parameters import INVALID_LANGUAGE, INVALID_MODE, PREFIX, Lang, form_mode
+from appliance.artifacts import Kind
 from appliance.gate import RIGHT_REQUIRED
 from appliance.jobs import to_json
 from appliance.problems import Language
@@ -76,6 +77,6 @@ async def _item(services: Services, request: Request, who: Caller, lang: Languag
         outcome = await services.workers.run(job("give_up_item", b"", request, who, lang, name=file.name, **limits))
     note(services, request, outcome)
     read = outcome.head["facts"]["syntax"] is not None
-    kinds = {"validation_report_pdf": read, "readable_invoice_pdf": False}
+    kinds: dict[Kind, bool] = {"validation_report_pdf": read, "readable_invoice_pdf": False}
     artifacts = links(services, request, who, recipe(file.content, file.name, lang), kinds)
     return with_last(outcome.parts[0], "artifacts", to_json(artifacts))

@@ -1,6 +1,7 @@
 """The error catalog."""
 
 import functools
+from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -14,7 +15,7 @@ from appliance.problems import Language
 from appliance.schemas import CatalogAnswer
 from appliance.services import Services
 
-_NOT_MODIFIED = {304: {"description": "The caller has it already (If-None-Match)."}}
+_NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "The caller has it already (If-None-Match)."}}
 
 
 @functools.cache

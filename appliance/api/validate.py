@@ -7,6 +7,7 @@ from starlette.responses import Response
 from appliance.api.described import UPLOADS, form, problems
 from appliance.api.judging import NO_STORE, done, job, links, note, recipe, with_last
 from appliance.api.parameters import INVALID_LANGUAGE, INVALID_MODE, MODES, PREFIX, Lang, form_mode
+from appliance.artifacts import Kind
 from appliance.jobs import to_json
 from appliance.schemas import ValidationAnswer
 from appliance.services import Services, caller
@@ -49,7 +50,7 @@ def routes(services: Services) -> APIRouter:
             return outcome
         note(services, request, outcome)
         made_from = recipe(file.content, file.name, lang, mode)
-        kinds = {"validation_report_pdf": True, "readable_invoice_pdf": True}
+        kinds: dict[Kind, bool] = {"validation_report_pdf": True, "readable_invoice_pdf": True}
         artifacts = links(services, request, who, made_from, kinds)
         body = with_last(outcome.parts[0], "artifacts", to_json(artifacts))
         return Response(body, media_type="application/json", headers=NO_STORE)
