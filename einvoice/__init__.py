@@ -14,6 +14,7 @@ from einvoice.errors import EinvoiceError, FindingsError, RuleError, UnreadableD
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
+from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.result.catalog import catalog
 from einvoice.rulebook.catalog import CatalogEntry
@@ -25,6 +26,7 @@ __all__ = [
     "CatalogEntry",
     "Converted",
     "EinvoiceError",
+    "Extracted",
     "Finding",
     "FindingsError",
     "Invoice",
@@ -36,6 +38,7 @@ __all__ = [
     "catalog",
     "convert",
     "explain_error",
+    "extract",
     "read",
     "validate",
     "write",

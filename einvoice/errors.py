@@ -4,7 +4,13 @@
     ├── UnreadableDocument            nobody can read this file; one subclass a cause
     │   ├── EmptyFile                 FILE-EMPTY
     │   ├── UnsupportedFormat         FILE-FORMAT            neither XML nor PDF
-    │   ├── PdfNotRead                FILE-PDF               a PDF, which this installation does not open
+    │   ├── PdfNotRead                FILE-PDF               a PDF, and pikepdf, which opens those, is not installed
+    │   ├── NoPdf                     FILE-NO-PDF            where a PDF is asked for
+    │   ├── PdfDamaged                FILE-PDF-DAMAGED       beyond what can be repaired
+    │   ├── PdfEncrypted              FILE-PDF-PASSWORD
+    │   ├── PdfTooComplex             FILE-PDF-COMPLEX       needs more time or memory than it may have
+    │   ├── PdfWithoutXml             FILE-PDF-NO-XML        no attachment is an invoice
+    │   ├── EmbeddedNotUnpacked       FILE-PDF-UNPACK        the invoice is there, but cannot be decoded
     │   ├── UnsupportedEncoding       FILE-ENCODING
     │   ├── TooLarge                  FILE-SIZE
     │   ├── TooDeep                   FILE-DEPTH
@@ -16,10 +22,12 @@
     │   │   ├── BadReference          FILE-XML-REFERENCE     a stray & or an unknown &name;
     │   │   ├── ForbiddenCharacter    FILE-XML-CHARACTER
     │   │   ├── WrongBytes            FILE-XML-BYTES         bytes that are not the declared encoding
-    │   │   └── MisplacedDeclaration  FILE-XML-DECLARATION
+    │   │   ├── MisplacedDeclaration  FILE-XML-DECLARATION
+    │   │   └── EmbeddedNotWellFormed FILE-PDF-XML           the XML in a PDF
     │   └── UnknownRoot               FILE-ROOT              XML, but none of the invoice documents
     │       ├── ZugferdOne            FILE-ZUGFERD-1
-    │       └── OrderX                FILE-ORDER-X
+    │       ├── OrderX                FILE-ORDER-X
+    │       └── UblInPdf              FILE-PDF-UBL
     ├── FindingsError                 raised on request, by `raise_for_findings()`
     ├── RuleError                     a rule file is wrong
     └── SchemaFilesError              the XML schemas are missing or damaged (stands in `einvoice.syntax.schema_d16b`)
@@ -100,11 +108,59 @@ class UnsupportedFormat(UnreadableDocument):
 
 
 class PdfNotRead(UnreadableDocument):
-    """A PDF, perhaps a hybrid invoice; reading those is not part of this installation."""
+    """A PDF, perhaps a hybrid invoice; the extra `pdf` of this package, which reads those, is not installed."""
 
     code = "FILE-PDF"
     problem = "pdf_not_supported"
-    sentence = "The file is a PDF; hybrid invoices (ZUGFeRD, Factur-X) are not read by this installation."
+    sentence = "The file is a PDF; to read those, install einvoice-toolkit with its extra 'pdf'."
+
+
+class NoPdf(UnreadableDocument):
+    """The file is no PDF, where one is asked for; `found` says what it looks like."""
+
+    code = "FILE-NO-PDF"
+    problem = "no_pdf"
+    sentence = "The file is not a PDF; found: {found}."
+
+
+class PdfDamaged(UnreadableDocument):
+    """A PDF whose structure is broken beyond repair; `reason` is the PDF reader's own, English."""
+
+    code = "FILE-PDF-DAMAGED"
+    problem = "damaged_pdf"
+    sentence = "The PDF is damaged and cannot be opened: {reason}"
+
+
+class PdfEncrypted(UnreadableDocument):
+    """A PDF that asks for a password before it can be opened."""
+
+    code = "FILE-PDF-PASSWORD"
+    problem = "encrypted_pdf"
+    sentence = "The PDF is encrypted and opens with a password only."
+
+
+class PdfTooComplex(UnreadableDocument):
+    """A PDF that needs more time or memory to read than it may have."""
+
+    code = "FILE-PDF-COMPLEX"
+    problem = "too_complex"
+    sentence = "The PDF needs more than {megabytes} MB of memory or {seconds} seconds to be read."
+
+
+class PdfWithoutXml(UnreadableDocument):
+    """A PDF in which nothing is embedded that could be the invoice; `found` names what is, "–" if nothing."""
+
+    code = "FILE-PDF-NO-XML"
+    problem = "no_embedded_xml"
+    sentence = "The PDF has no invoice in XML embedded in it; attachments found: {found}"
+
+
+class EmbeddedNotUnpacked(UnreadableDocument):
+    """The attachment `name` is the invoice, but its bytes cannot be had; `reason` says why, in English."""
+
+    code = "FILE-PDF-UNPACK"
+    problem = "embedded_xml_not_unpacked"
+    sentence = "The attachment {name} of the PDF cannot be unpacked: {reason}"
 
 
 class UnsupportedEncoding(UnreadableDocument):
@@ -197,6 +253,14 @@ class MisplacedDeclaration(NotWellFormed):
     sentence = "The XML declaration '<?xml … ?>' must be the very first thing in the file."
 
 
+class EmbeddedNotWellFormed(NotWellFormed):
+    """The XML embedded in a PDF as `name` is not well-formed; line and column are those of the XML."""
+
+    code = "FILE-PDF-XML"
+    problem = "embedded_xml_not_well_formed"
+    sentence = "The XML embedded in the PDF, {name}, is not well-formed: {reason}"
+
+
 class UnknownRoot(UnreadableDocument):
     """Well-formed XML whose root element is none of the three invoice documents."""
 
@@ -219,6 +283,14 @@ class OrderX(UnknownRoot):
     code = "FILE-ORDER-X"
     problem = "order_x"
     sentence = "This is an order in Order-X, not an invoice."
+
+
+class UblInPdf(UnknownRoot):
+    """A PDF with an invoice in UBL embedded: ZUGFeRD and Factur-X embed CII, and nothing else."""
+
+    code = "FILE-PDF-UBL"
+    problem = "ubl_in_pdf"
+    sentence = "The invoice embedded in the PDF, {name}, is written in UBL; hybrid invoices embed CII."
 
 
 class _Finding(Protocol):

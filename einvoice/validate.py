@@ -18,8 +18,12 @@ from einvoice.data import rules_folder
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Value
+from einvoice.pdf import findings
+from einvoice.pdf.document import open_hybrid, parse
+from einvoice.pdf.hybrid import Hybrid
 from einvoice.result import (
     LANGUAGES,
+    Container,
     Finding,
     Language,
     Layer,
@@ -60,14 +64,15 @@ def read(source: xml.Source) -> Invoice:
     """Return the invoice that a file holds, unjudged.
 
     Args:
-        source: a path, bytes, or a binary file; UBL or CII.
+        source: a path, bytes, or a binary file; UBL or CII, or a PDF with CII embedded.
 
     Raises:
         UnreadableDocument: one of its subclasses, see `einvoice.errors`.
         OSError: the file cannot be opened.
     """
     data, _ = xml.source_bytes(source)
-    document = _parse(data)
+    hybrid = open_hybrid(data)
+    document = xml.parse(data) if hybrid is None else parse(hybrid)
     identify(document)
     return reader.read(document.getroot())
 
@@ -86,7 +91,7 @@ def validate(
     The business rules run even where the XML schema is broken; their findings are `indicative` then.
 
     Args:
-        source: a path, bytes, or a binary file; UBL or CII.
+        source: a path, bytes, or a binary file; UBL or CII, or a PDF with CII embedded.
         lang: language of the texts, "de" or "en"; the findings can still be asked for the other one.
         mode: "current" judges by the rules of today; "compatibility" does too as long as no older ones are part of
             this version, and says so.
@@ -102,9 +107,10 @@ def validate(
     _check(lang=(lang, LANGUAGES), mode=(mode, MODES))
     _check(profile=(profile, (None, "xrechnung")), ruleset=(ruleset, (None, *_rulesets())))
     data, filename = xml.source_bytes(source)
-    document = _parse(data)
+    hybrid = open_hybrid(data)
+    content, document = (data, xml.parse(data)) if hybrid is None else (hybrid.xml, parse(hybrid))
     identity = identify(document)
-    judging = _Judging(data, identity, lang)
+    judging = _Judging(content, identity, lang)
     violations = schema.violations(document, identity.root)
     notes = Notes(document.getroot())
     invoice = reader.read(document.getroot(), notes)
@@ -112,16 +118,11 @@ def validate(
     judging.declaration(invoice)
     judging.rules(invoice, notes, _layers(identity, forced=bool(profile or ruleset)))
     judging.uncovered(invoice)
+    container = judging.container(data, hybrid) if hybrid else None
     milliseconds = round((time.perf_counter() - started) * 1000)
     stack = Stack(mode, _status(identity), tuple(judging.layers), _national())
-    original = Original(data, invoice)
-    return ValidationResult(judging.sorted(), identity, stack, original, lang, filename, milliseconds)
-
-
-def _parse(data: bytes) -> Any:
-    if xml.sniff(data) == "pdf":
-        raise errors.PdfNotRead
-    return xml.parse(data)
+    original = Original(content, invoice)
+    return ValidationResult(judging.sorted(), identity, stack, original, lang, filename, milliseconds, container)
 
 
 def _check(**arguments: tuple[object, Iterable[object]]) -> None:
@@ -180,6 +181,13 @@ class _Judging:
             self._run(program, invoice, notes)
         for name in missing:
             self._not_run("LAYER-MISSING", name, invoice.node, profile=self._identity.profile)
+
+    def container(self, data: bytes, hybrid: Hybrid) -> Container:
+        """Tell what there is to say about the PDF around the invoice."""
+        container, layer = findings.judge(data, hybrid, self._lang)
+        self._findings += container.findings
+        self.layers.append(layer)
+        return container
 
     def sorted(self) -> tuple[Finding, ...]:
         """The findings by layer, place in the document, and code."""

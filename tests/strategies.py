@@ -29,10 +29,10 @@ from einvoice.model.money import (
     LineTax,
     PaymentMeans,
     TaxTotal,
-    Totals,
     VatBreakdown,
 )
 from einvoice.model.parties import Buyer, BuyerAddress, Seller, SellerAddress, SellerContact, SellerTaxRegistration
+from einvoice.model.totals import Totals
 from einvoice.model.values import (
     Amount,
     Binary,

@@ -17,9 +17,10 @@ from strategies import invoices
 from einvoice.model.group import Group, kinds_of, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Item
-from einvoice.model.money import AllowanceCharge, AllowanceTax, PaymentMeans, TaxTotal, Totals, VatBreakdown
+from einvoice.model.money import AllowanceCharge, AllowanceTax, PaymentMeans, TaxTotal, VatBreakdown
 from einvoice.model.parties import Address, Delivery, TaxRegistration
 from einvoice.model.source import NAMESPACES
+from einvoice.model.totals import Totals
 from einvoice.model.values import Value, absent
 from einvoice.syntax.binding import Row, qualified
 from einvoice.syntax.reader import read

@@ -24,6 +24,8 @@ from einvoice.syntax.rules.table import rule_table
 OF_FAULTS = {"LAYER-FAILED"}
 #: Shown by test_schema, which has a document for each code of that folder.
 OF_SCHEMAS = {path.stem for path in (rules_folder() / "schema").glob("*.toml")}
+#: Shown by tests/pdf, which have a PDF for each.
+OF_PDFS = {path.stem for folder in ("pdf", "file") for path in (rules_folder() / folder).glob("*PDF*.toml")}
 FOLDERS = ("xrechnung-testsuite", "kosit-rules", "cen-unit", "cen-files", "mutants", "grown", "grown-much")
 SAMPLE = Path(__file__).parent / "samples" / "cii-invoice.xml"
 DECLARED = "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
@@ -102,7 +104,7 @@ def never():
 
 
 def test_every_code_is_reached_or_says_why_it_cannot_be():
-    reached = by_examples() | by_rows() | by_files() | OF_SCHEMAS | OF_FAULTS
+    reached = by_examples() | by_rows() | by_files() | OF_SCHEMAS | OF_PDFS | OF_FAULTS
     assert set(einvoice.catalog()) - reached - set(never()) == set()
     assert not set(never()) & by_rows()
     assert all(all(reasons) for reasons in never().values())
@@ -198,7 +200,13 @@ def test_every_row_is_kept_by_a_document_made_from_it(syntax):
 
 
 if __name__ == "__main__":
-    ways = {"examples": by_examples(), "table rows": by_rows(), "files": by_files(), "XML schema": OF_SCHEMAS}
+    ways = {
+        "examples": by_examples(),
+        "table rows": by_rows(),
+        "files": by_files(),
+        "XML schema": OF_SCHEMAS,
+        "PDFs": OF_PDFS,
+    }
     for name, reached in ways.items():
         print(f"{name}: {len(reached)} codes")
     for code, reasons in sorted(never().items()):

@@ -17,10 +17,10 @@ from einvoice.model.money import (
     LineAllowanceCharge,
     LineTax,
     PaymentMeans,
-    Totals,
     VatBreakdown,
 )
 from einvoice.model.parties import Seller
+from einvoice.model.totals import Totals
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
 from einvoice.rulebook.functions import EXACT, WORDS
 from einvoice.rulebook.kinds import BINARY, COUNT, DATE, NUMBER, TEXT, TRUTH, Kind

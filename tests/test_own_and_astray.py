@@ -7,6 +7,7 @@ from einvoice.model.lines import GrossPrice, Line, Period, Price
 from einvoice.model.money import AllowanceTax, LineTax, PriceAllowance, TaxCategory
 from einvoice.model.parties import Buyer, Country, Seller
 from einvoice.model.source import NAMESPACES
+from einvoice.model.totals import Totals
 from einvoice.model.values import Code, Quantity
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
@@ -54,9 +55,33 @@ def test_a_credit_note_has_credited_quantities_and_credit_note_lines() -> None:
     assert amounts(invoice) == ["7", "6"]
 
 
+def test_lines_of_the_other_kind() -> None:
+    for root, expected in (("ubl:Invoice", [False, True]), ("cn:CreditNote", [True, False])):
+        invoice = document(root, LINES)
+        assert [line.is_of_other_kind for line in invoice.lines] == expected
+
+
+def test_totals_beside_the_lines_and_elsewhere() -> None:
+    totals = "<cac:LegalMonetaryTotal><cbc:PayableAmount>1</cbc:PayableAmount></cac:LegalMonetaryTotal>"
+    invoice = document("ubl:Invoice", f"{totals}<cac:Signature>{totals}</cac:Signature>")
+    assert invoice.totals.is_of_invoice
+    assert [it.is_of_invoice for it in invoice.everywhere(Totals)] == [True, False]
+
+
+def test_totals_of_cii_beside_the_settlement_are_two_steps_below_the_lines_too() -> None:
+    totals = f"<ram:{SUMMATION}/>"
+    delivery = "ram:ApplicableHeaderTradeDelivery"
+    parts = f"<ram:{SETTLEMENT}>{totals}</ram:{SETTLEMENT}><{delivery}>{totals}</{delivery}>{totals}"
+    transaction = "rsm:SupplyChainTradeTransaction"
+    invoice = document("rsm:CrossIndustryInvoice", f"<{transaction}>{parts}</{transaction}>")
+    assert [it.is_of_invoice for it in invoice.everywhere(Totals)] == [True, True, False]
+
+
 def test_what_no_document_gave_is_its_own() -> None:
     line = Line(quantity=Quantity("1"))
     assert quantities(line) == ["1"]
+    assert not line.is_of_other_kind
+    assert Totals().is_of_invoice
     assert Invoice(lines=[line]).own_lines == [line]
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 
 import pytest
+from documents import ROOTS, document_of
 from lxml import etree
 
 from einvoice.data import rules_folder
 from einvoice.errors import RuleError
-from einvoice.model.source import NAMESPACES
 from einvoice.rulebook.build import BASE
 from einvoice.rulebook.check import program_of
 from einvoice.rulebook.contexts import Contexts
@@ -26,7 +26,6 @@ from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
 
 CONTEXTS = Contexts(rules_folder() / BASE)
-ROOTS = {"UBL": "Invoice", "CII": "CrossIndustryInvoice"}
 
 
 @cache
@@ -76,19 +75,9 @@ class TestExamples:
         assert bool(fired) == (kind == "invalid")
 
     def test_through_a_document(self, definition: Definition, syntax: str, kind: str, example: Example) -> None:
-        document = write(invoice_of(example, rules_folder(), definition.file), ROOTS[syntax])
-        root = parse(document).getroot()
-        insert(root, example.insert.get(syntax, {}))
+        root = document_of(example, definition.file, syntax)
         fired = program(definition, syntax).run(read(root))
         assert bool(fired) == (kind == "invalid"), etree.tostring(root).decode()
-
-
-def insert(root: etree._Element, content: Mapping[str, str]) -> None:
-    """Put XML into elements of a document, behind what they have."""
-    declared = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in NAMESPACES.items())
-    for path, xml in content.items():
-        (parent,) = root.xpath(path, namespaces=NAMESPACES)
-        parent.extend(etree.fromstring(f"<x {declared}>{xml}</x>"))
 
 
 def test_base_keeps_every_rule() -> None:

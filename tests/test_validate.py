@@ -358,7 +358,7 @@ def bomb():
         (b"", errors.EmptyFile),
         (b" \n", errors.EmptyFile),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", errors.UnsupportedFormat),
-        (b"%PDF-1.7\n", errors.PdfNotRead),
+        (b"%PDF-1.7\n", errors.PdfDamaged),
         (UBL[: len(UBL) // 2], errors.TruncatedXml),
         (b"<Rechnung/>", errors.UnknownRoot),
         (bomb(), errors.DoctypeRefused),

@@ -19,7 +19,7 @@ VALID, FINDINGS, UNREADABLE = range(3)
 def add_to(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser("validate", help="judge invoices", description="Judge invoices.")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="an invoice in UBL or CII; - is the standard input")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="an invoice: UBL, CII or PDF; - is the standard input")
     parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
     parser.add_argument(
         "--profile", choices=["xrechnung"], help="judge by EN 16931 and XRechnung, whatever the invoice declares"

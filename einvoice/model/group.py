@@ -61,7 +61,8 @@ def numbered(groups: str, **numbers: str) -> Callable[[G], G]:
 
 
 #: What a group has from the document that it was read from.
-_OF_DOCUMENT: Final = ("node", "around", "marks", "elsewhere", "uncovered")
+_OF_DOCUMENT: Final = ("node", "around", "marks", "elsewhere", "uncovered", "lines_by_place",
+                       "allowances_and_charges_by_place")  # fmt: skip
 
 
 @dataclass_transform(kw_only_default=True)

@@ -7,6 +7,7 @@ single term is then a view on them. ``BT-DEX`` and ``BG-DEX`` are those of the X
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from einvoice.model.group import Group, first, inside, term, terms, view
@@ -18,10 +19,10 @@ from einvoice.model.money import (
     Settlement,
     TaxTotal,
     ThirdPartyPayment,
-    Totals,
     VatBreakdown,
 )
 from einvoice.model.parties import Buyer, Delivery, Identified, Payee, Seller, TaxRepresentative
+from einvoice.model.totals import Totals
 from einvoice.model.values import Amount, Code, Date, Identifier, Text, Value, absent
 
 
@@ -172,6 +173,24 @@ class Invoice(Identified):
         """BG-20, BG-21, BG-27, BG-28: allowances and charges on the invoice and on ``own_lines``."""
         of_lines = (it for line in self.own_lines for it in line.allowances_and_charges)
         return [*self.allowances_and_charges, *of_lines]
+
+    @cached_property
+    def lines_by_place(self) -> dict[Any, list[Line]]:
+        """Every line of the document, also those astray, by the element around it."""
+        return self._by_place(Line)
+
+    @cached_property
+    def allowances_and_charges_by_place(self) -> dict[Any, list[AllowanceCharge]]:
+        """Every allowance and charge of the document, also those astray, by the element around it."""
+        return self._by_place(AllowanceCharge)
+
+    def _by_place(self, kind: type[Group]) -> dict[Any, list[Any]]:
+        found: dict[Any, list[Any]] = {}
+        for part in (self, *(stray for strays in self.elsewhere.values() for stray in strays)):
+            for group in part.walk():
+                if isinstance(group, kind):
+                    found.setdefault(group.node.getparent(), []).append(group)
+        return found
 
     def has_own_element(self, content: Value | Group) -> bool:
         """Whether a line or quantity has the element that UBL has for this kind of document.

@@ -176,6 +176,17 @@ class Line(Identified):
         """Whether it is a line below a line, as UBL nests them; told by where the reader found it."""
         return isinstance(self.parent, Line) and any(line is self for line in self.parent.lines)
 
+    @property
+    def is_astray(self) -> bool:
+        """Whether it stands where no business term has it, so that it is none of the invoice."""
+        return "astray" in self.marks
+
+    @property
+    def is_of_other_kind(self) -> bool:
+        """Whether its element is the one that UBL has in the other kind of document: a credited line in an invoice."""
+        invoice = invoice_of(self)
+        return invoice is not None and not invoice.has_own_element(self)
+
     @view("BT-129", "BT-129")
     def own_quantities(self) -> Sequence[Quantity]:
         """BT-129: the quantity, in UBL only where its element is that of the document, such as the one invoiced."""

@@ -221,32 +221,3 @@ class Settlement(Group):
     currency: Code = term("BT-5")
     tax_currency: Code = term("BT-6")
     tax_totals: Sequence[TaxTotal] = terms("BT-110", "BT-111")
-
-
-class Totals(Group):
-    """BG-22: the sums of the invoice. The VAT is ``Invoice.vat_total``, since a document may have two of them."""
-
-    groups = ("BG-22",)
-    line_net: Amount = term("BT-106")
-    allowances: Amount = term("BT-107")
-    charges: Amount = term("BT-108")
-    net: Amount = term("BT-109")
-    gross: Amount = term("BT-112")
-    paid: Amount = term("BT-113")
-    rounding: Amount = term("BT-114")
-    due: Amount = term("BT-115")
-
-    @view("BT-110", "BT-111")
-    def tax_totals(self) -> Sequence[TaxTotal]:
-        """The VAT of the invoice, but not what CII has of it inside other totals of the invoice than these."""
-        invoice = invoice_of(self)
-        if invoice is None:
-            return ()
-        beside = [totals for totals in (invoice.totals, *invoice.totals.more) if totals is not self]
-        is_astray = len(beside) == 1 + len(invoice.totals.more)
-        return [it for it in invoice.tax_totals if is_astray or not any(it.parent is totals for totals in beside)]
-
-    @property
-    def is_of_invoice(self) -> bool:
-        """Whether they stand where those of the invoice belong; told by where the reader found them."""
-        return self.parent is None or invoice_of(self.parent) is self.parent

@@ -179,6 +179,12 @@ class Seller(Addressee):
         """Whether UBL has a party in this role that gives no electronic address; there may be several."""
         return any(inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
 
+    @view("BT-34")
+    def leading_electronic_address(self) -> Identifier:
+        """BT-34: the electronic address, in CII what the first of the elements for one has."""
+        elements = self.marks.get("electronic address")
+        return inside(elements[0], self.electronic_address) if elements else self.electronic_address
+
     @view("BT-31")
     def vat_identifiers(self) -> Sequence[Identifier]:
         """BT-31, as often as the document has it."""
@@ -223,6 +229,12 @@ class Buyer(Addressee):
     def has_party_without_address(self) -> bool:
         """Whether UBL has a party in this role that gives no electronic address; there may be several."""
         return any(inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
+
+    @view("BT-49")
+    def leading_electronic_address(self) -> Identifier:
+        """BT-49: the electronic address, in CII what the first of the elements for one has."""
+        elements = self.marks.get("electronic address")
+        return inside(elements[0], self.electronic_address) if elements else self.electronic_address
 
     @view("BT-48")
     def vat_identifiers(self) -> Sequence[Identifier]:

@@ -1,5 +1,6 @@
 """What a validation says: findings, and the result that holds them."""
 
+from einvoice.result.container import Container
 from einvoice.result.finding import Finding, Note, Severity
 from einvoice.result.location import Location, Places
 from einvoice.result.original import Original
@@ -9,6 +10,7 @@ from einvoice.result.validation import Summary, ValidationResult
 
 __all__ = [
     "LANGUAGES",
+    "Container",
     "Finding",
     "Language",
     "Layer",

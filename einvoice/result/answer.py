@@ -50,6 +50,7 @@ def answer(result: ValidationResult, lang: Language) -> dict[str, Any]:
             "invoice_identity": _identity(result),
             "validation_stack": _stack(result, lang),
             "compatibility": {"status": result.stack.status, "message": _message(result, lang)},
+            **({"container": result.container.to_dict(lang)} if result.container else {}),
         },
         "invoice_summary": dataclasses.asdict(result.summary),
         "artifacts": {name: {"available": False, "url": None, "expires_in_seconds": None} for name in _ARTIFACTS},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from einvoice.errors import FindingsError
 from einvoice.model.invoice import Invoice
+from einvoice.result.container import Container
 from einvoice.result.finding import Finding
 from einvoice.result.original import Original
 from einvoice.result.stack import Stack
@@ -54,6 +55,7 @@ class ValidationResult:
         lang: the language of the texts where none is asked for.
         filename: of the file without its folder; "" where it has no name.
         processing_time_ms: how long the validation took.
+        container: the PDF that the invoice came in, with a verdict of its own; None if it came as XML.
     """
 
     findings: tuple[Finding, ...]
@@ -63,6 +65,7 @@ class ValidationResult:
     lang: Language = "de"
     filename: str = ""
     processing_time_ms: int = 0
+    container: Container | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:

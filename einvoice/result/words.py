@@ -44,6 +44,9 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "place": "Stelle",
         "finding": "Befund",
         "fix": "Abhilfe",
+        "profile": "Profil",
+        "several_invoices": "Mehrere Anlagen kommen als Rechnung in Frage ({names}). Gewählt wurde {chosen}: "
+        "CII geht vor, dann gilt die Reihenfolge der vorgeschriebenen Namen.",
         "note": "Hinweis",
         "see": "siehe",
         "a_fatal": "ein Fehler",
@@ -76,6 +79,9 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "place": "Place",
         "finding": "Finding",
         "fix": "What to do",
+        "profile": "Profile",
+        "several_invoices": "Several attachments may be the invoice ({names}). {chosen} was chosen: "
+        "CII goes first, then the order of the prescribed names counts.",
         "note": "Note",
         "see": "see",
         "a_fatal": "an error",

@@ -105,9 +105,18 @@ def total(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
 
 
 def texts(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """``same``, ``differs`` and ``distinct``: all the texts of each operand, a value, a sequence or a text."""
+    """``differs`` and ``distinct``, and ``same``: all the texts of each operand, a value, a sequence or a text."""
     _expect(1 if _name(call) == "distinct" else 2, call, operands)
     return _call(call, [_all_of(operand) for operand in operands]), TRUTH
+
+
+def same(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """``same``; a value and a text are compared without the word, which is for further occurrences."""
+    written, kind = texts(call, operands)
+    value, text = operands
+    if value.kind.is_value and not value.kind.many and text.kind.cls is str and not text.kind.many:
+        return f"({value.code}.text == {text.code} or not not {value.code}.more and {written})", kind
+    return written, kind
 
 
 def _all_of(operand: Operand) -> str:
@@ -231,7 +240,7 @@ SPECIAL: Final[dict[str, Lowering]] = {
     "matches": matches,
     "number": number,
     "part": part,
-    "same": texts,
+    "same": same,
     "sum": total,
 }
 

@@ -14,7 +14,6 @@ from einvoice.model.money import (
     PriceAllowance,
     TaxCategory,
     TaxPoint,
-    Totals,
 )
 from einvoice.model.parties import (
     Addressee,
@@ -27,6 +26,7 @@ from einvoice.model.parties import (
     TaxRegistration,
     TaxRepresentative,
 )
+from einvoice.model.totals import Totals
 from einvoice.syntax.binding import Row, Table, collapse, fixed, group, inside, leaf
 
 

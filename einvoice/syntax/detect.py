@@ -165,6 +165,9 @@ _ROOTS: Final[Mapping[str, tuple[Syntax, str]]] = {
     f"{_RSM}CrossIndustryInvoice": ("CII", "CrossIndustryInvoice"),
 }
 
+_RELEASE_CANDIDATE: Final = "urn:un:unece:uncefact:data:standard:CBFBUY:5"
+"""Of ZUGFeRD 1; its root element is called Invoice."""
+
 
 def identify(document: etree._ElementTree) -> Identity:
     """Say what a parsed document is.
@@ -201,7 +204,7 @@ def _text(parent: etree._Element | None, tag: str) -> str | None:
 
 def _unknown(root: etree._Element) -> errors.UnknownRoot:
     name = etree.QName(root)
-    if name.localname == "CrossIndustryDocument":
+    if name.localname == "CrossIndustryDocument" or name.namespace == _RELEASE_CANDIDATE:
         return errors.ZugferdOne(line=line(root))
     if name.localname == "SCRDMCCBDACIOMessageStructure":
         return errors.OrderX(line=line(root))

@@ -7,7 +7,7 @@ from typing import Final
 
 from einvoice.model.invoice import Invoice, PrecedingInvoice
 from einvoice.model.lines import Attached, Document, Goods, ItemProperty, Line, Period, Price, StrayLineBelowLine
-from einvoice.model.money import AllowanceCharge, LineTax, PaymentMeans, TaxCategory, TaxTotal, Totals, VatBreakdown
+from einvoice.model.money import AllowanceCharge, LineTax, PaymentMeans, TaxCategory, TaxTotal, VatBreakdown
 from einvoice.model.parties import (
     Address,
     Addressee,
@@ -21,6 +21,7 @@ from einvoice.model.parties import (
     TaxRegistration,
     TaxRepresentative,
 )
+from einvoice.model.totals import Totals
 from einvoice.model.values import BLANKS
 from einvoice.syntax.binding import Row, Table, again, collapse, fixed, group, inside, leaf
 

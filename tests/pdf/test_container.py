@@ -1,0 +1,253 @@
+"""Each check of the container finds its fault, and nothing in a good file."""
+
+import tomllib
+
+import pikepdf
+import pytest
+from pdf.hybrids import FX, PACKET, RAW, XML, attach, embed, hybrid
+from pikepdf import Array, Dictionary, Name, String
+
+from einvoice.data import rules_folder
+from einvoice.pdf import extract
+from einvoice.pdf.container.check import CHECKS
+
+
+def codes(data):
+    return [fault.code for fault in extract.read(data).faults]
+
+
+def packet(old, new):
+    assert old in PACKET
+    return hybrid(packet=PACKET.replace(old, new))
+
+
+def without(*keys):
+    def change(pdf, spec):
+        for key in keys:
+            del pdf.Root[key]
+
+    return hybrid(change)
+
+
+def changed(change, **options):
+    return hybrid(change, **options)
+
+
+def setting(key, value):
+    return hybrid(lambda pdf, spec: spec.EF.F.Params.__setitem__(key, value))
+
+
+def deleting(key):
+    return hybrid(lambda pdf, spec: spec.EF.F.Params.__delitem__(key))
+
+
+def declaring(guideline, *changes, packet=PACKET):
+    xml = XML.replace(b"<ram:ID>urn:cen.eu:en16931:2017<", b"<ram:ID>" + guideline.encode() + b"<")
+    assert xml != XML
+    return hybrid(*changes, xml=xml, packet=packet)
+
+
+def on_page(**entries):
+    """Resources, annotations or whatever else belongs to the page."""
+
+    def change(pdf, spec):
+        for key, value in entries.items():
+            pdf.pages[0].obj[f"/{key}"] = value(pdf) if callable(value) else value
+
+    return hybrid(change, **RAW)
+
+
+def fonts(**font):
+    return on_page(Resources=Dictionary(Font=Dictionary(F1=Dictionary(Type=Name.Font, **font))))
+
+
+def image(**entries):
+    return on_page(Resources=lambda pdf: Dictionary(XObject=Dictionary(I=pdf.make_stream(
+        b"\0", Subtype=Name.Image, Width=1, Height=1, **entries))))  # fmt: skip
+
+
+def lzw(pdf):
+    stream = pdf.make_stream(b"")
+    stream.write(b"\x80\x0b\x60", filter=Name.LZWDecode, type_check=False)
+    return stream
+
+
+def data_of(relationship):
+    return lambda pdf, spec: spec.__setitem__("/AFRelationship", Name(relationship))
+
+
+MINIMUM = "urn:factur-x.eu:1p0:minimum"
+LEVEL = "<fx:ConformanceLevel>EN 16931<"
+MINIMUM_PACKET = PACKET.replace(LEVEL, "<fx:ConformanceLevel>MINIMUM<")
+BLOCK = '<rdf:Description rdf:about="" xmlns:'
+SECOND = PACKET[PACKET.index(f"{BLOCK}fx") : PACKET.index(f"{BLOCK}pdfaExtension")]
+AS_ATTRIBUTES = (
+    f'<rdf:Description rdf:about="" xmlns:fx="{FX}" fx:DocumentType="INVOICE" fx:DocumentFileName="factur-x.xml"'
+    ' fx:Version="1.0" fx:ConformanceLevel="EN 16931"/>'
+)
+OLD = "urn:zugferd:pdfa:CrossIndustryDocument:invoice:2p0#"
+
+FAULTY = {
+    "PDF-HEADER": lambda: b"\n" + hybrid(),
+    "PDF-REPAIRED": lambda: hybrid().replace(b"startxref\n", b"startxref\n9"),
+    "PDF-ENCRYPTED": lambda: hybrid(encryption=pikepdf.Encryption(owner="x", user="", R=6)),
+    "PDF-FILE-ID": lambda: hybrid(object_stream_mode=pikepdf.ObjectStreamMode.disable).replace(b"/ID [", b"/IX ["),
+    "PDF-OUTPUT-INTENT": lambda: without("/OutputIntents"),
+    "PDF-XMP-MISSING": lambda: without("/Metadata"),
+    "PDF-XMP-BROKEN": lambda: packet("INVOICE<", "Müller & Co<"),
+    "PDF-XMP-ENCODING": lambda: hybrid(packet=PACKET.encode("utf-16")),
+    "PDF-XMP-RDF": lambda: packet("</rdf:RDF>", "</rdf:RDF><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'/>"),
+    "PDF-A-PART": lambda: packet("<pdfaid:part>3<", "<pdfaid:part>1<"),
+    "PDF-A-CONFORMANCE": lambda: packet("conformance>A<", "conformance>b<"),
+    "PDF-FX-MISSING": lambda: packet(SECOND, ""),
+    "PDF-FX-NAMESPACE": lambda: hybrid(packet=PACKET.replace(FX, "urn:ferd:pdfa:invoice:rc#")),
+    "PDF-FX-PREFIX": lambda: hybrid(packet=PACKET.replace("fx:", "inv:").replace(":fx=", ":inv=")),
+    "PDF-FX-DOCUMENT-TYPE": lambda: packet(">INVOICE<", ">Invoice<"),
+    "PDF-FX-VERSION": lambda: packet("<fx:Version>1.0<", "<fx:Version>4.0<"),
+    "PDF-FX-LEVEL": lambda: declaring("urn:example", packet=PACKET.replace(LEVEL, "<fx:ConformanceLevel>EN16931<")),
+    "PDF-FX-FILE-NAME": lambda: packet("<fx:DocumentFileName>factur-x.xml</fx:DocumentFileName>", ""),
+    "PDF-FX-ATTRIBUTES": lambda: packet(SECOND, AS_ATTRIBUTES),
+    "PDF-FX-SCHEMA": lambda: packet(">Version<", ">Version2<"),
+    "PDF-NAME-UNKNOWN": lambda: hybrid(name="Factur-X.xml", packet=PACKET.replace(">factur-x.xml<", ">Factur-X.xml<")),
+    "PDF-SEVERAL-INVOICES": lambda: changed(lambda pdf, spec: attach(pdf, "xrechnung.xml", XML + b"\n")),
+    "PDF-NAME-TREE": lambda: without("/Names"),
+    "PDF-ASSOCIATED": lambda: without("/AF"),
+    "PDF-ASSOCIATED-TWICE": lambda: changed(lambda pdf, spec: pdf.Root.AF.append(spec)),
+    "PDF-NAME-MISSING": lambda: changed(lambda pdf, spec: spec.__delitem__("/UF")),
+    "PDF-NAME-DIFFERS": lambda: changed(lambda pdf, spec: spec.__setitem__("/F", String("invoice.xml"))),
+    "PDF-RELATIONSHIP": lambda: changed(data_of("/Unspecified")),
+    "PDF-MIME-MISSING": lambda: changed(lambda pdf, spec: spec.EF.F.__delitem__("/Subtype")),
+    "PDF-MIME": lambda: changed(lambda pdf, spec: spec.EF.F.__setitem__("/Subtype", Name("/application/xml"))),
+    "PDF-DATE-MISSING": lambda: deleting("/ModDate"),
+    "PDF-DATE": lambda: setting("/ModDate", String("2026-03-01")),
+    "PDF-OTHER-ATTACHMENT": lambda: changed(
+        lambda pdf, spec: attach(pdf, "plan.csv", b"1;2").__delitem__("/AFRelationship")),
+    "PDF-OTHER-UNREADABLE": lambda: changed(lambda pdf, spec: attach(pdf, "xrechnung.xml", b"<a")),
+    "PDF-SIZE": lambda: setting("/Size", 1),
+    "PDF-CHECKSUM": lambda: setting("/CheckSum", String(b"0" * 16)),
+    "PDF-FILE-NAME-DIFFERS": lambda: packet(">factur-x.xml<", ">zugferd-invoice.xml<"),
+    "PDF-LEVEL-DIFFERS": lambda: packet(LEVEL, "<fx:ConformanceLevel>BASIC<"),
+    "PDF-GUIDELINE": lambda: declaring("urn:example"),
+    "PDF-GENERATION": lambda: hybrid(packet=PACKET.replace(FX, OLD).replace("fx:", "zf:").replace(":fx=", ":zf=")),
+    "PDF-LEVEL-RELATIONSHIP": lambda: declaring(MINIMUM, packet=MINIMUM_PACKET),
+    "PDF-LEVEL-RELATIONSHIP-2-0": lambda: declaring("urn:zugferd.de:2p0:minimum", packet=MINIMUM_PACKET),
+    "PDF-FONT": lambda: fonts(Subtype=Name.Type1, BaseFont=Name.Helvetica),
+    "PDF-INTERPOLATE": lambda: image(Interpolate=True),
+    "PDF-LZW": lambda: on_page(Contents=lzw),
+    "PDF-ACTION": lambda: changed(lambda pdf, spec: pdf.Root.__setitem__(
+        "/OpenAction", Dictionary(S=Name.JavaScript, JS=String("app.alert(1)")))),
+    "PDF-TAGS": lambda: hybrid(lambda pdf, spec: pdf.Root.__delitem__("/StructTreeRoot"),
+                               packet=PACKET.replace("pdfuaid:part", "pdfuaid:amd")),
+    "PDF-LANGUAGE": lambda: hybrid(lambda pdf, spec: pdf.Root.__delitem__("/Lang"),
+                                   packet=PACKET.replace("pdfuaid:part", "pdfuaid:amd")),
+    "PDF-UA": lambda: hybrid(lambda pdf, spec: pdf.Root.__delitem__("/MarkInfo"),
+                             packet=PACKET.replace("conformance>A<", "conformance>U<")),
+    "PDF-SEEN-IN-PART": lambda: changed(lambda pdf, spec: [pdf.add_blank_page() for _ in range(1001)]),
+}  # fmt: skip
+ALSO = {"PDF-FX-LEVEL": ["PDF-GUIDELINE"], "PDF-FX-NAMESPACE": ["PDF-GENERATION"]}
+"""What else these faults are, by nature."""
+
+
+def test_nothing_is_found_in_a_good_file():
+    assert codes(hybrid()) == []
+    assert extract.read(hybrid()).checks == len(CHECKS)
+
+
+def test_each_check_has_a_faulty_file():
+    # The two are told by `extract` and by `container.check`, which see what no single check sees.
+    assert FAULTY.keys() == CHECKS.keys() | {"PDF-SEVERAL-INVOICES"}
+
+
+@pytest.mark.parametrize("code", FAULTY)
+def test_a_check_finds_its_fault_and_no_other(code):
+    assert sorted(codes(FAULTY[code]())) == sorted([code, *ALSO.get(code, [])])
+
+
+@pytest.mark.parametrize("code", FAULTY)
+def test_its_texts_quote_nothing_that_it_does_not_tell(code):
+    faults = {fault.code: fault.values for fault in extract.read(FAULTY[code]()).faults}
+    told = tomllib.loads((rules_folder() / "pdf" / f"{code}.toml").read_text("utf-8"))
+    for lang in ("de", "en"):
+        for text in told[lang].values():
+            assert "{" not in text.format(**faults[code])
+
+
+def test_every_code_has_texts_and_every_text_a_code():
+    others = {"PDF-SEVERAL-INVOICES", "PDF-CHECK-FAILED", "PDF-VERAPDF", "PDF-VERAPDF-FAILED"}
+    written = {}
+    for path in (rules_folder() / "pdf").glob("*.toml"):
+        written[path.stem] = tomllib.loads(path.read_text("utf-8"))
+    assert written.keys() == CHECKS.keys() | others
+    for stem, told in written.items():
+        assert told["code"] == stem
+        assert told["severity"] in ("warning", "information")
+        assert told["examples"]
+
+
+# What is good, and looks unusual
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: fonts(Subtype=Name.Type3),
+        lambda: on_page(Resources=lambda pdf: Dictionary(Font=Dictionary(F1=Dictionary(
+            Subtype=Name.Type0, DescendantFonts=Array([Dictionary(
+                FontDescriptor=Dictionary(FontFile2=pdf.make_stream(b"font")))]))))),
+        lambda: image(Interpolate=False),
+        lambda: declaring(MINIMUM, data_of("/Data"), packet=MINIMUM_PACKET),
+        lambda: declaring("urn:cen.eu:en16931:2017:compliant:factur-x.eu:1p0:en16931"),
+        lambda: declaring("urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"),
+        lambda: setting("/ModDate", String("D:20260301120000+01'00")),
+        lambda: changed(lambda pdf, spec: attach(pdf, "xrechnung.xml", XML)),
+        lambda: changed(lambda pdf, spec: pdf.Root.__setitem__(
+            "/OpenAction", Dictionary(S=Name.GoTo, D=Array([0])))),
+    ],
+    ids=["type3", "type0", "image", "data", "colons", "xrechnung", "apostrophe", "same-content", "goto"],
+)  # fmt: skip
+def test_no_fault_where_there_is_none(made):
+    assert codes(made()) == []
+
+
+def test_a_font_within_a_form_within_a_form_is_seen():
+    def form(pdf, resources):
+        return pdf.make_stream(b"", Subtype=Name.Form, Resources=resources)
+
+    def resources(pdf):
+        font = Dictionary(Font=Dictionary(F1=Dictionary(Subtype=Name.TrueType, BaseFont=Name.Arial)))
+        return Dictionary(XObject=Dictionary(A=form(pdf, Dictionary(XObject=Dictionary(B=form(pdf, font))))))
+
+    (fault,) = extract.read(on_page(Resources=resources)).faults
+    assert fault == ("PDF-FONT", {"name": "Arial"})
+
+
+def test_an_action_that_follows_another_is_seen():
+    link = Dictionary(Subtype=Name.Link, A=Dictionary(S=Name.GoTo, Next=Array([Dictionary(S=Name.Launch)])))
+    assert extract.read(on_page(Annots=Array([link]))).faults == (("PDF-ACTION", {"action": "Launch"}),)
+
+
+def test_an_associated_file_that_is_a_copy_is_none():
+    def copy(pdf, spec):
+        pdf.Root.AF = Array([pdf.make_indirect(Dictionary(spec))])
+
+    assert codes(changed(copy)) == ["PDF-ASSOCIATED"]
+
+
+def test_a_check_that_fails_is_told_and_the_others_go_on(monkeypatch):
+    def failing(opened):
+        raise ValueError
+
+    monkeypatch.setitem(CHECKS, "PDF-FILE-ID", failing)
+    data = b"\n" + hybrid()
+    assert extract.read(data).faults == (("PDF-HEADER", {"bytes": 1}), ("PDF-CHECK-FAILED", {"check": "PDF-FILE-ID"}))
+
+
+def test_the_same_fault_is_told_a_few_times_only():
+    def many(pdf, spec):
+        for number in range(20):
+            embed_in(pdf, f"{number}.bin")
+
+    def embed_in(pdf, name):
+        pdf.Root.Names.EmbeddedFiles.Names.extend([String(name), embed(pdf, name, b"x" + name.encode())])
+
+    assert codes(changed(many)) == ["PDF-OTHER-ATTACHMENT"] * 5

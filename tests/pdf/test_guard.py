@@ -1,0 +1,192 @@
+"""The process that opens PDFs: started when needed, never missed, and harmless to the one that asks."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+from pdf.hybrids import XML, hybrid
+
+from einvoice import errors
+from einvoice.pdf import extract, guard, limits, server
+
+GOOD = hybrid()
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """A server of this test alone."""
+    own = guard._Server()
+    monkeypatch.setattr(guard, "_server", own)
+    yield own
+    own.stop()
+
+
+def run(code, **options):
+    """Run a script that has no `if __name__ == "__main__"`."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-X", "dev", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        **options,
+    )
+
+
+def test_the_answer_is_that_of_reading_in_this_process():
+    assert guard.read_hybrid(GOOD) == extract.read(GOOD)
+
+
+def test_an_error_comes_home_with_its_values():
+    with pytest.raises(errors.PdfWithoutXml) as raised:
+        guard.read_hybrid(hybrid(xml=b"<a/>", name="notes.xml"))
+    assert raised.value.values == {"found": "notes.xml"}
+
+
+def test_the_server_is_started_once(fresh):
+    guard.read_hybrid(GOOD)
+    first = fresh._process.pid
+    guard.read_hybrid(GOOD)
+    assert fresh._process.pid == first
+
+
+def test_a_server_that_died_is_replaced(fresh):
+    guard.read_hybrid(GOOD)
+    os.kill(fresh._process.pid, signal.SIGKILL)
+    assert guard.read_hybrid(GOOD).xml == XML
+
+
+def test_a_server_that_cannot_start_is_no_endless_story(fresh, monkeypatch):
+    monkeypatch.setattr(guard, "_START", "raise SystemExit(1)")
+    with pytest.raises(ChildProcessError):
+        guard.read_hybrid(GOOD)
+
+
+def test_without_pikepdf_the_error_says_so(fresh, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(errors.PdfNotRead):
+        guard.read_hybrid(GOOD)
+
+
+def test_threads_may_ask_at_once(fresh):
+    read = []
+    threads = [threading.Thread(target=lambda: read.append(guard.read_hybrid(GOOD).xml)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert read == [XML] * 8
+
+
+@pytest.mark.parametrize("answer", [b"", b"\0" * 8, b"\0" * 7 + b"\x02{}", b"\0" * 7 + b"\x05[1,2]", b"x" * 100])
+def test_an_answer_that_makes_no_sense_counts_as_death(answer, monkeypatch):
+    monkeypatch.setattr(guard, "_asked", lambda data: answer)
+    with pytest.raises(errors.PdfTooComplex):
+        guard.read_hybrid(GOOD)
+
+
+def test_xml_that_is_cut_short_is_not_taken_for_whole(monkeypatch):
+    whole = server._answer(GOOD)
+    monkeypatch.setattr(guard, "_asked", lambda data: whole[:-1])
+    with pytest.raises(errors.PdfTooComplex):
+        guard.read_hybrid(GOOD)
+
+
+def test_an_answer_without_end_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(limits, "ANSWER", 100)
+    with pytest.raises(errors.PdfTooComplex):
+        guard.read_hybrid(GOOD)
+
+
+@pytest.mark.parametrize("failure", [MemoryError, RecursionError])
+def test_too_much_is_told_as_such(failure, monkeypatch):
+    def failing(data):
+        raise failure
+
+    monkeypatch.setattr(extract, "read", failing)
+    monkeypatch.setattr(guard, "_asked", server._answer)
+    with pytest.raises(errors.PdfTooComplex):
+        guard.read_hybrid(GOOD)
+
+
+def test_damage_that_nobody_foresaw_is_damage(monkeypatch):
+    def failing(data):
+        raise KeyError
+
+    monkeypatch.setattr(extract, "read", failing)
+    monkeypatch.setattr(guard, "_asked", server._answer)
+    with pytest.raises(errors.PdfDamaged, match="KeyError"):
+        guard.read_hybrid(GOOD)
+
+
+def in_a_worker(act):
+    """Do something within the bounds of a worker; the exit status, or minus the signal that ended it."""
+    worker = os.fork()
+    if worker == 0:
+        server._bound()
+        try:
+            act()
+            os._exit(0)
+        except MemoryError:
+            os._exit(3)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+
+
+def test_a_worker_has_no_more_memory_than_it_may():
+    assert in_a_worker(lambda: bytearray(limits.MEMORY)) == 3
+    assert in_a_worker(lambda: bytearray(1 << 20)) == 0
+
+
+def test_a_worker_has_no_more_time_than_it_may(monkeypatch):
+    monkeypatch.setattr(limits, "SECONDS", 2)
+    monkeypatch.setattr(limits, "MEMORY", 1 << 40)
+    assert in_a_worker(lambda: time.sleep(30)) == -signal.SIGALRM
+
+
+def test_a_worker_writes_no_file(tmp_path):
+    assert in_a_worker(lambda: (tmp_path / "file").write_bytes(b"x")) == 1
+
+
+@pytest.mark.slow
+def test_a_script_needs_no_guard_and_leaves_nobody_behind(tmp_path):
+    path = tmp_path / "good.pdf"
+    path.write_bytes(GOOD)
+    done = run(f"""
+        import einvoice
+        from einvoice.pdf import guard
+        print(einvoice.extract({str(path)!r}).name)
+        print(guard._server._process.pid)
+    """)
+    assert done.stderr == ""
+    name, pid = done.stdout.split()
+    assert name == "factur-x.xml"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid), 0)
+
+
+@pytest.mark.slow
+def test_a_forked_process_has_a_server_of_its_own(tmp_path):
+    path = tmp_path / "good.pdf"
+    path.write_bytes(GOOD)
+    done = run(f"""
+        import os, einvoice
+        from einvoice.pdf import guard
+        with open({str(path)!r}, "rb") as file: data = file.read()
+        einvoice.extract(data)
+        ours = guard._server._process.pid
+        child = os.fork()
+        if child == 0:
+            assert einvoice.extract(data).name == "factur-x.xml"
+            assert guard._server._process.pid != ours
+            raise SystemExit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        einvoice.extract(data)
+        assert guard._server._process.pid == ours
+    """)
+    assert (done.stderr, done.returncode) == ("", 0)

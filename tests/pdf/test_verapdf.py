@@ -1,0 +1,116 @@
+"""veraPDF, where an installation names one: run in bounds, its clauses told as findings, its failures too.
+
+The command here is a stand-in that prints what it is told to; where EINVOICE_TEST_VERAPDF names a real one, that runs.
+"""
+
+import os
+import shlex
+import sys
+
+import pytest
+from pdf.hybrids import hybrid
+
+import einvoice
+from einvoice.pdf import verapdf
+
+RULE = '<rule specification="ISO 19005-3:2012" clause="6.2.8" testNumber="3" status="{}" failedChecks="2">{}</rule>'
+REPORT = "<?xml version='1.0'?><report><jobs><job><validationReport>{}</validationReport></job></jobs></report>"
+FAILED = REPORT.format(
+    RULE.format("passed", "") + RULE.format("failed", "<description>No\n  Interpolate</description><check/>")
+)
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """Set up a command that runs some Python, with the arguments of veraPDF."""
+
+    def set_up(code):
+        script = tmp_path / "stand in.py"
+        script.write_text(code)
+        monkeypatch.setenv(verapdf.VARIABLE, shlex.join([sys.executable, str(script)]))
+
+    return set_up
+
+
+def findings(data=None, lang="en"):
+    result = einvoice.validate(hybrid() if data is None else data, lang=lang)
+    assert result.is_valid
+    return result, result.container.findings
+
+
+def test_without_the_variable_nothing_is_run():
+    result, found = findings()
+    assert found == ()
+    assert "no full PDF/A validation" in result.container.title["en"]
+
+
+def test_a_failed_clause_is_a_finding(stand_in):
+    stand_in(f"import sys; print({FAILED!r}); sys.exit(1)")
+    result, (finding,) = findings()
+    assert (finding.code, finding.severity, finding.layer) == ("PDF-VERAPDF", "warning", "pdf")
+    assert finding.values["clause"] == "6.2.8"
+    assert finding.title() == "veraPDF: the PDF breaks ISO 19005-3:2012, clause 6.2.8"
+    assert finding.explanation().endswith(
+        "reports 2 breaches of clause 6.2.8 (test 3). Its description: No Interpolate"
+    )
+    assert not result.container.is_valid
+    assert "veraPDF" in result.container.title["de"]
+
+
+def test_a_file_that_passes_is_not_talked_about(stand_in):
+    stand_in(f"print({REPORT.format(RULE.format('passed', ''))!r})")
+    result, found = findings()
+    assert found == ()
+    assert result.container.is_valid
+
+
+def test_it_is_given_the_file_and_nothing_that_leads_to_a_network(stand_in, monkeypatch):
+    monkeypatch.setenv("https_proxy", "http://proxy.example")
+    stand_in(f"""
+import os, sys
+file = sys.argv[-1]
+assert open(file, "rb").read(5) == b"%PDF-"
+assert "https_proxy" not in os.environ
+assert sys.stdin.read() == ""
+print({REPORT.format("")!r})
+""")
+    assert findings()[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("raise SystemExit(7)", "exit status 7"),
+        ("import os; os.abort()", "exit status -6"),
+        ("", "The file is empty."),
+        ("print('<report/>')", "a report without a verdict"),
+        ("print('<report>')", "The XML ends too early"),
+        ("import time; time.sleep(9)", "no answer within 1 seconds"),
+    ],
+)
+def test_a_failure_is_a_finding_that_says_so(stand_in, monkeypatch, code, reason):
+    monkeypatch.setattr(verapdf, "_SECONDS", 1)
+    stand_in(code)
+    result, (finding,) = findings()
+    assert finding.code == "PDF-VERAPDF-FAILED"
+    assert reason in finding.values["reason"]
+    assert not result.container.is_valid
+
+
+@pytest.mark.parametrize("command", ["/nowhere/verapdf", "verapdf 'unbalanced"])
+def test_a_command_that_is_none_is_a_finding(monkeypatch, command):
+    monkeypatch.setenv(verapdf.VARIABLE, command)
+    _, (finding,) = findings()
+    assert finding.code == "PDF-VERAPDF-FAILED"
+
+
+@pytest.mark.slow
+def test_the_real_one_finds_what_we_find(monkeypatch):
+    command = os.environ.get("EINVOICE_TEST_VERAPDF")
+    if not command:
+        pytest.skip("EINVOICE_TEST_VERAPDF names no veraPDF")
+    monkeypatch.setenv(verapdf.VARIABLE, command)
+    _, found = findings(hybrid(lambda pdf, spec: spec.EF.F.__delitem__("/Subtype")))
+    told = {finding.values.get("clause") for finding in found}
+    assert "6.8" in told  # and others, since the profile of colours in our file is none
+    assert "PDF-VERAPDF-FAILED" not in {finding.code for finding in found}
