@@ -29,7 +29,7 @@ INVALID_MODE = ProblemKind(
 _ASKED = Query(description="Language of the texts.", json_schema_extra={"enum": list(LANGUAGES)})
 
 
-def _language(lang: Annotated[str, _ASKED] = "de") -> Language:
+async def _language(lang: Annotated[str, _ASKED] = "de") -> Language:
     """Return the language that the query asks for.
 
     Raises:
