@@ -28,6 +28,7 @@
     │       ├── ZugferdOne            FILE-ZUGFERD-1
     │       ├── OrderX                FILE-ORDER-X
     │       └── UblInPdf              FILE-PDF-UBL
+    ├── DraftError                    a draft that is none; its wrong places
     ├── FindingsError                 raised on request, by `raise_for_findings()`
     ├── RuleError                     a rule file is wrong
     └── SchemaFilesError              the XML schemas are missing or damaged (stands in `einvoice.syntax.schema_d16b`)
@@ -37,8 +38,9 @@ catalog under the error's code, in `rules/file/<CODE>.toml`, with `error.values`
 """
 
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 QUOTED = 40
 """So many characters of a document an error quotes at most: errors travel into logs and into answers."""
@@ -291,6 +293,53 @@ class UblInPdf(UnknownRoot):
     code = "FILE-PDF-UBL"
     problem = "ubl_in_pdf"
     sentence = "The invoice embedded in the PDF, {name}, is written in UBL; hybrid invoices embed CII."
+
+
+class DraftProblem(NamedTuple):
+    """One place of a draft that is wrong: its JSON pointer (RFC 6901), and what is wrong in English and German."""
+
+    pointer: str
+    en: str
+    de: str
+
+    def message(self, lang: str = "de") -> str:
+        """What is wrong, and what to do."""
+        return self.de if lang == "de" else self.en
+
+    def below(self, pointer: str) -> "DraftProblem":
+        """The same, seen from further up."""
+        return self._replace(pointer=pointer + self.pointer)
+
+    @classmethod
+    def of_amount(cls, pointer: str, *, expected: Decimal, actual: Decimal) -> "DraftProblem":
+        """An amount that is given, and that is another one than what the draft comes to."""
+        wanted, found = f"{expected:f}", quote(f"{actual:f}")
+        return cls(
+            pointer,
+            en=f"Calculated is {wanted}, given is {found}; leave the field out, or correct what it is the sum of.",
+            de=f"Errechnet ist {wanted}, angegeben ist {found}; das Feld weglassen oder berichtigen, woraus es folgt.",
+        )
+
+
+class DraftError(EinvoiceError):
+    """A draft that no invoice can be made from: no JSON, or fields that are wrong.
+
+    Attributes:
+        code: stable, the `code` of the HTTP problem.
+        errors: every wrong place, but no more than some hundred.
+        line, column: where JSON stops being JSON, counted from 1; None where that is not the matter.
+    """
+
+    code: ClassVar[str] = "invalid_draft"
+
+    def __init__(self, errors: Sequence[DraftProblem], *, line: int | None = None, column: int | None = None) -> None:
+        self.errors = tuple(errors)
+        self.line = line
+        self.column = column
+        super().__init__(" ".join(f"{it.pointer}: {it.en}" if it.pointer else it.en for it in self.errors))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), line=self.line, column=self.column), (self.errors,)
 
 
 class _Finding(Protocol):

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from einvoice.cli import catalog, convert, explain, extract, rules, validate
+from einvoice.cli import catalog, convert, explain, extract, generate, rules, schema, validate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,12 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="einvoice",
-        description="Judge e-invoices (EN 16931, XRechnung; UBL, CII, ZUGFeRD), and say what to do about them.",
+        description="Judge and make e-invoices (EN 16931, XRechnung; UBL, CII, ZUGFeRD), and say what is wrong.",
         epilog="Exit status: 0 all is well, 1 errors were found, 2 a file cannot be read.",
     )
     parser.add_argument("--version", action=_Version, help="print the version, and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (validate, extract, convert, explain, catalog, rules):
+    for command in (validate, generate, schema, extract, convert, explain, catalog, rules):
         command.add_to(commands)
     return parser
 

@@ -47,6 +47,8 @@ class Finding:
         override: the published override that changed the severity, if one did.
         noted: the numbers of those notes of the catalog's entry that are true here.
         more: how many further places of the same code are left out.
+        draft_pointer: of a generated invoice, the JSON pointer (RFC 6901) of the draft's field that causes the
+            finding, be it missing; "" is the whole draft. None for an invoice that was not generated.
         lang: the language of the texts where none is asked for.
     """
 
@@ -62,6 +64,7 @@ class Finding:
     override: Override | None = None
     noted: tuple[int, ...] = ()
     more: int = 0
+    draft_pointer: str | None = None
     lang: Language = "de"
 
     def title(self, lang: Language | None = None) -> str:
@@ -122,7 +125,7 @@ class Finding:
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """The finding as the HTTP interface answers it, ready for JSON; numbers are decimal text."""
-        return {
+        known = {
             "code": self.code,
             "severity": self.severity,
             "validation_layer": self.layer,
@@ -142,6 +145,7 @@ class Finding:
             "indicative": self.indicative,
             "doc_url": self.doc_url,
         }
+        return known if self.draft_pointer is None else {**known, "draft_pointer": self.draft_pointer}
 
     def __str__(self) -> str:
         return in_line(self, self.lang)

@@ -161,9 +161,10 @@ def notes(finding: Finding, lang: Language) -> Iterator[str]:
 
 
 def place(finding: Finding, lang: Language) -> str:
-    """Where a finding points, for people: "line 35, BT-106"."""
+    """Where a finding points, for people: "line 35, BT-106"; in a generated invoice "/totals/net_amount, BT-109"."""
     line = f"{WORDS[lang]['line']} {finding.line}" if finding.line else ""
-    return ", ".join(part for part in (line, finding.bt_field) if part)
+    where = line if finding.draft_pointer is None else finding.draft_pointer
+    return ", ".join(part for part in (where, finding.bt_field) if part)
 
 
 def numbers(finding: Finding, lang: Language) -> str:

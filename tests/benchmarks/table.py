@@ -32,11 +32,11 @@ def growth(cells: dict[str, float]) -> float | None:
 
 def table(medians: Medians) -> str:
     """Rows are the parts, columns the invoices and the growth."""
-    invoices = list(next(iter(medians.values())))
+    invoices = list(dict.fromkeys(invoice for cells in medians.values() for invoice in cells))
     rows = [["milliseconds, median", *invoices, "10000 : 1000"]]
     for part, cells in medians.items():
         grown = growth(cells)
-        times = (f"{cells[invoice]:.3f}" for invoice in invoices)
+        times = (f"{cells[invoice]:.3f}" if invoice in cells else "" for invoice in invoices)
         rows.append([part.removeprefix("test_").replace("_", " "), *times, "" if grown is None else f"{grown:.1f}"])
     if OFFICIAL in medians:
         ratios = (f"{medians[OFFICIAL][invoice] / medians[OURS][invoice]:.1f}" for invoice in invoices)

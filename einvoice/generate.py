@@ -1,0 +1,143 @@
+"""From a draft to an invoice, judged at once: every finding points at the field of the draft that causes it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from einvoice.model.invoice import Invoice
+from einvoice.result import LANGUAGES, Language, ValidationResult
+from einvoice.syntax.writer import write
+from einvoice.validate import validate
+
+if TYPE_CHECKING:
+    from einvoice.draft import Draft, Format, Source
+
+ArtifactType: TypeAlias = Literal["xml", "pdf"]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedXml:
+    """The invoice inside a PDF: whether there is one, in which syntax, under which name."""
+
+    available: bool = False
+    syntax: str | None = None
+    filename: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Generated:
+    """An invoice made from a draft, and the verdict on it.
+
+    Attributes:
+        schema_version: of the draft.
+        format: "UBL", "CII" or "ZUGFERD".
+        primary_artifact_type: what the invoice is, "xml" or "pdf".
+        xml: the invoice as XML; None for ZUGFERD, where it stands in the PDF.
+        pdf: the PDF; None unless the format is ZUGFERD.
+        embedded_xml: what the PDF holds.
+        invoice: the invoice that was written.
+        validation: the verdict on what was written; each finding has its `draft_pointer`.
+        lang: the language of the texts where none is asked for.
+    """
+
+    schema_version: str
+    format: Format
+    primary_artifact_type: ArtifactType
+    xml: str | None
+    pdf: bytes | None
+    embedded_xml: EmbeddedXml
+    invoice: Invoice
+    validation: ValidationResult
+    lang: Language = "de"
+
+    @property
+    def is_valid(self) -> bool:
+        """The verdict of the validation."""
+        return self.validation.is_valid
+
+    @property
+    def data(self) -> bytes:
+        """The invoice as the bytes of a file."""
+        return self.pdf if self.pdf is not None else (self.xml or "").encode("utf-8")
+
+    def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
+        """The answer of the HTTP interface, ready for JSON, without its artifact links, which the appliance adds."""
+        answer = self.validation.to_dict(lang or self.lang)
+        summary = answer.pop("invoice_summary")
+        answer.pop("artifacts")
+        return {
+            "status": "done",
+            "schema_version": self.schema_version,
+            "format": self.format,
+            "primary_artifact_type": self.primary_artifact_type,
+            "is_valid": self.is_valid,
+            "xml": self.xml,
+            "embedded_xml": dataclasses.asdict(self.embedded_xml),
+            "invoice_summary": summary,
+            "validation": answer,
+        }
+
+    def __repr__(self) -> str:
+        return f"<Generated {self.format}: {self.validation!r}>"
+
+
+def generate(draft: Source, format: Format | None = None, *, lang: Language = "de") -> Generated:
+    """Make an invoice from a draft, and judge what was made.
+
+    The same draft gives the same bytes. Findings are no errors here: an invoice that breaks rules is made all the
+    same, and `is_valid` is false.
+
+    Args:
+        draft: a `Draft`; a mapping; JSON as text or bytes; the path of a JSON file; or a binary file.
+        format: "UBL", "CII" or "ZUGFERD", in place of what the draft says.
+        lang: language of the texts, "de" or "en"; and of the page that people read.
+
+    Raises:
+        DraftError: no JSON, wrong fields, or sums that are others than those of the lines; it has the places.
+        ValueError: another language.
+        OSError: the file cannot be opened.
+        ImportError: ZUGFERD without the extra "pdf".
+    """
+    from einvoice.draft import SCHEMA_VERSION, read
+
+    if lang not in LANGUAGES:
+        raise ValueError(f"lang is {' or '.join(map(repr, LANGUAGES))}, not {lang!r}")
+    known = read(draft, format=format)
+    invoice = known.invoice()
+    xml = write(invoice, known.root)
+    pdf, embedded = None, EmbeddedXml()
+    if known.format == "ZUGFERD":
+        pdf, embedded = _hybrid(known, invoice, xml, lang)
+    result = _pointing(validate(xml if pdf is None else pdf, lang=lang), known)
+    return Generated(
+        schema_version=SCHEMA_VERSION,
+        format=known.format,
+        primary_artifact_type="xml" if pdf is None else "pdf",
+        xml=xml.decode("utf-8") if pdf is None else None,
+        pdf=pdf,
+        embedded_xml=embedded,
+        invoice=invoice,
+        validation=result,
+        lang=lang,
+    )
+
+
+def _hybrid(draft: Draft, invoice: Invoice, xml: bytes, lang: Language) -> tuple[bytes, EmbeddedXml]:
+    """The page that people read, with the XML inside; under the name that ZUGFeRD gives it."""
+    page, embed = import_module("einvoice.page"), import_module("einvoice.pdf.embed")
+    made = embed.embed(page.invoice_pdf(invoice, lang), xml, profile=draft.declared_profile, lang=lang)
+    return made.pdf, EmbeddedXml(True, "CII", made.filename)
+
+
+def _pointing(result: ValidationResult, draft: Draft) -> ValidationResult:
+    """The same verdict, with the field of the draft beside each finding."""
+    from einvoice.draft.pointers import Pointers
+
+    if not result.findings:
+        return result
+    pointers = Pointers(draft, result.invoice)
+    findings = tuple(dataclasses.replace(finding, draft_pointer=pointers.of(finding)) for finding in result.findings)
+    return dataclasses.replace(result, findings=findings)

@@ -1,0 +1,249 @@
+"""Findings point at the field of the draft that causes them, be it there or missing."""
+
+import copy
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from plain import draft, line
+
+import einvoice
+from einvoice.draft import schema
+
+FORMATS = ("UBL", "CII")
+
+#: What a seller would answer when asked for a field.
+ANSWERS = {
+    "/buyer_reference": "04011000-12345-34",
+    "/due_date": "2026-12-20",
+    "/service_date": "2026-11-18",
+    "/payment": {"payment_means_code": "58", "iban": "DE02120300000000202051"},
+    "/seller/tax_id": "DE123456789",
+    "/seller/city": "Berlin",
+    "/seller/postal_code": "10997",
+    "/seller/contact": {"name": "Erika Beispiel", "telephone": "+49 30 1234567", "email": "erika@radwerk.example"},
+    "/seller/electronic_address": {"id": "rechnung@radwerk.example", "scheme": "EM"},
+    "/buyer/city": "Hamburg",
+    "/buyer/postal_code": "20095",
+    "/buyer/electronic_address": {"id": "04011000-12345-34", "scheme": "0204"},
+    "/lines/1/tax_rate": "0",
+    "/vat_breakdown/-/exemption_reason": "Umsatzsteuerfrei nach § 4 Nr. 21 UStG",
+}
+
+
+def steps(pointer):
+    return [int(step) if step.isdigit() else step for step in pointer.split("/")[1:]]
+
+
+def put(content, pointer, value):
+    """Put a value where a pointer says, as JSON Patch (RFC 6902) would, with whatever has to be around it."""
+    path = steps(pointer)
+    place = content
+    for step, after in pairwise(path):
+        if step == "-":
+            place.append({})
+            step = -1
+        elif isinstance(place, dict):
+            place.setdefault(step, [] if after == "-" else {})
+        place = place[step]
+    place[path[-1]] = value
+
+
+def findings(content, format):
+    return einvoice.generate(content, format, lang="en").validation.findings
+
+
+def pointed(content, format):
+    return {(finding.code, finding.draft_pointer) for finding in findings(content, format)}
+
+
+@pytest.fixture
+def described(sample):
+    """A draft with the described fields alone."""
+    return json.loads(sample("draft.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def full(sample):
+    """A draft with all fields that go together."""
+    return json.loads(sample("draft-full.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_described_fields_alone_lack_what_xrechnung_asks_for(described, format):
+    generated = einvoice.generate(described, format)
+    assert not generated.is_valid
+    assert [(it.code, it.draft_pointer) for it in generated.validation.findings] == [
+        ("BR-DE-2", "/seller/contact"),
+        ("PEPPOL-EN16931-R020", "/seller/electronic_address"),
+        ("PEPPOL-EN16931-R010", "/buyer/electronic_address"),
+    ]
+
+
+@pytest.mark.cases
+@pytest.mark.parametrize("format", FORMATS)
+def test_so_does_the_example_of_the_contract(format):
+    example = Path(__file__).parents[3] / "shared" / "contract" / "draft-example.json"
+    if not example.exists():
+        pytest.skip("the contract is not there")
+    content = json.loads(example.read_text("utf-8"))
+    found = findings(content, format)
+    assert [finding.draft_pointer for finding in found] == [
+        "/seller/contact",
+        "/seller/electronic_address",
+        "/buyer/electronic_address",
+    ]
+    for finding in found:
+        put(content, finding.draft_pointer, ANSWERS[finding.draft_pointer])
+    assert einvoice.generate(content, format).is_valid
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_completed_by_its_findings_alone_it_is_valid(described, format):
+    for finding in findings(described, format):
+        put(described, finding.draft_pointer, ANSWERS[finding.draft_pointer])
+    assert findings(described, format) == ()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_so_is_a_draft_that_says_as_little_as_may_be(format):
+    content = draft(lines=[line(), line(tax_category="E", tax_rate=None)])
+    for _ in range(5):
+        found = findings(content, format)
+        if not found:
+            break
+        for pointer in dict.fromkeys(finding.draft_pointer for finding in found):
+            put(content, pointer, ANSWERS[pointer])
+        for entry in content.get("vat_breakdown", ()):
+            entry.setdefault("tax_category", "E")
+    assert found == ()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_nothing_is_found_in_a_full_draft(full, format):
+    assert findings(full, format) == ()
+
+
+MISSING = [
+    ("/buyer_reference", "BR-DE-15"),
+    ("/seller/city", "BR-DE-3"),
+    ("/seller/postal_code", "BR-DE-4"),
+    ("/seller/contact/name", "BR-DE-5"),
+    ("/seller/contact/telephone", "BR-DE-6"),
+    ("/seller/contact/email", "BR-DE-7"),
+    ("/buyer/city", "BR-DE-8"),
+    ("/buyer/postal_code", "BR-DE-9"),
+    ("/delivery/city", "BR-DE-10"),
+    ("/delivery/postal_code", "BR-DE-11"),
+    ("/delivery/country_code", "BR-57"),
+    ("/payee/name", "BR-17"),
+    ("/tax_representative/name", "BR-18"),
+    ("/tax_representative/vat_id", "BR-56"),
+    ("/tax_representative/country_code", "BR-20"),
+    ("/payment", "BR-DE-1"),
+    ("/payment/payment_means_code", "BR-49"),
+    ("/lines/0/tax_rate", "BR-S-05"),
+    ("/lines/1/tax_rate", "BR-E-05"),
+    ("/allowances/0/tax_category", "BR-32"),
+    ("/charges/0/tax_rate", "BR-S-07"),
+]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(("pointer", "code"), MISSING)
+def test_a_missing_field(full, format, pointer, code):
+    content = copy.deepcopy(full)
+    *path, last = steps(pointer)
+    for sums in ("totals", "tax_currency", "vat_breakdown"):
+        content.pop(sums)
+    content["lines"][0].pop("net_amount")
+    place = content
+    for step in path:
+        place = place[step]
+    del place[last]
+    assert (code, pointer) in pointed(content, format)
+
+
+WRONG = [
+    ("/type_code", "1", "BR-CL-01", "/type_code"),
+    ("/currency", "XXY", "BR-CL-04", "/currency"),
+    ("/lines/0/origin_country", "QQ", "BR-CL-15", "/lines/0/origin_country"),
+    ("/seller/country_code", "QQ", "BR-CL-14", "/seller/country_code"),
+    ("/tax_representative/country_code", "QQ", "BR-CL-14", "/tax_representative/country_code"),
+    ("/buyer/vat_id", "QQ123456789", "BR-CO-09", "/buyer/vat_id"),
+    ("/seller/electronic_address/scheme", "QQ", "BR-CL-25", "/seller/electronic_address"),
+    ("/payment/accounts/1/iban", "DE75512108001245126190", "BR-DE-19", "/payment/accounts/1/iban"),
+    ("/lines/0/unit_price", "-65.00", "BR-27", "/lines/0/unit_price"),
+    ("/lines/0/unit_code", "QQ", "BR-CL-23", "/lines/0/quantity"),
+    ("/lines/0/period/end", "2026-10-01", "BR-30", "/lines/0/period/end"),
+    ("/lines/0/classifications/1/scheme", "QQ", "BR-CL-13", "/lines/0/classifications/1"),
+    ("/lines/0/allowances/0/reason_code", "QQ", "BR-CL-19", "/lines/0/allowances/0/reason_code"),
+    ("/lines/0/charges/0/reason_code", "QQ", "BR-CL-20", "/lines/0/charges/0/reason_code"),
+    ("/lines/1/tax_category", "QQ", "BR-CL-18", "/lines/1/tax_category"),
+    ("/lines/1/tax_rate", "7", "BR-E-05", "/lines/1/tax_rate"),
+    ("/allowances/0/reason_code", "QQ", "BR-CL-19", "/allowances/0/reason_code"),
+    ("/allowances/0/amount", "9.00", "PEPPOL-EN16931-R040", "/allowances/0/amount"),
+    ("/invoiced_object/scheme", "QQQ", "BR-CL-07", "/invoiced_object"),
+    ("/attachments/0/mime_type", "text/html", "BR-CL-24", "/attachments/0/content"),
+]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize(("field", "value", "code", "pointer"), WRONG)
+def test_a_wrong_field(full, format, field, value, code, pointer):
+    for sums in ("totals", "tax_currency", "vat_breakdown"):
+        full.pop(sums)
+    full["lines"][0].pop("net_amount")
+    put(full, field, value)
+    assert {where for found, where in pointed(full, format) if found == code} & {pointer, field}
+
+
+def resolved(pointer):
+    """The part of the schema that a pointer into a draft leads to."""
+    document = schema()
+    part = document
+    for step in steps(pointer):
+        if "$ref" in part:
+            part = document["$defs"][part["$ref"].rpartition("/")[2]]
+        part = part["items"] if isinstance(step, int) or step == "-" else part["properties"][step]
+    return part
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_pointer_leads_to_a_field(full, format):
+    """Each text of the draft in turn is made one that no list has, or no number: whatever is found, it points."""
+
+    def places(content, pointer=""):
+        items = content.items() if isinstance(content, dict) else enumerate(content)
+        for key, value in items:
+            if isinstance(value, dict | list):
+                yield from places(value, f"{pointer}/{key}")
+            else:
+                yield f"{pointer}/{key}"
+
+    for place in [*places(full)]:
+        content = copy.deepcopy(full)
+        put(content, place, "-7" if place.rpartition("/")[2] in ("quantity", "unit_price", "tax_rate") else "QQ")
+        try:
+            found = findings(content, format)
+        except einvoice.DraftError as error:
+            found = error.errors
+            assert all(resolved(problem.pointer) for problem in found)
+            continue
+        assert all(resolved(finding.draft_pointer) for finding in found)
+
+
+def test_a_finding_says_where_it_points(described):
+    generated = einvoice.generate(described, lang="en")
+    assert "(/seller/contact, BT-41)" in str(generated.validation)
+    answer = generated.to_dict()["validation"]["errors"]
+    assert [it["draft_pointer"] for it in answer] == [it.draft_pointer for it in generated.validation.errors]
+
+
+def test_what_was_not_generated_has_no_pointer(sample):
+    result = einvoice.validate(sample("ubl-invoice.xml").read_bytes().replace(b"DE</cbc:Id", b"QQ</cbc:Id"))
+    assert result.findings
+    assert all(finding.draft_pointer is None for finding in result.findings)
+    assert all("draft_pointer" not in finding.to_dict() for finding in result.findings)

@@ -1,0 +1,106 @@
+"""The JSON Schema of drafts: complete, bilingual, and of one mind with the reader."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from drafts import complete_drafts
+from hypothesis import given, settings
+from plain import REQUIRED, draft
+
+import einvoice
+from einvoice.draft import schema
+from einvoice.draft.pointers import fields
+from einvoice.model.terms import terms
+
+
+@pytest.fixture(scope="module")
+def validator():
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator.check_schema(schema())
+    return jsonschema.Draft202012Validator(schema(), format_checker=jsonschema.FormatChecker())
+
+
+def properties():
+    document = schema()
+    for cls, part in [("", document), *document["$defs"].items()]:
+        for name, field in part["properties"].items():
+            yield f"{cls}.{name}", field
+
+
+def test_what_it_says_of_itself():
+    document = schema()
+    assert document["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert document["$id"]
+    assert document["x-schema-version"] == "1.1.0"
+    assert einvoice.Draft.json_schema() == document
+    assert json.dumps(schema()) == json.dumps(document)
+    assert einvoice.generate(document["examples"][0]).is_valid
+
+
+@pytest.mark.parametrize(("name", "field"), [*properties()], ids=[name for name, _ in properties()])
+def test_every_field_is_described_in_both_languages(name, field):
+    for text in (field["title"], field["description"], field["x-de"]["title"], field["x-de"]["description"]):
+        assert text.strip()
+    assert field["x-de"]["description"] != field["description"] or name.endswith(".format")
+    leaf = "$ref" not in field and field.get("type") != "array"
+    assert not leaf or field["examples"]
+
+
+def test_every_part_is_described_in_both_languages():
+    for part in (schema(), *schema()["$defs"].values()):
+        assert part["description"]
+        assert part["x-de"]["description"]
+        assert part["additionalProperties"] is False
+
+
+#: Terms that no field has: what is worked out from others, groups that are no part of the draft.
+WORKED_OUT = {"BG-2", "BG-29", "BG-30", "BG-31"}
+
+
+def test_every_term_of_the_norm_has_a_field():
+    norm = {number for number in terms() if "DEX" not in number}
+    assert norm - set(fields()) == WORKED_OUT
+
+
+def test_an_amount_is_an_amount():
+    """What the norm calls an amount has two decimals at most; prices, quantities and rates may have more."""
+    for name, field in properties():
+        [kind, *_] = [terms()[number].datatype for number in field["x-terms"]] or [""]
+        if field.get("type") == ["string", "number"]:
+            assert ("{1,2}" in field["pattern"]) == (kind == "Amount"), name
+
+
+@settings(max_examples=30)
+@given(complete_drafts())
+def test_drafts_conform(validator, content):
+    assert list(validator.iter_errors(content)) == []
+
+
+def test_the_described_fields_conform(validator, sample):
+    for name in ("draft.json", "draft-full.json"):
+        assert list(validator.iter_errors(json.loads(sample(name).read_text("utf-8")))) == []
+
+
+@pytest.mark.parametrize("pointer", REQUIRED)
+def test_it_requires_what_the_reader_requires(validator, pointer):
+    content = draft()
+    *path, last = [int(step) if step.isdigit() else step for step in pointer.split("/")[1:]]
+    place = content
+    for step in path:
+        place = place[step]
+    del place[last]
+    [error] = validator.iter_errors(content)
+    assert error.validator == "required"
+
+
+@pytest.mark.parametrize("wrong", [{"lines": []}, {"invoice_numer": "1"}, {"currency": 978}, {"format": "ODF"}])
+def test_it_refuses_what_the_reader_refuses(validator, wrong):
+    assert list(validator.iter_errors(draft(**wrong)))
+
+
+@pytest.mark.slow
+def test_the_command_prints_it():
+    done = subprocess.run([sys.executable, "-m", "einvoice.cli", "schema"], capture_output=True, timeout=60, check=True)
+    assert json.loads(done.stdout.decode()) == schema()
