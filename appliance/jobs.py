@@ -16,14 +16,6 @@ from appliance.wire import Message
 _log = logging.getLogger(__name__)
 
 
-class TooMuchWork(einvoice.UnreadableDocument):
-    """Judging the file took more than it may, so that the process that did so had to be ended."""
-
-    code = "FILE-WORK"
-    problem = "too_complex"
-    sentence = "Judging the file takes more than {seconds} seconds or {megabytes} MB."
-
-
 def do(job: Message) -> Message:
     """Do a job; whatever a document brings about stays in its outcome.
 
@@ -65,7 +57,7 @@ def _validate_item(job: Message) -> Message:
 
 def _give_up_item(job: Message) -> Message:
     """The verdict on a file of a batch that took more than it may."""
-    error = TooMuchWork(seconds=job.head["seconds"], megabytes=job.head["megabytes"])
+    error = einvoice.TooMuchWork(seconds=job.head["seconds"], megabytes=job.head["megabytes"])
     answer = _unread(error, job.head["lang"], round(job.head["seconds"] * 1000))
     _locate_rules(answer, job)
     return _judged({"filename": job.head["name"], **answer}, job)
