@@ -20,6 +20,7 @@ from einvoice.generate import Generated, generate
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
+from einvoice.pdf.embed import embed
 from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.result.catalog import catalog
@@ -52,6 +53,7 @@ __all__ = [
     "catalog",
     "convert",
     "draft_schema",
+    "embed",
     "explain_error",
     "extract",
     "generate",

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Literal, TypeAlias
 
-from einvoice import errors
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import line, xpath
 from einvoice.model.terms import terms as business_terms
 from einvoice.model.values import Value
-from einvoice.syntax import reader, xml
+from einvoice.syntax import xml
 from einvoice.syntax.binding import collapse
-from einvoice.syntax.detect import identify
 from einvoice.syntax.writer import write
+from einvoice.validate import read
 
 Syntax: TypeAlias = Literal["UBL", "CII"]
 
@@ -73,20 +72,12 @@ def convert(source: xml.Source, to: Syntax | None = None) -> Converted:
     if to not in (None, "UBL", "CII"):
         raise ValueError(f"to is 'UBL' or 'CII', not {to!r}")
     data, _ = xml.source_bytes(source)
-    invoice = _read(data)
+    invoice = read(data)
     target: Syntax = to or ("CII" if invoice.syntax == "UBL" else "UBL")
     if target == invoice.syntax:
         return Converted(write(invoice, invoice.root), target, tuple(_uncovered(invoice)))
     written = write(invoice, _root(invoice, target))
-    return Converted(written, target, tuple(_losses(invoice, _read(written))))
-
-
-def _read(data: bytes) -> Invoice:
-    if xml.sniff(data) == "pdf":
-        raise errors.PdfNotRead
-    document = xml.parse(data)
-    identify(document)
-    return reader.read(document.getroot())
+    return Converted(written, target, tuple(_losses(invoice, read(written))))
 
 
 def _root(invoice: Invoice, syntax: Syntax) -> str:
@@ -104,7 +95,7 @@ def _losses(original: Invoice, target: Invoice) -> Iterator[Loss]:
     Either alone would tell too much: the syntaxes spell some values differently, some have another term there (the
     creditor's identifier), and some fields are only read from one of them.
     """
-    back = _read(write(target, original.root))
+    back = read(write(target, original.root))
     found = [Counter(key for _, _, key in _values(invoice)) for invoice in (target, back)]
     texts = Counter(value.text for _, value, _ in _values(target))
     texts.subtract(value.text for _, value, _ in _values(original))

@@ -32,6 +32,8 @@
     ├── DraftError                    a draft that is none; its wrong places
     ├── FindingsError                 raised on request, by `raise_for_findings()`
     ├── RuleError                     a rule file is wrong
+    ├── PdfRefused                    this PDF cannot take an invoice in: it is encrypted or damaged
+    ├── ToolsMissing                  what makes or changes PDFs is not installed
     └── SchemaFilesError              the XML schemas are missing or damaged (stands in `einvoice.syntax.schema_d16b`)
 
 `str(error)` is one English sentence. The full text in German and English (title, explanation, fix) stands in the
@@ -388,3 +390,38 @@ class RuleError(EinvoiceError):
     def __reduce__(self) -> tuple[Any, ...]:
         place: dict[str, Any] = {"file": self.file, "key": self.key, "column": self.column, "hint": self.hint}
         return partial(type(self), self.message, **place), ()
+
+
+class PdfRefused(EinvoiceError):  # noqa: N818 (says what happened)
+    """A PDF that no invoice can be put into; `cause` is `encrypted` or `damaged`."""
+
+    _SENTENCES: ClassVar = {
+        "encrypted": "The PDF is encrypted. Hybrid invoices must not be; save it without a password.",
+        "damaged": "The PDF is damaged and cannot be opened.",
+    }
+
+    def __init__(self, cause: str) -> None:
+        self.cause = cause
+        super().__init__(self._SENTENCES[cause])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.cause,)
+
+
+class ToolsMissing(EinvoiceError):  # noqa: N818 (says what happened)
+    """What makes or changes PDFs is not installed: `tool` is the Python package, `extra` what to install it with.
+
+    `libraries` are packages of the system (Debian, Ubuntu) that the tool needs besides.
+    """
+
+    def __init__(self, tool: str, *, extra: str, libraries: Sequence[str] = ()) -> None:
+        self.tool = tool
+        self.extra = extra
+        self.libraries = tuple(libraries)
+        sentence = f"PDFs need {tool}: pip install 'einvoice-toolkit[{extra}]'"
+        if libraries:
+            sentence += f", and on Debian or Ubuntu: apt-get install {' '.join(libraries)}"
+        super().__init__(sentence)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self.tool, extra=self.extra, libraries=self.libraries), ()

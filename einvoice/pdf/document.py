@@ -6,7 +6,6 @@ from lxml import etree
 
 from einvoice import errors
 from einvoice.model.source import NAMESPACES, line
-from einvoice.pdf import guard
 from einvoice.pdf.hybrid import Hybrid
 from einvoice.syntax import xml
 
@@ -17,7 +16,11 @@ def open_hybrid(data: bytes) -> Hybrid | None:
     Raises:
         errors.UnreadableDocument: those of `einvoice.pdf.guard.read_hybrid`.
     """
-    return guard.read_hybrid(data) if xml.sniff(data) == "pdf" else None
+    if xml.sniff(data) != "pdf":
+        return None
+    from einvoice.pdf.guard import read_hybrid  # who has no PDFs need not wait for what opens them
+
+    return read_hybrid(data)
 
 
 def parse(hybrid: Hybrid) -> etree._ElementTree:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from einvoice import errors
-from einvoice.pdf.document import parse
-from einvoice.pdf.guard import read_hybrid
+from einvoice.pdf.document import open_hybrid, parse
 from einvoice.pdf.hybrid import Attachment, Hybrid
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
@@ -53,10 +52,10 @@ def extract(source: xml.Source) -> Extracted:
         OSError: the file cannot be opened.
     """
     data, filename = xml.source_bytes(source)
-    found = xml.sniff(data)
-    if found != "pdf":
+    hybrid = open_hybrid(data)
+    if hybrid is None:
+        found = xml.sniff(data)
         raise errors.NoPdf(found="XML" if found == "xml" else found)
-    hybrid = read_hybrid(data)
     profile, problem = _identified(hybrid)
     chosen = hybrid.chosen
     return Extracted(

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Final, cast
 
 from einvoice import errors
-from einvoice.pdf import verapdf
 from einvoice.pdf.hybrid import Fault, Hybrid
 from einvoice.result import Container, Finding, Language, Layer, Severity
 from einvoice.rulebook.catalog import entry
@@ -22,6 +21,8 @@ _WITH_VERAPDF: Final = {"de": "Container-Prüfung mit veraPDF", "en": "Container
 
 def judge(data: bytes, hybrid: Hybrid, lang: Language) -> tuple[Container, Layer]:
     """Return the verdict on a container, with its findings, and the layer that it adds to the stack."""
+    from einvoice.pdf import verapdf  # with what runs other programs, which takes a while to import
+
     faults, command = list(hybrid.faults), verapdf.command()
     if command:
         faults += verapdf.faults(data, command)

@@ -1,0 +1,281 @@
+"""An invoice into a PDF: what is attached and announced, what stays, and what is honestly not claimed."""
+
+import datetime
+import io
+import subprocess
+import sys
+
+import facturx
+import pikepdf
+import pytest
+from full import full_invoice
+from pikepdf import Array, Dictionary, Name, String
+
+import einvoice
+from einvoice.errors import PdfRefused, ToolsMissing, UnreadableDocument
+from einvoice.model.invoice import Invoice
+from einvoice.model.values import absent
+from einvoice.page import invoice_pdf
+from einvoice.pdf.embed import embed
+from einvoice.pdf.profiles import PROFILES, XRECHNUNG
+from einvoice.pdf.xmp import Packet
+
+FACTURX_NAMES = ("factur-x.xml", "xrechnung.xml")
+
+
+@pytest.fixture(scope="module")
+def page():
+    return invoice_pdf(full_invoice(), "de")
+
+
+def plain(change=lambda pdf: None, **options):
+    """A PDF of one empty page, made by nobody in particular."""
+    with pikepdf.new() as pdf:
+        pdf.add_blank_page()
+        change(pdf)
+        out = io.BytesIO()
+        pdf.save(out, **options)
+        return out.getvalue()
+
+
+def claiming(part, level="B"):
+    """Makes a PDF say that it is PDF/A."""
+
+    def change(pdf):
+        packet = Packet()
+        packet.put(pdfaid={"part": part, "conformance": level})
+        pdf.Root.Metadata = pdf.make_stream(packet.data(), Type=Name.Metadata, Subtype=Name.XML)
+
+    return change
+
+
+def attachment(pdf, name):
+    (file,) = [it for it in pdf.Root.AF if str(it.UF) == name]
+    return file
+
+
+def codes(reasons):
+    return [it.code for it in reasons]
+
+
+# ---------------------------------------------------------------- the hybrid
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda it: it.name)
+def test_a_hybrid_of_each_profile(page, profile):
+    made = embed(page, full_invoice(), profile=profile.name, lang="de")
+    assert (made.pdfa, made.reasons, made.warnings, made.profile) == (True, (), (), profile)
+    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+        assert pdf.check_pdf_syntax() == []
+        file = attachment(pdf, profile.filename)
+        assert file.AFRelationship == Name("/" + profile.relationship)
+        assert file.F == file.UF == profile.filename
+        stream = file.EF.F
+        assert stream.objgen == file.EF.UF.objgen
+        assert stream.read_bytes() == made.xml
+        assert stream.Subtype == "/text/xml"
+        assert stream.Params.Size == len(made.xml)
+        assert str(stream.Params.ModDate) == "D:20260331120000Z"
+        assert [it.objgen for it in pdf.Root.AF] == [file.objgen]
+        assert [str(pdf.Root.Names.EmbeddedFiles.Names[0])] == [profile.filename]
+        packet = Packet(bytes(pdf.Root.Metadata.read_bytes()))
+    assert (packet.part, packet.conformance, packet.get("pdfuaid:part")) == ("3", "A", "1")
+    assert packet.get("fx:ConformanceLevel") == profile.level
+    assert packet.get("fx:DocumentFileName") == profile.filename
+    assert packet.get("dc:title") == "Rechnung R-2026-0815"
+    assert einvoice.read(made.xml).specification.text == profile.specification
+
+
+@pytest.mark.parametrize("profile", [it for it in PROFILES if it is not XRECHNUNG], ids=lambda it: it.name)
+def test_the_factur_x_package_reads_it(page, profile):
+    made = embed(page, full_invoice(), profile=profile.name)
+    name, xml = facturx.get_facturx_xml_from_pdf(made.pdf, check_xsd=True)
+    assert (name, xml) == ("factur-x.xml", made.xml)
+
+
+def test_the_profile_is_what_the_invoice_declares(page):
+    assert embed(page, full_invoice()).filename == "xrechnung.xml"
+    assert embed(page, full_invoice(specification="urn:cen.eu:en16931:2017")).profile.level == "EN 16931"
+    with pytest.raises(LookupError):
+        embed(page, full_invoice(), profile="COMFORT")
+
+
+def test_xml_is_attached_byte_for_byte(page, sample):
+    xml = sample("cii-invoice.xml").read_bytes()
+    assert embed(page, xml).xml == xml
+    assert codes(embed(page, xml, profile="BASIC").warnings) == ["declares"]
+
+
+def test_what_is_no_cii_is_refused(page, sample):
+    with pytest.raises(ValueError, match="CII"):
+        embed(page, sample("ubl-invoice.xml").read_bytes())
+    with pytest.raises(UnreadableDocument):
+        embed(page, b"<a/>")
+
+
+def test_the_relationship_can_be_chosen_where_the_country_allows(page):
+    invoice = full_invoice(specification="urn:cen.eu:en16931:2017")
+    with pytest.raises(ValueError, match="Alternative"):
+        embed(page, invoice, relationship="Source")
+    invoice.seller.address.country_code.text = "FR"
+    with pikepdf.open(io.BytesIO(embed(page, invoice, relationship="Source").pdf)) as pdf:
+        assert attachment(pdf, "factur-x.xml").AFRelationship == "/Source"
+
+
+def test_dates_are_given_or_of_the_invoice(page):
+    when = datetime.datetime(2026, 4, 1, 1, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
+    with pikepdf.open(io.BytesIO(embed(page, full_invoice(), when=when).pdf)) as pdf:
+        assert str(attachment(pdf, "xrechnung.xml").EF.F.Params.ModDate) == "D:20260331233000Z"
+        assert str(pdf.docinfo.ModDate) == "D:20260331233000Z"
+    with pytest.raises(ValueError, match="time zone"):
+        embed(page, full_invoice(), when=datetime.datetime(2026, 4, 1))
+    undated = full_invoice()
+    undated.issue_date = absent
+    assert embed(page, undated).pdfa
+
+
+@pytest.mark.slow
+def test_other_processes_make_the_same_bytes(page):
+    code = (
+        "import sys, hashlib; sys.path.insert(0, 'tests'); from full import full_invoice;"
+        "from einvoice.page import invoice_pdf; from einvoice.pdf.embed import embed;"
+        "print(hashlib.sha256(embed(invoice_pdf(full_invoice()), full_invoice()).pdf).hexdigest())"
+    )
+    found = set()
+    for seed, zone in (("1", "UTC"), ("2", "Asia/Tokyo")):
+        environ = {"PYTHONHASHSEED": seed, "TZ": zone, "PYTHONPATH": ":".join(sys.path), "HOME": "/tmp"}
+        done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
+        found.add(done.stdout)
+    assert len(found) == 1
+
+
+# ---------------------------------------------------------------- what is there already
+
+
+def test_an_invoice_that_is_there_is_replaced_and_the_rest_stays(page):
+    def attach(pdf):
+        for name in ("factur-x.xml", "ä.csv", "ZUGFeRD-invoice.xml"):
+            stream = pdf.make_stream(b"old", Type=Name.EmbeddedFile)
+            pdf.attachments[name] = pikepdf.AttachedFileSpec(pdf, b"old", filename=name)
+            del stream
+
+    made = embed(plain(attach), full_invoice(), profile="EN16931")
+    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+        assert sorted(str(it.UF) for it in pdf.Root.AF) == ["factur-x.xml", "ä.csv"]
+        other = attachment(pdf, "ä.csv")
+        assert other.EF.F.read_bytes() == b"old"
+        assert "/AFRelationship" in other
+        assert other.EF.F.get("/Subtype") is not None
+        names = [bytes(it) for it in pdf.Root.Names.EmbeddedFiles.Names[::2]]
+        assert names == sorted(names)
+    again = embed(made.pdf, full_invoice(), profile="BASIC")
+    with pikepdf.open(io.BytesIO(again.pdf)) as pdf:
+        assert len(pdf.Root.AF) == 2
+        assert Packet(bytes(pdf.Root.Metadata.read_bytes())).get("fx:ConformanceLevel") == "BASIC"
+
+
+def test_embedding_twice_is_embedding_once(page):
+    once = embed(page, full_invoice()).pdf
+    assert len(embed(once, full_invoice()).pdf) == len(once)
+
+
+def test_title_and_author_go_into_a_new_packet():
+    def describe(pdf):
+        pdf.docinfo["/Title"] = "Mein <Titel>"
+        pdf.docinfo["/Author"] = "A & B"
+
+    made = embed(plain(describe), full_invoice())
+    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+        packet = Packet(bytes(pdf.Root.Metadata.read_bytes()))
+    assert (packet.get("dc:title"), packet.get("dc:creator"), packet.part) == ("Mein <Titel>", "A & B", "")
+
+
+# ---------------------------------------------------------------- what is not claimed
+
+
+def test_what_does_not_claim_pdfa_is_not_made_to():
+    made = embed(plain(), full_invoice(), lang="en")
+    assert not made.pdfa
+    assert codes(made.reasons) == ["no_claim"]
+    assert "PDF/A-3" in str(made.reasons[0])
+    assert b"pdfaid" not in made.pdf
+
+
+@pytest.mark.parametrize("part", ["1", "4"])
+def test_a_part_without_such_attachments_is_told_and_no_longer_claimed(part):
+    made = embed(plain(claiming(part)), full_invoice(), lang="de")
+    assert codes(made.reasons) == ["other_part"]
+    assert f"PDF/A-{part}" in made.reasons[0].text
+    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+        assert Packet(bytes(pdf.Root.Metadata.read_bytes())).part == ""
+
+
+@pytest.mark.parametrize("part", ["2", "3"])
+def test_pdfa_2_with_an_attachment_is_pdfa_3(part):
+    made = embed(plain(claiming(part, "U")), full_invoice())
+    assert made.pdfa
+    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+        packet = Packet(bytes(pdf.Root.Metadata.read_bytes()))
+    assert (packet.part, packet.conformance) == ("3", "U")
+
+
+def font(pdf):
+    resource = Dictionary(Font=Dictionary(F1=Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Helvetica)))
+    pdf.pages[0].Resources = pdf.make_indirect(resource)
+    pdf.pages[0].Resources.Font.F1 = pdf.make_indirect(pdf.pages[0].Resources.Font.F1)
+
+
+def script(pdf):
+    pdf.Root.OpenAction = pdf.make_indirect(Dictionary(S=Name.JavaScript, JS=String("app.alert(1)")))
+
+
+def smoothed(pdf):
+    image = pdf.make_stream(b"\0", Type=Name.XObject, Subtype=Name.Image, Width=1, Height=1, Interpolate=True)
+    pdf.pages[0].Resources = Dictionary(XObject=Dictionary(I=image))
+
+
+@pytest.mark.parametrize(("fault", "code"), [(font, "fonts"), (script, "scripts"), (smoothed, "interpolated")])
+@pytest.mark.parametrize("lang", ["de", "en"])
+def test_a_claim_that_is_seen_to_be_wrong_is_told_and_dropped(fault, code, lang):
+    def change(pdf):
+        claiming("3")(pdf)
+        fault(pdf)
+
+    made = embed(plain(change), full_invoice(), lang=lang)
+    assert codes(made.reasons) == [code]
+    assert not made.pdfa
+    assert code != "fonts" or "Helvetica" in made.reasons[0].text
+
+
+def test_a_signature_is_warned_of():
+    def sign(pdf):
+        pdf.Root.AcroForm = Dictionary(SigFlags=3, Fields=Array())
+
+    assert codes(embed(plain(sign), full_invoice()).warnings) == ["signed"]
+
+
+@pytest.mark.parametrize("user", ["", "secret"])
+def test_an_encrypted_file_is_refused(user):
+    locked = plain(encryption=pikepdf.Encryption(owner="o", user=user))
+    with pytest.raises(PdfRefused, match="encrypted") as raised:
+        embed(locked, full_invoice())
+    assert raised.value.cause == "encrypted"
+
+
+@pytest.mark.parametrize("data", [b"", b"no pdf", b"%PDF-1.7\n"])
+def test_a_damaged_file_is_refused(data):
+    with pytest.raises(PdfRefused, match="damaged"):
+        embed(data, full_invoice())
+
+
+def test_errors_survive_the_way_home_from_a_worker():
+    import pickle
+
+    for error in (PdfRefused("damaged"), ToolsMissing("pikepdf", extra="pdf", libraries=("a",))):
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_a_missing_tool_is_named(monkeypatch, page):
+    monkeypatch.setitem(sys.modules, "pikepdf", None)
+    with pytest.raises(ToolsMissing, match=r"pikepdf.*einvoice-toolkit\[pdf\]"):
+        embed(page, Invoice())

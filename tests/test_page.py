@@ -1,0 +1,405 @@
+"""The readable invoice: that it says everything, that nothing gets in with the text, and what the PDF claims."""
+
+import csv
+import datetime
+import io
+import itertools
+import re
+import subprocess
+import sys
+import unicodedata
+from decimal import Decimal
+from pathlib import Path
+
+import pikepdf
+import pytest
+from full import full_invoice
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from lxml import html as parser
+from PIL import Image
+from strategies import everything, invoices, plausible_invoices
+
+import einvoice
+from einvoice.codelists import codes
+from einvoice.errors import ToolsMissing
+from einvoice.model.filled import Filled, filled
+from einvoice.model.group import Group, kinds_of
+from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Line
+from einvoice.model.terms import terms
+from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Number, Percentage, Quantity, Text
+from einvoice.page import glyphs, invoice_pdf, render
+from einvoice.page.invoice import invoice_html
+from einvoice.page.labels import label, meaning
+from einvoice.page.markup import Markup, tag
+from einvoice.page.payment import conditions
+from einvoice.page.sheet import Sheet
+from einvoice.pdf.xmp import Packet
+
+PAGE = Path(glyphs.__file__).parent
+NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)  # it takes minutes, and the message says it all
+LISTS = [
+    "invoice_types",
+    "payment_means",
+    "vat_categories",
+    "tax_point_codes",
+    "allowance_reasons",
+    "charge_reasons",
+    "note_subjects",
+    "exemption_reasons",
+    "units",
+    "countries",
+]
+
+
+def page_text(invoice, lang="de"):
+    """What stands on the page, without blanks, and without what only joins or encloses."""
+    tree = parser.document_fromstring(f"<body>{invoice_html(Sheet(invoice, lang))}</body>")
+    return squeezed(tree.text_content())
+
+
+def squeezed(text):
+    return "".join(text.split()).replace("\u200b", "")
+
+
+# ---------------------------------------------------------------- it says everything
+
+
+def said(it: Filled, lang: str) -> list[list[str]]:
+    """What has to be read of a value: of each part one of several forms."""
+    value, raw = it.value, it.value.raw.strip()
+    if not raw:
+        return []
+    if isinstance(value, Number):
+        return [number_forms(value, lang) if isinstance(value.number, Decimal) else [raw], *unit(value, lang)]
+    if isinstance(value, Date) and value.date:
+        return [[f"{value.date:%d.%m.%Y}"]] if lang == "de" else [[str(value.date.day)], [str(value.date.year)]]
+    if isinstance(value, Binary):
+        return [[glyphs.printable(value.filename or value.mime or str(len(value.value)) or raw[:40])]]
+    if isinstance(value, Code):
+        return [[raw, *(found for name in LISTS if (found := meaning(name, raw, lang)))]]
+    parts = [[glyphs.printable(raw)]]
+    if isinstance(value, Text) and raw.startswith("#") and raw[4:5] == "#":  # UBL has the subject in the text
+        code = raw[1:4]
+        parts = [[glyphs.printable(raw[5:])], [code, meaning("note_subjects", code, lang) or code]]
+    if isinstance(value, Identifier) and value.scheme:
+        scheme = glyphs.printable(value.scheme)
+        parts.append([scheme, meaning("schemes", value.scheme, lang) or scheme])
+    return parts
+
+
+def number_forms(value, lang):
+    """The number with two decimals where it is money, with its own if those are more; '.' and ',' by language."""
+    places = -min(0, value.number.normalize().as_tuple().exponent)
+    text = f"{abs(value.number):,.{max(places, 2) if isinstance(value, Amount) else places}f}"
+    return [text.translate(str.maketrans(",.", ".,")) if lang == "de" else text]
+
+
+def unit(value, lang):
+    if not isinstance(value, Quantity) or not value.unit:
+        return []
+    words = meaning("units", value.unit, lang)
+    return [[glyphs.printable(value.unit), *(words.split("|") if words else ())]]
+
+
+def unsaid(invoice, lang):
+    text = page_text(invoice, lang)
+    return [
+        (it.number, it.value.raw, forms)
+        for it in filled(invoice)
+        if it.number
+        for forms in said(it, lang)
+        if not any(squeezed(form) in text for form in forms)
+    ]
+
+
+def brimful(cls, counter, depth=0):
+    """A group with two of everything that may be many and one of the rest; no two values say the same."""
+    content = {}
+    for field in cls.fields:
+        kind, many = kinds_of(cls)[field]
+        if field == "more" or (kind is Line and depth > 1):
+            continue
+        deeper = depth + (kind is Line)
+        made = [
+            brimful(kind, counter, deeper) if issubclass(kind, Group) else unique(kind, field, next(counter))
+            for _ in range(2 if many else 1)
+        ]
+        content[field] = made if many else made[0]
+    return cls(**content)
+
+
+def unique(kind, field, number):
+    if kind is Date:
+        return Date((datetime.date(1990, 1, 1) + datetime.timedelta(days=number)).isoformat())
+    if field == "indicator":
+        return Code("true" if number % 2 else "false")
+    if issubclass(kind, Number):
+        beside = {"unitCode": f"U{number}"} if kind is Quantity else {"currencyID": f"X{number}"}
+        return kind(f"{number}.25", {} if kind is Percentage else beside)
+    if kind is Binary:
+        return Binary("YWJj", {"filename": f"file{number}.pdf", "mimeCode": "application/pdf"})
+    return kind(f"V{number}V", {"schemeID": f"S{number}"} if kind is Identifier else {})
+
+
+@pytest.mark.parametrize("lang", ["de", "en"])
+def test_every_term_of_a_full_invoice_is_on_the_page(lang):
+    invoice = brimful(Invoice, itertools.count(1))
+    invoice.documents[0].type_code = Code("130")  # BT-18
+    invoice.seller.tax_registrations[0].scheme = Code("VAT")  # BT-31
+    invoice.allowances_and_charges[0].indicator = Code("true")  # BT-99
+    invoice.allowances_and_charges[1].indicator = Code("false")
+    invoice.tax_totals[1].amount.attributes["currencyID"] = invoice.tax_currency.raw  # BT-111
+    missing = set(terms()) - {it.number for it in filled(invoice)}
+    of_groups = {number for number, term in terms().items() if term.datatype == "Group"}
+    beside = {number for number in terms() if "-" in number[3:]} | {"BT-130", "BT-150"}  # attributes, judged below
+    assert missing <= of_groups | beside
+    assert unsaid(invoice, lang) == []
+
+
+@settings(max_examples=40, phases=NO_SHRINKING)
+@given(invoices(repeated=everything, syntax="UBL"), st.sampled_from(["de", "en"]))
+def test_every_value_of_any_invoice_is_on_the_page(invoice: Invoice, lang: str) -> None:
+    assert unsaid(invoice, lang) == []
+
+
+@settings(max_examples=15, phases=NO_SHRINKING)
+@given(plausible_invoices())
+def test_every_value_of_a_plausible_invoice_is_on_the_page(invoice: Invoice) -> None:
+    assert unsaid(invoice, "de") == []
+
+
+@pytest.mark.parametrize("name", ["ubl-invoice.xml", "cii-invoice.xml", "ubl-credit-note.xml"])
+@pytest.mark.parametrize("lang", ["de", "en"])
+def test_every_value_of_a_sample_is_on_the_page(sample, name, lang):
+    assert unsaid(einvoice.read(sample(name)), lang) == []
+
+
+def test_a_value_that_is_left_out_is_noticed():
+    invoice = full_invoice()
+    text = page_text(invoice)
+    invoice.buyer.address.line_3 = Text("Hinterhaus")
+    assert "Hinterhaus" not in text
+    assert "Hinterhaus" in page_text(invoice)
+
+
+def test_it_is_written_in_words():
+    text = page_text(full_invoice())
+    for words in ("SEPA-Überweisung", "2%SkontobeiZahlunginnerhalbvon14Tagen", "DE89370400440532013000", "Italien"):
+        assert words in text
+    assert "RechnungR-2026-0815" in text
+    assert "Treuerabatt,Rabatt(95)" in text
+    assert "Fracht(FC)" in text
+    assert "2Std." in text
+
+
+@pytest.mark.parametrize(
+    ("written", "lang", "read"),
+    [
+        ("#SKONTO#TAGE=7#PROZENT=2.50#BASISBETRAG=1500.00#", "de", "2,5 % Skonto auf 1.500,00 EUR bei Zahlung"),
+        ("#VERZUG#TAGE=30#PROZENT=9.12#", "de", "9,12 % Verzugszinsen ab 30 Tagen"),
+        ("#VERZUG#TAGE=30#PROZENT=9.12#BASISBETRAG=10.00#", "en", "9.12 % interest on 10.00 EUR for late payment"),
+        ("#SKONTO#TAGE=7#PROZENT=2#", "de", "#SKONTO#TAGE=7#PROZENT=2#"),
+    ],
+)
+def test_payment_terms_for_programs_are_read_by_people(written, lang, read):
+    shown = conditions(Sheet(full_invoice(), lang), f"Vorab.\n{written}\nEnde.")
+    assert shown.splitlines()[0] == "Vorab."
+    assert shown.splitlines()[1].replace("\xa0", " ").startswith(read)
+
+
+@pytest.mark.parametrize("nested", [True, False])
+def test_lines_below_lines_stand_below_them(nested):
+    first, second, third = full_invoice(3).lines
+    invoice = full_invoice(0)
+    if nested:  # as UBL does
+        first.lines, second.lines = [second], [third]
+        invoice.lines = [first]
+    else:  # as CII does
+        second.parent_line, third.parent_line = first.identifier, second.identifier
+        invoice.lines = [first, second, third]
+    tree = parser.document_fromstring(f"<body>{invoice_html(Sheet(invoice, 'de'))}</body>")
+    rows = tree.xpath("//table[@class='lines']/tbody/tr")
+    assert [(row[0].text_content(), row.get("class")) for row in rows] == [
+        ("1", None),
+        ("2", "below below1"),
+        ("3", "below below2"),
+    ]
+
+
+def test_lines_that_name_each_other_as_parent_end():
+    invoice = full_invoice(2)
+    first, second = invoice.lines
+    first.parent_line, second.parent_line = second.identifier, first.identifier
+    assert page_text(invoice).count("4711-0000") == 2
+
+
+def test_no_code_of_a_kind_that_has_words_shows_in_english():
+    text = page_text(full_invoice(), "en")
+    for words in ("InvoiceR-2026-0815", "SEPAcredittransfer", "2%cashdiscountifpaidwithin14days", "31Mar2026"):
+        assert words in text
+
+
+# ---------------------------------------------------------------- words
+
+
+def rows(name):
+    with (PAGE / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+def test_every_label_is_of_a_term_or_used_and_speaks_both_languages():
+    source = "".join(path.read_text() for path in PAGE.glob("*.py"))
+    for row in rows("labels.csv"):
+        assert row["key"] in terms() or re.search(f"['\"]{row['key'].removesuffix('_base')}['\"]", source)
+        assert row["de"].strip()
+        assert row["en"].strip()
+
+
+def test_every_code_is_in_its_official_list():
+    official = {
+        "invoice_types": codes("invoice_types") | codes("credit_note_types"),
+        "schemes": codes("icd") | codes("eas"),
+        "classifications": codes("item_classifications"),
+    }
+    for row in rows("codes.csv"):
+        assert row["code"] in official.get(row["list"], set()) or row["code"] in codes(row["list"]), row
+        assert row["de"].strip()
+        assert row["en"].strip()
+
+
+def test_codes_that_cannot_be_missing_have_words():
+    for name in ("vat_categories", "allowance_reasons", "tax_point_codes"):
+        assert {code for code in codes(name) if not meaning(name, code, "de")} <= {"104"}
+
+
+def test_a_label_falls_back_to_the_norm():
+    assert label("BT-97", "de") == "Grund des Nachlasses"
+    with pytest.raises(LookupError):
+        label("BT-999", "de")
+
+
+# ---------------------------------------------------------------- what may not get in
+
+
+def test_text_is_never_markup():
+    assert tag("td", "<script>&", class_='"x"') == '<td class="&quot;x&quot;">&lt;script&gt;&amp;</td>'
+    invoice = full_invoice(text="<img src=x onerror=1>")
+    tree = parser.document_fromstring(f"<body>{invoice_html(Sheet(invoice, 'de'))}</body>")
+    assert not tree.xpath("//img | //script | //link | //style")
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",))))
+def test_printable_text_has_glyphs_and_turns_nothing(text):
+    shown = glyphs.printable(text)
+    for character in shown:
+        assert ord(character) in glyphs._covered() or character in glyphs._INVISIBLE or character == "\n"
+        assert unicodedata.bidirectional(character) not in ("RLO", "LRO", "RLE", "LRE", "RLI", "LRI", "FSI")
+
+
+@given(st.text("ABCäöüß€§–„“ .,;:-/0123456789", max_size=30))
+def test_german_text_is_printed_as_it_is(text):
+    assert glyphs.printable(text) == text
+
+
+def test_what_cannot_be_printed_is_said():
+    assert glyphs.printable("漢字 a\u202eb\x07") == "\ufffd\ufffd ab"
+    assert "\ufffd" not in page_text(full_invoice())
+    assert squeezed(label("unshown", "de")) in page_text(full_invoice(text="漢"))
+
+
+def test_the_page_fetches_nothing(tmp_path, caplog):
+    Image.new("RGB", (8, 8), "red").save(tmp_path / "secret.png")
+    reference = Markup(f'<img alt="" src="{(tmp_path / "secret.png").as_uri()}">')
+    with pikepdf.open(io.BytesIO(render(reference, lang="de", title="x"))) as pdf:
+        assert not pdf.pages[0].get_images()
+        assert "/EmbeddedFiles" not in pdf.Root.get("/Names", {})
+    assert "Failed to load image" in caplog.text
+
+
+# ---------------------------------------------------------------- the PDF
+
+
+@pytest.fixture(scope="module")
+def pdf():
+    with pikepdf.open(io.BytesIO(invoice_pdf(full_invoice(), "de"))) as opened:
+        yield opened
+
+
+def test_it_claims_both_standards_and_has_what_they_ask_for(pdf):
+    packet = Packet(bytes(pdf.Root.Metadata.read_bytes()))
+    assert (packet.part, packet.conformance, packet.get("pdfuaid:part")) == ("3", "A", "1")
+    assert packet.get("dc:title") == str(pdf.docinfo.Title) == "Rechnung R-2026-0815"
+    assert packet.get("dc:creator") == "Müller & Söhne GmbH"
+    assert packet.get("xmp:CreateDate").startswith("2026-03-31T12:00:00")
+    assert pdf.Root.Lang == "de"
+    assert pdf.Root.MarkInfo.Marked
+    assert "/StructTreeRoot" in pdf.Root
+    assert pdf.Root.OutputIntents[0].S == "/GTS_PDFA1"
+    assert pdf.check_pdf_syntax() == []
+
+
+def test_only_the_shipped_fonts_are_in_it(pdf):
+    names = {str(it.FontName) for it in pdf.objects if isinstance(it, pikepdf.Dictionary) and "/FontName" in it}
+    assert names
+    assert {name.partition("+")[2].removesuffix("-Bold") for name in names} == {"DejaVu-Sans"}
+
+
+def test_the_same_invoice_gives_the_same_bytes():
+    assert invoice_pdf(full_invoice(), "en") == invoice_pdf(full_invoice(), "en")
+
+
+def test_a_long_table_repeats_its_head_and_pages_are_a4():
+    with pikepdf.open(io.BytesIO(invoice_pdf(full_invoice(60)))) as long:
+        assert len(long.pages) > 3
+        assert {tuple(round(float(edge)) for edge in page.mediabox) for page in long.pages} == {(0, 0, 595, 842)}
+        heads = [it for it in long.objects if isinstance(it, pikepdf.Dictionary) and it.get("/S") == "/TH"]
+        assert len(heads) > 20
+
+
+def test_an_empty_invoice_has_a_page():
+    with pikepdf.open(io.BytesIO(invoice_pdf(Invoice()))) as empty:
+        assert len(empty.pages) == 1
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "CMYK", "L", "P", "1", "LA", "I;16"])
+def test_a_logo_is_rgb_and_not_smoothed(mode):
+    picture = io.BytesIO()
+    Image.new(mode, (40, 20)).save(picture, "TIFF" if mode == "CMYK" else "PNG")
+    with pikepdf.open(io.BytesIO(invoice_pdf(full_invoice(1), logo=picture.getvalue()))) as pdf:
+        streams = [it for it in pdf.objects if isinstance(it, pikepdf.Stream) and it.get("/Subtype") == "/Image"]
+        (image,) = [it for it in streams if it.get("/ColorSpace") != "/DeviceGray"]  # that is its transparency
+        assert image.ColorSpace == "/DeviceRGB"
+        assert image.Interpolate == False  # noqa: E712 (of pikepdf)
+
+
+def test_what_is_no_picture_is_no_logo():
+    with pytest.raises(ValueError, match="no picture"):
+        invoice_pdf(full_invoice(1), logo=b"<svg/>")
+
+
+# ---------------------------------------------------------------- what it needs
+
+
+def test_weasyprint_is_imported_when_it_is_needed():
+    code = "import sys, einvoice.page, einvoice.pdf.embed; print({'weasyprint', 'pikepdf', 'PIL'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_a_missing_renderer_is_named_with_what_it_needs(monkeypatch):
+    module = sys.modules["einvoice.page.render"]
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    module._tools.cache_clear()
+    with pytest.raises(ToolsMissing, match=re.escape("libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0")) as raised:
+        invoice_pdf(full_invoice(1))
+    assert raised.value.extra == "pdf"
+    module._tools.cache_clear()
+
+
+def test_the_environment_is_as_before(monkeypatch):
+    monkeypatch.setenv("FONTCONFIG_FILE", "mine")
+    module = sys.modules["einvoice.page.render"]
+    assert module._with_own_fonts(lambda: __import__("os").environ["FONTCONFIG_FILE"]).endswith("fonts.conf")
+    assert __import__("os").environ["FONTCONFIG_FILE"] == "mine"

