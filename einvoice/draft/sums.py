@@ -14,7 +14,7 @@ from einvoice.draft.kinds import as_amount, as_code, as_percentage, as_text
 from einvoice.draft.line import Line
 from einvoice.draft.totals import Totals, VatCategory
 from einvoice.errors import DraftProblem
-from einvoice.model import money as model
+from einvoice.model import invoice as model
 from einvoice.model.values import Code, absent
 
 _NOTHING: Final = Decimal(0)
