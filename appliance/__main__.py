@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import shlex
+import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -103,6 +104,7 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
             sample = files("appliance") / "samples" / "xrechnung-ubl.xml"
             _print_call(settings, keys, listener.getsockname()[1], stack.enter_context(as_file(sample)))
         server = uvicorn.Server(_config(settings, keys))
+        signal.signal(signal.SIGTERM, lambda number, frame: None)  # uvicorn raises it once more when it has stopped
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
     return 0 if server.started else 1

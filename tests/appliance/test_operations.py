@@ -95,7 +95,7 @@ def test_pages_need_nothing_else(server, path):
 def test_docs_tell_every_route(server):
     docs = httpx.get(server.base.join("/docs")).text
     described = httpx.get(server.base.join("/openapi.json")).json()
-    assert len(described["paths"]) == 9
+    assert len(described["paths"]) == 10
     for path in described["paths"]:
         assert path in docs
 

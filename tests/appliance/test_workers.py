@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
@@ -130,7 +131,7 @@ def test_a_stop_lets_requests_end(tmp_path):
         threading.Timer(1.5, os.kill, (worker, signal.SIGCONT)).start()
         assert server.validate().status_code == 200
         assert server.process.wait(10) == 0
-        assert not [pid for pid in [worker] if os.path.exists(f"/proc/{pid}")]
+        assert not Path(f"/proc/{worker}").exists()
 
 
 def test_messages_travel():
