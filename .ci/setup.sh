@@ -16,6 +16,8 @@ fail() {
 
 # WeasyPrint loads these when it writes a PDF; it needs one font at the least.
 render_packages=(libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core)
+# What only the tests need; tests/run names it before it comes here.
+: "${test_packages:=}"
 
 install_packages() { # NAME...
     local as_root=()
@@ -56,7 +58,7 @@ usable_environment() { # is .venv there, working, new enough, and made at this v
 missing_packages() { # -> the Debian packages that this machine lacks, one a line
     local name python
     if command -v dpkg-query >/dev/null; then
-        for name in "${render_packages[@]}"; do
+        for name in "${render_packages[@]}" $test_packages; do
             [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || printf '%s\n' "$name"
         done
     fi

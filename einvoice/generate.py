@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from einvoice.model.invoice import Invoice
@@ -38,7 +37,9 @@ class Generated:
         xml: the invoice as XML; None for ZUGFERD, where it stands in the PDF.
         pdf: the PDF; None unless the format is ZUGFERD.
         embedded_xml: what the PDF holds.
-        invoice: the invoice that was written.
+        invoice: the invoice of the draft.
+        left_out: the business terms of the invoice that a smaller profile of Factur-X has no place for, so that only
+            the page shows them; empty for all other profiles.
         validation: the verdict on what was written; each finding has its `draft_pointer`.
         lang: the language of the texts where none is asked for.
     """
@@ -50,6 +51,7 @@ class Generated:
     pdf: bytes | None
     embedded_xml: EmbeddedXml
     invoice: Invoice
+    left_out: tuple[str, ...]
     validation: ValidationResult
     lang: Language = "de"
 
@@ -107,11 +109,12 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language = "d
         raise ValueError(f"lang is {' or '.join(map(repr, LANGUAGES))}, not {lang!r}")
     known = read(draft, format=format)
     invoice = known.invoice()
-    xml = write(invoice, known.root)
-    pdf, embedded = None, EmbeddedXml()
+    pdf: bytes | None = None
+    embedded, left_out = EmbeddedXml(), tuple[str, ...]()
     if known.format == "ZUGFERD":
-        pdf, embedded = _hybrid(known, invoice, xml, lang)
-    result = _pointing(validate(xml if pdf is None else pdf, lang=lang), known)
+        pdf, embedded, left_out = _hybrid(known, invoice, lang)
+    xml = b"" if pdf else write(invoice, known.root)
+    result = _pointing(validate(pdf or xml, lang=lang), known)
     return Generated(
         schema_version=SCHEMA_VERSION,
         format=known.format,
@@ -120,16 +123,23 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language = "d
         pdf=pdf,
         embedded_xml=embedded,
         invoice=invoice,
+        left_out=left_out,
         validation=result,
         lang=lang,
     )
 
 
-def _hybrid(draft: Draft, invoice: Invoice, xml: bytes, lang: Language) -> tuple[bytes, EmbeddedXml]:
-    """The page that people read, with the XML inside; under the name that ZUGFeRD gives it."""
-    page, embed = import_module("einvoice.page"), import_module("einvoice.pdf.embed")
-    made = embed.embed(page.invoice_pdf(invoice, lang), xml, profile=draft.declared_profile, lang=lang)
-    return made.pdf, EmbeddedXml(True, "CII", made.filename)
+def _hybrid(draft: Draft, invoice: Invoice, lang: Language) -> tuple[bytes, EmbeddedXml, tuple[str, ...]]:
+    """The page that people read, with the XML inside as far as the profile can say it, and what it cannot."""
+    from einvoice.page import invoice_pdf
+    from einvoice.pdf import profiles
+    from einvoice.pdf.embed import embed
+
+    profile = profiles.named(draft.declared_profile)
+    left_out = profiles.beyond(invoice, profile) if profile in profiles.SMALLER else ()
+    said = profiles.narrowed(invoice, profile) if left_out else invoice
+    made = embed(invoice_pdf(invoice, lang), write(said, draft.root), profile=profile.name, lang=lang)
+    return made.pdf, EmbeddedXml(True, "CII", made.filename), left_out
 
 
 def _pointing(result: ValidationResult, draft: Draft) -> ValidationResult:

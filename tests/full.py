@@ -17,7 +17,6 @@ from einvoice.model.money import (
     PaymentMeans,
     PaymentTerms,
     TaxTotal,
-    Totals,
     VatBreakdown,
 )
 from einvoice.model.parties import (
@@ -36,6 +35,7 @@ from einvoice.model.parties import (
     TaxRepresentativeAddress,
     TaxRepresentativeTaxRegistration,
 )
+from einvoice.model.totals import Totals
 from einvoice.model.values import (
     Amount,
     Binary,

@@ -86,6 +86,15 @@ def test_a_hybrid_of_each_profile(page, profile):
     assert einvoice.read(made.xml).specification.text == profile.specification
 
 
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda it: it.name)
+def test_our_own_check_of_the_container_finds_nothing(page, profile):
+    made = embed(page, full_invoice(), profile=profile.name)
+    result = einvoice.validate(made.pdf)
+    assert [(it.code, it.title("en")) for it in result.container.findings] == []
+    assert result.container.is_valid
+    assert einvoice.extract(made.pdf).xml == made.xml
+
+
 @pytest.mark.parametrize("profile", [it for it in PROFILES if it is not XRECHNUNG], ids=lambda it: it.name)
 def test_the_factur_x_package_reads_it(page, profile):
     made = embed(page, full_invoice(), profile=profile.name)

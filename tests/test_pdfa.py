@@ -1,4 +1,4 @@
-"""PDF/A-3a and PDF/UA-1 as others judge them: veraPDF where EINVOICE_VERAPDF names it, Ghostscript where it is."""
+"""PDF/A-3a and PDF/UA-1 as others judge them: veraPDF where EINVOICE_TEST_VERAPDF names it, Ghostscript where it is."""
 
 import io
 import itertools
@@ -17,7 +17,7 @@ from einvoice.pdf.profiles import PROFILES
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("pdfa")]
 
-VERAPDF = os.environ.get("EINVOICE_VERAPDF", "")
+VERAPDF = os.environ.get("EINVOICE_TEST_VERAPDF", "")
 TEXTS = (
     "",
     "漢字かな 한국어 ไทย हिन्दी",
@@ -63,7 +63,7 @@ def folder(tmp_path_factory):
     return made
 
 
-@pytest.mark.skipif(not VERAPDF, reason="EINVOICE_VERAPDF does not name a veraPDF command")
+@pytest.mark.skipif(not VERAPDF, reason="EINVOICE_TEST_VERAPDF does not name a veraPDF command")
 @pytest.mark.parametrize("flavour", ["3a", "ua1"])
 def test_verapdf_finds_them_conformant(folder, flavour):
     files = sorted(folder.glob("*.pdf"))
@@ -74,7 +74,7 @@ def test_verapdf_finds_them_conformant(folder, flavour):
     assert [line for line in done.stdout.splitlines() if "FAIL" in line] == []
 
 
-@pytest.mark.skipif(not VERAPDF, reason="EINVOICE_VERAPDF does not name a veraPDF command")
+@pytest.mark.skipif(not VERAPDF, reason="EINVOICE_TEST_VERAPDF does not name a veraPDF command")
 def test_verapdf_would_notice_a_fault(tmp_path):
     (tmp_path / "no-claim.pdf").write_bytes(
         embed(invoice_pdf(full_invoice(1)).replace(b"pdfaid", b"pdfaix"), full_invoice(1)).pdf

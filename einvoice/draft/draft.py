@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final, Literal, TypeAlias
 
@@ -9,7 +10,7 @@ from einvoice.codelists import codes
 from einvoice.draft.allowance import Allowance, Charge
 from einvoice.draft.kinds import Day, Text, as_code, as_date, as_identifier, as_text
 from einvoice.draft.line import Line
-from einvoice.draft.part import Part, term
+from einvoice.draft.part import Part, term, terms_of
 from einvoice.draft.party import Buyer, Delivery, PayeeParty, Seller, TaxRepresentative
 from einvoice.draft.payment import Payment
 from einvoice.draft.reference import Attachment, InvoicedObject, InvoicingPeriod, Note, PrecedingInvoice
@@ -21,6 +22,7 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Document, Period
 from einvoice.model.money import PaymentTerms
 from einvoice.model.values import absent
+from einvoice.pdf import profiles
 from einvoice.syntax.detect import specifications
 
 Format: TypeAlias = Literal["UBL", "CII", "ZUGFERD"]
@@ -195,6 +197,21 @@ class Draft(Part):
                 de="Eine Gutschrift in UBL nennt die Fälligkeit bei der Zahlungsart; "
                 "payment angeben oder due_date weglassen.",
             )
+        if self.declared_profile == profiles.BASIC.name:
+            yield from self._beyond_basic()
+
+    def _beyond_basic(self) -> Iterator[DraftProblem]:
+        """What BASIC, which is a whole invoice, has no place for; the smaller profiles are data beside a page."""
+        for place, part in self.parts():
+            for field in type(part).model_fields:
+                numbers = [number for number in terms_of(type(part), field) if re.fullmatch("BT-[0-9]+", number)]
+                given = getattr(part, field) is not None and field in part.model_fields_set
+                if given and numbers and not any(profiles.holds(profiles.BASIC, number) for number in numbers):
+                    yield DraftProblem(
+                        f"{place}/{field}",
+                        en=f"The profile BASIC has no place for this ({numbers[0]}); leave it out, or take EN16931.",
+                        de=f"Das Profil BASIC hat dafür keinen Platz ({numbers[0]}); weglassen oder EN16931 wählen.",
+                    )
 
     def invoice(self) -> Invoice:
         """The invoice that the draft describes, with all its sums, ready to be written in either syntax."""

@@ -14,7 +14,8 @@ from einvoice.draft.kinds import as_amount, as_code, as_percentage, as_text
 from einvoice.draft.line import Line
 from einvoice.draft.totals import Totals, VatCategory
 from einvoice.errors import DraftProblem
-from einvoice.model import invoice as model
+from einvoice.model import money as model
+from einvoice.model.totals import Totals as InvoiceTotals
 from einvoice.model.values import Code, absent
 
 _NOTHING: Final = Decimal(0)
@@ -111,9 +112,9 @@ class Sums:
         """BT-115: less what is paid, plus the rounding."""
         return total((minus(self.gross_amount, self.paid_amount or _NOTHING), self.rounding_amount or _NOTHING))
 
-    def build(self, currency: str) -> model.Totals:
+    def build(self, currency: str) -> InvoiceTotals:
         """The totals of the invoice."""
-        return model.Totals(
+        return InvoiceTotals(
             line_net=as_amount(self.line_net_amount, currency),
             allowances=as_amount(self.allowance_amount, currency),
             charges=as_amount(self.charge_amount, currency),

@@ -65,6 +65,8 @@ XRECHNUNG: Final = Profile(
 )
 #: From the smallest to the largest; XRECHNUNG, which has the terms of EN 16931, last.
 PROFILES: Final = (MINIMUM, BASIC_WL, BASIC, EN16931, EXTENDED, XRECHNUNG)
+#: Those that have fewer terms than EN 16931.
+SMALLER: Final = (MINIMUM, BASIC_WL, BASIC)
 
 # Identifiers in the wild have ':' for '#', 'zugferd.de:2p0' for 'factur-x.eu:1p0', and more behind them.
 _BY_IDENTIFIER: Final = (
