@@ -14,7 +14,7 @@ from appliance.documents import Document
 from appliance.jobs import to_json
 from appliance.problems import Problem, ProblemKind, Words
 from appliance.schemas import GenerateAnswer
-from appliance.services import Services, caller
+from appliance.services import Services, Who
 from appliance.upload import read_body
 from appliance.workers import TOO_COMPLEX
 
@@ -85,10 +85,9 @@ def routes(services: Services) -> APIRouter:
         responses=problems(INVALID_LANGUAGE, INVALID_DRAFT, TOO_COMPLEX, JSON_EXPECTED, *BODIES),
         openapi_extra={"requestBody": body},
     )
-    async def generate(request: Request, lang: Lang) -> Response:
+    async def generate(request: Request, lang: Lang, who: Who) -> Response:
         """Make an invoice from a draft, as UBL, CII or ZUGFERD, and judge it; see the draft's schema for its fields."""
         _expect_json(request.headers.get("content-type", ""))
-        who = caller(request)
         with services.workers.place() as place:
             draft = await read_body(request.stream(), seconds=services.settings.upload_seconds, take=place.take)
             outcome = await done(services, job("generate", draft, request, who, lang))

@@ -2,7 +2,9 @@
 
 import ipaddress
 
+import httpx
 import pytest
+from served import serving
 
 from appliance.address import Addresses
 from appliance.settings import Settings
@@ -61,7 +63,7 @@ async def test_the_public_address_stands_above_all():
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("path", ["/e/api/x", "/api/x"])
+@pytest.mark.parametrize("path", ["/e/api/x", "/api/x", "/e/e/e/api/x"])
 async def test_the_prefix_may_come_along_or_not(path):
     seen = await located({"public_url": "https://example.org/e"}, path=path)
     assert (seen["root_path"], seen["path"]) == ("/e", "/api/x")
@@ -90,3 +92,13 @@ def test_lists_in_variables(monkeypatch):
     monkeypatch.setenv("EINVOICE_TRUSTED_PROXIES", "10.0.0.0/8, ::1")
     networks = Settings().trusted_proxies
     assert networks == (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("::1/128"))
+
+
+def test_a_prefix_opens_no_way_around_the_gate(tmp_path):
+    with serving(tmp_path / "data", workers=1, public_url="https://example.org/e") as server:
+        for path in ("/api", "/e/api", "/e/e/api", "/e/e/e/api", "//api", "/e//api", "/e/./api"):
+            for rest in ("/external/capabilities", "/external/errors/catalog", "/external/schemas/invoice-draft.json"):
+                address = f"{str(server.base).rstrip('/')}{path}{rest}"
+                assert httpx.get(address).status_code in (401, 404), address
+        answer = server.client.get("/e/api/external/capabilities").json()
+        assert answer["endpoints"]["validate"] == "https://example.org/e/api/external/validate"
