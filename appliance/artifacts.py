@@ -22,12 +22,12 @@ from typing import Any, Final, Literal, TypeAlias
 import anyio.to_thread
 
 from appliance.problems import Language, Problem, ProblemKind, Words
+from appliance.schemas import Mode
 from appliance.stores import Store, StoreError
 
 log = logging.getLogger(__name__)
 
 Kind: TypeAlias = Literal["validation_report_pdf", "readable_invoice_pdf", "zugferd_pdf"]
-Mode: TypeAlias = Literal["current", "compatibility"]
 
 FILES: Final[Mapping[Kind, str]] = {
     "validation_report_pdf": "report.pdf",

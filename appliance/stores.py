@@ -76,14 +76,19 @@ def open_store(where: str, folder: Path, megabytes: int) -> Store | None:
         ValueError: `where` is none of these.
         StoreError: there is no such store to be had.
     """
+    check_store(where)
     if where == OFF:
         return None
     if where == FILE:
         from appliance.store_file import FileStore
 
         return FileStore(folder, megabytes << 20)
-    if where.startswith(REDIS):
-        from appliance.store_redis import RedisStore
+    from appliance.store_redis import RedisStore
 
-        return RedisStore(where)
-    raise ValueError(f"artifacts are kept in “{FILE}”, in redis://…, or not at all (“{OFF}”)")
+    return RedisStore(where)
+
+
+def check_store(where: str) -> None:
+    """Raise `ValueError` where a setting names no kind of store. It does not quote it: there may be a password in it."""
+    if where not in (OFF, FILE) and not where.startswith(REDIS):
+        raise ValueError(f"one of {FILE}, {OFF}, redis://…, rediss://… and unix://… is expected")
