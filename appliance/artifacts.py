@@ -228,17 +228,16 @@ class Artifacts:
         except StoreError as error:
             log.warning("A PDF is not kept: %s", error)
 
-    @staticmethod
-    async def _clean(store: Store) -> None:
-        """Erase contents when they expire, those of one second together."""
+    async def _clean(self, store: Store) -> None:
+        """Erase contents when they expire, those of one second together; none that comes meanwhile expires sooner."""
+        longest = min(_LONGEST_PAUSE, self._seconds)
         while True:
             try:
                 pause = await anyio.to_thread.run_sync(store.clean)
             except StoreError as error:
                 log.error("What has expired could not be erased: %s", error)
                 pause = None
-            wait = _LONGEST_PAUSE if pause is None else min(max(pause, _SHORTEST_PAUSE), _LONGEST_PAUSE)
-            await asyncio.sleep(wait)
+            await asyncio.sleep(longest if pause is None else max(_SHORTEST_PAUSE, min(pause, longest)))
 
 
 def _name(token: str, holder: str) -> str:

@@ -89,6 +89,6 @@ def open_store(where: str, folder: Path, megabytes: int) -> Store | None:
 
 
 def check_store(where: str) -> None:
-    """Raise `ValueError` where a setting names no kind of store. It does not quote it: there may be a password in it."""
+    """Raise `ValueError` where a setting names no store; it is not quoted, for there may be a password in it."""
     if where not in (OFF, FILE) and not where.startswith(REDIS):
         raise ValueError(f"one of {FILE}, {OFF}, redis://…, rediss://… and unix://… is expected")

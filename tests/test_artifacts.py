@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import shutil
 import sqlite3
 import stat
 import subprocess
@@ -179,27 +178,6 @@ def test_two_processes_share_the_file(folder, store):
 
 
 # ---------------------------------------------------------------- Redis
-
-
-@pytest.fixture(scope="session")
-def redis_url(tmp_path_factory):
-    pytest.importorskip("redis", reason="the extra redis is not installed")
-    program = shutil.which("redis-server")
-    if program is None:
-        pytest.skip("redis-server is not installed")
-    folder = tmp_path_factory.mktemp("redis")
-    socket = folder / "redis.sock"
-    settings = ["--port", "0", "--unixsocket", socket, "--dir", folder, "--save", "", "--appendonly", "no"]
-    settings += ["--maxmemory", "16mb", "--maxmemory-policy", "noeviction"]
-    server = subprocess.Popen([program, *map(str, settings)], stdout=subprocess.DEVNULL)
-    try:
-        while not socket.exists():
-            assert server.poll() is None, "redis-server ended"
-            time.sleep(0.01)
-        yield f"unix://{socket}"
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
 
 
 @pytest.fixture
@@ -415,6 +393,7 @@ def test_what_expires_is_erased_while_it_runs(folder):
         store = FileStore(folder, MEGABYTE)
         links = Artifacts(store, 1, Renderer())
         async with links.running():
+            await asyncio.sleep(0.2)  # there is nothing to erase at first
             token = token_of((await links.offer("acme", KINDS, RECIPE))["validation_report_pdf"])
             await links.fetch(token, "report.pdf", "acme")
             async with asyncio.timeout(10):
