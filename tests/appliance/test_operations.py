@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import time
 
 import httpx
@@ -129,3 +131,12 @@ def test_cors_where_it_is_configured(closed, server):
     assert answer.headers["access-control-allow-origin"] == "https://a.example"
     other = server.client.post(f"{API}/validate", files={"file": UBL}, headers={"Origin": "https://a.example"})
     assert "access-control-allow-origin" not in other.headers
+
+
+def test_only_known_loggers_are_heard():
+    script = (
+        "import logging; from appliance import logs; logs.set_up('debug');"
+        "[logging.getLogger(name).error('x%s', name) for name in ('fontTools.subset', 'weasyprint', 'appliance.a', '')]"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert [json.loads(line)["message"] for line in done.stderr.splitlines()] == ["xappliance.a"]
