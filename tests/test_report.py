@@ -11,10 +11,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pikepdf
 import pytest
-from conftest import ROOT
 from lxml import etree
 from lxml import html as parser
 
@@ -28,6 +28,7 @@ from einvoice.rulebook.sections import SECTIONS, title
 from einvoice.syntax.overrides import Override
 
 WHEN = datetime.datetime(2026, 11, 21, 23, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
+SAMPLE = Path(__file__).parent / "samples" / "ubl-invoice.xml"
 LANGUAGES = ("de", "en")
 C = "{urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2}"
 A = "{urn:oasis:names:specification:ubl:schema:xsd:CommonAggregateComponents-2}"
@@ -36,7 +37,7 @@ A = "{urn:oasis:names:specification:ubl:schema:xsd:CommonAggregateComponents-2}"
 @pytest.fixture(scope="module")
 def broken():
     """An invoice whose sums do not add up, which lacks what XRechnung wants, and with a line that says too little."""
-    root = etree.fromstring((ROOT / "tests/samples/ubl-invoice.xml").read_bytes())
+    root = etree.fromstring(SAMPLE.read_bytes())
     root.find(f"{A}LegalMonetaryTotal/{C}TaxExclusiveAmount").text = "1.00"
     root.remove(root.find(f"{C}BuyerReference"))
     party = root.find(f"{A}AccountingSupplierParty/{A}Party")
@@ -46,7 +47,7 @@ def broken():
 
 
 def lines_with_errors(count):
-    root = etree.fromstring((ROOT / "tests/samples/ubl-invoice.xml").read_bytes())
+    root = etree.fromstring(SAMPLE.read_bytes())
     first = root.find(f"{A}InvoiceLine")
     for number in range(count):
         line = copy.deepcopy(first)
