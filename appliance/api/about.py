@@ -32,7 +32,9 @@ def routes(services: Services) -> APIRouter:
     """Return the route."""
     router = APIRouter(prefix=PREFIX)
 
-    @router.get("/capabilities", response_model=Capabilities, responses=problems())
+    @router.get(
+        "/capabilities", response_model=Capabilities, response_description="What there is.", responses=problems()
+    )
     async def capabilities(request: Request, who: Who) -> Response:
         """Confirm the key, and say what it entitles to, how much may be sent, and where."""
         rights = who.rights

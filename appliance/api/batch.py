@@ -35,6 +35,7 @@ def routes(services: Services) -> APIRouter:
     @router.post(
         "/validate/batch",
         response_model=BatchAnswer,
+        response_description="The verdicts.",
         responses=PROBLEMS,
         openapi_extra=form("files", several=True, mode=list(MODES)),
     )

@@ -83,6 +83,7 @@ def routes(services: Services) -> APIRouter:
     @router.post(
         "/generate",
         response_model=GenerateAnswer,
+        response_description="The invoice, and the verdict on it.",
         responses=problems(INVALID_LANGUAGE, INVALID_DRAFT, TOO_COMPLEX, JSON_EXPECTED, *BODIES),
         openapi_extra={"requestBody": body},
     )
@@ -105,7 +106,7 @@ def routes(services: Services) -> APIRouter:
         body = with_last(answer, "artifacts", to_json(artifacts))
         return Response(body, media_type="application/json", headers=NO_STORE)
 
-    @router.get("/schemas/invoice-draft.json", responses=problems())
+    @router.get("/schemas/invoice-draft.json", response_description="The schema.", responses=problems())
     async def invoice_draft_schema(request: Request) -> Response:
         """Return the JSON Schema (2020-12) of drafts."""
         return schema.response(request)

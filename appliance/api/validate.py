@@ -29,6 +29,7 @@ def routes(services: Services) -> APIRouter:
     @router.post(
         "/validate",
         response_model=ValidationAnswer,
+        response_description="The verdict.",
         responses=PROBLEMS,
         openapi_extra=form("file", several=False, mode=list(MODES)),
     )
