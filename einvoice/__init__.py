@@ -15,7 +15,7 @@ This is the whole public face. What is raised is drawn in `einvoice.errors`; a f
 from typing import TYPE_CHECKING, Any
 
 from einvoice.convert import Converted, Loss, convert
-from einvoice.errors import DraftError, EinvoiceError, FindingsError, RuleError, UnreadableDocument
+from einvoice.errors import DraftError, EinvoiceError, FindingsError, RuleError, TooMuchWork, UnreadableDocument
 from einvoice.generate import Generated, generate
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
@@ -30,6 +30,7 @@ from einvoice.validate import read, validate
 
 if TYPE_CHECKING:
     from einvoice.draft import Draft
+    from einvoice.draft import schema as draft_schema
 
 __all__ = [
     "NAMESPACES",
@@ -45,11 +46,13 @@ __all__ = [
     "Invoice",
     "Loss",
     "RuleError",
+    "TooMuchWork",
     "UnreadableDocument",
     "ValidationResult",
     "absent",
     "catalog",
     "convert",
+    "draft_schema",
     "embed",
     "explain_error",
     "extract",
@@ -61,9 +64,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`Draft` comes when it is asked for: it needs pydantic, which judging does not."""
-    if name == "Draft":
-        from einvoice.draft import Draft
+    """What is about drafts comes when it is asked for: it needs pydantic, which judging does not."""
+    if name in ("Draft", "draft_schema"):
+        from einvoice import draft
 
-        return Draft
+        return draft.Draft if name == "Draft" else draft.schema
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

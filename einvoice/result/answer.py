@@ -27,6 +27,12 @@ _MESSAGES: Final[Mapping[str, Mapping[Language, str]]] = {
         "de": "Die Rechnung gibt {declared} an, eine überholte Fassung; beurteilt wurde sie nach den heutigen Regeln.",
         "en": "The invoice declares {declared}, an outdated version; it was judged by the rules of today.",
     },
+    "not_there": {
+        "de": "Die Rechnung gibt {declared} an. Diese Fassung ist hier nicht vorhanden; beurteilt wurde nach den "
+        "heutigen Regeln.",
+        "en": "The invoice declares {declared}. That version is not part of this installation; it was judged by the "
+        "rules of today.",
+    },
     "unknown": {
         "de": "Die Rechnung gibt keine bekannte Spezifikation an; beurteilt wurde sie nach den heutigen Regeln.",
         "en": "The invoice declares no known specification; it was judged by the rules of today.",
@@ -99,7 +105,10 @@ def _layer(layer: Layer, lang: Language) -> dict[str, Any]:
 
 
 def _message(result: ValidationResult, lang: Language) -> str | None:
-    texts = _MESSAGES.get(result.stack.status)
+    status: str = result.stack.status
+    if status == "unknown" and result.identity.kind != "unknown":
+        status = "not_there"
+    texts = _MESSAGES.get(status)
     if texts is None:
         return None
     return texts[lang].format(declared=f"{result.identity.profile} {result.identity.version}")

@@ -1,0 +1,48 @@
+"""What OpenAPI says of a route beside its answer: the problems it can end in, and its form."""
+
+from collections import defaultdict
+from typing import Any
+
+from appliance.gate import KEY_INVALID, KEY_MISSING, PLAN_REQUIRED, RIGHT_REQUIRED
+from appliance.problems import INTERNAL_ERROR, ProblemKind
+from appliance.upload import BODY_TOO_LARGE, FILE_TOO_LARGE, FORM_TOO_LARGE, UPLOAD_TOO_SLOW
+from appliance.usage import REQUESTS
+from appliance.workers import BUSY
+
+_SCHEMA = {"$ref": "#/components/schemas/ProblemAnswer"}
+
+_EVERYWHERE = (KEY_MISSING, KEY_INVALID, PLAN_REQUIRED, REQUESTS, INTERNAL_ERROR)
+UPLOADS = (FILE_TOO_LARGE, FORM_TOO_LARGE, UPLOAD_TOO_SLOW, BUSY)
+BODIES = (BODY_TOO_LARGE, UPLOAD_TOO_SLOW, BUSY, RIGHT_REQUIRED)
+
+
+def problems(*kinds: ProblemKind, unreadable: bool = False) -> dict[int | str, dict[str, Any]]:
+    """Return what OpenAPI says of the problems that a route can end in, beside those that all have.
+
+    With `unreadable` a file can be the matter, in more ways than are listed.
+    """
+    by_status: dict[int, list[ProblemKind]] = defaultdict(list)
+    for kind in (*_EVERYWHERE, *kinds):
+        by_status[kind.status].append(kind)
+    described: dict[int | str, dict[str, Any]] = {}
+    for status, there in sorted(by_status.items()):
+        codes = ", ".join(f"`{kind.code}`" for kind in there)
+        more = "; or what makes the file unreadable" if unreadable and status == 422 else ""
+        described[status] = {
+            "description": f"{there[0].en.title}. Codes: {codes}{more}.",
+            "content": {"application/problem+json": {"schema": _SCHEMA}},
+        }
+    return described
+
+
+def form(file_field: str, *, several: bool, mode: list[str]) -> dict[str, Any]:
+    """Return what OpenAPI says of a form with files."""
+    file: dict[str, Any] = {"type": "string", "format": "binary"}
+    files = {"type": "array", "items": file, "minItems": 1, "maxItems": 10} if several else file
+    about = "XML (UBL or CII), or PDF with CII inside (ZUGFeRD, Factur-X); 10 MB at most."
+    properties = {
+        file_field: {**files, "description": about},
+        "validation_mode": {"type": "string", "enum": mode, "default": "current"},
+    }
+    schema = {"type": "object", "required": [file_field], "properties": properties}
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
