@@ -67,6 +67,7 @@ class Settings(BaseSettings):
     shutdown_seconds: int = Field(default=30, ge=0, description="How long a stop waits for requests that are running.")
 
     artifact_seconds: int = Field(default=3600, ge=1, description="How long links to PDFs work.")
+    page: bool = Field(default=True, description="Whether there is a page at / to check invoices in a browser.")
     docs: bool = Field(default=True, description="Whether there is a page at /docs; it needs the next one.")
     openapi: bool = Field(default=True, description="Whether there is a description of the interface at /openapi.json.")
     catalog_pages: bool = Field(default=True, description="Whether rules are described at /catalog/CODE.")
