@@ -55,11 +55,10 @@ async function check(entries, { quietly = false } = {}) {
     for (const [entry, outcome] of await outcomes(entries, running.signal)) {
       Object.assign(entry, { answer: null, problem: null, ...outcome });
     }
-    tell(WORDS[state.lang].done(state.entries.filter((it) => it.answer?.is_valid).length, state.entries.length));
     draw();
+    tell(WORDS[state.lang].done(state.entries.filter((it) => it.answer?.is_valid).length, state.entries.length), true);
     if (!quietly) {
-      byId("verdict").focus({ preventScroll: true });
-      byId("result").scrollIntoView({ block: "start", behavior: "instant" });
+      lookAt(byId("verdict"));
     }
   } catch (error) {
     if (error.name !== "AbortError") {
@@ -332,8 +331,17 @@ function stem(name) {
   return name.replace(/\.[^.]*$/, "");
 }
 
-function tell(text) {
+/** Say what goes on; `seen` is what the page shows anyway, so that only a screen reader says it. */
+function tell(text, seen = false) {
   byId("status").textContent = text;
+  byId("status").classList.toggle("hidden", seen);
+}
+
+function lookAt(heading) {
+  heading.focus({ preventScroll: true });
+  if (heading.getBoundingClientRect().bottom > window.innerHeight * 0.6) {
+    heading.scrollIntoView({ block: "start", behavior: "instant" });
+  }
 }
 
 function trouble(error, again) {

@@ -13,7 +13,7 @@ export function el(name, properties = {}, ...children) {
       element.setAttribute(property, value === true ? "" : value);
     }
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== "" && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== "" && child !== undefined));
   return element;
 }
 

@@ -12,11 +12,15 @@ export function verdict(entry, lang) {
   return el(
     "div",
     { class: `verdict ${mood}` },
-    el("p", { class: "filename" }, entry.name),
-    el("h2", { id: "verdict", tabindex: "-1" }, sign(mood), answer.is_valid ? words.valid : words.invalid),
-    el("p", { class: "sentence" }, sentence(answer, words)),
-    facts(answer.invoice_summary, lang),
+    el(
+      "div",
+      {},
+      el("p", { class: "filename" }, entry.name),
+      el("h2", { id: "verdict", tabindex: "-1" }, sign(mood), answer.is_valid ? words.valid : words.invalid),
+      el("p", { class: "sentence" }, sentence(answer, words)),
+    ),
     layers(answer.validation_details, words),
+    facts(answer.invoice_summary, lang),
   );
 }
 
@@ -91,6 +95,11 @@ function facts(summary, lang) {
   return el("dl", { class: "facts" }, told.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
+function extent(layer, words) {
+  const rules = layer.rules ? words.rules(layer.rules) : "";
+  return [layer.version, layer.executed ? rules : words.skipped].filter(Boolean).join(", ");
+}
+
 function layers(details, words) {
   const ran = details.validation_stack.layers ?? [];
   const { container } = details;
@@ -102,8 +111,7 @@ function layers(details, words) {
       "li",
       { class: layer.executed ? "ran" : "skipped" },
       sign(layer.executed ? "good" : "bad"),
-      `${layer.title ?? layer.name} ${layer.version}`,
-      el("span", { class: "quiet" }, layer.executed ? (layer.rules ? ` ${words.rules(layer.rules)}` : "") : ` ${words.skipped}`),
+      el("span", {}, `${layer.title ?? layer.name} `, el("span", { class: "quiet" }, extent(layer, words))),
     ),
   );
   const pdf = container ? el("p", {}, container.is_valid ? words.pdfGood : words.pdfBad) : null;

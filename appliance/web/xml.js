@@ -5,6 +5,7 @@ import { cut, rowOf } from "./rows.js";
 
 const MOST_ROWS = 500_000;
 const AROUND = 40;
+const LOOK_BACK = 2000;
 
 export class XmlView {
   /** `element` is the box that scrolls; `text` is shown in it. */
@@ -64,8 +65,13 @@ export class XmlView {
       "div",
       { class: marked ? "row marked" : "row", "aria-current": marked ? "location" : null, "data-line": lines[number] },
       el("span", { class: "gutter", "aria-hidden": true }, first ? String(lines[number]) : "·"),
-      el("code", {}, coloured(this.text.slice(begins[number], ends[number]))),
+      el("code", {}, coloured(this.text.slice(begins[number], ends[number]), this.#insideTag(begins[number]))),
     );
+  }
+
+  #insideTag(place) {
+    const before = this.text.slice(Math.max(0, place - LOOK_BACK), place);
+    return before.lastIndexOf("<") > before.lastIndexOf(">");
   }
 
   /** Return how far to the right the marked row's text begins, if that is out of sight. */
@@ -83,9 +89,9 @@ export class XmlView {
 }
 
 /** Tags step back behind what they hold. */
-function coloured(text) {
+function coloured(text, insideTag) {
+  const tag = insideTag ? /(^[^>]*>?|<[^>]*>?)/ : /(<[^>]*>?)/;
   return text
-    .split(/(<[^>]*>?)/)
-    .filter(Boolean)
-    .map((part) => el("span", { class: part.startsWith("<") ? "tag" : "held" }, part));
+    .split(tag)
+    .map((part, number) => (part ? el("span", { class: number % 2 ? "tag" : "held" }, part) : ""));
 }
