@@ -1,4 +1,4 @@
-"""The page at `/`: a program in the browser that asks the interface, as any other program would, with the user's key."""
+"""The page at `/`: a program in the browser that asks the interface as any other would, with the user's key."""
 
 from collections.abc import Mapping
 from importlib.resources import files
