@@ -75,6 +75,7 @@ class Settings(BaseSettings):
     )
     artifact_seconds: int = Field(default=3600, ge=1, description="How long links to PDFs work.")
     artifact_megabytes: int = Field(default=1024, ge=1, description="How large their file may become.")
+    page: bool = Field(default=True, description="Whether there is a page at / to check invoices in a browser.")
     docs: bool = Field(default=True, description="Whether there is a page at /docs; it needs the next one.")
     openapi: bool = Field(default=True, description="Whether there is a description of the interface at /openapi.json.")
     catalog_pages: bool = Field(default=True, description="Whether rules are described at /catalog/CODE.")

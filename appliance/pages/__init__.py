@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, FastAPI
 
-from appliance.pages import docs, rules
+from appliance.pages import docs, rules, web
 from appliance.services import Services
 
 
@@ -10,6 +10,8 @@ def routes(services: Services, app: FastAPI) -> APIRouter:
     """Return the routes of those pages that are turned on."""
     router = APIRouter()
     settings = services.settings
+    if settings.page:
+        router.include_router(web.routes())
     if settings.openapi:
         router.include_router(docs.description(app))
         if settings.docs:
