@@ -32,8 +32,8 @@ FROM ${BASE_IMAGE}
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get upgrade -y \
- && apt-get install -y --no-install-recommends python3 libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 \
-      fonts-dejavu-core \
+ && apt-get install -y --no-install-recommends python3 tini libpango-1.0-0 libpangoft2-1.0-0 \
+      libharfbuzz-subset0 fonts-dejavu-core \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/apt /var/log/*.log \
  && find / -xdev -type f -perm /6000 -exec chmod a-s {} + \
  && groupadd --gid 10001 einvoice \
@@ -60,5 +60,6 @@ EXPOSE 8080
 USER 10001:10001
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 \
   CMD ["python", "-c", "import http.client as h, os; c = h.HTTPConnection('127.0.0.1', int(os.environ['EINVOICE_PORT']), timeout=4); c.request('GET', '/healthz'); assert c.getresponse().status == 200"]
-ENTRYPOINT ["einvoice-appliance"]
+# The first process has to bury orphans, and to end on a signal that comes before Python listens to one.
+ENTRYPOINT ["tini", "--", "einvoice-appliance"]
 CMD ["serve"]
