@@ -15,11 +15,12 @@ This is the whole public face. What is raised is drawn in `einvoice.errors`; a f
 from typing import TYPE_CHECKING, Any
 
 from einvoice.convert import Converted, Loss, convert
-from einvoice.errors import DraftError, EinvoiceError, FindingsError, RuleError, UnreadableDocument
+from einvoice.errors import DraftError, EinvoiceError, FindingsError, RuleError, TooMuchWork, UnreadableDocument
 from einvoice.generate import Generated, generate
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
+from einvoice.page import invoice_pdf, report_pdf
 from einvoice.pdf.embed import embed
 from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
@@ -30,6 +31,7 @@ from einvoice.validate import read, validate
 
 if TYPE_CHECKING:
     from einvoice.draft import Draft
+    from einvoice.draft import schema as draft_schema
 
 __all__ = [
     "NAMESPACES",
@@ -45,25 +47,29 @@ __all__ = [
     "Invoice",
     "Loss",
     "RuleError",
+    "TooMuchWork",
     "UnreadableDocument",
     "ValidationResult",
     "absent",
     "catalog",
     "convert",
+    "draft_schema",
     "embed",
     "explain_error",
     "extract",
     "generate",
+    "invoice_pdf",
     "read",
+    "report_pdf",
     "validate",
     "write",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """`Draft` comes when it is asked for: it needs pydantic, which judging does not."""
-    if name == "Draft":
-        from einvoice.draft import Draft
+    """What is about drafts comes when it is asked for: it needs pydantic, which judging does not."""
+    if name in ("Draft", "draft_schema"):
+        from einvoice import draft
 
-        return Draft
+        return draft.Draft if name == "Draft" else draft.schema
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,6 +21,7 @@ from einvoice.model.values import Value
 from einvoice.pdf import findings
 from einvoice.pdf.document import open_hybrid, parse
 from einvoice.pdf.hybrid import Hybrid
+from einvoice.profile import Level, breaches, level_of
 from einvoice.result import (
     LANGUAGES,
     Container,
@@ -39,12 +40,14 @@ from einvoice.result.differences import Difference, compare
 from einvoice.rulebook import engine, releases
 from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.releases import Release
-from einvoice.rulebook.rule import Fired
+from einvoice.rulebook.rule import Fired, Rule
 from einvoice.rulebook.sections import section
 from einvoice.syntax import overrides, reader, schema, xml
-from einvoice.syntax.detect import Identity, identify, specifications
+from einvoice.syntax.detect import Identity, as_facturx, identify, specifications
 from einvoice.syntax.rules.notes import Notes, SyntaxHit
+from einvoice.syntax.rules.rule import SyntaxRule
 from einvoice.syntax.rules.table import rule_table
+from einvoice.syntax.schema import SchemaViolation
 
 MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
 _LONGEST: Final = 500
@@ -52,9 +55,12 @@ _LONGEST: Final = 500
 _MOST_UNCOVERED: Final = 20
 _MOST_OF_A_CODE: Final = 100
 """So often a rule about elements is told of at most; a broken export repeats itself."""
+_NOT_USED: Final = "PROFILE-NOT-USED"
+"""Told only where no other rule objects to the element."""
 _SCHEMAS: Final = {
     "UBL": ({"de": "XML-Schema von UBL", "en": "XML schema of UBL"}, "2.1"),
     "CII": ({"de": "XML-Schema von CII", "en": "XML schema of CII"}, "D16B"),
+    "extended": ({"de": "XML-Schema von Factur-X EXTENDED", "en": "XML schema of Factur-X EXTENDED"}, "1.09.2"),
 }
 
 _log: Final = logging.getLogger("einvoice")
@@ -96,7 +102,8 @@ def validate(
         lang: language of the texts, "de" or "en"; the findings can still be asked for the other one.
         mode: "current" judges by the rules of today; "compatibility" by the last ones for the specification that the
             document declares, and tells in `differences` what today's would find differently.
-        profile: "xrechnung" judges by EN 16931 and XRechnung, whatever the document declares.
+        profile: "xrechnung" judges by EN 16931 and XRechnung, whatever the document declares; "facturx" takes a
+            document in CII that declares EN 16931 for the level EN 16931 of Factur-X, which declares the same.
         ruleset: the release to judge by, whatever the document declares: "xrechnung-2.0.1" (with the EN 16931 rules
             that it was published with), "en16931-1.3.12" (without national ones).
         as_of: judges by the releases in force on that day. Without this, `ruleset` and "compatibility" the newest
@@ -109,23 +116,25 @@ def validate(
     """
     started = time.perf_counter()
     _check(lang=(lang, LANGUAGES), mode=(mode, MODES))
-    _check(profile=(profile, (None, "xrechnung")))
+    _check(profile=(profile, (None, "xrechnung", "facturx")))
     data, filename = xml.source_bytes(source)
     hybrid = open_hybrid(data)
     content, document = (data, xml.parse(data)) if hybrid is None else (hybrid.xml, parse(hybrid))
-    identity = identify(document)
+    identity = identify(document) if hybrid is None and profile != "facturx" else as_facturx(identify(document))
+    forced = profile == "xrechnung" or ruleset is not None
+    level = None if forced else level_of(identity)
     current = releases.pinned() or releases.newest()
     release = _release(identity, mode, ruleset, as_of) or current
-    violations = schema.violations(document, identity.root)
 
     def judge(release: Release) -> tuple[_Judging, Invoice]:
-        layers = _layers(identity, release, forced=bool(profile or ruleset))
-        judging = _Judging(content, identity, lang, release)
-        notes = Notes(document.getroot(), dict(release.versions))
+        judging = _Judging(content, identity, lang, release, level)
+        violations = schema.violations(document, judging.xsd)
+        notes = Notes(document.getroot(), level.name if level else "", dict(release.versions))
         invoice = reader.read(document.getroot(), notes)
         judging.schema(violations, invoice)
         judging.declaration(invoice)
-        judging.rules(invoice, notes, layers)
+        judging.level(document, violations, invoice)
+        judging.rules(invoice, notes, _layers(identity, release, forced))
         judging.uncovered(invoice)
         return judging, invoice
 
@@ -135,7 +144,7 @@ def validate(
     if mode == "compatibility" and release != current and release.ruleset == current.ruleset:
         differences = compare(lambda other: judge(other)[0].sorted(), release, current)
     milliseconds = round((time.perf_counter() - started) * 1000)
-    stack = Stack(mode, _status(identity), tuple(judging.layers), _national(release))
+    stack = Stack(mode, _status(identity, mode), tuple(judging.layers), _national(release))
     original = Original(content, invoice)
     return ValidationResult(
         judging.sorted(), identity, stack, original, lang, filename, milliseconds, container, differences
@@ -151,26 +160,42 @@ def _check(**arguments: tuple[object, Iterable[object]]) -> None:
 class _Judging:
     """What one validation has found so far, and which layers have run."""
 
-    def __init__(self, data: bytes, identity: Identity, lang: Language, release: Release) -> None:
+    def __init__(
+        self, data: bytes, identity: Identity, lang: Language, release: Release, level: Level | None = None
+    ) -> None:
         self.layers: list[Layer] = []
         self._findings: list[Finding] = []
         self._places = Places(data)
         self._identity = identity
         self._release = release
         self._lang = lang
+        self._level = level
         self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, once somebody asks
         self._broken = False  # the schema
         self._told: set[Any] = set()  # elements that a rule about elements has found
 
-    def schema(self, violations: Sequence[schema.SchemaViolation], invoice: Invoice) -> None:
+    def schema(self, violations: Sequence[SchemaViolation], invoice: Invoice) -> None:
         """Tell what the XML schema says."""
         self._broken = bool(violations)
         for violation in violations:
             about = self._about(violation.element, invoice)
             self._of_catalog(violation.code, "schema", violation.element, violation.values, about)
-        title, version = _SCHEMAS[self._identity.syntax]
-        digest = schema.sha256(self._identity.root)
-        self.layers.append(Layer("schema", title, version, sha256=digest))
+        title, version = _SCHEMAS.get(self.xsd) or _SCHEMAS[self._identity.syntax]
+        self.layers.append(Layer("schema", title, version, sha256=schema.sha256(self.xsd)))
+
+    @property
+    def xsd(self) -> str:
+        """The XML schema that judges the document: that of its root element, or of its level of Factur-X."""
+        return self._level.name if self._level and self._level.is_schema else self._identity.root
+
+    def level(self, document: Any, violations: Sequence[SchemaViolation], invoice: Invoice) -> None:
+        """Tell what the level of Factur-X does not know, or lacks."""
+        if self._level is None or self._level.is_schema:
+            return
+        for breach in breaches(document, self._level, [violation.element for violation in violations]):
+            self._told.add(breach.element)
+            about = self._about(breach.element, invoice)
+            self._of_catalog(breach.code, "profile", breach.element, breach.values, about)
 
     def declaration(self, invoice: Invoice) -> None:
         """Say what there is to say about the declared specification."""
@@ -194,7 +219,9 @@ class _Judging:
 
     def rules(self, invoice: Invoice, notes: Notes, layers: tuple[str, ...]) -> None:
         """Judge by the rules of `layers`; one that does not run to its end is an error."""
-        program, missing = _program(self._identity.syntax, layers, self._release.versions)
+        versions = self._release.versions
+        layered = self._level and (self._level.program(versions), ())
+        program, missing = layered or _program(self._identity.syntax, layers, versions)
         if program is not None:
             self._run(program, invoice, notes)
         for name in missing:
@@ -222,8 +249,9 @@ class _Judging:
         published = overrides.overrides(self._identity, dict(self._release.versions).get(releases.NATIONAL))
         names = {layer.name for layer in program.layers}
         try:
-            found = [self._of_rule(fired, invoice, published.get(fired.rule.code)) for fired in program.run(invoice)]
-            hits = [hit for hit in notes.hits() if hit.rule.layer in names]
+            fires = [fired for fired in program.run(invoice) if self._layer_of(fired.rule)]
+            found = [self._of_rule(fired, invoice, published.get(fired.rule.code)) for fired in fires]
+            hits = [hit for hit in notes.hits() if hit.rule.layer in names and self._layer_of(hit.rule)]
             found += self._of_hits(hits, invoice, published)
         except Exception as error:
             # A document must not bring the others down that are judged with it; nor may it pass for judged.
@@ -232,9 +260,16 @@ class _Judging:
                 self._not_run("LAYER-FAILED", layer.name, invoice.node, reason=type(error).__name__)
             return
         self._findings += found
+        if self._level is not None:
+            self.layers += self._level.layers(self._release.versions)
+            return
         for name, _, version, specification, date, title, sha256, count in program.layers:
             rows, digest = _rows(self._identity.syntax, name, sha256, self._release.versions)
             self.layers.append(Layer(name, title, version, specification, date, digest, True, count + rows))
+
+    def _layer_of(self, rule: Rule | SyntaxRule) -> str:
+        """The layer that a rule judges the document in, "" for none."""
+        return rule.layer if self._level is None else self._level.layer_of(rule)
 
     def _of_hits(
         self, hits: list[SyntaxHit], invoice: Invoice, published: Mapping[str, overrides.Override]
@@ -243,6 +278,8 @@ class _Judging:
         seen: Counter[str] = Counter()
         found = []
         for hit in hits:
+            if hit.code == _NOT_USED and not self._told.isdisjoint(hit.found):
+                continue
             self._told.update(hit.found)
             seen[hit.code] += 1
             if seen[hit.code] <= _MOST_OF_A_CODE:
@@ -267,7 +304,7 @@ class _Judging:
             code=hit.code,
             severity=level,
             flag=flag,
-            layer=hit.rule.layer,
+            layer=self._layer_of(hit.rule),
             section=section(None, terms, hit.rule.table) if terms else known.section,
             terms=terms or known.terms,
             location=self._places.at(hit.element, hit.attribute),
@@ -286,7 +323,7 @@ class _Judging:
             code=rule.code,
             severity=level,
             flag=flag,
-            layer=rule.layer,
+            layer=self._layer_of(rule),
             section=rule.section,
             terms=rule.terms,
             location=self._places.at(invoice.node if place.node is None else place.node, attribute),
@@ -375,16 +412,20 @@ def _layers(identity: Identity, release: Release, forced: bool) -> tuple[str, ..
     return tuple(layer for layer in specification.layers if layer != "schema")
 
 
-def _status(identity: Identity) -> Status:
+def _status(identity: Identity, mode: Mode) -> Status:
+    """How the declared specification stands to the current one; some older ones are not there to be judged by."""
     if identity.kind == "unknown":
         return "unknown"
-    return "current" if identity.specification.current else "outdated"
+    if identity.specification.current:
+        return "current"
+    there = "cius" not in identity.layers or releases.declared(identity.family)
+    return "outdated" if there or mode == "current" else "unknown"
 
 
 @functools.cache
 def _rows(syntax: str, layer: str, sha256: str, versions: tuple[tuple[str, str], ...]) -> tuple[int, str]:
     """How many rules about elements a layer has, and the digest of its rule data with theirs."""
-    rows = [rule for rule in rule_table(syntax, dict(versions)).rules if rule.layer == layer]
+    rows = [rule for rule in rule_table(syntax, releases=dict(versions)).rules if rule.layer == layer]
     told = [(rule.code, rule.context, rule.kind, rule.path, rule.argument, rule.severity) for rule in rows]
     return len(rows), hashlib.sha256(f"{sha256} {told}".encode()).hexdigest() if rows else sha256
 

@@ -117,13 +117,14 @@ def _enough(watch: Watch) -> int:
 _PLACES: Final[dict[tuple[object, ...], Places]] = {}
 
 
-def places(syntax: str, watched: bool, releases: Releases = NEWEST) -> Places:
-    """The places of ``UBL`` or ``CII``, with or without what its rules (in certain releases) want to know.
+def places(syntax: str, watched: bool, level: str = "", releases: Releases = NEWEST) -> Places:
+    """The places of ``UBL`` or ``CII``, with or without what its rules and those of a level of Factur-X want to know.
 
     Ask once a document: places that are full are kept to the end of the document that filled them, no longer.
     """
-    key = (syntax, watched, *releases.items())
+    key = (syntax, watched, level, *releases.items())
     known = _PLACES.get(key)
     if known is None or known.is_full:
-        known = _PLACES[key] = Places(table(syntax), rule_table(syntax, releases) if watched else None)
+        rules = rule_table(syntax, level, releases) if watched else None
+        known = _PLACES[key] = Places(table(syntax), rules)
     return known

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -16,7 +17,7 @@ from typing import Final, TypeAlias
 from einvoice.codelists import holds
 from einvoice.data import rules_folder
 from einvoice.syntax.rules import kinds
-from einvoice.syntax.rules.rule import Name, Path, SyntaxRule, words
+from einvoice.syntax.rules.rule import LEVELS, Name, Path, SyntaxRule, words
 
 NATIONAL: Final = "national"
 TABLES: Final = ("", "codes", NATIONAL)
@@ -98,8 +99,8 @@ class RuleTable:
 
     def _context(self, rule: SyntaxRule, order: int) -> Context:
         patterns = list(rule.contexts())
-        last = patterns[-1].steps[-1:]
-        context = Context(order, rule.table, last[0].condition if last else "")
+        conditions = [step.condition for step in patterns[-1].steps if step.condition]
+        context = Context(order, rule.table, " ".join(conditions))
         for pattern in patterns:
             for node in (self.anywhere if pattern.anywhere else self.start).grow(pattern):
                 node.contexts += (context,)
@@ -121,19 +122,24 @@ class RuleTable:
             context.opened_by.append(rule)
 
 
-def rule_table(syntax: str, releases: Releases = NEWEST) -> RuleTable:
-    """The rules of ``UBL`` or ``CII`` in certain releases, read when first asked for."""
-    return _rule_table(syntax, releases.get("en16931"), releases.get("xrechnung"))
+def rule_table(syntax: str, level: str = "", releases: Releases = NEWEST) -> RuleTable:
+    """The rules of ``UBL`` or ``CII``, with those of a level of Factur-X (``minimum`` …), in certain releases.
+
+    They are read when first asked for.
+    """
+    return _rule_table(syntax, level, releases.get("en16931"), releases.get("xrechnung"))
 
 
 @functools.cache
-def _rule_table(syntax: str, core: str | None, national: str | None) -> RuleTable:
+def _rule_table(syntax: str, level: str, core: str | None, national: str | None) -> RuleTable:
     words(syntax)
-    return RuleTable(_in_force(syntax, core, national))
+    if level:
+        words(LEVELS)
+    return RuleTable(_in_force(syntax, level, core, national))
 
 
-def _in_force(syntax: str, core: str | None, national: str | None) -> Iterator[SyntaxRule]:
-    for order, row in enumerate(rows(syntax)):
+def _in_force(syntax: str, level: str, core: str | None, national: str | None) -> Iterator[SyntaxRule]:
+    for order, row in enumerate(itertools.chain(rows(syntax), _rows_of_level(level) if level else ())):
         rule = SyntaxRule(order, syntax, *row)
         rule.release = national if rule.table == NATIONAL else core
         if holds(rule.since, rule.until, rule.release):
@@ -148,3 +154,12 @@ def rows(syntax: str) -> Iterator[list[str]]:
             content = csv.reader(table)
             next(content)
             yield from ([name, *row] for row in content)
+
+
+def _rows_of_level(level: str) -> Iterator[list[str]]:
+    """The rows of the tables of ``rules/levels`` that hold in a level of Factur-X, each after the name of its table."""
+    for name in ("rows", "rules"):
+        with (rules_folder() / "levels" / f"{name}.csv").open(encoding="utf-8", newline="") as table:
+            content = csv.reader(table)
+            next(content)
+            yield from ([f"{LEVELS}-{name}", *row] for *row, levels in content if level in levels.split(" "))
