@@ -12,6 +12,7 @@
 This is the whole public face. What is raised is drawn in `einvoice.errors`; a finding is never raised.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from einvoice.convert import Converted, Loss, convert
@@ -29,6 +30,7 @@ from einvoice.syntax.writer import write
 from einvoice.validate import read, validate
 
 if TYPE_CHECKING:
+    from einvoice.bulk import ResultSet, validate_many
     from einvoice.draft import Draft
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "Generated",
     "Invoice",
     "Loss",
+    "ResultSet",
     "RuleError",
     "UnreadableDocument",
     "ValidationResult",
@@ -56,14 +59,16 @@ __all__ = [
     "generate",
     "read",
     "validate",
+    "validate_many",
     "write",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """`Draft` comes when it is asked for: it needs pydantic, which judging does not."""
-    if name == "Draft":
-        from einvoice.draft import Draft
+_LATER = {"Draft": "einvoice.draft", "ResultSet": "einvoice.bulk", "validate_many": "einvoice.bulk"}
 
-        return Draft
+
+def __getattr__(name: str) -> Any:
+    """What needs pydantic, or processes, comes when it is asked for: judging one invoice needs neither."""
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

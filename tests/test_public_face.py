@@ -20,6 +20,7 @@ NAMES = [
     "Generated",
     "Invoice",
     "Loss",
+    "ResultSet",
     "RuleError",
     "UnreadableDocument",
     "ValidationResult",
@@ -32,11 +33,12 @@ NAMES = [
     "generate",
     "read",
     "validate",
+    "validate_many",
     "write",
 ]
 HEAVY = {
-    "asyncio", "dask", "facturx", "fastapi", "html", "importlib.metadata", "ipywidgets", "json", "numpy", "pandas",
-    "pikepdf", "pydantic", "saxonche", "urllib.request", "weasyprint",
+    "asyncio", "concurrent.futures", "dask", "facturx", "fastapi", "html", "importlib.metadata", "ipywidgets", "json",
+    "multiprocessing", "numpy", "pandas", "pikepdf", "pydantic", "saxonche", "urllib.request", "weasyprint",
 }  # fmt: skip
 
 
