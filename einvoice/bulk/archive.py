@@ -80,7 +80,7 @@ def tar_items(path: Path) -> Iterator[Unpacked]:
     try:
         with _unpacking(path) as plain, tarfile.open(fileobj=_Metered(plain, budget), mode="r:") as archive:
             while (info := archive.next()) is not None:
-                archive.members.clear()  # else it remembers every one
+                archive.members.clear()  # type: ignore[attr-defined]  # else it remembers every one
                 if not _counts(info.name, not info.isreg()):
                     continue
                 budget.file()

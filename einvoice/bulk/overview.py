@@ -82,8 +82,8 @@ class Overview:
             lines.append(words["interrupted"])
         width = max((len(it.code) for it in self.codes[:MOST_CODES]), default=0)
         for it in self.codes[:MOST_CODES]:
-            where = whole(it.files, self.lang)
-            lines.append(f"  {it.code:{width}}  {where:>7} {words['files']}  {it.title(self.lang)}")
+            where = f"{whole(it.files, self.lang):>7} {words['file' if it.files == 1 else 'files']}"
+            lines.append(f"  {it.code:{width}}  {where:{8 + len(words['files'])}}  {it.title(self.lang)}")
         if left := len(self.codes) - MOST_CODES:
             lines += [f"  … + {left} {words['further']}"] if left > 0 else []
         return "\n".join(lines)

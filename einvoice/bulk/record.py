@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
@@ -130,6 +130,9 @@ class FileResult:
         return f"<FileResult {self.file!r}: {self.verdict}, {self.errors} errors, {self.warnings} warnings>"
 
 
+_FACTS: Final = frozenset(it.name for it in fields(FileResult)) - {"stored", "lang"}
+
+
 def row_of_result(file: str, sha256: str, result: ValidationResult) -> Row:
     """What is kept of a file that was judged."""
     invoice, identity = result.invoice, result.identity
@@ -186,10 +189,11 @@ def decode(line: bytes, lang: Language = "de") -> FileResult:
     Raises:
         ValueError: it is none of ours.
     """
-    facts = json.loads(line)
     try:
+        facts = json.loads(line)
+        said = {name: value for name, value in facts.items() if name in _FACTS}
         numbers = {name: Decimal(facts[name]) for name in ("net", "vat", "gross") if name in facts}
-        return FileResult(**facts | numbers | {"stored": tuple(facts.pop("findings", ())), "lang": lang})
+        return FileResult(**said | numbers, stored=tuple(facts.get("findings", ())), lang=lang)
     except (TypeError, ArithmeticError, AttributeError) as error:
         raise ValueError("This line does not say what became of a file.") from error
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from einvoice.bulk import journal
 from einvoice.bulk.record import VERDICTS, FileResult, decode
 from einvoice.bulk.sources import Corpus, Item, content_of
+from einvoice.bulk.words import WORDS
 from einvoice.result.texts import Language
 from einvoice.result.validation import ValidationResult
 from einvoice.syntax import xml
@@ -248,8 +249,10 @@ class ResultSet(Sequence[FileResult]):
         if accepted is not None:
             before, after = before.without(accepted), after.without(accepted)
         difference = after.compare(before, by=by)
-        if difference or not (before.complete and after.complete):
-            raise AssertionError(difference.in_words(self.lang))
+        if not (before.complete and after.complete):
+            raise AssertionError(f"{WORDS[self.lang]['interrupted']}\n{difference}")
+        if difference:
+            raise AssertionError(str(difference))
 
     def __str__(self) -> str:
         return str(self.summary())
