@@ -35,6 +35,7 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "column": "Spalte",
         "expected": "erwartet",
         "actual": "gefunden",
+        "quote": "„{}“",
         "difference": "Differenz",
         "indicative": "Die Datei entspricht nicht dem XML-Schema. Befunde der anderen Ebenen können daraus folgen.",
         "not_opened": "Die Datei lässt sich nicht öffnen",
@@ -70,6 +71,7 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "column": "column",
         "expected": "expected",
         "actual": "found",
+        "quote": "“{}”",
         "difference": "difference",
         "indicative": "The file does not conform to the XML schema. Findings of the other layers may follow from that.",
         "not_opened": "The file cannot be opened",
@@ -168,6 +170,15 @@ def place(finding: Finding, lang: Language) -> str:
 
 
 def numbers(finding: Finding, lang: Language) -> str:
-    """What was compared: "expected 119.00, found 119.01, difference 0.01"; "" where nothing was."""
-    values = finding.values
-    return ", ".join(f"{WORDS[lang][name]} {show(values[name], values, lang)}" for name in NUMBERS if name in values)
+    """What was compared: "expected 119.00, found 119.01, difference 0.01"; "" where nothing was.
+
+    Numbers that agree are not told, since then something else is wrong; and where a rule is about how a number is
+    written, it is told as it stands.
+    """
+    words, values = WORDS[lang], finding.values
+    if values.get("difference") == 0:
+        return ""
+    if "written" in values:
+        return f"{words['actual']} {words['quote'].format(values['written'])}"
+    told = ((name, show(values[name], values, lang).strip()) for name in NUMBERS if name in values)
+    return ", ".join(f"{words[name]} {text}" for name, text in told if text)
