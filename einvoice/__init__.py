@@ -16,11 +16,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from einvoice.convert import Converted, Loss, convert
-from einvoice.errors import DraftError, EinvoiceError, FindingsError, RuleError, UnreadableDocument
+from einvoice.errors import DraftError, EinvoiceError, FindingsError, RuleError, TooMuchWork, UnreadableDocument
 from einvoice.generate import Generated, generate
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
+from einvoice.page import invoice_pdf, report_pdf
 from einvoice.pdf.embed import embed
 from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
@@ -32,6 +33,7 @@ from einvoice.validate import read, validate
 if TYPE_CHECKING:
     from einvoice.bulk import ResultSet, validate_many
     from einvoice.draft import Draft
+    from einvoice.draft import schema as draft_schema
 
 __all__ = [
     "NAMESPACES",
@@ -48,27 +50,38 @@ __all__ = [
     "Loss",
     "ResultSet",
     "RuleError",
+    "TooMuchWork",
     "UnreadableDocument",
     "ValidationResult",
     "absent",
     "catalog",
     "convert",
+    "draft_schema",
     "embed",
     "explain_error",
     "extract",
     "generate",
+    "invoice_pdf",
     "read",
+    "report_pdf",
     "validate",
     "validate_many",
     "write",
 ]
 
 
-_LATER = {"Draft": "einvoice.draft", "ResultSet": "einvoice.bulk", "validate_many": "einvoice.bulk"}
+#: What needs pydantic, or processes, comes when it is asked for: judging one invoice needs neither.
+_LATER = {
+    "Draft": ("einvoice.draft", "Draft"),
+    "ResultSet": ("einvoice.bulk", "ResultSet"),
+    "draft_schema": ("einvoice.draft", "schema"),
+    "validate_many": ("einvoice.bulk", "validate_many"),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """What needs pydantic, or processes, comes when it is asked for: judging one invoice needs neither."""
+    """A name of `_LATER`."""
     if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
+        module, within = _LATER[name]
+        return getattr(import_module(module), within)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,6 +18,7 @@
     │   ├── NotJudged                 FILE-WORKER            of many files: the process that judged this one ended
     │   ├── TooDeep                   FILE-DEPTH
     │   ├── TooManyElements           FILE-ELEMENTS
+    │   ├── TooMuchWork               FILE-WORK              a server gave it up
     │   ├── DoctypeRefused            FILE-DOCTYPE
     │   ├── NotWellFormed             FILE-XML               any other breach of the XML grammar
     │   │   ├── TruncatedXml          FILE-XML-END
@@ -224,6 +225,14 @@ class TooManyElements(UnreadableDocument):
     code = "FILE-ELEMENTS"
     problem = "too_complex"
     sentence = "The document has more than {limit} elements or attributes."
+
+
+class TooMuchWork(UnreadableDocument):
+    """Judging the file took more time or memory than whoever judges allows; raised by servers, not by `validate`."""
+
+    code = "FILE-WORK"
+    problem = "too_complex"
+    sentence = "Judging the file takes more than {seconds} seconds or {megabytes} MB of memory."
 
 
 class DoctypeRefused(UnreadableDocument):

@@ -130,7 +130,7 @@ def validate(
     judging.uncovered(invoice)
     container = judging.container(data, hybrid) if hybrid else None
     milliseconds = round((time.perf_counter() - started) * 1000)
-    stack = Stack(mode, _status(identity), tuple(judging.layers), _national())
+    stack = Stack(mode, _status(identity, mode), tuple(judging.layers), _national())
     original = Original(content, invoice)
     return ValidationResult(judging.sorted(), identity, stack, original, lang, filename, milliseconds, container)
 
@@ -382,10 +382,13 @@ def _layers(identity: Identity, forced: bool) -> tuple[str, ...]:
     return tuple(layer for layer in specification.layers if layer != "schema")
 
 
-def _status(identity: Identity) -> Status:
+def _status(identity: Identity, mode: Mode) -> Status:
+    """How the declared specification stands to the current one; older ones are not there yet to be judged by."""
     if identity.kind == "unknown":
         return "unknown"
-    return "current" if identity.specification.current else "outdated"
+    if identity.specification.current:
+        return "current"
+    return "unknown" if mode == "compatibility" else "outdated"
 
 
 @functools.cache

@@ -170,15 +170,23 @@ def place(finding: Finding, lang: Language) -> str:
 
 
 def numbers(finding: Finding, lang: Language) -> str:
-    """What was compared: "expected 119.00, found 119.01, difference 0.01"; "" where nothing was.
+    """What was compared: "expected 119.00, found 119.01, difference 0.01"; "" where nothing was."""
+    return ", ".join(f"{WORDS[lang][name]} {text}" for name, text in compared(finding, lang))
+
+
+def compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str]]:
+    """What was compared, by the names of ``NUMBERS``.
 
     Numbers that agree are not told, since then something else is wrong; and where a rule is about how a number is
     written, it is told as it stands.
     """
-    words, values = WORDS[lang], finding.values
+    values = finding.values
     if values.get("difference") == 0:
-        return ""
+        return
     if "written" in values:
-        return f"{words['actual']} {words['quote'].format(values['written'])}"
-    told = ((name, show(values[name], values, lang).strip()) for name in NUMBERS if name in values)
-    return ", ".join(f"{words[name]} {text}" for name, text in told if text)
+        yield "actual", WORDS[lang]["quote"].format(values["written"])
+        return
+    for name in NUMBERS:
+        text = show(values[name], values, lang).strip() if name in values else ""
+        if text:
+            yield name, text
