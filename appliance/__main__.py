@@ -2,7 +2,9 @@
 
 import argparse
 import contextlib
+import re
 import shlex
+import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -12,22 +14,26 @@ from pathlib import Path
 import uvicorn
 from pydantic import ValidationError
 
+from appliance import logs
 from appliance.app import create_app
 from appliance.keys import KeyFile, KeyRing
-from appliance.settings import Settings
+from appliance.settings import Settings, variable
+from appliance.stores import StoreError
 
 USUAL_PORT = 8080
+
+_PASSWORD = re.compile(r"(?<=://).*(?=@)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, or 1 with one sentence on standard error."""
     options = _parser().parse_args(arguments)
     try:
-        status: int = options.run(Settings.from_environment(), options)
+        status: int = options.run(Settings(), options)
     except ValidationError as error:
-        places = "; ".join(f"EINVOICE_{str(item['loc'][0]).upper()}: {item['msg']}" for item in error.errors())
+        places = "; ".join(f"{variable(str(item['loc'][0]))}: {item['msg']}" for item in error.errors())
         return _fail(f"a setting is wrong: {places}")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, StoreError) as error:
         return _fail(str(error))
     return status
 
@@ -49,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     serve.set_defaults(run=_serve)
 
+    settings = commands.add_parser("settings", help="list the environment variables that set something")
+    settings.set_defaults(run=_list_settings)
+
     keys_command = commands.add_parser("keys", help="add, list or revoke API keys")
     keys = keys_command.add_subparsers(required=True, metavar="WHAT")
     add = keys.add_parser("add", help="add a key and print it, this once")
@@ -60,6 +69,15 @@ def _parser() -> argparse.ArgumentParser:
     revoke.add_argument("label", help="its label, as listed")
     revoke.set_defaults(run=_revoke_key)
     return parser
+
+
+def _list_settings(settings: Settings, options: argparse.Namespace) -> int:
+    for name, field in Settings.model_fields.items():
+        value = getattr(settings, name)
+        told = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
+        told = _PASSWORD.sub("***", told)
+        print(f"{variable(name)}={told}\n    {field.description}")
+    return 0
 
 
 def _add_key(settings: Settings, options: argparse.Namespace) -> int:
@@ -83,17 +101,30 @@ def _revoke_key(settings: Settings, options: argparse.Namespace) -> int:
 
 def _serve(settings: Settings, options: argparse.Namespace) -> int:
     given = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
-    settings = Settings.model_validate({**settings.model_dump(), **given})
+    settings = settings.model_copy(update=given)
     keys = KeyRing(settings.keys_file)
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(_listen(settings.host, settings.port))
         if options.try_out:
             sample = files("appliance") / "samples" / "xrechnung-ubl.xml"
             _print_call(settings, keys, listener.getsockname()[1], stack.enter_context(as_file(sample)))
-        server = uvicorn.Server(uvicorn.Config(create_app(settings, keys), server_header=False))
+        server = uvicorn.Server(_config(settings, keys))
+        signal.signal(signal.SIGTERM, lambda number, frame: None)  # uvicorn raises it once more when it has stopped
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
     return 0 if server.started else 1
+
+
+def _config(settings: Settings, keys: KeyRing) -> uvicorn.Config:
+    logs.set_up(settings.log_level)
+    return uvicorn.Config(
+        create_app(settings, keys),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # `appliance.address` does that
+        timeout_graceful_shutdown=settings.shutdown_seconds,
+    )
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

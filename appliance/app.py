@@ -1,97 +1,83 @@
-"""The routes: what can be asked of the appliance."""
+"""The appliance as an ASGI application: its parts put together."""
 
-from functools import partial
-from typing import Annotated, Any, Literal
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
 
-from fastapi import Depends, FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
-import einvoice
-from appliance.edge import KeyGate, LastResort, Linger
+from appliance import api, pages, probes
+from appliance.address import Addresses
+from appliance.api import catalog
+from appliance.artifacts import Artifacts
+from appliance.description import describe
+from appliance.edge import LastResort, Linger
+from appliance.gate import Gate
+from appliance.journal import Journal
 from appliance.keys import KeyRing
-from appliance.problems import Language, Problem, ProblemKind, Words, answer_problems
-from appliance.schemas import Health, ProblemAnswer, ValidationAnswer
+from appliance.metrics import Metrics
+from appliance.problems import answer_problems
+from appliance.rendering import renderer
+from appliance.services import Services
 from appliance.settings import Settings
-from appliance.upload import read_form
+from appliance.stores import open_store
+from appliance.usage import Usage
 from appliance.workers import Workers
-
-Mode = Literal["current", "compatibility"]
-
-LANGUAGES: dict[str, Language] = {"de": "de", "en": "en"}
-MODES: dict[str, Mode] = {"current": "current", "compatibility": "compatibility"}
-
-INVALID_LANGUAGE = ProblemKind(
-    "invalid_lang",
-    422,
-    de=Words("Unbekannte Sprache", "Der Parameter lang ist de oder en, nicht „{value}“."),
-    en=Words("Unknown language", "The parameter lang is de or en, not “{value}”."),
-)
-INVALID_MODE = ProblemKind(
-    "invalid_validation_mode",
-    422,
-    de=Words("Unbekannter Prüfmodus", "Das Feld validation_mode ist current oder compatibility, nicht „{value}“."),
-    en=Words("Unknown validation mode", "The field validation_mode is current or compatibility, not “{value}”."),
-)
-
-
-def query_language(lang: str = "de") -> Language:
-    """Return the language that the query asks for.
-
-    Raises:
-        Problem: it asks for one that there is none of.
-    """
-    if lang not in LANGUAGES:
-        raise Problem(INVALID_LANGUAGE, value=lang)
-    return LANGUAGES[lang]
-
-
-def form_mode(fields: dict[str, str]) -> Mode:
-    """Return the validation mode that a form asks for.
-
-    Raises:
-        Problem: it asks for one that there is none of.
-    """
-    value = fields.get("validation_mode", "current")
-    if value not in MODES:
-        raise Problem(INVALID_MODE, value=value)
-    return MODES[value]
-
-
-def judge(content: bytes, mode: Mode, language: Language) -> dict[str, Any]:
-    """Return the verdict on a file in the shape of `ValidationAnswer`.
-
-    Raises:
-        einvoice.UnreadableDocument: nobody can read it as an invoice.
-    """
-    return einvoice.validate(content, lang=language, mode=mode).to_dict(language)
 
 
 def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
-    """Return the appliance as an ASGI application that `keys` open."""
-    app = FastAPI(title="einvoice", docs_url=None, redoc_url=None, openapi_url=None)
-    workers = Workers(settings.workers, settings.queue)
+    """Return the appliance as an ASGI application that `keys` open.
 
-    @app.get("/healthz")
-    async def health() -> Health:
-        """Say that the process is alive; it needs no key."""
-        return Health(status="ok")
+    Raises:
+        StoreError: there is no place for artifacts.
+    """
+    workers = Workers(settings)
+    store = open_store(settings.artifacts, settings.data / "artifacts", settings.artifact_megabytes)
+    artifacts = Artifacts(store, settings.artifact_seconds, renderer(workers))
+    services = Services(settings, keys, workers, artifacts, Metrics(), Usage())
 
-    @app.post("/api/external/validate", responses={200: {"model": ValidationAnswer}, 422: {"model": ProblemAnswer}})
-    async def validate(request: Request, language: Annotated[Language, Depends(query_language)]) -> JSONResponse:
-        """Judge one file."""
-        with workers.place():
-            form = await read_form(
-                request.stream(),
-                request.headers.get("content-type", ""),
-                file_field="file",
-                seconds=settings.upload_seconds,
-            )
-            work = partial(judge, form.files[0].content, form_mode(form.fields), language)
-            return JSONResponse(await workers.run(work), headers={"Cache-Control": "no-store"})
+    @contextlib.asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
+        workers.start()
+        warming = asyncio.create_task(asyncio.to_thread(catalog.warm_up))
+        try:
+            async with artifacts.running():
+                yield
+        finally:
+            await warming
+            await workers.stop()
 
+    app = FastAPI(
+        title="einvoice",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        lifespan=running,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.include_router(api.routes(services))
+    app.include_router(probes.routes(services))
+    app.include_router(pages.routes(services, app), include_in_schema=False)
     answer_problems(app)
+    describe(app)
     # The last one added is the outermost.
-    app.add_middleware(KeyGate, keys=keys)
+    app.add_middleware(Gate, keys=keys, usage=services.usage, rights=api.RIGHTS)
     app.add_middleware(LastResort)
     app.add_middleware(Linger)
+    if settings.cors_origins:
+        app.add_middleware(CORSMiddleware, **_cors(settings))
+    app.add_middleware(Journal, metrics=services.metrics)
+    app.add_middleware(Addresses, settings=settings)
     return app
+
+
+def _cors(settings: Settings) -> dict[str, Any]:
+    return {
+        "allow_origins": settings.cors_origins,
+        "allow_methods": ["GET", "POST"],
+        "allow_headers": ["X-API-Key", "Content-Type", "X-Request-ID"],
+        "expose_headers": ["X-Request-ID", "Retry-After", "ETag"],
+        "max_age": 600,
+    }

@@ -1,76 +1,18 @@
-"""What stands between the network and the routes, as ASGI layers: key, unread rest of a body, last resort."""
+"""What stands between the network and the routes, as ASGI layers: the unread rest of a body, the last resort."""
 
 import logging
-import traceback
 
 import anyio
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from appliance.keys import KeyRing
-from appliance.problems import INTERNAL_ERROR, Problem, ProblemKind, Words, asked_language
+from appliance.problems import INTERNAL_ERROR, Problem, asked_language
 
 log = logging.getLogger(__name__)
 
-PLAN = "business"
-"""The plan that the service belongs to."""
-
 LINGER_SECONDS = 5
 LINGER_BYTES = 32 * 1024 * 1024
-
-KEY_MISSING = ProblemKind(
-    "key_missing",
-    401,
-    de=Words("Kein API-Schlüssel", "Die Anfrage braucht den Kopf X-API-Key mit einem gültigen Schlüssel."),
-    en=Words("No API key", "The request needs the header X-API-Key with a valid key."),
-)
-KEY_INVALID = ProblemKind(
-    "key_invalid",
-    401,
-    de=Words("Ungültiger API-Schlüssel", "Der Schlüssel im Kopf X-API-Key ist unbekannt oder wurde zurückgezogen."),
-    en=Words("Invalid API key", "The key in the header X-API-Key is unknown or has been revoked."),
-)
-PLAN_REQUIRED = ProblemKind(
-    "plan_required",
-    403,
-    de=Words("Tarif reicht nicht aus", "Diese Schnittstelle gehört zum Tarif {plan}; der Schlüssel hat einen anderen."),
-    en=Words("Plan not sufficient", "This interface belongs to the plan {plan}; the key has another."),
-)
-
-
-class KeyGate:
-    """Lets a request under `/api/` pass only with a valid key of the right plan.
-
-    It stands before the routes, so that without a key nobody learns which paths there are, and no body is read.
-    The key that was used is left in the request's state as `key`.
-    """
-
-    def __init__(self, app: ASGIApp, keys: KeyRing) -> None:
-        self.app = app
-        self.keys = keys
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 or 403, or hand the request on."""
-        if scope["type"] == "http" and scope["path"].startswith("/api/"):
-            refused = self._refuse(scope)
-            if refused:
-                await refused.response(asked_language(scope))(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
-
-    def _refuse(self, scope: Scope) -> Problem | None:
-        challenge = {"WWW-Authenticate": 'ApiKey realm="einvoice", header="X-API-Key"'}
-        presented = Headers(scope=scope).getlist("x-api-key")
-        if not any(presented):
-            return Problem(KEY_MISSING, headers=challenge)
-        key = self.keys.find(presented[0]) if len(presented) == 1 else None
-        if key is None:
-            return Problem(KEY_INVALID, headers=challenge)
-        if key.plan != PLAN:
-            return Problem(PLAN_REQUIRED, plan=PLAN)
-        scope.setdefault("state", {})["key"] = key
-        return None
 
 
 class Linger:
@@ -123,7 +65,7 @@ async def _throw_away(receive: Receive) -> None:
 
 
 class LastResort:
-    """Answers 500 where the code has a fault, and logs where, but not what: messages could quote an invoice."""
+    """Answers 500 where the code has a fault; what is logged of it, `appliance.logs` decides."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -144,7 +86,6 @@ class LastResort:
         except Exception as error:
             if scope["type"] != "http":
                 raise
-            places = (f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)[-5:])
-            log.error("%s at %s", type(error).__name__, " < ".join(places))
+            log.error("A request failed", exc_info=error)
             if not started:
                 await Problem(INTERNAL_ERROR).response(asked_language(scope))(scope, receive, send)

@@ -2,9 +2,9 @@
 
     EINVOICE_KEY_ACME_1=acme:business:5f1c…
 
-that is, the holder's name, its plan and the SHA-256 of the key. The same variables in the process's environment count
-as well. The file is read anew when it changes, so adding or revoking a key needs no restart. A plain SHA-256 is enough
-because the keys are 256 random bits: there is nothing to guess.
+that is, the holder's name, its plan and the SHA-256 of the key. Plans stand beside them (`appliance.plans`), and the
+same variables in the process's environment count as well. The file is read anew when it changes, so adding or revoking
+a key needs no restart. A plain SHA-256 is enough because the keys are 256 random bits: there is nothing to guess.
 """
 
 import hashlib
@@ -16,6 +16,9 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from appliance.plans import PREFIX as PLAN_PREFIX
+from appliance.plans import Entitlements, is_plan, parse_plans
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +64,7 @@ def parse_keys(lines: Iterable[str], source: str) -> list[Key]:
     for number, line in enumerate(lines, start=1):
         if match := _LINE.fullmatch(line.strip()):
             keys.append(Key(*match.groups()))
-        elif line.strip() and not line.lstrip().startswith("#"):
+        elif line.strip() and not line.lstrip().startswith("#") and not is_plan(line):
             log.warning("%s, line %d holds no key and is ignored", source, number)
     return keys
 
@@ -74,9 +77,13 @@ class KeyFile:
 
     def read(self) -> list[Key]:
         """Return the keys in the file; a missing file has none."""
+        return parse_keys(self.lines(), self.path.name)
+
+    def lines(self) -> list[str]:
+        """Return the lines of the file; a missing file has none."""
         if not self.path.exists():
             return []
-        return parse_keys(self.path.read_text(encoding="utf-8", errors="replace").splitlines(), self.path.name)
+        return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
 
     def add(self, name: str, plan: str) -> str:
         """Add a key and return it in plain; it cannot be had again.
@@ -119,11 +126,13 @@ class KeyRing:
 
     def __init__(self, file: Path, environ: Mapping[str, str] = os.environ) -> None:
         self._file = KeyFile(file)
-        self._fixed = parse_keys(
-            (f"{name}={value}" for name, value in environ.items() if name.startswith(_PREFIX)), "environment"
-        )
+        self._environ = [
+            f"{name}={value}" for name, value in environ.items() if name.startswith((_PREFIX, PLAN_PREFIX))
+        ]
+        self._fixed = parse_keys(self._environ, "environment")
         self._seen: tuple[int, int, int] | None = None
         self._read: list[Key] = []
+        self._plans = parse_plans(self._environ, "environment")
 
     def find(self, plain: str) -> Key | None:
         """Return the key that `plain` is, or None. How long it takes says nothing about the keys there are."""
@@ -133,6 +142,10 @@ class KeyRing:
             if hmac.compare_digest(key.digest, presented):
                 found = key
         return found
+
+    def entitlements(self, key: Key) -> Entitlements | None:
+        """Return what the plan of a key entitles to, None for a plan that there is not."""
+        return self._plans.get(key.plan)
 
     def lend(self) -> str:
         """Return a fresh key that is kept nowhere and ends with this process."""
@@ -148,5 +161,6 @@ class KeyRing:
             seen = None
         if seen != self._seen:
             self._read = self._file.read() if seen else []
+            self._plans = parse_plans([*self._file.lines(), *self._environ], self._file.path.name)
             self._seen = seen
         return self._fixed + self._read

@@ -16,8 +16,6 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
-import einvoice
-
 Language = Literal["de", "en"]
 
 QUOTED = 40
@@ -130,13 +128,6 @@ async def _answer_problem(request: Request, problem: Exception) -> Response:
     return problem.response(asked_language(request.scope))
 
 
-async def _answer_unreadable(request: Request, error: Exception) -> Response:
-    assert isinstance(error, einvoice.UnreadableDocument)
-    title, detail = einvoice.explain_error(error, asked_language(request.scope))
-    place = {name: number for name in ("line", "column") if (number := getattr(error, name)) is not None}
-    return problem_response(422, error.problem, title, detail, members={"rule": error.code, **place})
-
-
 async def _answer_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     language = asked_language(request.scope)
@@ -151,7 +142,6 @@ async def _answer_http_exception(request: Request, error: Exception) -> Response
 
 
 def answer_problems(app: FastAPI) -> None:
-    """Make `app` answer every problem, and what the core cannot read, in the one shape."""
+    """Make `app` answer every problem in the one shape."""
     app.add_exception_handler(Problem, _answer_problem)
-    app.add_exception_handler(einvoice.UnreadableDocument, _answer_unreadable)
     app.add_exception_handler(HTTPException, _answer_http_exception)

@@ -1,9 +1,9 @@
-"""Uploads: a multipart form (RFC 7578) taken in as it streams, and never more of it than is allowed.
+"""Uploads: a form (RFC 7578) or a JSON document, taken in as it streams, and never more of it than is allowed.
 
 The web framework's own form handling stores everything first and counts later; here the count comes first.
 """
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass, field
 
 import anyio
@@ -30,6 +30,12 @@ NO_FILE = ProblemKind(
     de=Words("Keine Datei", "Das Formular enthält keine Datei im Feld {field}."),
     en=Words("No file", "The form has no file in the field {field}."),
 )
+TOO_MANY_FILES = ProblemKind(
+    "too_many_files",
+    422,
+    de=Words("Zu viele Dateien", "Das Formular darf im Feld {field} höchstens {limit} Dateien enthalten."),
+    en=Words("Too many files", "The form may have {limit} files at most in the field {field}."),
+)
 ONE_FILE_EXPECTED = ProblemKind(
     "one_file_expected",
     422,
@@ -53,6 +59,12 @@ FORM_TOO_LARGE = ProblemKind(
     413,
     de=Words("Formular zu groß", "Das Formular enthält neben der Datei mehr als {limit} Bytes."),
     en=Words("Form too large", "The form holds more than {limit} bytes beside the file."),
+)
+BODY_TOO_LARGE = ProblemKind(
+    "body_too_large",
+    413,
+    de=Words("Inhalt zu groß", "Der Inhalt der Anfrage ist größer als {limit} Bytes (10 MB)."),
+    en=Words("Body too large", "The body of the request is larger than {limit} bytes (10 MB)."),
 )
 UPLOAD_TOO_SLOW = ProblemKind(
     "upload_too_slow",
@@ -78,12 +90,36 @@ class Form:
     fields: dict[str, str] = field(default_factory=dict)
 
 
-async def read_form(stream: AsyncIterable[bytes], content_type: str, *, file_field: str, seconds: float) -> Form:
-    """Take in a form with exactly one file in the field `file_field`.
+@dataclass(frozen=True, slots=True)
+class FileField:
+    """The field of a form that carries the files.
+
+    Attributes:
+        name: of the field.
+        most: so many files it may have.
+        beyond: the problem of one more.
+        may_be_empty: whether a file without content is taken in like any other.
+    """
+
+    name: str
+    most: int
+    beyond: ProblemKind
+    may_be_empty: bool = False
+
+
+async def read_form(
+    stream: AsyncIterable[bytes],
+    content_type: str,
+    file_field: FileField,
+    *,
+    seconds: float,
+    take: Callable[[int], None] = lambda size: None,
+) -> Form:
+    """Take in a form with at least one file; `take` is told of each piece's size before it is kept.
 
     Raises:
-        Problem: the form is not valid, has no, an empty or a second file, is too large or too slow. Nothing behind
-            the place that shows it is read.
+        Problem: the form is not valid, has no file or too many, or is too large or too slow, or `take` refuses.
+            Nothing behind the place that shows it is read.
     """
     media_type, options = parse_options_header(content_type)
     if media_type != b"multipart/form-data" or not options.get(b"boundary"):
@@ -92,6 +128,7 @@ async def read_form(stream: AsyncIterable[bytes], content_type: str, *, file_fie
         intake = _Intake(options[b"boundary"], file_field)
         with anyio.fail_after(seconds):
             async for chunk in stream:
+                take(len(chunk))
                 intake.take(chunk)
     except FormParserError:
         raise Problem(INVALID_FORM) from None
@@ -100,10 +137,33 @@ async def read_form(stream: AsyncIterable[bytes], content_type: str, *, file_fie
     return intake.form()
 
 
+async def read_body(stream: AsyncIterable[bytes], *, seconds: float, take: Callable[[int], None]) -> bytes:
+    """Take in a body that is no form.
+
+    Raises:
+        Problem: it is too large or too slow, or `take` refuses.
+    """
+    body = bytearray()
+    try:
+        with anyio.fail_after(seconds):
+            async for chunk in stream:
+                take(len(chunk))
+                body += chunk
+                if len(body) > FILE_LIMIT:
+                    raise Problem(BODY_TOO_LARGE, limit=FILE_LIMIT)
+    except TimeoutError:
+        raise Problem(UPLOAD_TOO_SLOW, seconds=round(seconds)) from None
+    return bytes(body)
+
+
+ONE_FILE = FileField("file", 1, ONE_FILE_EXPECTED)
+TEN_FILES = FileField("files", 10, TOO_MANY_FILES, may_be_empty=True)
+
+
 class _Intake:
     """Puts a form together from the parser's events, part by part, and counts."""
 
-    def __init__(self, boundary: bytes, file_field: str) -> None:
+    def __init__(self, boundary: bytes, file_field: FileField) -> None:
         self._file_field = file_field
         self._form = Form()
         self._received = 0
@@ -138,7 +198,7 @@ class _Intake:
         if not self._complete:
             raise Problem(INVALID_FORM)
         if not self._form.files:
-            raise Problem(NO_FILE, field=self._file_field)
+            raise Problem(NO_FILE, field=self._file_field.name)
         return self._form
 
     def _begin_part(self) -> None:
@@ -160,9 +220,10 @@ class _Intake:
     def _end_headers(self) -> None:
         if b"name" not in self._disposition:
             raise Problem(INVALID_FORM)
-        self._is_file = self._text(b"name") == self._file_field
-        if self._is_file and self._form.files:
-            raise Problem(ONE_FILE_EXPECTED, field=self._file_field)
+        field = self._file_field
+        self._is_file = self._text(b"name") == field.name
+        if self._is_file and len(self._form.files) >= field.most:
+            raise Problem(field.beyond, field=field.name, limit=field.most)
 
     def _take_content(self, data: bytes, start: int, end: int) -> None:
         if self._is_file:
@@ -175,7 +236,7 @@ class _Intake:
         if not self._is_file:
             self._form.fields[self._text(b"name")] = self._content.decode(errors="replace")
             return
-        if not self._content:
+        if not self._content and not self._file_field.may_be_empty:
             raise Problem(EMPTY_FILE, name=self._file_name())
         self._form.files.append(UploadedFile(self._file_name(), bytes(self._content)))
 
@@ -183,7 +244,7 @@ class _Intake:
         self._complete = True
 
     def _file_name(self) -> str:
-        return self._text(b"filename") or self._file_field
+        return self._text(b"filename") or self._file_field.name
 
     def _text(self, option: bytes) -> str:
         return self._disposition.get(option, b"").decode(errors="replace")

@@ -12,14 +12,16 @@
 This is the whole public face. What is raised is drawn in `einvoice.errors`; a finding is never raised.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from einvoice.convert import Converted, Loss, convert
-from einvoice.errors import DraftError, EinvoiceError, FindingsError, RuleError, UnreadableDocument
+from einvoice.errors import DraftError, EinvoiceError, FindingsError, RuleError, TooMuchWork, UnreadableDocument
 from einvoice.generate import Generated, generate
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
+from einvoice.page import invoice_pdf, report_pdf
 from einvoice.pdf.embed import embed
 from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
@@ -29,7 +31,9 @@ from einvoice.syntax.writer import write
 from einvoice.validate import read, validate
 
 if TYPE_CHECKING:
+    from einvoice.bulk import ResultSet, validate_many
     from einvoice.draft import Draft
+    from einvoice.draft import schema as draft_schema
 
 __all__ = [
     "NAMESPACES",
@@ -44,26 +48,40 @@ __all__ = [
     "Generated",
     "Invoice",
     "Loss",
+    "ResultSet",
     "RuleError",
+    "TooMuchWork",
     "UnreadableDocument",
     "ValidationResult",
     "absent",
     "catalog",
     "convert",
+    "draft_schema",
     "embed",
     "explain_error",
     "extract",
     "generate",
+    "invoice_pdf",
     "read",
+    "report_pdf",
     "validate",
+    "validate_many",
     "write",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """`Draft` comes when it is asked for: it needs pydantic, which judging does not."""
-    if name == "Draft":
-        from einvoice.draft import Draft
+#: What needs pydantic, or processes, comes when it is asked for: judging one invoice needs neither.
+_LATER = {
+    "Draft": ("einvoice.draft", "Draft"),
+    "ResultSet": ("einvoice.bulk", "ResultSet"),
+    "draft_schema": ("einvoice.draft", "schema"),
+    "validate_many": ("einvoice.bulk", "validate_many"),
+}
 
-        return Draft
+
+def __getattr__(name: str) -> Any:
+    """A name of `_LATER`."""
+    if name in _LATER:
+        module, within = _LATER[name]
+        return getattr(import_module(module), within)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

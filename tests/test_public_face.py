@@ -20,23 +20,29 @@ NAMES = [
     "Generated",
     "Invoice",
     "Loss",
+    "ResultSet",
     "RuleError",
+    "TooMuchWork",
     "UnreadableDocument",
     "ValidationResult",
     "absent",
     "catalog",
     "convert",
+    "draft_schema",
     "embed",
     "explain_error",
     "extract",
     "generate",
+    "invoice_pdf",
     "read",
+    "report_pdf",
     "validate",
+    "validate_many",
     "write",
 ]
 HEAVY = {
-    "asyncio", "dask", "facturx", "fastapi", "html", "importlib.metadata", "ipywidgets", "json", "numpy", "pandas",
-    "pikepdf", "pydantic", "saxonche", "urllib.request", "weasyprint",
+    "asyncio", "concurrent.futures", "dask", "facturx", "fastapi", "html", "importlib.metadata", "ipywidgets", "json",
+    "multiprocessing", "numpy", "pandas", "pikepdf", "pydantic", "saxonche", "urllib.request", "weasyprint",
 }  # fmt: skip
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from einvoice.model.group import Group, first, inside, term, terms, view
 from einvoice.model.lines import Document, Line, Period
 from einvoice.model.money import (
     AllowanceCharge,
+    FinancialAdjustment,
+    LogisticsCharge,
     PaymentMeans,
     PaymentTerms,
     Settlement,
@@ -24,6 +26,9 @@ from einvoice.model.money import (
 from einvoice.model.parties import Buyer, Delivery, Identified, Payee, Seller, TaxRepresentative
 from einvoice.model.totals import Totals
 from einvoice.model.values import Amount, Code, Date, Identifier, Text, Value, absent
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Note(Group):
@@ -108,6 +113,8 @@ class Invoice(Identified):
     payment_means: Sequence[PaymentMeans] = terms("BG-16")
     allowances_and_charges: Sequence[AllowanceCharge] = terms("BG-20", "BG-21")
     third_party_payments: Sequence[ThirdPartyPayment] = terms("BG-DEX-09")
+    logistics_charges: Sequence[LogisticsCharge] = terms()
+    financial_adjustments: Sequence[FinancialAdjustment] = terms()
     totals: Totals = term("BG-22")
     tax_totals: Sequence[TaxTotal] = terms("BT-110", "BT-111")
     vat_breakdown: Sequence[VatBreakdown] = terms("BG-23")
@@ -231,6 +238,11 @@ class Invoice(Identified):
         """BG-21: the charges on the whole invoice."""
         return [it for it in self.allowances_and_charges if it.is_charge]
 
+    @view("BG-25")
+    def counted_lines(self) -> Sequence[Line]:
+        """BG-25: the lines that count for the totals, where a line may be a subtotal or mere information (BT-X-8)."""
+        return [line for line in self.lines if line.status_reason.text in ("DETAIL", absent)]
+
     @view("BT-110")
     def vat_total(self) -> Amount:
         """BT-110: the VAT total in the invoice currency."""
@@ -240,6 +252,21 @@ class Invoice(Identified):
     def vat_total_in_tax_currency(self) -> Amount:
         """BT-111: the VAT total in the accounting currency (BT-6)."""
         return first(t.amount for t in self.tax_totals if t.amount.currency == self.tax_currency.text)
+
+    def to_frame(self, which: Literal["lines"] = "lines") -> pd.DataFrame:
+        """The lines as a pandas table, one row each, those below a line after it: see `einvoice.model.tables`.
+
+        Raises:
+            ImportError: pandas is not installed (extra "notebook").
+        """
+        from einvoice.model.tables import to_frame
+
+        return to_frame(self, which)
+
+    def _repr_html_(self) -> str:
+        from einvoice.model.shown import html
+
+        return html(self)
 
     def everywhere(self, kind: type[Group]) -> list[Any]:
         """Every group of ``kind``, wherever the document has one: at its place, below a sub line, or astray."""

@@ -27,6 +27,12 @@ _MESSAGES: Final[Mapping[str, Mapping[Language, str]]] = {
         "de": "Die Rechnung gibt {declared} an, eine überholte Fassung; beurteilt wurde sie nach den heutigen Regeln.",
         "en": "The invoice declares {declared}, an outdated version; it was judged by the rules of today.",
     },
+    "not_there": {
+        "de": "Die Rechnung gibt {declared} an. Diese Fassung ist hier nicht vorhanden; beurteilt wurde nach den "
+        "heutigen Regeln.",
+        "en": "The invoice declares {declared}. That version is not part of this installation; it was judged by the "
+        "rules of today.",
+    },
     "unknown": {
         "de": "Die Rechnung gibt keine bekannte Spezifikation an; beurteilt wurde sie nach den heutigen Regeln.",
         "en": "The invoice declares no known specification; it was judged by the rules of today.",
@@ -49,7 +55,7 @@ def answer(result: ValidationResult, lang: Language) -> dict[str, Any]:
         "validation_details": {
             "invoice_identity": _identity(result),
             "validation_stack": _stack(result, lang),
-            "compatibility": {"status": result.stack.status, "message": _message(result, lang)},
+            "compatibility": {"status": result.stack.status, "message": standing(result, lang)},
             **({"container": result.container.to_dict(lang)} if result.container else {}),
         },
         "invoice_summary": dataclasses.asdict(result.summary),
@@ -98,8 +104,12 @@ def _layer(layer: Layer, lang: Language) -> dict[str, Any]:
     }
 
 
-def _message(result: ValidationResult, lang: Language) -> str | None:
-    texts = _MESSAGES.get(result.stack.status)
+def standing(result: ValidationResult, lang: Language) -> str | None:
+    """How the declared specification stands to the rules that judged, in words; None where it is the current one."""
+    status: str = result.stack.status
+    if status == "unknown" and result.identity.kind != "unknown":
+        status = "not_there"
+    texts = _MESSAGES.get(status)
     if texts is None:
         return None
     return texts[lang].format(declared=f"{result.identity.profile} {result.identity.version}")

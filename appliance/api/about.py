@@ -1,0 +1,59 @@
+"""What a key may do, and where everything is."""
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from appliance.address import base_url
+from appliance.api.described import problems
+from appliance.api.parameters import LANGUAGES, MODES, PREFIX
+from appliance.artifacts import FILES
+from appliance.jobs import to_json
+from appliance.schemas import Capabilities
+from appliance.services import Services, Who
+from appliance.upload import FILE_LIMIT, TEN_FILES
+
+FORMATS = ("UBL", "CII", "ZUGFERD")
+
+_PATHS = {
+    "validate": "/validate",
+    "validate_batch": "/validate/batch",
+    "generate": "/generate",
+    "invoice_draft_schema": "/schemas/invoice-draft.json",
+    "artifact_report": f"/artifacts/{{token}}/{FILES['validation_report_pdf']}",
+    "artifact_invoice": f"/artifacts/{{token}}/{FILES['readable_invoice_pdf']}",
+    "artifact_zugferd": f"/artifacts/{{token}}/{FILES['zugferd_pdf']}",
+    "capabilities": "/capabilities",
+    "error_catalog": "/errors/catalog",
+}
+
+
+def routes(services: Services) -> APIRouter:
+    """Return the route."""
+    router = APIRouter(prefix=PREFIX)
+
+    @router.get(
+        "/capabilities", response_model=Capabilities, response_description="What there is.", responses=problems()
+    )
+    async def capabilities(request: Request, who: Who) -> Response:
+        """Confirm the key, and say what it entitles to, how much may be sent, and where."""
+        rights = who.rights
+        base = f"{base_url(request.scope)}{PREFIX}"
+        answer = {
+            "status": "ok",
+            "plan_type": rights.plan_type,
+            "entitlements": rights.model_dump(),
+            "limits": {
+                "max_upload_size_bytes": FILE_LIMIT,
+                "max_upload_size_mb": FILE_LIMIT / (1 << 20),
+                "batch_max_files": TEN_FILES.most,
+            },
+            "supported_formats": FORMATS,
+            "supported_generation_formats": FORMATS,
+            "supported_languages": list(LANGUAGES),
+            "supported_validation_modes": list(MODES),
+            "endpoints": {name: base + path for name, path in _PATHS.items()},
+        }
+        return Response(to_json(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
+
+    return router

@@ -1,0 +1,55 @@
+"""What several requests can say."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from fastapi import Depends, Query
+
+from appliance.problems import Language, Problem, ProblemKind, Words
+from appliance.schemas import Mode
+
+PREFIX = "/api/external"
+
+LANGUAGES: dict[str, Language] = {"de": "de", "en": "en"}
+MODES: dict[str, Mode] = {"current": "current", "compatibility": "compatibility"}
+
+INVALID_LANGUAGE = ProblemKind(
+    "invalid_lang",
+    422,
+    de=Words("Unbekannte Sprache", "Der Parameter lang ist de oder en, nicht „{value}“."),
+    en=Words("Unknown language", "The parameter lang is de or en, not “{value}”."),
+)
+INVALID_MODE = ProblemKind(
+    "invalid_validation_mode",
+    422,
+    de=Words("Unbekannter Prüfmodus", "Das Feld validation_mode ist {known}, nicht „{value}“."),
+    en=Words("Unknown validation mode", "The field validation_mode is {known}, not “{value}”."),
+)
+
+_ASKED = Query(description="Language of the texts.", json_schema_extra={"enum": list(LANGUAGES)})
+
+
+async def _language(lang: Annotated[str, _ASKED] = "de") -> Language:
+    """Return the language that the query asks for.
+
+    Raises:
+        Problem: it asks for one that there is none of.
+    """
+    if lang not in LANGUAGES:
+        raise Problem(INVALID_LANGUAGE, value=lang)
+    return LANGUAGES[lang]
+
+
+def form_mode(fields: Mapping[str, str], known: Mapping[str, Mode]) -> Mode:
+    """Return the validation mode that a form asks for, of those that are `known` there.
+
+    Raises:
+        Problem: it asks for another.
+    """
+    value = fields.get("validation_mode", "current")
+    if value not in known:
+        raise Problem(INVALID_MODE, known=" | ".join(known), value=value)
+    return known[value]
+
+
+Lang = Annotated[Language, Depends(_language)]

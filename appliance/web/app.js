@@ -1,0 +1,444 @@
+// The page: what was dropped, what was answered, and what is looked at. All of it, the key too, lives in this memory only.
+
+import { artifact, capabilities, Refusal, validate, validateBatch } from "./api.js";
+import { csv } from "./csv.js";
+import { el, save } from "./dom.js";
+import { size } from "./figures.js";
+import { findingsList, inOrder } from "./findings.js";
+import { readSource } from "./source.js";
+import { refusal, sign, verdict } from "./verdict.js";
+import { WORDS } from "./words.js";
+import { XmlView } from "./xml.js";
+
+const byId = (id) => document.getElementById(id);
+
+const state = {
+  lang: navigator.language?.startsWith("de") ? "de" : "en",
+  limits: { max_upload_size_bytes: 10_485_760, batch_max_files: 10 },
+  waiting: [], // files that came before the key
+  entries: [], // {file, name, answer, problem, alone, source}, in the order in which they came
+  shown: 0,
+  chosen: 0,
+  separator: null,
+  running: null,
+  view: null,
+};
+
+// ------------------------------------------------------------------ asking
+
+async function take(files) {
+  if (!files.length) {
+    return;
+  }
+  if (!key()) {
+    state.waiting = files;
+    tell(WORDS[state.lang].keyNeeded(files.length));
+    byId("key").focus();
+    return;
+  }
+  state.waiting = [];
+  state.entries = files.map((file) => ({ file, name: file.name }));
+  state.shown = 0;
+  state.chosen = 0;
+  await check(state.entries);
+}
+
+/** Ask about these entries, and show what was answered. */
+async function check(entries, { quietly = false } = {}) {
+  state.running?.abort();
+  const running = new AbortController();
+  state.running = running;
+  busy(true);
+  tell(WORDS[state.lang].checking(entries.length));
+  byId("trouble").replaceChildren();
+  try {
+    for (const [entry, outcome] of await outcomes(entries, running.signal)) {
+      Object.assign(entry, { answer: null, problem: null, ...outcome });
+    }
+    draw();
+    tell(WORDS[state.lang].done(state.entries.filter((it) => it.answer?.is_valid).length, state.entries.length), true);
+    if (!quietly) {
+      lookAt(byId("verdict"));
+    }
+  } catch (error) {
+    if (error.name !== "AbortError") {
+      tell("");
+      trouble(error, () => check(entries, { quietly }));
+    }
+  } finally {
+    if (state.running === running) {
+      state.running = null;
+      busy(false);
+    }
+  }
+}
+
+/** Return what is to be said of each entry, as [entry, {answer}] or [entry, {problem}]. */
+async function outcomes(entries, signal) {
+  const unsent = entries.filter((entry) => unfit(entry.file));
+  const sent = entries.filter((entry) => !unfit(entry.file));
+  const single = sent.filter((entry) => entry.alone || sent.length === 1);
+  const together = sent.filter((entry) => !single.includes(entry));
+  const told = unsent.map((entry) => [entry, { problem: unfit(entry.file) }]);
+  for (const entry of single) {
+    told.push(...(await asked([entry], async () => [await validate(key(), state.lang, entry.file, signal)])));
+  }
+  const most = state.limits.batch_max_files;
+  for (let begin = 0; begin < together.length; begin += most) {
+    const some = together.slice(begin, begin + most);
+    const files = some.map((entry) => entry.file);
+    told.push(...(await asked(some, () => validateBatch(key(), state.lang, files, signal))));
+  }
+  return told;
+}
+
+/** A refusal that concerns the files is said of them; one that concerns the caller or the server is raised. */
+async function asked(entries, ask) {
+  try {
+    const answers = await ask();
+    return entries.map((entry, number) => [entry, { answer: answers[number] }]);
+  } catch (error) {
+    if (error instanceof Refusal && [413, 422].includes(error.problem.status)) {
+      return entries.map((entry) => [entry, { problem: error.problem }]);
+    }
+    throw error;
+  }
+}
+
+/** Return the problem of a file that need not be sent at all. */
+function unfit(file) {
+  const words = WORDS[state.lang];
+  const limit = state.limits.max_upload_size_bytes;
+  if (file.size > limit) {
+    const told = words.tooLargeAbout(size(file.size, state.lang), size(limit, state.lang));
+    return { code: "file_too_large", title: words.tooLarge, detail: told };
+  }
+  return file.size ? null : { code: "empty_file", title: words.empty, detail: words.emptyAbout };
+}
+
+async function tryKey() {
+  const about = byId("key-about");
+  about.className = "quiet";
+  if (!key()) {
+    about.textContent = WORDS[state.lang].keyAbout;
+    return;
+  }
+  try {
+    const { limits, plan_type: plan } = await capabilities(key(), state.lang);
+    Object.assign(state.limits, limits);
+    about.textContent = WORDS[state.lang].keyWorks(plan);
+    about.className = "works";
+    aboutDrop();
+    byId("trouble").replaceChildren();
+    await take(state.waiting);
+  } catch (error) {
+    trouble(error, tryKey);
+  }
+}
+
+async function download(entry, kind, name) {
+  tell(WORDS[state.lang].fetching);
+  try {
+    save(await artifact(key(), state.lang, entry.answer.artifacts[kind].url), `${stem(entry.name)}-${name}.pdf`);
+    byId("trouble").replaceChildren();
+    tell(WORDS[state.lang].fetched);
+  } catch (error) {
+    tell("");
+    trouble(error, () => download(entry, kind, name));
+  }
+}
+
+// ------------------------------------------------------------------ showing
+
+function draw() {
+  const result = byId("result");
+  const entry = state.entries[state.shown];
+  result.hidden = !entry;
+  document.body.classList.toggle("has-result", Boolean(entry));
+  state.view = null;
+  if (!entry) {
+    return;
+  }
+  const several = state.entries.length > 1 ? [filesNav()] : [];
+  if (!entry.answer) {
+    result.replaceChildren(...several, refusal(entry.problem, state.lang, { name: entry.name }), tools(entry), columns(entry));
+  } else {
+    result.replaceChildren(...several, verdict(entry, state.lang), tools(entry), columns(entry));
+  }
+  drawSource(entry);
+}
+
+function filesNav() {
+  const words = WORDS[state.lang];
+  const items = state.entries.map((entry, number) => {
+    const mood = entry.answer?.is_valid ? "good" : "bad";
+    const told = entry.answer ? (entry.answer.is_valid ? words.valid : words.invalid) : words.refused;
+    const current = number === state.shown;
+    const choose = () => {
+      Object.assign(state, { shown: number, chosen: 0 });
+      draw();
+      byId("result").querySelectorAll(".files button")[number].focus();
+    };
+    return el(
+      "li",
+      {},
+      el(
+        "button",
+        { type: "button", "aria-current": current ? "true" : null, onclick: choose },
+        sign(mood),
+        el("span", { class: "name" }, entry.name),
+        el("span", { class: "quiet" }, told),
+      ),
+    );
+  });
+  const valid = state.entries.filter((it) => it.answer?.is_valid).length;
+  return el(
+    "nav",
+    { class: "files", "aria-label": words.files },
+    el("p", { class: "quiet" }, words.filesValid(valid, state.entries.length)),
+    el("ul", {}, items),
+  );
+}
+
+function tools(entry) {
+  const words = WORDS[state.lang];
+  const links = entry.answer?.artifacts ?? {};
+  const fetched = (kind, name, label) =>
+    links[kind]?.available
+      ? el("button", { type: "button", class: "button", onclick: () => download(entry, kind, name) }, label)
+      : null;
+  const alone = () => {
+    entry.alone = true;
+    check([entry], { quietly: true });
+  };
+  const single =
+    entry.answer?.validation_format && state.entries.length > 1 && !entry.answer.invoice_summary
+      ? el("button", { type: "button", class: "button", title: words.aloneAbout, onclick: alone }, words.alone)
+      : null;
+  return el(
+    "div",
+    { class: "tools" },
+    fetched("validation_report_pdf", "report", words.report),
+    fetched("readable_invoice_pdf", "invoice", words.readable),
+    single,
+    csvTool(),
+    el("button", { type: "button", class: "button", onclick: () => window.print() }, words.print),
+  );
+}
+
+function csvTool() {
+  const words = WORDS[state.lang];
+  const separator = state.separator ?? (state.lang === "de" ? ";" : ",");
+  const options = [[";", words.semicolon], [",", words.comma], ["\t", words.tab]];
+  const select = el(
+    "select",
+    { "aria-label": words.csvSeparator, onchange: () => (state.separator = select.value) },
+    options.map(([value, label]) => el("option", { value, selected: value === separator }, label)),
+  );
+  const give = () => {
+    const name = state.entries.length === 1 ? `${stem(state.entries[0].name)}-${words.csvName}` : words.csvName;
+    save(new Blob([csv(state.entries, select.value, state.lang)], { type: "text/csv;charset=utf-8" }), `${name}.csv`);
+  };
+  return el("span", { class: "joined" }, el("button", { type: "button", class: "button", onclick: give }, words.csv), select);
+}
+
+function columns(entry) {
+  const words = WORDS[state.lang];
+  const list = entry.answer
+    ? el(
+        "section",
+        { class: "findings", "aria-labelledby": "findings-title" },
+        el("h2", { id: "findings-title" }, words.findings),
+        findingsList(entry.answer, state.lang, { chosen: state.chosen, choose, show }),
+      )
+    : null;
+  return el(
+    "div",
+    { class: "columns" },
+    list,
+    el(
+      "section",
+      { class: "source", "aria-labelledby": "source-title" },
+      el("h2", { id: "source-title" }, words.xml),
+      el("p", { class: "quiet", id: "source-about", role: "status" }),
+      el("div", { class: "xml", id: "xml", tabindex: "0", role: "region", "aria-labelledby": "source-title" }),
+    ),
+  );
+}
+
+async function drawSource(entry) {
+  const words = WORDS[state.lang];
+  const box = byId("xml");
+  let source;
+  try {
+    source = await (entry.source ??= readSource(entry.file));
+  } catch {
+    entry.source = null;
+    source = { text: null, gone: true };
+  }
+  if (box !== byId("xml")) {
+    return; // meanwhile another file is shown
+  }
+  if (source.text === null) {
+    box.hidden = true;
+    byId("source-about").textContent = source.gone ? words.xmlGone : source.inPdf ? words.xmlInPdf : words.xmlNoText;
+    return;
+  }
+  const attachment = entry.answer?.validation_details.container?.name ?? words.xml;
+  byId("source-title").textContent = source.inPdf ? words.xmlIn(attachment) : words.xmlOf(entry.name);
+  state.view = new XmlView(box, source.text);
+  mark(entry.answer ? inOrder(entry.answer)[state.chosen] : entry.problem);
+}
+
+function choose(number, opened) {
+  for (const item of document.querySelectorAll(".finding")) {
+    item.classList.toggle("chosen", opened && item.dataset.number === String(number));
+  }
+  state.chosen = opened ? number : null;
+  mark(opened ? inOrder(state.entries[state.shown].answer)[number] : null);
+}
+
+function show(number) {
+  choose(number, true);
+  const box = byId("xml");
+  box.scrollIntoView({ block: "nearest", behavior: "instant" });
+  box.focus({ preventScroll: true });
+}
+
+function mark(place) {
+  const words = WORDS[state.lang];
+  if (!state.view) {
+    return;
+  }
+  const found = state.view.mark(place?.line, place?.column);
+  const cut = state.view.cutAfter;
+  const told = [cut ? words.xmlCut(cut.toLocaleString(state.lang)) : ""];
+  if (place && place.line) {
+    told.push(found ? words.xmlMarked(place.line) : words.xmlBeyond);
+  } else if (place) {
+    told.push(words.xmlNowhere);
+  }
+  byId("source-about").textContent = told.filter(Boolean).join(" ");
+}
+
+// ------------------------------------------------------------------ the frame
+
+function key() {
+  return byId("key").value.trim();
+}
+
+function stem(name) {
+  return name.replace(/\.[^.]*$/, "");
+}
+
+/** Say what goes on; `seen` is what the page shows anyway, so that only a screen reader says it. */
+function tell(text, seen = false) {
+  byId("status").textContent = text;
+  byId("status").classList.toggle("hidden", seen);
+}
+
+function lookAt(heading) {
+  heading.focus({ preventScroll: true });
+  if (heading.getBoundingClientRect().bottom > window.innerHeight * 0.6) {
+    heading.scrollIntoView({ block: "start", behavior: "instant" });
+  }
+}
+
+function trouble(error, again) {
+  if (!(error instanceof Refusal)) {
+    throw error;
+  }
+  const { status } = error.problem;
+  const wrongKey = status === 401 || status === 403;
+  byId("trouble").replaceChildren(refusal(error.problem, state.lang, { again: wrongKey ? null : again }));
+  if (wrongKey) {
+    state.waiting = state.waiting.length ? state.waiting : state.entries.map((entry) => entry.file);
+    const about = byId("key-about");
+    about.textContent = WORDS[state.lang].keyAbout;
+    about.className = "quiet";
+    byId("key").focus();
+    byId("key").select();
+  }
+}
+
+function busy(now) {
+  document.body.classList.toggle("busy", now);
+  byId("result").setAttribute("aria-busy", String(now));
+}
+
+function aboutDrop() {
+  byId("drop-about").textContent = WORDS[state.lang].dropAbout(size(state.limits.max_upload_size_bytes, state.lang));
+}
+
+function speak(lang) {
+  state.lang = lang;
+  const words = WORDS[lang];
+  document.documentElement.lang = lang;
+  document.title = words.title;
+  for (const element of document.querySelectorAll("[data-word]")) {
+    element.textContent = words[element.dataset.word];
+  }
+  for (const element of document.querySelectorAll("[data-label]")) {
+    element.setAttribute("aria-label", words[element.dataset.label]);
+  }
+  press("[data-lang]", (button) => button.dataset.lang === lang);
+  aboutDrop();
+}
+
+function press(selector, isPressed) {
+  for (const button of document.querySelectorAll(selector)) {
+    button.setAttribute("aria-pressed", String(isPressed(button)));
+  }
+}
+
+async function changeLanguage(lang) {
+  speak(lang);
+  tell("");
+  byId("trouble").replaceChildren();
+  if (state.entries.length && key()) {
+    await check(state.entries, { quietly: true });
+  } else {
+    await tryKey();
+  }
+}
+
+function changeTheme(theme) {
+  if (theme === "auto") {
+    delete document.documentElement.dataset.theme;
+  } else {
+    document.documentElement.dataset.theme = theme;
+  }
+  press("[data-theme-choice]", (button) => button.dataset.themeChoice === theme);
+}
+
+function listen() {
+  for (const button of document.querySelectorAll("[data-lang]")) {
+    button.addEventListener("click", () => changeLanguage(button.dataset.lang));
+  }
+  for (const button of document.querySelectorAll("[data-theme-choice]")) {
+    button.addEventListener("click", () => changeTheme(button.dataset.themeChoice));
+  }
+  byId("key").addEventListener("change", tryKey);
+  byId("files").addEventListener("change", (event) => {
+    const files = [...event.target.files];
+    event.target.value = ""; // so that the same file can be chosen again
+    take(files);
+  });
+  const drop = byId("drop");
+  let depth = 0;
+  const over = (step) => {
+    depth = step ? depth + step : 0;
+    drop.classList.toggle("over", depth > 0);
+  };
+  document.addEventListener("dragenter", () => over(1));
+  document.addEventListener("dragleave", () => over(-1));
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    over(0);
+    take([...event.dataTransfer.files]);
+  });
+}
+
+speak(state.lang);
+listen();

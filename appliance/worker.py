@@ -1,0 +1,87 @@
+"""A process that judges documents, one after the other, for the server that started it (`appliance.workers`).
+
+It is given its limits as arguments and one end of a socket pair as standard input, and ends when that is closed.
+"""
+
+import gc
+import itertools
+import random
+import resource
+import signal
+import socket
+import sys
+from importlib.resources import files
+
+from appliance import jobs, logs
+from appliance.wire import HEAD_BYTES, Message
+
+ORPHAN_SECONDS = 5
+"""The server ends a process that takes too long; so much later, one whose server has gone ends itself."""
+
+COLLECT_EVERY = 50
+"""Rubbish that refers to itself is collected after so many documents, between two of them."""
+
+
+def main(seconds: float, megabytes: int, documents: int, log_level: str) -> None:
+    """Do the jobs that come; after about so many `documents` say that a successor is wanted."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logs.set_up(log_level)
+    _limit(megabytes)
+    _warm_up()
+    connection = socket.socket(fileno=0)
+    connection.sendall(Message({"ready": True}).pack())
+    share = round(documents * random.uniform(0.8, 1))  # processes that started together do not end together
+    for number in itertools.count(1):
+        job = _receive(connection)
+        if job is None:
+            return
+        signal.setitimer(signal.ITIMER_REAL, seconds + ORPHAN_SECONDS)
+        outcome = jobs.do(job)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        spent = number >= share or _is_bloated(megabytes)
+        connection.sendall(Message({**outcome.head, "spent": spent}, outcome.parts).pack())
+        if not number % COLLECT_EVERY:
+            gc.collect()
+
+
+def _limit(megabytes: int) -> None:
+    for limit, most in ((resource.RLIMIT_AS, megabytes << 20), (resource.RLIMIT_CORE, 0)):
+        resource.setrlimit(limit, (most, most))
+
+
+def _warm_up() -> None:
+    """Judge a document of each kind, so that the first callers do not wait for what is loaded only once."""
+    for sample in (files("appliance") / "samples").iterdir():
+        jobs.do(Message({"do": "validate", "lang": "de", "mode": "current"}, (sample.read_bytes(),)))
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+
+
+def _is_bloated(megabytes: int) -> bool:
+    """Whether the process has ever held a quarter of its memory: little of that goes back to the system."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > megabytes << 8  # in kilobytes
+
+
+def _receive(connection: socket.socket) -> Message | None:
+    """The next job; None when the server has gone."""
+    start = _exactly(connection, HEAD_BYTES)
+    if start is None:
+        return None
+    rest = _exactly(connection, Message.length(start) - HEAD_BYTES)
+    return None if rest is None else Message.unpack(start + rest)
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes | None:
+    received = bytearray(size)
+    view, at = memoryview(received), 0
+    while at < size:
+        count = connection.recv_into(view[at:])
+        if not count:
+            return None
+        at += count
+    return bytes(received)
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])

@@ -1,0 +1,79 @@
+"""A real Chromium on the real page, watched: what it asks for, what it complains about."""
+
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+LEFT_OUT = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+
+
+@contextmanager
+def chromium():
+    """Start Chromium, or skip where it is missing."""
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    with driver.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", LEFT_OUT])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Page:
+    """The appliance's page in a window of its own, with a key or without."""
+
+    def __init__(self, browser, server, *, key=True, **context):
+        self.server = server
+        self.context = browser.new_context(**{"locale": "de-DE", "viewport": {"width": 1300, "height": 900}, **context})
+        self.context.set_default_timeout(15_000)
+        self.page = self.context.new_page()
+        self.asked = []
+        self.complaints = []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._heard)
+        # Violations of the policy are events, too; those of Trusted Types never reach the console otherwise.
+        self.page.add_init_script(
+            "window.violations = [];"
+            "document.addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective))"
+        )
+        self.page.goto(str(server.base))
+        if key:
+            self.give_key()
+
+    def _heard(self, message):
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def give_key(self, key=None):
+        self.page.fill("#key", key or self.server.client.headers["x-api-key"])
+        self.page.press("#key", "Tab")
+        if key is None:
+            self.page.wait_for_selector(".works")
+
+    def choose(self, *files):
+        """Choose files (name, content), and wait for what is said of them."""
+        sent = [{"name": name, "mimeType": "application/octet-stream", "buffer": content} for name, content in files]
+        self.page.evaluate("document.getElementById('result').replaceChildren()")
+        self.page.set_input_files("#files", sent)
+        self.page.wait_for_selector("#verdict")
+
+    def text(self, selector):
+        return self.page.locator(selector).inner_text()
+
+    def texts(self, selector):
+        return self.page.locator(selector).all_inner_texts()
+
+    def download(self, selector):
+        """Click, and return the name and the content of what is saved."""
+        with self.page.expect_download() as coming:
+            self.page.click(selector)
+        return coming.value.suggested_filename, Path(coming.value.path()).read_bytes()
+
+    def violations(self):
+        return self.page.evaluate("violations")

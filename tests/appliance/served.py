@@ -1,0 +1,163 @@
+"""A real server process for tests, and what they say of its answers."""
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from appliance.keys import KeyFile
+from appliance.schemas import ProblemAnswer
+
+ROOT = Path(__file__).parent.parent.parent
+SAMPLES = ROOT / "appliance" / "samples"
+UBL = (SAMPLES / "xrechnung-ubl.xml").read_bytes()
+CII = (SAMPLES / "xrechnung-cii.xml").read_bytes()
+WRONG = UBL.replace(b">693.00</cbc:LineExtensionAmount>", b">692.99</cbc:LineExtensionAmount>")
+"""Breaks BR-CO-10."""
+
+API = "/api/external"
+VALIDATE, BATCH, GENERATE = f"{API}/validate", f"{API}/validate/batch", f"{API}/generate"
+DRAFT = {
+    "invoice_number": "R-1",
+    "issue_date": "2026-11-20",
+    "due_date": "2026-12-20",
+    "service_date": "2026-11-18",
+    "format": "UBL",
+    "buyer_reference": "04011000-12345-34",
+    "seller": {
+        "name": "Muster GmbH",
+        "street": "Weg 1",
+        "postal_code": "10115",
+        "city": "Berlin",
+        "country_code": "DE",
+    },
+    "buyer": {"name": "Amt", "street": "Markt 2", "postal_code": "20095", "city": "Hamburg", "country_code": "DE"},
+    "payment": {"iban": "DE02120300000000202051", "payment_means_code": "58", "payment_reference": "R-1"},
+    "lines": [
+        {
+            "line_id": "1",
+            "name": "Beratung",
+            "quantity": "2",
+            "unit_code": "HUR",
+            "unit_price": "100.00",
+            "tax_category": "S",
+            "tax_rate": "19.00",
+        }
+    ],
+}
+DRAFT["seller"]["tax_id"] = "DE123456789"  # type: ignore[index]
+
+
+@contextmanager
+def running(data: Path, *command: str | Path, **settings: object) -> Iterator[list[str]]:
+    """Start the appliance as `appliance/run` does in the end, and give the words of the call that it prints."""
+    with _started(data, command, settings) as (call, _):
+        yield call
+
+
+@contextmanager
+def _started(
+    data: Path, command: tuple[str | Path, ...] = (), settings: dict[str, object] | None = None
+) -> Iterator[tuple[list[str], subprocess.Popen[str]]]:
+    command = (*(command or (sys.executable, "-m", "appliance", "serve", "--try-out")), "--port", "0")
+    given = {f"EINVOICE_{name.upper()}": str(value) for name, value in (settings or {}).items()}
+    environ = {**os.environ, "EINVOICE_DATA": str(data), **given}
+    log = data.with_suffix(".log")
+    with log.open("w") as stderr:
+        process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=stderr, text=True)
+    try:
+        assert process.stdout is not None
+        printed = next((line for line in process.stdout if line.strip().startswith("curl ")), None)
+        assert printed, f"no call was printed: {log.read_text()}"
+        yield shlex.split(printed), process
+    finally:
+        process.terminate()
+        process.communicate(timeout=40)
+
+
+def key_in(call: list[str]) -> str:
+    return call[call.index("-H") + 1].removeprefix("X-API-Key: ")
+
+
+@dataclass
+class Server:
+    """A running server, and a client with a key of the plan `business`."""
+
+    client: httpx.Client
+    url: httpx.URL
+    base: httpx.URL
+    data: Path
+    call: list[str]
+    process: "subprocess.Popen[str]"
+
+    def add_key(self, name: str, plan: str = "business") -> dict[str, str]:
+        """Return the header with a new key."""
+        return {"X-API-Key": KeyFile(self.data / "keys.env").add(name, plan)}
+
+    def add_plan(self, line: str) -> None:
+        """Write the line of a plan into the file of the keys."""
+        with (self.data / "keys.env").open("a") as file:
+            file.write(f"{line}\n")
+
+    def validate(self, content: bytes = UBL, *, lang: str | None = None, **fields: str) -> httpx.Response:
+        query = {"lang": lang} if lang else {}
+        return self.client.post(VALIDATE, params=query, files={"file": ("invoice.xml", content)}, data=fields)
+
+    def batch(self, *files: tuple[str, bytes], lang: str = "en", **fields: str) -> httpx.Response:
+        sent = [("files", file) for file in files]
+        return self.client.post(BATCH, params={"lang": lang}, files=sent, data=fields)
+
+    def generate(self, draft: object = DRAFT, lang: str = "en", **changes: object) -> httpx.Response:
+        return self.client.post(GENERATE, params={"lang": lang}, json={**draft, **changes})  # type: ignore[dict-item]
+
+    def workers(self) -> list[int]:
+        """Return the numbers of the worker processes."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (folder / "cmdline").read_bytes().split(b"\0")
+                parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            if parent == self.process.pid and b"appliance.worker" in command:
+                found.append(int(folder.name))
+        return found
+
+    def log(self) -> str:
+        return self.data.with_suffix(".log").read_text()
+
+    def wait_until_ready(self) -> None:
+        for _ in range(400):
+            if self.client.get("/readyz").status_code == 200:
+                return
+            time.sleep(0.05)
+        raise AssertionError(self.log())
+
+
+@contextmanager
+def serving(data: Path, **settings: object) -> Iterator[Server]:
+    """Start a server with these settings."""
+    with _started(data, settings=settings) as (call, process):
+        url = httpx.URL(call[-1])
+        base = url.copy_with(path="/", query=None)
+        with httpx.Client(base_url=base, headers={"X-API-Key": key_in(call)}, timeout=60) as client:
+            server = Server(client, url, base, data, call, process)
+            server.wait_until_ready()
+            yield server
+
+
+def assert_problem(response: httpx.Response, status: int, code: str) -> ProblemAnswer:
+    assert (response.status_code, response.headers["content-type"]) == (status, "application/problem+json")
+    problem = ProblemAnswer.model_validate(response.json())
+    assert (problem.status, problem.code) == (status, code)
+    assert problem.type.endswith(code)
+    assert problem.title
+    assert problem.detail
+    return problem

@@ -1,0 +1,423 @@
+"""The page at `/`, in a real browser that asks a real server."""
+
+import csv
+import io
+import re
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from browser import Page, chromium
+from served import CII, UBL, WRONG, serving
+
+sys.path.append(str(Path(__file__).parent.parent / "pdf"))
+
+pytestmark = pytest.mark.slow
+
+HOSTILE = '<img src=x onerror="window.executed=1"><script>window.executed=1</script>'
+ESCAPED = HOSTILE.replace("<", "&lt;").replace(">", "&gt;")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def opened(browser, server):
+    """Open the page; at the end nothing may have been asked of others, and nothing have been complained about."""
+    pages = []
+
+    def opened(**options):
+        pages.append(Page(browser, server, **options))
+        return pages[-1]
+
+    yield opened
+    for page in pages:
+        assert page.violations() == []
+        assert page.complaints == []
+        assert [url for url in page.asked if not url.startswith((str(server.base), "blob:"))] == []
+        page.context.close()
+
+
+@pytest.fixture
+def page(opened):
+    return opened()
+
+
+def marked(page):
+    """The numbers of the lines that are marked, and seen."""
+    return page.page.evaluate(
+        """() => [...document.querySelectorAll('.row.marked')].filter((row) => {
+            const [it, box] = [row, document.getElementById('xml')].map((element) => element.getBoundingClientRect());
+            return it.top >= box.top && it.bottom <= box.bottom;
+        }).map((row) => row.dataset.line)"""
+    )
+
+
+def line_of(document, piece):
+    return str(document[: document.index(piece)].count(b"\n") + 1)
+
+
+def test_a_wrong_invoice_is_explained_beside_its_xml(page):
+    page.choose(("rechnung.xml", WRONG))
+    found = page.server.validate(WRONG, lang="de").json()
+    assert page.text("#verdict") == "Nicht gültig"
+    assert "2 Fehler" in page.text(".sentence")
+    assert page.texts(".head .code") == [finding["code"] for finding in found["errors"]] == ["BR-CO-10", "BR-CO-13"]
+    assert page.texts(".head .title") == [finding["title"] for finding in found["errors"]]
+    opened = page.text("#finding-0")
+    for part in ("explanation", "fix", "xpath"):
+        assert found["errors"][0][part] in opened
+    assert found["errors"][0]["notes"][0]["text"] in opened
+    assert page.texts("#finding-0 dd") == ["692,99", "693,00", "−0,01"]
+    assert len(page.texts(".layers li")) == len(found["validation_details"]["validation_stack"]["layers"])
+    assert "KB-2026-1108 vom 02.11.2026" in page.text(".facts")
+    page.page.wait_for_selector(".row.marked")
+    assert marked(page) == [line_of(WRONG, b">692.99<")]
+
+
+def test_choosing_a_finding_marks_its_line(page):
+    wrong = WRONG.replace(b">380<", b">999<")
+    page.choose(("rechnung.xml", wrong))
+    for code, piece in (("BR-CL-01", b">999<"), ("BR-CO-10", b">692.99<")):
+        head = page.page.locator(".head", has_text=code)
+        if head.get_attribute("aria-expanded") == "true":
+            head.click()
+            assert marked(page) == []
+        head.click()
+        assert marked(page) == [line_of(wrong, piece)]
+        assert page.text("#source-about") == f"Zeile {line_of(wrong, piece)} ist markiert."
+
+
+def test_all_of_it_goes_by_keyboard(page):
+    page.choose(("rechnung.xml", WRONG))
+    focused = "document.activeElement"
+    assert page.page.evaluate(f"{focused}.id") == "verdict", "a screen reader goes on with the verdict"
+    page.page.locator(".head").first.focus()
+    page.page.keyboard.press("ArrowDown")
+    assert page.page.evaluate(f"{focused}.querySelector('.code').textContent") == "BR-CO-13"
+    page.page.keyboard.press("Enter")
+    assert page.page.evaluate(f"{focused}.getAttribute('aria-expanded')") == "true"
+    page.page.keyboard.press("Tab")
+    page.page.keyboard.press("Enter")
+    assert page.page.evaluate(f"{focused}.id") == "xml"
+    assert page.text("#status") == "Geprüft: nicht gültig."
+    assert page.page.locator("#status").get_attribute("aria-live") == "polite"
+
+
+def test_everything_that_can_be_used_has_a_name(page):
+    page.choose(("rechnung.xml", WRONG))
+    for role in ("button", "textbox", "combobox", "region", "group", "navigation"):
+        for element in page.page.get_by_role(role).all():
+            assert re.search(rf'{role} "[^"]', element.aria_snapshot()), element.evaluate("it => it.outerHTML")
+
+
+def test_a_valid_invoice(page):
+    page.choose(("rechnung.xml", CII))
+    assert page.text("#verdict") == "Gültig"
+    assert "XRechnung 3.0.2, CII" in page.text(".sentence")
+    assert page.text(".nothing")
+    page.page.wait_for_selector(".row")
+    assert page.texts(".row code")[0] == CII.decode().splitlines()[0]
+
+
+def test_the_other_language_is_asked_for(page):
+    page.choose(("rechnung.xml", WRONG))
+    page.page.click("[data-lang=en]")
+    page.page.get_by_role("heading", name="Not valid").wait_for()
+    found = page.server.validate(WRONG, lang="en").json()
+    assert page.texts(".head .title") == [finding["title"] for finding in found["errors"]]
+    assert page.texts("#finding-0 dd") == ["692.99", "693.00", "−0.01"]
+    assert page.page.evaluate("[document.documentElement.lang, document.title]") == ["en", "Check an e-invoice"]
+    assert page.page.locator("[data-lang=en]").get_attribute("aria-pressed") == "true"
+    assert "Schlüssel" not in page.text("body")
+
+
+def test_every_word_is_there_in_both_languages(page):
+    words = "import('/page/words.js').then(({WORDS}) => [WORDS.de, WORDS.en].map((it) => Object.keys(it)))"
+    german, english = page.page.evaluate(words)
+    assert german == english
+    used = page.page.evaluate("[...document.querySelectorAll('[data-word]')].map((it) => it.dataset.word)")
+    assert set(used) <= set(german)
+
+
+@pytest.mark.parametrize(("scheme", "choice", "dark"), [("dark", "light", False), ("light", "dark", True)])
+def test_light_and_dark_follow_the_system_until_chosen(opened, scheme, choice, dark):
+    page = opened(color_scheme=scheme, key=False)
+    brightness = "parseInt(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])"
+    assert (page.page.evaluate(brightness) < 128) is not dark
+    page.page.click(f"[data-theme-choice={choice}]")
+    assert (page.page.evaluate(brightness) < 128) is dark
+    page.page.click("[data-theme-choice=auto]")
+    assert (page.page.evaluate(brightness) < 128) is not dark
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(opened, scheme):
+    """WCAG 2.2, 1.4.3: a contrast of 4.5 to 1 at least; computed from what the browser computed."""
+    page = opened(color_scheme=scheme)
+    page.choose(("rechnung.xml", WRONG.replace(b">380<", b">999<")))
+    page.page.wait_for_selector(".row.marked")
+    pairs = page.page.evaluate(
+        """() => [...document.querySelectorAll('body *')].filter((it) =>
+            it.checkVisibility() && [...it.childNodes].some((node) => node.nodeType === 3 && node.data.trim())
+        ).map((it) => {
+            let ground = it;
+            while (getComputedStyle(ground).backgroundColor === 'rgba(0, 0, 0, 0)') ground = ground.parentElement;
+            return [it.className, getComputedStyle(it).color, getComputedStyle(ground).backgroundColor];
+        })"""
+    )
+    assert len(pairs) > 100
+    assert [pair for pair in pairs if contrast(*pair[1:]) < 4.5] == []
+
+
+def contrast(*colours):
+    def luminance(colour):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted(map(luminance, colours))
+    return (high + 0.05) / (low + 0.05)
+
+
+def table(content, separator):
+    assert content.startswith(b"\xef\xbb\xbf"), "Excel takes it for UTF-8 by that mark only"
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), delimiter=separator))
+
+
+def test_findings_as_a_table(page):
+    page.choose(("rechnung.xml", WRONG))
+    name, content = page.download("text=Befunde als CSV")
+    assert name == "rechnung-befunde.csv"
+    rows = table(content, ";")
+    found = page.server.validate(WRONG, lang="de").json()["errors"]
+    assert [(row["Code"], row["Titel"], row["Erklärung"], row["Zeile"]) for row in rows] == [
+        (finding["code"], finding["title"], finding["explanation"], str(finding["line"])) for finding in found
+    ]
+    assert (rows[0]["Angegeben"], rows[0]["Erwartet"], rows[0]["Unterschied"]) == ("692,99", "693,00", "-0,01")
+    page.page.select_option(".tools select", ",")
+    rows = table(page.download("text=Befunde als CSV")[1], ",")
+    assert rows[0]["Unterschied"] == "-0.01"
+
+
+@pytest.mark.parametrize("begin", list("=+-@\t\r"))
+def test_no_formula_gets_into_the_table(page, begin):
+    page.choose((f"{begin}cmd.xml".replace("\t", "x").replace("\r", "x"), WRONG))
+    made = page.page.evaluate(
+        "(name) => import('/page/csv.js').then(({csv}) => csv([{name, problem: {title: 'x'}}], ';', 'de'))",
+        f"{begin}cmd|' /C calc'!A0",
+    )
+    assert table(made.encode(), ";")[0]["Datei"].startswith("'")
+
+
+def test_texts_of_an_invoice_are_texts(page):
+    wrong = UBL.replace(b">EUR</cbc:DocumentCurrencyCode>", f">{ESCAPED}</cbc:DocumentCurrencyCode>".encode())
+    hostile = wrong.replace("Kranich Bürobedarf GmbH".encode(), ESCAPED.encode())
+    page.choose((f"{HOSTILE}.xml".replace("/", ""), hostile))
+    page.page.wait_for_selector(".row.marked")
+    assert HOSTILE in page.text(".facts"), "as it stands there"
+    assert "onerror" in page.text(".groups"), "the finding quotes it"
+    assert ESCAPED in page.text(".row.marked")
+    page.page.wait_for_timeout(200)
+    assert page.page.evaluate("window.executed") is None
+    assert page.page.locator("main img, main script").count() == 0
+
+
+def test_several_files(page):
+    page.choose(("gut.xml", CII), ("kaputt.xml", b"<Invoice"), ("falsch.xml", WRONG))
+    assert page.texts(".files .name") == ["gut.xml", "kaputt.xml", "falsch.xml"]
+    assert page.texts(".files button .quiet") == ["Gültig", "Nicht gültig", "Nicht gültig"]
+    page.page.click("text=kaputt.xml")
+    assert "gelesen" in page.text(".sentence")
+    page.page.click("text=falsch.xml")
+    page.page.wait_for_selector(".row.marked")
+    assert marked(page) == [line_of(WRONG, b">692.99<")]
+    rows = table(page.download("text=Befunde als CSV")[1], ";")
+    assert [row["Datei"] for row in rows] == ["gut.xml", "kaputt.xml", "falsch.xml", "falsch.xml"]
+    assert page.page.locator(".facts").count() == 0
+    page.page.click("text=Einzeln prüfen")
+    page.page.wait_for_selector(".facts")
+
+
+def test_more_files_than_a_request_takes(page):
+    page.choose(*[(f"{number}.xml", UBL) for number in range(12)])
+    assert page.texts(".files button .quiet") == ["Gültig"] * 12
+    assert sum("/batch" in url for url in page.asked) == 2
+
+
+def test_files_that_need_not_be_sent(page):
+    page.choose(("riesig.xml", b" " * (10 * 1024 * 1024 + 1)), ("leer.xml", b""), ("gut.xml", CII))
+    assert page.texts(".files button .quiet") == ["Nicht geprüft", "Nicht geprüft", "Gültig"]
+    assert page.text("#verdict") == "Die Datei ist zu groß"
+    page.page.click("text=leer.xml")
+    assert page.text("#verdict") == "Die Datei ist leer"
+
+
+def test_what_is_wrong_with_an_unreadable_file_is_said_in_words(opened):
+    page = opened()
+    content = b"<Invoice>\n<a></b>\n</Invoice>"
+    page.choose(("kaputt.xml", content))
+    problem = page.server.validate(content, lang="de").json()
+    assert page.text("#verdict") == problem["title"]
+    assert problem["detail"] in page.text(".refusal")
+    page.page.wait_for_selector(".row.marked")
+    assert marked(page) == [str(problem["line"])]
+    page.complaints.clear()  # the browser's own line about the status 422
+
+
+def test_files_wait_for_the_key(opened):
+    page = opened(key=False)
+    page.page.set_input_files("#files", [{"name": "a.xml", "mimeType": "text/xml", "buffer": CII}])
+    assert "Schlüssel" in page.text("#status")
+    assert page.page.evaluate("document.activeElement.id") == "key"
+    page.give_key("ei_wrong")
+    page.page.get_by_role("alert").get_by_role("heading", name="Ungültiger API-Schlüssel").wait_for()
+    page.give_key()
+    page.page.wait_for_selector("#verdict")
+    assert page.text("#verdict") == "Gültig"
+    assert page.text("#trouble") == ""
+    page.complaints.clear()  # the browser's own line about the status 401
+
+
+def test_the_key_stays_in_memory(page):
+    page.choose(("rechnung.xml", WRONG))
+    key = page.server.client.headers["x-api-key"]
+    assert page.page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]
+    assert page.page.evaluate("indexedDB.databases()") == []
+    assert [url for url in page.asked if key in url] == []
+    assert key not in page.page.content()
+    page.page.reload()
+    assert page.page.input_value("#key") == ""
+
+
+def test_an_invoice_in_one_line(page):
+    """The line is cut for the eye; the row with the place is marked."""
+    wrong = re.sub(rb"\s*\n\s*", b" ", WRONG)
+    page.choose(("zeile.xml", wrong))
+    page.page.wait_for_selector(".row.marked")
+    assert ">692.99<" in page.text(".row.marked")
+    assert marked(page) == ["1"]
+    shown = page.page.evaluate("import('/page/rows.js').then(({cut}) => cut('x'.repeat(1000), 10))")
+    assert (shown["begins"], shown["ends"]) == ([0, 200, 400, 600, 800], [200, 400, 600, 800, 1000])
+
+
+def test_rows_are_where_they_are_in_the_text(page):
+    text = "eins\r\nzwei\n\n" + "<a>b</a>" * 100 + "\nEnde"
+    rows = page.page.evaluate("(text) => import('/page/rows.js').then(({cut}) => cut(text, 1000))", text)
+    pieces = [text[begin:end] for begin, end in zip(rows["begins"], rows["ends"], strict=True)]
+    assert pieces[:3] == ["eins", "zwei", ""]
+    assert "".join(pieces[3:-1]) == "<a>b</a>" * 100
+    assert all(len(piece) <= 200 for piece in pieces)
+    assert rows["lines"] == [1, 2, 3, *[4] * (len(pieces) - 4), 5]
+    assert rows["whole"]
+
+
+def test_a_file_as_large_as_may_be_does_not_hold_up_the_page(page):
+    begin, line, end = WRONG.partition(b"  <cac:InvoiceLine>")
+    filler = b"<!-- " + b"." * 70 + b" -->\n"
+    page.choose(("gross.xml", begin + filler * (9_900_000 // len(filler)) + line + end))
+    page.page.wait_for_selector(".row.marked")
+    assert page.page.locator(".row").count() < 300
+    took = page.page.evaluate(
+        """async () => {
+            const box = document.getElementById('xml');
+            const begun = performance.now();
+            for (const part of [0.2, 0.9, 0.5]) {
+                box.scrollTop = box.scrollHeight * part;
+                await new Promise(requestAnimationFrame);
+            }
+            return performance.now() - begun;
+        }"""
+    )
+    assert took < 2000
+    assert int(page.page.locator(".row").first.get_attribute("data-line")) > 50_000
+
+
+def test_xml_in_another_encoding(page):
+    latin = UBL.decode().replace('encoding="UTF-8"', 'encoding="ISO-8859-1"').encode("latin-1")
+    page.choose(("latin.xml", latin))
+    page.page.wait_for_selector(".row")
+    assert "Vielen Dank für Ihre Bestellung." in "".join(page.texts(".row code"))
+
+
+def test_the_xml_of_a_pdf_is_taken_out_of_it(page):
+    pytest.importorskip("pikepdf")
+    from hybrids import XML, hybrid
+
+    page.choose(("rechnung.pdf", hybrid(xml=XML.replace(b"<ram:TypeCode>380<", b"<ram:TypeCode>999<"))))
+    page.page.wait_for_selector(".row.marked")
+    assert page.text("#source-title") == "factur-x.xml aus dem PDF"
+    assert ">999<" in page.text(".row.marked")
+
+
+def test_a_pdf_whose_xml_cannot_be_taken_out_says_so(page):
+    source = "import('/page/source.js').then(({readSource}) => readSource(new File([bytes], 'a.pdf')))"
+    pdf = b"%PDF-1.7\n1 0 obj\n<< /Type /EmbeddedFile /Filter /FlateDecode /Length 4 >>\nstream\nabcd\nendstream"
+    assert page.page.evaluate(f"(text) => {{ const bytes = text; return {source} }}", pdf.decode()) == {
+        "text": None,
+        "inPdf": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "label", "name"),
+    [
+        ("validation_report_pdf", "Prüfbericht (PDF)", "rechnung-report.pdf"),
+        ("readable_invoice_pdf", "Lesbare Rechnung (PDF)", "rechnung-invoice.pdf"),
+    ],
+)
+def test_pdfs_are_fetched_with_the_key(page, kind, label, name):
+    page.choose(("rechnung.xml", WRONG))
+    saved, content = page.download(f"text={label}")
+    assert saved == name
+    assert content.startswith(b"%PDF-")
+
+
+def test_the_printed_page_has_all_findings_and_no_controls(page):
+    page.choose(("rechnung.xml", WRONG))
+    page.page.emulate_media(media="print")
+    assert page.page.locator(".explanation").evaluate_all("all => all.every((it) => it.checkVisibility())")
+    assert not page.page.locator("#key, #xml, .button").evaluate_all("all => all.some((it) => it.checkVisibility())")
+
+
+def test_a_server_that_is_gone(browser, tmp_path):
+    with serving(tmp_path / "data", workers=1) as server:
+        page = Page(browser, server)
+    page.page.set_input_files("#files", [{"name": "a.xml", "mimeType": "text/xml", "buffer": CII}])
+    page.page.get_by_role("heading", name="Der Server antwortet nicht").wait_for()
+    assert page.page.get_by_role("button", name="Erneut versuchen").is_visible()
+    page.context.close()
+
+
+def test_behind_a_proxy_with_a_path(browser, tmp_path):
+    """The public address is another than the one the browser uses: links of the answer are followed all the same."""
+    with serving(tmp_path / "data", workers=1, public_url="https://rechnung.example/pruefung") as server:
+        server.base = server.base.copy_with(path="/pruefung/")
+        page = Page(browser, server)
+        page.choose(("rechnung.xml", WRONG))
+        assert page.download("text=Prüfbericht (PDF)")[1].startswith(b"%PDF-")
+        assert page.complaints == []
+        page.context.close()
+
+
+def test_the_policy_lets_nothing_else_in(server):
+    for path in ("/", "/page/app.js", "/page/style.css", "/page/icon.svg"):
+        headers = httpx.get(server.base.join(path)).raise_for_status().headers
+        policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+        assert policy.pop("default-src") == "'none'"
+        assert policy.pop("frame-ancestors") == "'none'"
+        assert policy.pop("img-src") == "'self' data:"
+        assert {policy[name] for name in ("script-src", "style-src", "connect-src")} == {"'self'"}
+        assert "unsafe" not in str(policy)
+        assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+    for path in ("/page/", "/page/README.md", "/page/..%2fkeys.py"):
+        assert httpx.get(server.base.join(path)).status_code == 404
+
+
+def test_the_page_can_be_turned_off(tmp_path):
+    with serving(tmp_path / "data", workers=1, page="off") as server:
+        assert [server.client.get(path).status_code for path in ("/", "/page/app.js", "/healthz")] == [404, 404, 200]

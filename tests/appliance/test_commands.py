@@ -1,0 +1,62 @@
+"""The command einvoice-appliance."""
+
+import socket
+
+import httpx
+import pytest
+from served import ROOT, running
+
+from appliance.__main__ import main
+from appliance.keys import KeyRing
+from appliance.settings import Settings, variable
+
+
+@pytest.mark.slow
+def test_the_command_of_the_checkout(tmp_path):
+    if not (ROOT / ".venv" / ".made-from").exists():
+        pytest.skip("this environment was not made by tests/run, and would be made anew")
+    with running(tmp_path / "data", ROOT / "appliance" / "run") as call:
+        assert httpx.get(httpx.URL(call[-1]).join("/healthz")).status_code == 200
+
+
+def test_wrong_settings_end_in_a_sentence(monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_PORT", "many")
+    assert main(["serve"]) == 1
+    assert "EINVOICE_PORT" in capsys.readouterr().err
+
+
+def test_a_taken_port_ends_in_a_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_DATA", str(tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert main(["serve", "--port", str(taken.getsockname()[1])]) == 1
+    assert "in use" in capsys.readouterr().err
+
+
+def test_revoking_what_is_not_there(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_DATA", str(tmp_path))
+    assert main(["keys", "revoke", "NOBODY_1"]) == 1
+    assert "NOBODY_1" in capsys.readouterr().err
+
+
+def test_settings_are_listed(monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_QUEUE", "7")
+    assert main(["settings"]) == 0
+    listed = capsys.readouterr().out
+    assert "EINVOICE_QUEUE=7\n" in listed
+    for name, field in Settings.model_fields.items():
+        assert f"{variable(name)}=" in listed
+        assert field.description in listed
+
+
+def test_a_mounted_file_of_keys(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_KEYS", str(tmp_path / "mounted.env"))
+    assert main(["keys", "add", "acme", "--plan", "business"]) == 0
+    plain = capsys.readouterr().out.strip()
+    assert main(["keys", "list"]) == 0
+    assert capsys.readouterr().out == "ACME_1 acme business\n"
+    assert KeyRing(Settings().keys_file, {}).find(plain)
+
+
+def test_empty_variables_leave_the_default(monkeypatch):
+    monkeypatch.setenv("EINVOICE_PORT", "")
+    assert Settings().port is None

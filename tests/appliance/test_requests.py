@@ -1,0 +1,192 @@
+"""Requests to a real server: what is answered, what is refused, and in which order it is looked at."""
+
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from served import CII, UBL, VALIDATE, assert_problem
+
+from appliance.__main__ import main
+from appliance.schemas import ValidationAnswer
+from appliance.upload import FILE_LIMIT
+
+
+def test_health_needs_no_key(server):
+    response = httpx.get(server.base.join("/healthz"))
+    assert (response.status_code, response.json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize("mode", ["current", "compatibility"])
+@pytest.mark.parametrize(("content", "syntax"), [(UBL, "UBL"), (CII, "CII")], ids=["UBL", "CII"])
+def test_the_samples_are_valid(server, content, syntax, mode):
+    response = server.validate(content, validation_mode=mode, unknown_field="ignored")
+    assert response.status_code == 200, response.text
+    answer = ValidationAnswer.model_validate_json(response.text, strict=True)
+    assert answer.is_valid, answer.errors
+    assert (answer.validation_format, answer.validation_mode) == (syntax, mode)
+    assert answer.validation_profile == "XRechnung"
+
+
+def test_findings_come_in_the_language_asked_for(server):
+    wrong = UBL.replace(b">693.00</cbc:LineExtensionAmount>", b">692.99</cbc:LineExtensionAmount>")
+    answers = {lang: server.validate(wrong, lang=lang) for lang in ("de", "en")}
+    default = server.validate(wrong)
+    assert {answer.status_code for answer in [*answers.values(), default]} == {200}
+    found = {
+        lang: [item for item in answer.json()["errors"] if item["code"] == "BR-CO-10"]
+        for lang, answer in answers.items()
+    }
+    assert len(found["de"]) == len(found["en"]) == 1
+    assert found["de"][0]["title"] != found["en"][0]["title"]
+    assert default.json()["errors"] == answers["de"].json()["errors"]
+    assert not default.json()["is_valid"]
+
+
+def test_the_printed_call_works(server):
+    if not shutil.which("curl"):
+        pytest.skip("curl is not installed")
+    done = subprocess.run(["curl", "-sS", *server.call[1:]], capture_output=True, text=True, check=True, timeout=30)
+    assert ValidationAnswer.model_validate_json(done.stdout).is_valid
+
+
+# ---------------------------------------------------------------- keys before anything else
+
+
+def test_no_key_and_a_wrong_key_are_refused(server):
+    without = httpx.post(server.url, files={"file": UBL})
+    german = httpx.post(server.base.join(VALIDATE), files={"file": UBL})
+    wrong = httpx.post(server.url, files={"file": UBL}, headers={"X-API-Key": "ei_wrong"})
+    assert assert_problem(without, 401, "key_missing").title == "No API key"
+    assert assert_problem(german, 401, "key_missing").title == "Kein API-Schlüssel"
+    assert_problem(wrong, 401, "key_invalid")
+    assert "WWW-Authenticate" in without.headers
+    assert "ei_wrong" not in wrong.text
+
+
+def test_two_keys_in_one_request_are_refused(server):
+    key = server.client.headers["X-API-Key"]
+    assert_problem(httpx.get(server.url, headers=[("X-API-Key", key), ("X-API-Key", key)]), 401, "key_invalid")
+
+
+def test_another_plan_is_refused_and_a_revoked_key_ends_at_once(server, monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_DATA", str(server.data))
+    assert main(["keys", "add", "small", "--plan", "personal"]) == 0
+    small = {"X-API-Key": capsys.readouterr().out.strip()}
+    assert_problem(httpx.post(server.url, files={"file": UBL}, headers=small), 403, "plan_required")
+    assert main(["keys", "revoke", "SMALL_1"]) == 0
+    assert_problem(httpx.post(server.url, files={"file": UBL}, headers=small), 401, "key_invalid")
+    assert server.validate().status_code == 200
+
+
+def test_the_key_is_checked_before_the_body_is_sent(server):
+    """The answer comes although not one byte of the announced body has been sent."""
+    with socket.create_connection((server.url.host, server.url.port), timeout=4) as connection:
+        connection.sendall(f"POST {VALIDATE} HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n".encode())
+        assert connection.recv(64).startswith(b"HTTP/1.1 401 ")
+
+
+def test_the_key_is_checked_before_path_and_method(server):
+    assert_problem(httpx.get(server.base.join("/api/external/nothing")), 401, "key_missing")
+    assert_problem(httpx.delete(server.base.join(VALIDATE)), 401, "key_missing")
+
+
+def test_unknown_paths_and_methods(server):
+    assert_problem(server.client.get("/api/external/nothing"), 404, "not_found")
+    assert_problem(httpx.get(server.base.join("/nothing")), 404, "not_found")
+    response = server.client.get(VALIDATE)
+    assert "GET" in assert_problem(response, 405, "method_not_allowed").detail
+    assert response.headers["Allow"] == "POST"
+
+
+# ---------------------------------------------------------------- form and size
+
+
+def test_a_file_over_the_limit(server):
+    problem = assert_problem(server.validate(b"<" * 11_000_000, lang="en"), 413, "file_too_large")
+    assert problem.title == "File too large"
+    assert "invoice.xml" in problem.detail
+
+
+def test_a_file_at_the_limit_is_judged(server):
+    comment = b"<!--" + b"x" * 999_993 + b"-->"
+    sample = UBL + comment * ((FILE_LIMIT - len(UBL)) // len(comment))
+    sample += b" " * (FILE_LIMIT - len(sample))
+    assert server.validate(sample).status_code == 200
+    assert_problem(server.validate(sample + b" "), 413, "file_too_large")
+
+
+def test_a_huge_body_is_not_taken_in(server):
+    taken = 0
+
+    def body() -> Iterator[bytes]:
+        nonlocal taken
+        yield b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.xml"\r\n\r\n'
+        for _ in range(200):
+            taken += 1
+            yield b" " * 1_000_000
+
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    assert_problem(server.client.post(VALIDATE, content=body(), headers=headers), 413, "file_too_large")
+    assert taken < 100
+
+
+def test_forms_without_exactly_one_file(server):
+    post = server.client.post
+    two = [("file", ("a.xml", UBL)), ("file", ("b.xml", CII))]
+    assert_problem(post(VALIDATE, files=two), 422, "one_file_expected")
+    assert_problem(post(VALIDATE, files={"other": ("a.xml", UBL)}), 422, "no_file")
+    assert_problem(post(VALIDATE, files={"file": ("a.xml", b"")}), 422, "empty_file")
+    assert_problem(post(VALIDATE, data={"file": ""}, files={"other": b"x"}), 422, "empty_file")
+
+
+def test_what_is_no_form(server):
+    post = server.client.post
+    multipart = {"Content-Type": "multipart/form-data; boundary=b"}
+    assert_problem(post(VALIDATE), 422, "invalid_form")
+    assert_problem(post(VALIDATE, json={"file": "x"}), 422, "invalid_form")
+    assert_problem(post(VALIDATE, data={"file": "x"}), 422, "invalid_form")
+    assert_problem(
+        post(VALIDATE, content=b"--b--\r\n", headers={"Content-Type": "multipart/form-data"}), 422, "invalid_form"
+    )
+    assert_problem(post(VALIDATE, content=b"no boundary here", headers=multipart), 422, "invalid_form")
+    cut_off = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.xml"\r\n\r\n' + UBL
+    assert_problem(post(VALIDATE, content=cut_off, headers=multipart), 422, "invalid_form")
+    nameless = b"--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n"
+    assert_problem(post(VALIDATE, content=nameless, headers=multipart), 422, "invalid_form")
+
+
+@pytest.mark.parametrize("lang", ["fr", "DE", "", "<script>" * 30 + "\x07"])
+def test_unknown_languages(server, lang):
+    response = server.client.post(VALIDATE, params={"lang": lang}, files={"file": UBL})
+    problem = assert_problem(response, 422, "invalid_lang")
+    assert len(problem.detail) < 120
+    assert "\x07" not in problem.detail
+
+
+def test_unknown_modes(server):
+    assert "future" in assert_problem(server.validate(validation_mode="future"), 422, "invalid_validation_mode").detail
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b"just words", "unsupported_file"),
+        (b"<a><b></a>", "not_well_formed"),
+        (UBL[:-30], "not_well_formed"),
+        (b"<order/>", "unknown_root_element"),
+        (b"  \n", "empty_file"),
+    ],
+)
+def test_what_nobody_can_read(server, content, code):
+    problems = [assert_problem(server.validate(content, lang=lang), 422, code) for lang in ("de", "en")]
+    assert problems[0].detail != problems[1].detail
+
+
+def test_malformed_xml_is_answered_with_its_place(server):
+    response = server.validate(b"<a>\n  <b></a>")
+    assert_problem(response, 422, "not_well_formed")
+    assert response.json()["line"] == 2
+    assert response.json()["column"] >= 6

@@ -1,0 +1,72 @@
+"""Uploads, piece by piece."""
+
+from collections.abc import AsyncIterator
+
+import anyio
+import pytest
+
+from appliance.problems import Problem
+from appliance.upload import FILE_LIMIT, FRAME_LIMIT, ONE_FILE, Form, read_form
+
+
+def form_body(*parts: tuple[str, bytes], end: bytes = b"\r\n--b--\r\n") -> bytes:
+    head = "--b\r\nContent-Disposition: form-data; {}\r\n\r\n"
+    return b"\r\n".join(head.format(names).encode() + content for names, content in parts) + end
+
+
+async def taken_in(*chunks: bytes, seconds: float = 5, pause: float = 0) -> Form:
+    async def stream() -> AsyncIterator[bytes]:
+        for chunk in chunks:
+            await anyio.sleep(pause)
+            yield chunk
+
+    return await read_form(stream(), "multipart/form-data; boundary=b", ONE_FILE, seconds=seconds)
+
+
+@pytest.mark.anyio
+async def test_a_form_may_arrive_in_any_pieces():
+    body = form_body(
+        ('name="validation_mode"', b"current"),
+        ('name="file"; filename="Rechnung Müller.xml"', b"<a/>\r\n--not the end"),
+        ('name="validation_mode"', "für".encode()),
+    )
+    whole = await taken_in(body)
+    bytewise = await taken_in(*(body[at : at + 1] for at in range(len(body))))
+    assert whole == bytewise
+    assert [(file.name, file.content) for file in whole.files] == [("Rechnung Müller.xml", b"<a/>\r\n--not the end")]
+    assert whole.fields == {"validation_mode": "für"}
+
+
+@pytest.mark.anyio
+async def test_reading_stops_where_the_limit_is_passed():
+    read = 0
+
+    async def stream() -> AsyncIterator[bytes]:
+        nonlocal read
+        yield form_body(('name="file"; filename="a.xml"', b""), end=b"")
+        for _ in range(50):
+            read += 1
+            yield b" " * 1_048_576
+
+    with pytest.raises(Problem, match="file_too_large"):
+        await read_form(stream(), "multipart/form-data; boundary=b", ONE_FILE, seconds=5)
+    assert read == FILE_LIMIT // 1_048_576 + 1
+
+
+@pytest.mark.anyio
+async def test_a_second_file_is_refused_at_its_first_line():
+    first = form_body(('name="file"; filename="a.xml"', b"<a/>"), ('name="file"; filename="b.xml"', b""), end=b"")
+    with pytest.raises(Problem, match="one_file_expected"):
+        await taken_in(first)
+
+
+@pytest.mark.anyio
+async def test_what_is_no_file_is_bounded_too():
+    with pytest.raises(Problem, match="form_too_large"):
+        await taken_in(form_body(('name="x"', b" " * FRAME_LIMIT), ('name="file"', b"<a/>")))
+
+
+@pytest.mark.anyio
+async def test_a_slow_upload_is_given_up():
+    with pytest.raises(Problem, match="upload_too_slow"):
+        await taken_in(form_body(('name="file"', b"<a/>")), seconds=0.01, pause=1)
