@@ -2,7 +2,9 @@
 
 import argparse
 import contextlib
+import re
 import shlex
+import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -16,8 +18,11 @@ from appliance import logs
 from appliance.app import create_app
 from appliance.keys import KeyFile, KeyRing
 from appliance.settings import Settings, variable
+from appliance.stores import StoreError
 
 USUAL_PORT = 8080
+
+_PASSWORD = re.compile(r"(?<=://).*(?=@)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValidationError as error:
         places = "; ".join(f"{variable(str(item['loc'][0]))}: {item['msg']}" for item in error.errors())
         return _fail(f"a setting is wrong: {places}")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, StoreError) as error:
         return _fail(str(error))
     return status
 
@@ -70,6 +75,7 @@ def _list_settings(settings: Settings, options: argparse.Namespace) -> int:
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
         told = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
+        told = _PASSWORD.sub("***", told)
         print(f"{variable(name)}={told}\n    {field.description}")
     return 0
 
@@ -103,6 +109,7 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
             sample = files("appliance") / "samples" / "xrechnung-ubl.xml"
             _print_call(settings, keys, listener.getsockname()[1], stack.enter_context(as_file(sample)))
         server = uvicorn.Server(_config(settings, keys))
+        signal.signal(signal.SIGTERM, lambda number, frame: None)  # uvicorn raises it once more when it has stopped
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
     return 0 if server.started else 1

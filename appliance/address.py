@@ -53,7 +53,8 @@ class Addresses:
             host = ":".join(map(str, filter(None, scope.get("server") or ("localhost",))))
         scope["scheme"] = scheme
         if prefix:
-            if scope["path"].startswith(f"{prefix}/"):
+            # As often as it is there: what stands behind the gate would take it off once more.
+            while scope["path"].startswith(f"{prefix}/"):
                 scope["path"] = scope["path"].removeprefix(prefix)
             scope["root_path"] = prefix
         scope.setdefault("state", {})["base_url"] = self._public or f"{scheme}://{host}{prefix}"

@@ -11,7 +11,7 @@ from starlette.middleware.cors import CORSMiddleware
 from appliance import api, pages, probes
 from appliance.address import Addresses
 from appliance.api import catalog
-from appliance.artifacts import MemoryArtifacts
+from appliance.artifacts import Artifacts
 from appliance.description import describe
 from appliance.edge import LastResort, Linger
 from appliance.gate import Gate
@@ -19,16 +19,23 @@ from appliance.journal import Journal
 from appliance.keys import KeyRing
 from appliance.metrics import Metrics
 from appliance.problems import answer_problems
+from appliance.rendering import renderer
 from appliance.services import Services
 from appliance.settings import Settings
+from appliance.stores import open_store
 from appliance.usage import Usage
 from appliance.workers import Workers
 
 
 def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
-    """Return the appliance as an ASGI application that `keys` open."""
+    """Return the appliance as an ASGI application that `keys` open.
+
+    Raises:
+        StoreError: there is no place for artifacts.
+    """
     workers = Workers(settings)
-    artifacts = MemoryArtifacts(settings.artifact_seconds, megabytes=256)
+    store = open_store(settings.artifacts, settings.data / "artifacts", settings.artifact_megabytes)
+    artifacts = Artifacts(store, settings.artifact_seconds, renderer(workers))
     services = Services(settings, keys, workers, artifacts, Metrics(), Usage())
 
     @contextlib.asynccontextmanager
@@ -36,7 +43,8 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
         workers.start()
         warming = asyncio.create_task(asyncio.to_thread(catalog.warm_up))
         try:
-            yield
+            async with artifacts.running():
+                yield
         finally:
             await warming
             await workers.stop()

@@ -3,6 +3,8 @@
 An answer leaves out its last member, `artifacts`: the server adds the links.
 """
 
+import dataclasses
+import datetime
 import json
 import logging
 import time
@@ -73,6 +75,19 @@ def _generate(job: Message) -> Message:
     validation = answer["validation"]
     facts = {"valid": made.is_valid, "syntax": validation["validation_format"], "format": made.format}
     return Message({"facts": facts, "embedded_xml": answer["embedded_xml"]}, (to_json(answer), made.data))
+
+
+def _report(job: Message) -> Message:
+    """The report on a file that has been judged: it is judged once more, by the same rules."""
+    head = job.head
+    result = einvoice.validate(job.parts[0], lang=head["lang"], mode=head["mode"])
+    when = datetime.datetime.fromtimestamp(head["judged_at"], datetime.UTC)
+    return Message({}, (einvoice.report_pdf(dataclasses.replace(result, filename=head["name"]), when=when),))
+
+
+def _readable_invoice(job: Message) -> Message:
+    """An invoice for people to read."""
+    return Message({}, (einvoice.invoice_pdf(einvoice.read(job.parts[0]), job.head["lang"]),))
 
 
 def _judged(answer: dict[str, Any], job: Message) -> Message:
@@ -155,4 +170,6 @@ _JOBS: dict[str, Callable[[Message], Message]] = {
     "validate_item": _validate_item,
     "give_up_item": _give_up_item,
     "generate": _generate,
+    "validation_report_pdf": _report,
+    "readable_invoice_pdf": _readable_invoice,
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 _PLACES = 5
 """So many of the innermost calls of a fault are logged."""
+_HEARD = ("appliance", "einvoice", "uvicorn", "asyncio")
 
 
 class JsonLines(logging.Formatter):
@@ -36,8 +37,16 @@ def places(error: BaseException) -> list[str]:
 
 
 def set_up(level: str) -> None:
-    """Let this process log in this way from `level` on."""
+    """Let this process log in this way from `level` on: our own loggers and the server's, no other library's.
+
+    What reads or draws documents may quote them in what it logs.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.basicConfig(handlers=[logging.NullHandler()], force=True)
+    for name in _HEARD:
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level.upper())
+        logger.propagate = False
     logging.getLogger("uvicorn.access").disabled = True  # `appliance.journal` logs requests

@@ -28,7 +28,11 @@ class TookTooLong(Exception):  # noqa: N818
 
 
 class Process(asyncio.Protocol):
-    """A process, and the connection to it; it does one job at a time."""
+    """A process, and the connection to it; it does one job at a time.
+
+    Attributes:
+        spent: it has done its share, or has ended.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -36,7 +40,7 @@ class Process(asyncio.Protocol):
         self._answer: asyncio.Future[Message] | None = None
         self._transport: asyncio.Transport | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self.ended = asyncio.Event()
+        self.spent = asyncio.Event()
 
     async def start(self) -> None:
         """Start it, and wait until it is ready.
@@ -70,7 +74,20 @@ class Process(asyncio.Protocol):
         if self._transport is None:
             raise ProcessGone
         self._transport.write(job.pack())
-        return await self._next_message(self._settings.document_seconds)
+        outcome = await self._next_message(self._settings.document_seconds)
+        if outcome.head["spent"]:
+            self.spent.set()
+        return outcome
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is ready for jobs, as far as is known."""
+        return self._transport is not None and not self._transport.is_closing()
+
+    @property
+    def at_work(self) -> bool:
+        """Whether it has a job."""
+        return self._answer is not None
 
     async def _next_message(self, seconds: float) -> Message:
         self._answer = asyncio.get_running_loop().create_future()
@@ -116,13 +133,16 @@ class Process(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         """Part of the protocol: the process has ended."""
         self._transport = None
-        self.ended.set()
+        self.spent.set()
+        if self._process is not None:
+            self._process.kill()  # it may have closed the connection only
+            asyncio.get_running_loop().run_in_executor(None, self._process.wait)
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(ProcessGone())
 
 
 class Seat:
-    """A place where there is always a process, or one is about to be.
+    """A place where there is always a process: one that has done its share works on until its successor is ready.
 
     Attributes:
         started: so many processes have been started here.
@@ -132,13 +152,13 @@ class Seat:
         self.started = 0
         self._settings = settings
         self._process: Process | None = None
-        self._is_ready = asyncio.Event()
+        self._has_process = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
 
     @property
     def ready(self) -> bool:
         """Whether there is a process."""
-        return self._is_ready.is_set()
+        return self._process is not None and self._process.alive
 
     def open(self) -> None:
         """See to it from now on that there is a process."""
@@ -150,6 +170,8 @@ class Seat:
             self._keeper.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._keeper
+        if self._process is not None:
+            await self._process.bury()
 
     async def do(self, job: Message, patience: float) -> Message:
         """Have a job done by the process that is there within `patience` seconds.
@@ -160,30 +182,39 @@ class Seat:
         """
         try:
             async with asyncio.timeout(patience):
-                await self._is_ready.wait()
+                process = await self._present()
         except TimeoutError:
             raise ProcessGone from None
-        assert self._process is not None
         try:
-            outcome = await self._process.do(job)
-        except BaseException:
-            self._is_ready.clear()
-            raise
-        if outcome.head.get("last"):
-            self._is_ready.clear()
-        return outcome
+            return await process.do(job)
+        finally:
+            if process is not self._process:
+                process.kill()
+
+    async def _present(self) -> Process:
+        while self._process is None or not self._process.alive:
+            self._has_process.clear()
+            await self._has_process.wait()
+        return self._process
 
     async def _keep(self) -> None:
         while True:
-            process = self._process = Process(self._settings)
+            process = Process(self._settings)
             self.started += 1
             try:
                 await process.start()
-                self._is_ready.set()
-                await process.ended.wait()
             except (OSError, ProcessGone, TookTooLong) as error:
                 log.error("A worker did not get ready", exc_info=error)
+                await process.bury()
                 await asyncio.sleep(START_AGAIN_SECONDS)
-            finally:
-                self._is_ready.clear()
+                continue
+            except asyncio.CancelledError:
+                await process.bury()
+                raise
+            before, self._process = self._process, process
+            self._has_process.set()
+            if before is not None and not before.at_work:
+                before.kill()
+            await process.spent.wait()
+            if not process.alive:
                 await process.bury()

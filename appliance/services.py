@@ -1,13 +1,17 @@
 """What the routes share: one of each for a running appliance."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from fastapi import Depends
 from starlette.requests import Request
 
 from appliance.artifacts import Artifacts
+from appliance.gate import KEY_MISSING
 from appliance.keys import Key, KeyRing
 from appliance.metrics import Metrics
 from appliance.plans import Entitlements
+from appliance.problems import Problem
 from appliance.settings import Settings
 from appliance.usage import Usage
 from appliance.workers import Workers
@@ -33,6 +37,17 @@ class Caller:
     rights: Entitlements
 
 
-def caller(request: Request) -> Caller:
-    """Return who asks."""
-    return Caller(request.state.key, request.state.rights)
+async def caller(request: Request) -> Caller:
+    """Return who asks.
+
+    Raises:
+        Problem: nobody that the gate has let in.
+    """
+    key, rights = getattr(request.state, "key", None), getattr(request.state, "rights", None)
+    if key is None or rights is None:
+        raise Problem(KEY_MISSING)
+    return Caller(key, rights)
+
+
+Who = Annotated[Caller, Depends(caller)]
+"""Who asks, as the parameter of a route."""

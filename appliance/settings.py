@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from appliance.stores import check_store
+
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 PREFIX = "EINVOICE_"
@@ -66,7 +68,13 @@ class Settings(BaseSettings):
     worker_documents: int = Field(default=10_000, ge=1, description="Documents after which a process is replaced.")
     shutdown_seconds: int = Field(default=30, ge=0, description="How long a stop waits for requests that are running.")
 
+    artifacts: str = Field(
+        default="file",
+        repr=False,
+        description="Where artifacts are kept: file (in the data), off, or redis://… for replicas to share them.",
+    )
     artifact_seconds: int = Field(default=3600, ge=1, description="How long links to PDFs work.")
+    artifact_megabytes: int = Field(default=1024, ge=1, description="How large their file may become.")
     page: bool = Field(default=True, description="Whether there is a page at / to check invoices in a browser.")
     docs: bool = Field(default=True, description="Whether there is a page at /docs; it needs the next one.")
     openapi: bool = Field(default=True, description="Whether there is a description of the interface at /openapi.json.")
@@ -88,6 +96,12 @@ class Settings(BaseSettings):
     @classmethod
     def _listed(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+    @field_validator("artifacts")
+    @classmethod
+    def _store(cls, value: str) -> str:
+        check_store(value)
+        return value
 
     @field_validator("public_url")
     @classmethod

@@ -4,6 +4,8 @@ It is given its limits as arguments and one end of a socket pair as standard inp
 """
 
 import gc
+import itertools
+import random
 import resource
 import signal
 import socket
@@ -21,24 +23,23 @@ COLLECT_EVERY = 50
 
 
 def main(seconds: float, megabytes: int, documents: int, log_level: str) -> None:
-    """Do the jobs that come, `documents` at most."""
+    """Do the jobs that come; after about so many `documents` say that a successor is wanted."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logs.set_up(log_level)
     _limit(megabytes)
     _warm_up()
     connection = socket.socket(fileno=0)
     connection.sendall(Message({"ready": True}).pack())
-    for number in range(1, documents + 1):
+    share = round(documents * random.uniform(0.8, 1))  # processes that started together do not end together
+    for number in itertools.count(1):
         job = _receive(connection)
         if job is None:
             return
         signal.setitimer(signal.ITIMER_REAL, seconds + ORPHAN_SECONDS)
         outcome = jobs.do(job)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        last = number == documents or _is_bloated(megabytes)
-        connection.sendall(Message({**outcome.head, "last": last}, outcome.parts).pack())
-        if last:
-            return
+        spent = number >= share or _is_bloated(megabytes)
+        connection.sendall(Message({**outcome.head, "spent": spent}, outcome.parts).pack())
         if not number % COLLECT_EVERY:
             gc.collect()
 

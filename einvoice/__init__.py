@@ -20,6 +20,7 @@ from einvoice.generate import Generated, generate
 from einvoice.model.invoice import Invoice
 from einvoice.model.source import NAMESPACES
 from einvoice.model.values import absent
+from einvoice.page import invoice_pdf, report_pdf
 from einvoice.pdf.embed import embed
 from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
@@ -57,7 +58,9 @@ __all__ = [
     "explain_error",
     "extract",
     "generate",
+    "invoice_pdf",
     "read",
+    "report_pdf",
     "validate",
     "write",
 ]

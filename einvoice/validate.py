@@ -21,6 +21,7 @@ from einvoice.model.values import Value
 from einvoice.pdf import findings
 from einvoice.pdf.document import open_hybrid, parse
 from einvoice.pdf.hybrid import Hybrid
+from einvoice.profile import Level, breaches, level_of
 from einvoice.result import (
     LANGUAGES,
     Container,
@@ -37,13 +38,15 @@ from einvoice.result import (
 )
 from einvoice.rulebook import engine
 from einvoice.rulebook.catalog import entry
-from einvoice.rulebook.rule import Fired
+from einvoice.rulebook.rule import Fired, Rule
 from einvoice.rulebook.sections import section
 from einvoice.rulebook.versions import Version, read_ruleset
 from einvoice.syntax import overrides, reader, schema, xml
-from einvoice.syntax.detect import Identity, identify, specifications
+from einvoice.syntax.detect import Identity, as_facturx, identify, specifications
 from einvoice.syntax.rules.notes import Notes, SyntaxHit
+from einvoice.syntax.rules.rule import SyntaxRule
 from einvoice.syntax.rules.table import rule_table
+from einvoice.syntax.schema import SchemaViolation
 
 MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
 _LONGEST: Final = 500
@@ -51,10 +54,13 @@ _LONGEST: Final = 500
 _MOST_UNCOVERED: Final = 20
 _MOST_OF_A_CODE: Final = 100
 """So often a rule about elements is told of at most; a broken export repeats itself."""
+_NOT_USED: Final = "PROFILE-NOT-USED"
+"""Told only where no other rule objects to the element."""
 _CURRENT: Final = "xrechnung-3.0"
 _SCHEMAS: Final = {
     "UBL": ({"de": "XML-Schema von UBL", "en": "XML schema of UBL"}, "2.1"),
     "CII": ({"de": "XML-Schema von CII", "en": "XML schema of CII"}, "D16B"),
+    "extended": ({"de": "XML-Schema von Factur-X EXTENDED", "en": "XML schema of Factur-X EXTENDED"}, "1.09.2"),
 }
 
 _log: Final = logging.getLogger("einvoice")
@@ -95,7 +101,8 @@ def validate(
         lang: language of the texts, "de" or "en"; the findings can still be asked for the other one.
         mode: "current" judges by the rules of today; "compatibility" does too as long as no older ones are part of
             this version, and says so.
-        profile: "xrechnung" judges by EN 16931 and XRechnung, whatever the document declares.
+        profile: "xrechnung" judges by EN 16931 and XRechnung, whatever the document declares; "facturx" takes a
+            document in CII that declares EN 16931 for the level EN 16931 of Factur-X, which declares the same.
         ruleset: a release to judge by in place of the declared one, such as "xrechnung-3.0.2".
 
     Raises:
@@ -105,18 +112,21 @@ def validate(
     """
     started = time.perf_counter()
     _check(lang=(lang, LANGUAGES), mode=(mode, MODES))
-    _check(profile=(profile, (None, "xrechnung")), ruleset=(ruleset, (None, *_rulesets())))
+    _check(profile=(profile, (None, "xrechnung", "facturx")), ruleset=(ruleset, (None, *_rulesets())))
     data, filename = xml.source_bytes(source)
     hybrid = open_hybrid(data)
     content, document = (data, xml.parse(data)) if hybrid is None else (hybrid.xml, parse(hybrid))
-    identity = identify(document)
-    judging = _Judging(content, identity, lang)
-    violations = schema.violations(document, identity.root)
-    notes = Notes(document.getroot())
+    identity = identify(document) if hybrid is None and profile != "facturx" else as_facturx(identify(document))
+    forced = profile == "xrechnung" or ruleset is not None
+    level = None if forced else level_of(identity)
+    judging = _Judging(content, identity, lang, level)
+    violations = schema.violations(document, judging.xsd)
+    notes = Notes(document.getroot(), level.name if level else "")
     invoice = reader.read(document.getroot(), notes)
     judging.schema(violations, invoice)
     judging.declaration(invoice)
-    judging.rules(invoice, notes, _layers(identity, forced=bool(profile or ruleset)))
+    judging.level(document, violations, invoice)
+    judging.rules(invoice, notes, _layers(identity, forced))
     judging.uncovered(invoice)
     container = judging.container(data, hybrid) if hybrid else None
     milliseconds = round((time.perf_counter() - started) * 1000)
@@ -134,25 +144,39 @@ def _check(**arguments: tuple[object, Iterable[object]]) -> None:
 class _Judging:
     """What one validation has found so far, and which layers have run."""
 
-    def __init__(self, data: bytes, identity: Identity, lang: Language) -> None:
+    def __init__(self, data: bytes, identity: Identity, lang: Language, level: Level | None = None) -> None:
         self.layers: list[Layer] = []
         self._findings: list[Finding] = []
         self._places = Places(data)
         self._identity = identity
         self._lang = lang
+        self._level = level
         self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, once somebody asks
         self._broken = False  # the schema
         self._told: set[Any] = set()  # elements that a rule about elements has found
 
-    def schema(self, violations: Sequence[schema.SchemaViolation], invoice: Invoice) -> None:
+    def schema(self, violations: Sequence[SchemaViolation], invoice: Invoice) -> None:
         """Tell what the XML schema says."""
         self._broken = bool(violations)
         for violation in violations:
             about = self._about(violation.element, invoice)
             self._of_catalog(violation.code, "schema", violation.element, violation.values, about)
-        title, version = _SCHEMAS[self._identity.syntax]
-        digest = schema.sha256(self._identity.root)
-        self.layers.append(Layer("schema", title, version, sha256=digest))
+        title, version = _SCHEMAS.get(self.xsd) or _SCHEMAS[self._identity.syntax]
+        self.layers.append(Layer("schema", title, version, sha256=schema.sha256(self.xsd)))
+
+    @property
+    def xsd(self) -> str:
+        """The XML schema that judges the document: that of its root element, or of its level of Factur-X."""
+        return self._level.name if self._level and self._level.is_schema else self._identity.root
+
+    def level(self, document: Any, violations: Sequence[SchemaViolation], invoice: Invoice) -> None:
+        """Tell what the level of Factur-X does not know, or lacks."""
+        if self._level is None or self._level.is_schema:
+            return
+        for breach in breaches(document, self._level, [violation.element for violation in violations]):
+            self._told.add(breach.element)
+            about = self._about(breach.element, invoice)
+            self._of_catalog(breach.code, "profile", breach.element, breach.values, about)
 
     def declaration(self, invoice: Invoice) -> None:
         """Say what there is to say about the declared specification."""
@@ -176,7 +200,7 @@ class _Judging:
 
     def rules(self, invoice: Invoice, notes: Notes, layers: tuple[str, ...]) -> None:
         """Judge by the rules of `layers`; one that does not run to its end is an error."""
-        program, missing = _program(self._identity.syntax, layers)
+        program, missing = (self._level.program(), ()) if self._level else _program(self._identity.syntax, layers)
         if program is not None:
             self._run(program, invoice, notes)
         for name in missing:
@@ -204,8 +228,9 @@ class _Judging:
         published = overrides.overrides(self._identity)
         names = {layer.name for layer in program.layers}
         try:
-            found = [self._of_rule(fired, invoice, published.get(fired.rule.code)) for fired in program.run(invoice)]
-            hits = [hit for hit in notes.hits() if hit.rule.layer in names]
+            fires = [fired for fired in program.run(invoice) if self._layer_of(fired.rule)]
+            found = [self._of_rule(fired, invoice, published.get(fired.rule.code)) for fired in fires]
+            hits = [hit for hit in notes.hits() if hit.rule.layer in names and self._layer_of(hit.rule)]
             found += self._of_hits(hits, invoice, published)
         except Exception as error:
             # A document must not bring the others down that are judged with it; nor may it pass for judged.
@@ -214,9 +239,16 @@ class _Judging:
                 self._not_run("LAYER-FAILED", layer.name, invoice.node, reason=type(error).__name__)
             return
         self._findings += found
+        if self._level is not None:
+            self.layers += self._level.layers()
+            return
         for name, _, version, specification, date, title, sha256, count in program.layers:
             rows, digest = _rows(self._identity.syntax, name, sha256)
             self.layers.append(Layer(name, title, version, specification, date, digest, True, count + rows))
+
+    def _layer_of(self, rule: Rule | SyntaxRule) -> str:
+        """The layer that a rule judges the document in, "" for none."""
+        return rule.layer if self._level is None else self._level.layer_of(rule)
 
     def _of_hits(
         self, hits: list[SyntaxHit], invoice: Invoice, published: Mapping[str, overrides.Override]
@@ -225,6 +257,8 @@ class _Judging:
         seen: Counter[str] = Counter()
         found = []
         for hit in hits:
+            if hit.code == _NOT_USED and not self._told.isdisjoint(hit.found):
+                continue
             self._told.update(hit.found)
             seen[hit.code] += 1
             if seen[hit.code] <= _MOST_OF_A_CODE:
@@ -249,7 +283,7 @@ class _Judging:
             code=hit.code,
             severity=level,
             flag=flag,
-            layer=hit.rule.layer,
+            layer=self._layer_of(hit.rule),
             section=section(None, terms, hit.rule.table) if terms else known.section,
             terms=terms or known.terms,
             location=self._places.at(hit.element, hit.attribute),
@@ -268,7 +302,7 @@ class _Judging:
             code=rule.code,
             severity=level,
             flag=flag,
-            layer=rule.layer,
+            layer=self._layer_of(rule),
             section=rule.section,
             terms=rule.terms,
             location=self._places.at(invoice.node if place.node is None else place.node, attribute),

@@ -1,6 +1,9 @@
 """What several tests need: the project's own sample invoices, and the comparison cases where they are there."""
 
 import json
+import shutil
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -39,3 +42,25 @@ def cases():
                     yield case, (CASES / case["case"]).read_bytes()
 
     return read
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory):
+    """The address of a Redis server of the tests' own."""
+    pytest.importorskip("redis", reason="the extra redis is not installed")
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("redis-server is not installed")
+    folder = tmp_path_factory.mktemp("redis")
+    socket = folder / "redis.sock"
+    settings = ["--port", "0", "--unixsocket", socket, "--dir", folder, "--save", "", "--appendonly", "no"]
+    settings += ["--maxmemory", "16mb", "--maxmemory-policy", "noeviction"]
+    server = subprocess.Popen([program, *map(str, settings)], stdout=subprocess.DEVNULL)
+    try:
+        while not socket.exists():
+            assert server.poll() is None, "redis-server ended"
+            time.sleep(0.01)
+        yield f"unix://{socket}"
+    finally:
+        server.terminate()
+        server.wait(timeout=20)

@@ -19,11 +19,16 @@ from einvoice.rulebook.build import Shelf
 from einvoice.syntax import reader
 from einvoice.syntax.rules.notes import Notes
 from einvoice.syntax.rules.table import rule_table
+from einvoice.syntax.schema_files import LEVELS
 
 #: What only a fault of einvoice itself brings about; test_validate makes one.
-OF_FAULTS = {"LAYER-FAILED"}
+OF_FAULTS = {"LAYER-FAILED", "LAYER-MISSING"}
 #: Shown by test_schema, which has a document for each code of that folder.
 OF_SCHEMAS = {path.stem for path in (rules_folder() / "schema").glob("*.toml")}
+#: Shown by test_levels, which makes a document for each row of the levels of Factur-X.
+OF_LEVELS = {path.stem for path in (rules_folder() / "profile").glob("*.toml")} | {
+    rule.code for level in LEVELS for rule in rule_table("CII", level).rules if rule.of_level
+}
 #: Shown by tests/pdf, which have a PDF for each.
 OF_PDFS = {path.stem for folder in ("pdf", "file") for path in (rules_folder() / folder).glob("*PDF*.toml")}
 FOLDERS = ("xrechnung-testsuite", "kosit-rules", "cen-unit", "cen-files", "mutants", "grown", "grown-much")
@@ -104,7 +109,7 @@ def never():
 
 
 def test_every_code_is_reached_or_says_why_it_cannot_be():
-    reached = by_examples() | by_rows() | by_files() | OF_SCHEMAS | OF_PDFS | OF_FAULTS
+    reached = by_examples() | by_rows() | by_files() | OF_LEVELS | OF_SCHEMAS | OF_PDFS | OF_FAULTS
     assert set(einvoice.catalog()) - reached - set(never()) == set()
     assert not set(never()) & by_rows()
     assert all(all(reasons) for reasons in never().values())

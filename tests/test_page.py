@@ -29,11 +29,12 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
 from einvoice.model.terms import terms
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Number, Percentage, Quantity, Text
-from einvoice.page import glyphs, invoice_pdf, render
+from einvoice.page import glyphs, invoice_pdf
 from einvoice.page.invoice import invoice_html
 from einvoice.page.labels import label, meaning
 from einvoice.page.markup import Markup, tag
 from einvoice.page.payment import conditions
+from einvoice.page.render import render
 from einvoice.page.sheet import Sheet
 from einvoice.pdf.xmp import Packet
 

@@ -32,7 +32,9 @@ NAMES = [
     "explain_error",
     "extract",
     "generate",
+    "invoice_pdf",
     "read",
+    "report_pdf",
     "validate",
     "write",
 ]

@@ -9,9 +9,10 @@ from syntax import builder
 
 from einvoice.model.source import NAMESPACES, xpath
 from einvoice.syntax import reader, xml
-from einvoice.syntax.rules import cii, kinds, places, ubl
+from einvoice.syntax.rules import cii, facturx, kinds, places, ubl
 from einvoice.syntax.rules.notes import Notes
 from einvoice.syntax.rules.table import TABLES, rule_table
+from einvoice.syntax.schema_files import LEVELS
 
 SYNTAXES = ("UBL", "CII")
 UNREACHABLE = {"CII-DT-010", "CII-DT-011", "CII-DT-012"}  # an earlier context has all their elements
@@ -74,9 +75,10 @@ def test_conditions_stand_only_where_they_can_be_asked_last(syntax):
 
 def test_every_word_is_used():
     rules = [rule for syntax in SYNTAXES for rule in rule_table(syntax).rules]
+    rules += [rule for level in LEVELS for rule in rule_table("CII", level).rules]
     conditions = {name for rule in rules for _, name in (*rule.context_conditions, *rule.path_conditions)}
     used = conditions | {rule.kind for rule in rules} | {rule.argument for rule in rules if rule.kind == "only_if"}
-    for module in (ubl, cii):
+    for module in (ubl, cii, facturx):
         for name, word in inspect.getmembers(module, inspect.isfunction):
             if word.__module__ == module.__name__ and not name.startswith("_") and name != "additional":
                 assert name in used, f"{module.__name__}.{name}"

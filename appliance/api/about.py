@@ -10,7 +10,7 @@ from appliance.api.parameters import LANGUAGES, MODES, PREFIX
 from appliance.artifacts import FILES
 from appliance.jobs import to_json
 from appliance.schemas import Capabilities
-from appliance.services import Services, caller
+from appliance.services import Services, Who
 from appliance.upload import FILE_LIMIT, TEN_FILES
 
 FORMATS = ("UBL", "CII", "ZUGFERD")
@@ -32,10 +32,12 @@ def routes(services: Services) -> APIRouter:
     """Return the route."""
     router = APIRouter(prefix=PREFIX)
 
-    @router.get("/capabilities", response_model=Capabilities, responses=problems())
-    async def capabilities(request: Request) -> Response:
+    @router.get(
+        "/capabilities", response_model=Capabilities, response_description="What there is.", responses=problems()
+    )
+    async def capabilities(request: Request, who: Who) -> Response:
         """Confirm the key, and say what it entitles to, how much may be sent, and where."""
-        rights = caller(request).rights
+        rights = who.rights
         base = f"{base_url(request.scope)}{PREFIX}"
         answer = {
             "status": "ok",

@@ -3,13 +3,12 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
-from starlette.requests import Request
 from starlette.responses import Response
 
 from appliance.api.described import problems
 from appliance.api.parameters import PREFIX
-from appliance.artifacts import ARTIFACT_EXPIRED, ARTIFACT_NOT_FOUND, FILES
-from appliance.services import Services, caller
+from appliance.artifacts import ARTIFACT_EXPIRED, ARTIFACT_NOT_FOUND, ARTIFACTS_UNAVAILABLE, FILES
+from appliance.services import Services, Who
 from appliance.workers import BUSY, TOO_COMPLEX
 
 _PDF: dict[int | str, dict[str, Any]] = {
@@ -26,11 +25,11 @@ def routes(services: Services) -> APIRouter:
     @router.get(
         "/artifacts/{token}/{file}",
         response_class=Response,
-        responses={**_PDF, **problems(ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, BUSY, TOO_COMPLEX)},
+        responses={**_PDF, **problems(ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, ARTIFACTS_UNAVAILABLE, BUSY, TOO_COMPLEX)},
     )
-    async def artifact(request: Request, token: str, file: Annotated[str, _FILE]) -> Response:
+    async def artifact(token: str, who: Who, file: Annotated[str, _FILE]) -> Response:
         """Return a PDF, under the link that an answer has told, with the key that the answer was for."""
-        pdf = await services.artifacts.fetch(token, file, caller(request).key)
+        pdf = await services.artifacts.fetch(token, file, who.key.name)
         headers = {"Cache-Control": "private, no-store", "Content-Disposition": f'inline; filename="{file}"'}
         return Response(pdf, media_type="application/pdf", headers=headers)
 

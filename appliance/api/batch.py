@@ -15,7 +15,7 @@ from appliance.gate import RIGHT_REQUIRED
 from appliance.jobs import to_json
 from appliance.problems import Language
 from appliance.schemas import BatchAnswer, Mode
-from appliance.services import Caller, Services, caller
+from appliance.services import Caller, Services, Who
 from appliance.upload import INVALID_FORM, NO_FILE, TEN_FILES, TOO_MANY_FILES, UploadedFile, read_form
 from appliance.usage import FILES
 from appliance.workers import TooComplex
@@ -35,12 +35,12 @@ def routes(services: Services) -> APIRouter:
     @router.post(
         "/validate/batch",
         response_model=BatchAnswer,
+        response_description="The verdicts.",
         responses=PROBLEMS,
         openapi_extra=form("files", several=True, mode=list(MODES)),
     )
-    async def validate_batch(request: Request, lang: Lang) -> Response:
+    async def validate_batch(request: Request, lang: Lang, who: Who) -> Response:
         """Judge up to ten invoices; a file that nobody can read does not keep the others from being judged."""
-        who = caller(request)
         with services.workers.place() as place:
             sent = await read_form(
                 request.stream(),
@@ -51,7 +51,8 @@ def routes(services: Services) -> APIRouter:
             )
             form_mode(sent.fields, MODES)
             services.usage.take(who.key.name, FILES, who.rights.daily_validation_limit, len(sent.files))
-            items = await _all(_item(services, request, who, lang, file) for file in sent.files)
+            turns = asyncio.Semaphore(services.settings.workers)
+            items = await _all(_item(services, turns, request, who, lang, file) for file in sent.files)
         body = b'{"status":"done","count":%d,"items":[%b]}' % (len(items), b",".join(items))
         return Response(body, media_type="application/json", headers=NO_STORE)
 
@@ -68,15 +69,18 @@ async def _all(coming: Iterable[Awaitable[bytes]]) -> list[bytes]:
     return items
 
 
-async def _item(services: Services, request: Request, who: Caller, lang: Language, file: UploadedFile) -> bytes:
-    """Return what is answered about one of the files."""
-    try:
-        outcome = await services.workers.run(job("validate_item", file.content, request, who, lang, name=file.name))
-    except TooComplex:
-        limits = {"seconds": services.settings.document_seconds, "megabytes": services.settings.worker_megabytes}
-        outcome = await services.workers.run(job("give_up_item", b"", request, who, lang, name=file.name, **limits))
+async def _item(
+    services: Services, turns: asyncio.Semaphore, request: Request, who: Caller, lang: Language, file: UploadedFile
+) -> bytes:
+    """Return what is answered about one of the files; they take turns, so that none waits for all before it."""
+    async with turns:
+        try:
+            outcome = await services.workers.run(job("validate_item", file.content, request, who, lang, name=file.name))
+        except TooComplex:
+            limits = {"seconds": services.settings.document_seconds, "megabytes": services.settings.worker_megabytes}
+            outcome = await services.workers.run(job("give_up_item", b"", request, who, lang, name=file.name, **limits))
     note(services, request, outcome)
     read = outcome.head["facts"]["syntax"] is not None
     kinds: dict[Kind, bool] = {"validation_report_pdf": read, "readable_invoice_pdf": False}
-    artifacts = links(services, request, who, recipe(file.content, file.name, lang), kinds)
+    artifacts = await links(services, request, who, recipe(file.content, file.name, lang), kinds)
     return with_last(outcome.parts[0], "artifacts", to_json(artifacts))

@@ -34,7 +34,10 @@ def routes(services: Services) -> APIRouter:
     router = APIRouter(prefix=PREFIX)
 
     @router.get(
-        "/errors/catalog", response_model=CatalogAnswer, responses={**problems(INVALID_LANGUAGE), **_NOT_MODIFIED}
+        "/errors/catalog",
+        response_model=CatalogAnswer,
+        response_description="The catalog.",
+        responses={**problems(INVALID_LANGUAGE), **_NOT_MODIFIED},
     )
     def error_catalog(request: Request, lang: Lang) -> Response:
         """Return all codes that a finding can have, with their texts."""

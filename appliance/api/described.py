@@ -9,6 +9,7 @@ from appliance.upload import BODY_TOO_LARGE, FILE_TOO_LARGE, FORM_TOO_LARGE, UPL
 from appliance.usage import REQUESTS
 from appliance.workers import BUSY
 
+MODE = "`current`: today's rules. `compatibility`: those that the invoice declares, where they are there."
 _SCHEMA = {"$ref": "#/components/schemas/ProblemAnswer"}
 
 _EVERYWHERE = (KEY_MISSING, KEY_INVALID, PLAN_REQUIRED, REQUESTS, INTERNAL_ERROR)
@@ -26,10 +27,11 @@ def problems(*kinds: ProblemKind, unreadable: bool = False) -> dict[int | str, d
         by_status[kind.status].append(kind)
     described: dict[int | str, dict[str, Any]] = {}
     for status, there in sorted(by_status.items()):
-        codes = ", ".join(f"`{kind.code}`" for kind in there)
-        more = "; or what makes the file unreadable" if unreadable and status == 422 else ""
+        told = [f"`{kind.code}` ({kind.en.title.lower()})" for kind in there]
+        if unreadable and status == 422:
+            told.append("or what makes the file unreadable, such as `not_well_formed`")
         described[status] = {
-            "description": f"{there[0].en.title}. Codes: {codes}{more}.",
+            "description": f"{', '.join(told)}.",
             "content": {"application/problem+json": {"schema": _SCHEMA}},
         }
     return described
@@ -42,7 +44,7 @@ def form(file_field: str, *, several: bool, mode: list[str]) -> dict[str, Any]:
     about = "XML (UBL or CII), or PDF with CII inside (ZUGFeRD, Factur-X); 10 MB at most."
     properties = {
         file_field: {**files, "description": about},
-        "validation_mode": {"type": "string", "enum": mode, "default": "current"},
+        "validation_mode": {"type": "string", "enum": mode, "default": "current", "description": MODE},
     }
     schema = {"type": "object", "required": [file_field], "properties": properties}
     return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}

@@ -10,11 +10,12 @@ import einvoice
 from appliance.api.described import BODIES, problems
 from appliance.api.judging import NO_STORE, done, job, links, note, recipe, with_last
 from appliance.api.parameters import INVALID_LANGUAGE, PREFIX, Lang
+from appliance.artifacts import Kind
 from appliance.documents import Document
 from appliance.jobs import to_json
 from appliance.problems import Problem, ProblemKind, Words
 from appliance.schemas import GenerateAnswer
-from appliance.services import Services, caller
+from appliance.services import Services, Who
 from appliance.upload import read_body
 from appliance.workers import TOO_COMPLEX
 
@@ -82,13 +83,13 @@ def routes(services: Services) -> APIRouter:
     @router.post(
         "/generate",
         response_model=GenerateAnswer,
+        response_description="The invoice, and the verdict on it.",
         responses=problems(INVALID_LANGUAGE, INVALID_DRAFT, TOO_COMPLEX, JSON_EXPECTED, *BODIES),
         openapi_extra={"requestBody": body},
     )
-    async def generate(request: Request, lang: Lang) -> Response:
+    async def generate(request: Request, lang: Lang, who: Who) -> Response:
         """Make an invoice from a draft, as UBL, CII or ZUGFERD, and judge it; see the draft's schema for its fields."""
         _expect_json(request.headers.get("content-type", ""))
-        who = caller(request)
         with services.workers.place() as place:
             draft = await read_body(request.stream(), seconds=services.settings.upload_seconds, take=place.take)
             outcome = await done(services, job("generate", draft, request, who, lang))
@@ -96,23 +97,16 @@ def routes(services: Services) -> APIRouter:
             return outcome
         note(services, request, outcome)
         answer, document = outcome.parts
-        artifacts = links(
-            services,
-            request,
-            who,
-            recipe(document, "", lang),
-            {
-                "validation_report_pdf": True,
-                "readable_invoice_pdf": True,
-            },
-        )
-        if outcome.head["facts"]["format"] == "ZUGFERD":
-            artifacts |= links(services, request, who, recipe(document, "", lang), {"zugferd_pdf": True})
+        kinds: dict[Kind, bool] = {"validation_report_pdf": True, "readable_invoice_pdf": True}
+        if is_hybrid := outcome.head["facts"]["format"] == "ZUGFERD":
+            kinds["zugferd_pdf"] = True
+        artifacts = await links(services, request, who, recipe(document, "", lang), kinds)
+        if is_hybrid:
             artifacts["embedded_xml"] = outcome.head["embedded_xml"]
         body = with_last(answer, "artifacts", to_json(artifacts))
         return Response(body, media_type="application/json", headers=NO_STORE)
 
-    @router.get("/schemas/invoice-draft.json", responses=problems())
+    @router.get("/schemas/invoice-draft.json", response_description="The schema.", responses=problems())
     async def invoice_draft_schema(request: Request) -> Response:
         """Return the JSON Schema (2020-12) of drafts."""
         return schema.response(request)

@@ -45,17 +45,21 @@ def note(services: Services, request: Request, outcome: Message) -> None:
     request.state.facts = facts
 
 
-def links(
+async def links(
     services: Services, request: Request, who: Caller, recipe: Recipe, kinds: Mapping[Kind, bool]
 ) -> dict[str, dict[str, Any]]:
     """Return the links of one answer; those kinds that are not wanted, or not entitled to, are unavailable."""
+    entitled = {"readable_invoice_pdf": who.rights.can_download_readable_pdf}
+    wanted = [kind for kind, is_wanted in kinds.items() if is_wanted and entitled.get(kind, True)]
+    offered = await services.artifacts.offer(who.key.name, wanted, recipe)
     base = base_url(request.scope)
 
-    def link(kind: Kind, wanted: bool) -> Artifact:
-        entitled = kind != "readable_invoice_pdf" or who.rights.can_download_readable_pdf
-        return services.artifacts.offer(base, who.key, kind, recipe) if wanted and entitled else UNAVAILABLE
+    def link(kind: Kind) -> Artifact:
+        if kind not in offered:
+            return UNAVAILABLE
+        return Artifact(available=True, url=base + offered[kind].path, expires_in_seconds=offered[kind].seconds)
 
-    return {kind: link(kind, wanted).model_dump() for kind, wanted in kinds.items()}
+    return {kind: link(kind).model_dump() for kind in kinds}
 
 
 def recipe(document: bytes, filename: str, lang: Language, mode: Mode = "current") -> Recipe:

@@ -10,7 +10,7 @@ from appliance.api.parameters import INVALID_LANGUAGE, INVALID_MODE, MODES, PREF
 from appliance.artifacts import Kind
 from appliance.jobs import to_json
 from appliance.schemas import ValidationAnswer
-from appliance.services import Services, caller
+from appliance.services import Services, Who
 from appliance.upload import EMPTY_FILE, INVALID_FORM, NO_FILE, ONE_FILE, ONE_FILE_EXPECTED, read_form
 from appliance.usage import FILES
 from appliance.workers import TOO_COMPLEX
@@ -29,12 +29,12 @@ def routes(services: Services) -> APIRouter:
     @router.post(
         "/validate",
         response_model=ValidationAnswer,
+        response_description="The verdict.",
         responses=PROBLEMS,
         openapi_extra=form("file", several=False, mode=list(MODES)),
     )
-    async def validate(request: Request, lang: Lang) -> Response:
+    async def validate(request: Request, lang: Lang, who: Who) -> Response:
         """Judge one invoice: UBL, CII, or a PDF with CII inside (ZUGFeRD, Factur-X)."""
-        who = caller(request)
         with services.workers.place() as place:
             sent = await read_form(
                 request.stream(),
@@ -51,7 +51,7 @@ def routes(services: Services) -> APIRouter:
         note(services, request, outcome)
         made_from = recipe(file.content, file.name, lang, mode)
         kinds: dict[Kind, bool] = {"validation_report_pdf": True, "readable_invoice_pdf": True}
-        artifacts = links(services, request, who, made_from, kinds)
+        artifacts = await links(services, request, who, made_from, kinds)
         body = with_last(outcome.parts[0], "artifacts", to_json(artifacts))
         return Response(body, media_type="application/json", headers=NO_STORE)
 

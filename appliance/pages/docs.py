@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
@@ -71,14 +71,16 @@ def _operation(method: str, path: str, operation: dict[str, Any], base: str) -> 
         fields = schema.get("properties", {"body": schema})
         rows += [(name, media_type, field, field.get("description", "")) for name, field in fields.items()]
     if rows:
-        yield "<h3>Parameters</h3>" + _table(
+        cells = (
             (f"<code>{escape(name)}</code>", escape(place), _kind(schema), _ticked(about))
             for name, place, schema, about in rows
         )
-    yield "<h3>Answers</h3>" + _table(
+        yield "<h3>Parameters</h3>" + _table(("Name", "In", "Kind", "Description"), cells)
+    answers = (
         (status, ", ".join(map(_content, answer.get("content", {}).values())), _ticked(answer["description"]))
         for status, answer in operation["responses"].items()
     )
+    yield "<h3>Answers</h3>" + _table(("Status", "Object", "Description"), answers)
 
 
 def _object(name: str, schema: dict[str, Any]) -> Iterator[str]:
@@ -86,7 +88,7 @@ def _object(name: str, schema: dict[str, Any]) -> Iterator[str]:
     required = schema.get("required", ())
     fields = schema.get("properties", {})
     if fields:
-        yield _table(
+        cells = (
             (
                 f"<code>{escape(field)}</code>",
                 _kind(it),
@@ -95,6 +97,7 @@ def _object(name: str, schema: dict[str, Any]) -> Iterator[str]:
             )
             for field, it in fields.items()
         )
+        yield _table(("Field", "Kind", "", "Description"), cells)
 
 
 def _call(method: str, path: str, operation: dict[str, Any], base: str) -> str:
@@ -129,10 +132,11 @@ def _content(content: dict[str, Any]) -> str:
     return _kind(content.get("schema", {}))
 
 
-def _table(rows: Any) -> str:
-    return (
-        "<table>" + "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows) + "</table>"
-    )
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table; its cells are HTML."""
+    head = "".join(f'<th scope="col">{cell}</th>' for cell in heads)
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _ticked(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, TypeAlias
 
 from einvoice.codelists import codes
@@ -197,20 +197,25 @@ class Draft(Part):
                 de="Eine Gutschrift in UBL nennt die Fälligkeit bei der Zahlungsart; "
                 "payment angeben oder due_date weglassen.",
             )
-        if self.declared_profile == profiles.BASIC.name:
-            yield from self._beyond_basic()
+        profile = profiles.named(self.declared_profile)
+        if profile == profiles.BASIC:  # a whole invoice, so that nothing may be left out
+            yield from self._beyond(profile, self.parts())
+        elif profile == profiles.BASIC_WL and self.totals is not None:  # data beside a page, which has to add up
+            yield from self._beyond(profile, [("/totals", self.totals)])
 
-    def _beyond_basic(self) -> Iterator[DraftProblem]:
-        """What BASIC, which is a whole invoice, has no place for; the smaller profiles are data beside a page."""
-        for place, part in self.parts():
+    @staticmethod
+    def _beyond(profile: profiles.Profile, parts: Iterable[tuple[str, Part]]) -> Iterator[DraftProblem]:
+        """The fields of these parts that the profile has no place for."""
+        for place, part in parts:
             for field in type(part).model_fields:
                 numbers = [number for number in terms_of(type(part), field) if re.fullmatch("BT-[0-9]+", number)]
                 given = getattr(part, field) is not None and field in part.model_fields_set
-                if given and numbers and not any(profiles.holds(profiles.BASIC, number) for number in numbers):
+                if given and numbers and not any(profiles.holds(profile, number) for number in numbers):
+                    what = f"{numbers[0]}, {profile.name}"
                     yield DraftProblem(
                         f"{place}/{field}",
-                        en=f"The profile BASIC has no place for this ({numbers[0]}); leave it out, or take EN16931.",
-                        de=f"Das Profil BASIC hat dafür keinen Platz ({numbers[0]}); weglassen oder EN16931 wählen.",
+                        en=f"The profile has no place for this ({what}); leave it out, or take EN16931.",
+                        de=f"Das Profil hat dafür keinen Platz ({what}); weglassen oder EN16931 wählen.",
                     )
 
     def invoice(self) -> Invoice:

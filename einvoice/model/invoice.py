@@ -14,6 +14,8 @@ from einvoice.model.group import Group, first, inside, term, terms, view
 from einvoice.model.lines import Document, Line, Period
 from einvoice.model.money import (
     AllowanceCharge,
+    FinancialAdjustment,
+    LogisticsCharge,
     PaymentMeans,
     PaymentTerms,
     Settlement,
@@ -108,6 +110,8 @@ class Invoice(Identified):
     payment_means: Sequence[PaymentMeans] = terms("BG-16")
     allowances_and_charges: Sequence[AllowanceCharge] = terms("BG-20", "BG-21")
     third_party_payments: Sequence[ThirdPartyPayment] = terms("BG-DEX-09")
+    logistics_charges: Sequence[LogisticsCharge] = terms()
+    financial_adjustments: Sequence[FinancialAdjustment] = terms()
     totals: Totals = term("BG-22")
     tax_totals: Sequence[TaxTotal] = terms("BT-110", "BT-111")
     vat_breakdown: Sequence[VatBreakdown] = terms("BG-23")
@@ -230,6 +234,11 @@ class Invoice(Identified):
     def charges(self) -> Sequence[AllowanceCharge]:
         """BG-21: the charges on the whole invoice."""
         return [it for it in self.allowances_and_charges if it.is_charge]
+
+    @view("BG-25")
+    def counted_lines(self) -> Sequence[Line]:
+        """BG-25: the lines that count for the totals, where a line may be a subtotal or mere information (BT-X-8)."""
+        return [line for line in self.lines if line.status_reason.text in ("DETAIL", absent)]
 
     @view("BT-110")
     def vat_total(self) -> Amount:

@@ -187,6 +187,25 @@ class PriceAllowance(AllowanceCharge):
     base_amount: UnitPrice = term()
 
 
+class LogisticsTax(TaxCategory):
+    """The VAT of a logistics charge."""
+
+
+class LogisticsCharge(Group):
+    """BG-X-42 of Factur-X EXTENDED: a charge for delivery, beside the charges of EN 16931."""
+
+    description: Text = term()
+    amount: Amount = term()
+    taxes: Sequence[LogisticsTax] = terms()
+
+
+class FinancialAdjustment(Group):
+    """BG-X-72 of Factur-X EXTENDED: an amount that is collected for somebody else."""
+
+    amount: Amount = term()
+    reason: Text = term()
+
+
 class ThirdPartyPayment(Group):
     """BG-DEX-09: money that is collected for somebody else (XRechnung extension)."""
 

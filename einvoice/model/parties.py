@@ -145,14 +145,51 @@ class Addressee(Party):
     electronic_address: Identifier = term("BT-34", "BT-49")
 
 
-class Seller(Addressee):
+class TradeParty(Addressee):
+    """Who sells or buys."""
+
+    tax_registrations: Sequence[TaxRegistration] = terms("BT-31", "BT-48")
+
+    @property
+    def has_electronic_address(self) -> bool:
+        """Whether there is an element for the electronic address; in CII it may be empty."""
+        return "electronic address" in self.marks or self.electronic_address is not absent
+
+    @property
+    def has_party(self) -> bool:
+        """Whether the role has a party, be it empty: in UBL an element of its own."""
+        return self.node is None or "party" in self.marks
+
+    @property
+    def has_party_without_address(self) -> bool:
+        """Whether UBL has a party in this role that gives no electronic address; there may be several."""
+        return any(inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
+
+    @view()
+    def leading_electronic_address(self) -> Identifier:
+        """The electronic address, in CII what the first of the elements for one has."""
+        elements = self.marks.get("electronic address")
+        return inside(elements[0], self.electronic_address) if elements else self.electronic_address
+
+    @view()
+    def vat_identifiers(self) -> Sequence[Identifier]:
+        """The VAT number, as often as the document has it."""
+        return _for_vat(self.tax_registrations)
+
+    @view()
+    def vat_identifier(self) -> Identifier:
+        """The first registration for VAT."""
+        return first(r.identifier for r in self.tax_registrations if r.is_vat)
+
+
+@numbered("BG-4", leading_electronic_address="BT-34", vat_identifiers="BT-31", vat_identifier="BT-31")
+class Seller(TradeParty):
     """BG-4: who sells and asks for the money.
 
     ``global_identifiers`` are the identifiers that CII keeps apart because a scheme is named; UBL has one list, in
     which the scheme ``SEPA`` marks the bank's creditor identifier (BT-90).
     """
 
-    groups = ("BG-4",)
     name: Text = term("BT-27")
     trading_name: Text = term("BT-28")
     identifiers: Sequence[Identifier] = terms("BT-29")
@@ -164,47 +201,16 @@ class Seller(Addressee):
     address: SellerAddress = term("BG-5")
     contact: SellerContact = term("BG-6")
 
-    @property
-    def has_electronic_address(self) -> bool:
-        """Whether there is an element for the electronic address; in CII it may be empty."""
-        return "electronic address" in self.marks or self.electronic_address is not absent
-
-    @property
-    def has_party(self) -> bool:
-        """Whether the role has a party, be it empty: in UBL an element of its own."""
-        return self.node is None or "party" in self.marks
-
-    @property
-    def has_party_without_address(self) -> bool:
-        """Whether UBL has a party in this role that gives no electronic address; there may be several."""
-        return any(inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
-
-    @view("BT-34")
-    def leading_electronic_address(self) -> Identifier:
-        """BT-34: the electronic address, in CII what the first of the elements for one has."""
-        elements = self.marks.get("electronic address")
-        return inside(elements[0], self.electronic_address) if elements else self.electronic_address
-
-    @view("BT-31")
-    def vat_identifiers(self) -> Sequence[Identifier]:
-        """BT-31, as often as the document has it."""
-        return _for_vat(self.tax_registrations)
-
-    @view("BT-31")
-    def vat_identifier(self) -> Identifier:
-        """BT-31: the first registration for VAT."""
-        return first(r.identifier for r in self.tax_registrations if r.is_vat)
-
     @view("BT-32")
     def tax_number(self) -> Identifier:
         """BT-32: the first registration for another tax than VAT."""
         return first(r.identifier for r in self.tax_registrations if not r.is_vat)
 
 
-class Buyer(Addressee):
+@numbered("BG-7", leading_electronic_address="BT-49", vat_identifiers="BT-48", vat_identifier="BT-48")
+class Buyer(TradeParty):
     """BG-7: who buys."""
 
-    groups = ("BG-7",)
     name: Text = term("BT-44")
     trading_name: Text = term("BT-45")
     identifiers: Sequence[Identifier] = terms("BT-46")
@@ -214,37 +220,6 @@ class Buyer(Addressee):
     electronic_address: Identifier = term("BT-49")
     address: BuyerAddress = term("BG-8")
     contact: BuyerContact = term("BG-9")
-
-    @property
-    def has_electronic_address(self) -> bool:
-        """Whether there is an element for the electronic address; in CII it may be empty."""
-        return "electronic address" in self.marks or self.electronic_address is not absent
-
-    @property
-    def has_party(self) -> bool:
-        """Whether the role has a party, be it empty: in UBL an element of its own."""
-        return self.node is None or "party" in self.marks
-
-    @property
-    def has_party_without_address(self) -> bool:
-        """Whether UBL has a party in this role that gives no electronic address; there may be several."""
-        return any(inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
-
-    @view("BT-49")
-    def leading_electronic_address(self) -> Identifier:
-        """BT-49: the electronic address, in CII what the first of the elements for one has."""
-        elements = self.marks.get("electronic address")
-        return inside(elements[0], self.electronic_address) if elements else self.electronic_address
-
-    @view("BT-48")
-    def vat_identifiers(self) -> Sequence[Identifier]:
-        """BT-48, as often as the document has it."""
-        return _for_vat(self.tax_registrations)
-
-    @view("BT-48")
-    def vat_identifier(self) -> Identifier:
-        """BT-48: the first registration for VAT."""
-        return first(r.identifier for r in self.tax_registrations if r.is_vat)
 
 
 class Payee(Party):

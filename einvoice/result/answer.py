@@ -55,7 +55,7 @@ def answer(result: ValidationResult, lang: Language) -> dict[str, Any]:
         "validation_details": {
             "invoice_identity": _identity(result),
             "validation_stack": _stack(result, lang),
-            "compatibility": {"status": result.stack.status, "message": _message(result, lang)},
+            "compatibility": {"status": result.stack.status, "message": standing(result, lang)},
             **({"container": result.container.to_dict(lang)} if result.container else {}),
         },
         "invoice_summary": dataclasses.asdict(result.summary),
@@ -104,7 +104,8 @@ def _layer(layer: Layer, lang: Language) -> dict[str, Any]:
     }
 
 
-def _message(result: ValidationResult, lang: Language) -> str | None:
+def standing(result: ValidationResult, lang: Language) -> str | None:
+    """How the declared specification stands to the rules that judged, in words; None where it is the current one."""
     status: str = result.stack.status
     if status == "unknown" and result.identity.kind != "unknown":
         status = "not_there"

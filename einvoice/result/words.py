@@ -35,6 +35,7 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "column": "Spalte",
         "expected": "erwartet",
         "actual": "gefunden",
+        "quote": "„{}“",
         "difference": "Differenz",
         "indicative": "Die Datei entspricht nicht dem XML-Schema. Befunde der anderen Ebenen können daraus folgen.",
         "not_opened": "Die Datei lässt sich nicht öffnen",
@@ -70,6 +71,7 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "column": "column",
         "expected": "expected",
         "actual": "found",
+        "quote": "“{}”",
         "difference": "difference",
         "indicative": "The file does not conform to the XML schema. Findings of the other layers may follow from that.",
         "not_opened": "The file cannot be opened",
@@ -169,5 +171,22 @@ def place(finding: Finding, lang: Language) -> str:
 
 def numbers(finding: Finding, lang: Language) -> str:
     """What was compared: "expected 119.00, found 119.01, difference 0.01"; "" where nothing was."""
+    return ", ".join(f"{WORDS[lang][name]} {text}" for name, text in compared(finding, lang))
+
+
+def compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str]]:
+    """What was compared, by the names of ``NUMBERS``.
+
+    Numbers that agree are not told, since then something else is wrong; and where a rule is about how a number is
+    written, it is told as it stands.
+    """
     values = finding.values
-    return ", ".join(f"{WORDS[lang][name]} {show(values[name], values, lang)}" for name in NUMBERS if name in values)
+    if values.get("difference") == 0:
+        return
+    if "written" in values:
+        yield "actual", WORDS[lang]["quote"].format(values["written"])
+        return
+    for name in NUMBERS:
+        text = show(values[name], values, lang).strip() if name in values else ""
+        if text:
+            yield name, text

@@ -1,8 +1,8 @@
 """Everything that a finding can say: one entry for each code of every layer, with its texts in German and English.
 
 The entries come from the rule files, from the folders of texts alone (``rules/schema``, ``rules/file``) and from the
-tables of ``rules/syntax``, and are kept in the cache as plain data: a program that prints one finding reads nothing
-else.
+tables of ``rules/syntax`` and ``rules/levels``, and are kept in the cache as plain data: a program that prints one
+finding reads nothing else.
 """
 
 from __future__ import annotations
@@ -122,7 +122,9 @@ def entry(code: str) -> CatalogEntry:
 
 def read_catalog(folder: Path) -> Catalog:
     """The catalog of a folder of rules. Raises ``RuleError`` where a file is wrong."""
-    digest = cache.digest(sorted((*folder.glob("*/*.toml"), *folder.glob("syntax/*.csv"))))
+    digest = cache.digest(
+        sorted((*folder.glob("*/*.toml"), *folder.glob("syntax/*.csv"), *folder.glob("levels/*.csv")))
+    )
     key = cache.key("catalog", digest)
     rows = cache.load("catalog", key)
     if rows is None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from einvoice.data import rules_folder
 from einvoice.errors import RuleError
-from einvoice.rulebook import rows
+from einvoice.rulebook import levels, rows
 from einvoice.rulebook.build import BASE, assemble
 from einvoice.rulebook.contexts import Contexts
 from einvoice.rulebook.engine import Program
@@ -61,7 +61,7 @@ def check_all(folder: Path | None = None) -> list[RuleError]:
         below = below or contexts
         problems += _of_set(folder / name, ruleset, contexts)
     for path in sorted(folder.glob("*/*.toml")):
-        if path.parent.name not in (*names, rows.FOLDER):
+        if path.parent.name not in (*names, rows.FOLDER, levels.FOLDER):
             try:
                 entry_of_text(path)
             except RuleError as error:

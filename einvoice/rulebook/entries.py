@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import RuleError
-from einvoice.rulebook import rows, sections, situations
+from einvoice.rulebook import levels, rows, sections, situations
 from einvoice.rulebook.build import Shelf
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.contexts import Contexts
@@ -41,14 +41,21 @@ def entries(folder: Path) -> Iterator[CatalogEntry]:
     for name, definitions in shelf.definitions.items():
         for definition in definitions:
             yield from _of_rule(definition, shelf.contexts[name], folder)
-    composed = {entry.code: entry for entry in rows.entries_of_rows(folder / rows.FOLDER)}
+    composed = {entry.code: entry for entry in levels.entries_of_levels(folder / levels.FOLDER)}
+    composed |= {entry.code: entry for entry in rows.entries_of_rows(folder / rows.FOLDER)}
     _note_rows(composed, folder / rows.FOLDER / "differs.toml")
     for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
-        if path.parent.name not in (*shelf.sets, rows.FOLDER):
+        if path.parent.name not in (*shelf.sets, rows.FOLDER, levels.FOLDER):
             entry = entry_of_text(path)
             row = composed.pop(entry.code, None)  # texts written by hand stand in for those put together from a row
-            yield entry if row is None else entry._replace(severities=row.severities, xpaths=row.xpaths)
-    yield from composed.values()
+            yield entry if row is None else _of_both(entry, row)
+    yield from (entry for entry in composed.values() if entry.texts)  # a rule that a level keeps has its texts already
+
+
+def _of_both(entry: CatalogEntry, row: CatalogEntry) -> CatalogEntry:
+    """Texts written by hand, with what the row says: where it points, in the syntaxes that it is about."""
+    points = {syntax: number for syntax, number in entry.points_at.items() if syntax in row.severities}
+    return entry._replace(severities=row.severities, xpaths=row.xpaths, points_at=points)
 
 
 def _of_rule(definition: Definition, contexts: Contexts, folder: Path) -> Iterator[CatalogEntry]:

@@ -11,7 +11,7 @@ import csv
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from einvoice.errors import RuleError
 
@@ -64,7 +64,7 @@ class Place(NamedTuple):
     instead: str
 
 
-Row = TypeVar("Row", Noun, Place)
+Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 class Names(Generic[Row]):

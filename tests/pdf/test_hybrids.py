@@ -216,7 +216,7 @@ def test_xml_has_no_container():
 
 def test_errors_are_those_of_the_xml_with_its_lines_and_paths():
     wrong = XML.replace(b"<ram:TypeCode>380", b"<ram:TypeCode>999")
-    plain, wrapped = einvoice.validate(wrong), einvoice.validate(hybrid(xml=wrong))
+    plain, wrapped = einvoice.validate(wrong, profile="facturx"), einvoice.validate(hybrid(xml=wrong))
     assert not wrapped.is_valid
     assert wrapped.container.is_valid
     assert [(it.code, it.line, it.column, it.xpath) for it in wrapped.findings] == [

@@ -62,6 +62,13 @@ def nothing(rule, root, context):
     """No more than the context."""
 
 
+def none_or_two(rule, root, context):
+    """What the path of the rule leads to a second time, where the context has it already."""
+    path = next(rule.paths())
+    if len(path.steps) == 1 and context.find(path.steps[0].names[0].text) is not None:
+        grown(context, path.steps)
+
+
 def text(content):
     """The context says ``content``."""
 
@@ -105,6 +112,38 @@ def indicated(content):
     return fill
 
 
+def numbered(scheme):
+    """The registration has a number of that scheme."""
+
+    def fill(element):
+        grown(element, parse("ram:ID").steps).set("schemeID", scheme)
+
+    return fill
+
+
+def priced(name):
+    """The amount is in the currency that the document names so."""
+
+    def fill(element):
+        root = element.getroottree().getroot()
+        settlement = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement"
+        grown(root, parse(f"{settlement}/{name}").steps).text = "?"
+        element.set("currencyID", "?")
+
+    return fill
+
+
+def unknown(rule, root, context):
+    """A code that no list has."""
+    found(rule, root, context, ["?"])
+    path = next(rule.paths())
+    last = grown(context, path.steps[:-1]) if path.steps else context
+    if path.attribute:
+        last.set(path.attribute, "?")
+    else:
+        last.text = "?"
+
+
 def as_it_is(element):
     """An element without anything meets the condition."""
 
@@ -115,7 +154,7 @@ BREAKING = {
     "distinct": too_many,
     "distinct_words": too_many,
     "required": nothing,
-    "one": nothing,
+    "one": none_or_two,
     "all_of": nothing,
     "another_payee": nothing,
     "either": each_name,
@@ -123,6 +162,10 @@ BREAKING = {
     "date": text("2026-01-31"),
     "listed_subject": text("#???#"),
     "typed": child("cbc:DocumentTypeCode", "916"),
+    "one_of": unknown,
+    "moment": text("20260131"),
+    "value_or_measure": nothing,
+    "with_due_date": text("1.00"),
 }
 
 # What makes a condition hold.
@@ -146,4 +189,23 @@ CONDITIONS = {
     "no_payment_code": as_it_is,
     "no_price": as_it_is,
     "no_tax_total": as_it_is,
+    "indicated_false": indicated("false"),
+    "indicated_true": indicated("true"),
+    "neither_indicated": as_it_is,
+    "of_type_50": code("50"),
+    "of_type_130": code("130"),
+    "of_type_916": code("916"),
+    "of_other_type": as_it_is,
+    "with_vat_number": numbered("VA"),
+    "with_tax_number": numbered("FC"),
+    "with_other_number": as_it_is,
+    "unlisted": as_it_is,
+    "of_list_5153": attribute("listID", "5153"),
+    "of_other_list": attribute("listID", "1"),
+    "in_invoice_currency": priced("ram:InvoiceCurrencyCode"),
+    "in_tax_currency": priced("ram:TaxCurrencyCode"),
+    "in_other_currency": attribute("currencyID", "GBP"),
+    "with_subject": child("ram:SubjectCode", "AAI"),
+    "of_other_party": as_it_is,
+    "format_205": attribute("format", "205"),
 }

@@ -6,6 +6,7 @@ the rule is broken there. Its name is the word in the tables.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -176,6 +177,29 @@ def listed_exactly(rule: SyntaxRule, found: Found) -> Found:
     """As ``listed``, to the last blank."""
     known = _codes(rule)
     return [node for node in found if said(rule, node) not in known]
+
+
+@at_once
+def one_of(rule: SyntaxRule, found: Found) -> Found:
+    """It is empty or one code of the choice ``argument``, to the last blank.
+
+    A choice names codes (``102``), whole lists (``<icd>``) and codes that are left out of these (``-0241``).
+    """
+    known = _choice(rule.argument, rule.syntax)
+    return [node for node in found if (code := said(rule, node)) and code not in known]
+
+
+@functools.cache
+def _choice(argument: str, syntax: str) -> frozenset[str]:
+    known: set[str] = set()
+    for word in argument.split(" "):
+        if word.startswith("<"):
+            known |= codes(word.strip("<>"), syntax=syntax)
+        elif word.startswith("-"):
+            known.discard(word[1:])
+        else:
+            known.add(word)
+    return frozenset(known)
 
 
 @of_blank

@@ -50,9 +50,13 @@ class SyntaxHit:
 
     @property
     def values(self) -> dict[str, object]:
-        """What a text can quote: how many were found, how many there may be, and what the one to look at says."""
+        """What a text can quote: how many were found, how many there may be, and what the one to look at says.
+
+        The texts of a rule of the rule language call the last one ``actual``; a level of Factur-X may have it here.
+        """
         said = kinds.said(self.rule, self.element) if self.found else ""
-        return {"count": len(self.found), "argument": self.rule.argument, "found": said, "name": self.name}
+        values = {"count": len(self.found), "argument": self.rule.argument, "found": said, "name": self.name}
+        return {**values, "actual": said} if self.rule.of_level else values
 
     @property
     def name(self) -> str:
@@ -64,14 +68,15 @@ class SyntaxHit:
 class Notes:
     """What the reader notes of a document for the syntax rules.
 
-    ``root`` is the root element of the document that will be read. ``elements`` are those at watched places;
+    ``root`` is the root element of the document that will be read, ``level`` the level of Factur-X whose rules are
+    judged beside those of the syntax, if any. ``elements`` are those at watched places;
     ``attributes`` those with a watched attribute.
     """
 
     __slots__ = ("_root", "attributes", "elements", "places")
 
-    def __init__(self, root: Any) -> None:
-        self.places: Places = places(table_of(root.tag).syntax, watched=True)
+    def __init__(self, root: Any, level: str = "") -> None:
+        self.places: Places = places(table_of(root.tag).syntax, watched=True, level=level)
         self.elements: defaultdict[Place, list[Any]] = defaultdict(list)
         self.attributes: defaultdict[tuple[Place, str], list[Any]] = defaultdict(list)
         self._root = root

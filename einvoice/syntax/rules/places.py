@@ -114,15 +114,16 @@ def _enough(watch: Watch) -> int:
     return kinds.enough(watch.rule) if watch.rule.is_plain and not watch.opens else 1
 
 
-_PLACES: Final[dict[tuple[str, bool], Places]] = {}
+_PLACES: Final[dict[tuple[str, bool, str], Places]] = {}
 
 
-def places(syntax: str, watched: bool) -> Places:
-    """The places of ``UBL`` or ``CII``, with or without what its rules want to know.
+def places(syntax: str, watched: bool, level: str = "") -> Places:
+    """The places of ``UBL`` or ``CII``, with or without what its rules and those of a level of Factur-X want to know.
 
     Ask once a document: places that are full are kept to the end of the document that filled them, no longer.
     """
-    known = _PLACES.get((syntax, watched))
+    known = _PLACES.get((syntax, watched, level))
     if known is None or known.is_full:
-        known = _PLACES[syntax, watched] = Places(table(syntax), rule_table(syntax) if watched else None)
+        rules = rule_table(syntax, level) if watched else None
+        known = _PLACES[syntax, watched, level] = Places(table(syntax), rules)
     return known

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.model.source import NAMESPACES
 from einvoice.syntax.binding import qualified
 
 Condition: TypeAlias = Callable[[Any], bool]
 Conditions: TypeAlias = tuple[tuple[int, str], ...]
+LEVELS: Final = "facturx"
+"""How the tables with the rules of the levels of Factur-X begin, and the module of their words."""
 
 
 class Name(NamedTuple):
@@ -61,8 +63,15 @@ class SyntaxRule:
 
     @property
     def layer(self) -> str:
-        """The layer of the rules: the national ones have a table of their own."""
+        """The layer of the rules: those of the nation and of Factur-X have tables of their own."""
+        if self.of_level:
+            return "profile"
         return "cius" if self.table == "national" else "en16931"
+
+    @functools.cached_property
+    def of_level(self) -> bool:
+        """Whether it is a rule of a level of Factur-X."""
+        return self.table.startswith(LEVELS)
 
     @functools.cached_property
     def at_root(self) -> bool:
@@ -108,14 +117,14 @@ class SyntaxRule:
         return parse(self.path).conditions
 
     def condition(self, name: str) -> Condition:
-        """The condition of that name in the words of the rule's syntax."""
-        condition: Condition = getattr(words(self.syntax), name)
+        """The condition of that name in the words of the rule's table or syntax."""
+        condition: Condition = getattr(words(LEVELS if self.of_level else self.syntax), name)
         return condition
 
 
 @functools.cache
 def words(syntax: str) -> ModuleType:
-    """The module that has the conditions of a syntax, and the kinds of rules that only that syntax has."""
+    """The module that has the conditions of a syntax or of Factur-X, and the kinds of rules that only these have."""
     return import_module(f"einvoice.syntax.rules.{syntax.lower()}")
 
 

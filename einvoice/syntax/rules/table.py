@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import csv
 import functools
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from einvoice.data import rules_folder
 from einvoice.syntax.rules import kinds
-from einvoice.syntax.rules.rule import Name, Path, SyntaxRule, words
+from einvoice.syntax.rules.rule import LEVELS, Name, Path, SyntaxRule, words
 
 TABLES: Final = ("", "codes", "national")
 """The tables of a syntax: ``ubl.csv``, ``ubl-codes.csv`` …; each is what the artefacts call a pattern."""
@@ -93,8 +94,8 @@ class RuleTable:
 
     def _context(self, rule: SyntaxRule, order: int) -> Context:
         patterns = list(rule.contexts())
-        last = patterns[-1].steps[-1:]
-        context = Context(order, rule.table, last[0].condition if last else "")
+        conditions = [step.condition for step in patterns[-1].steps if step.condition]
+        context = Context(order, rule.table, " ".join(conditions))
         for pattern in patterns:
             for node in (self.anywhere if pattern.anywhere else self.start).grow(pattern):
                 node.contexts += (context,)
@@ -117,10 +118,13 @@ class RuleTable:
 
 
 @functools.cache
-def rule_table(syntax: str) -> RuleTable:
-    """The rules of ``UBL`` or ``CII``, read when first asked for."""
+def rule_table(syntax: str, level: str = "") -> RuleTable:
+    """The rules of ``UBL`` or ``CII``, with those of a level of Factur-X (``minimum`` …); read when first asked for."""
     words(syntax)
-    return RuleTable(SyntaxRule(order, syntax, *row) for order, row in enumerate(_rows(syntax)))
+    if level:
+        words(LEVELS)
+    rows = itertools.chain(_rows(syntax), _rows_of_level(level) if level else ())
+    return RuleTable(SyntaxRule(order, syntax, *row) for order, row in enumerate(rows))
 
 
 def _rows(syntax: str) -> Iterator[list[str]]:
@@ -131,3 +135,12 @@ def _rows(syntax: str) -> Iterator[list[str]]:
             rows = csv.reader(table)
             next(rows)
             yield from ([name, *row] for row in rows)
+
+
+def _rows_of_level(level: str) -> Iterator[list[str]]:
+    """The rows of the tables of ``rules/levels`` that hold in a level of Factur-X, each after the name of its table."""
+    for name in ("rows", "rules"):
+        with (rules_folder() / "levels" / f"{name}.csv").open(encoding="utf-8", newline="") as table:
+            rows = csv.reader(table)
+            next(rows)
+            yield from ([f"{LEVELS}-{name}", *row] for *row, levels in rows if level in levels.split(" "))

@@ -1,0 +1,170 @@
+"""Links to PDFs, from the real server: made when fetched, ended in time, kept over a restart, shared by two servers."""
+
+import io
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import time
+
+import httpx
+import pikepdf
+import pytest
+from served import UBL, WRONG, assert_problem, key_in, running, serving
+
+import einvoice
+from appliance.keys import KeyFile
+
+KINDS = ("validation_report_pdf", "readable_invoice_pdf")
+
+
+def links(answer):
+    assert answer.status_code == 200
+    return {kind: link["url"] for kind, link in answer.json()["artifacts"].items() if "url" in link}
+
+
+def text(pdf, tmp_path):
+    (tmp_path / "page.pdf").write_bytes(pdf)
+    command = ["pdftotext", "-layout", tmp_path / "page.pdf", "-"]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
+@pytest.mark.parametrize(("lang", "verdict"), [("de", "Nicht gültig"), ("en", "Not valid")])
+def test_the_report_tells_what_the_answer_told(server, tmp_path, lang, verdict):
+    answer = server.validate(WRONG, lang=lang)
+    pdf = server.client.get(links(answer)["validation_report_pdf"])
+    assert (pdf.status_code, pdf.headers["cache-control"]) == (200, "private, no-store")
+    said = text(pdf.content, tmp_path)
+    assert verdict in said
+    assert "invoice.xml" in said, "the name of the file"
+    for finding in answer.json()["errors"]:
+        assert finding["code"] in said
+        assert finding["title"] in said
+
+
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
+def test_the_readable_invoice_is_that_invoice(server, tmp_path):
+    answer = server.validate(UBL, lang="en")
+    pdf = server.client.get(links(answer)["readable_invoice_pdf"])
+    assert pdf.headers["content-type"] == "application/pdf"
+    assert answer.json()["invoice_summary"]["invoice_number"] in text(pdf.content, tmp_path)
+
+
+def test_all_pdfs_of_a_generated_hybrid(server):
+    urls = links(server.generate(format="ZUGFERD"))
+    assert len({url.rsplit("/", 2)[1] for url in urls.values()}) == 1, "one token an answer"
+    pdfs = {kind: server.client.get(url) for kind, url in urls.items()}
+    assert {kind: pdf.status_code for kind, pdf in pdfs.items()} == dict.fromkeys((*KINDS, "zugferd_pdf"), 200)
+    assert einvoice.validate(pdfs["zugferd_pdf"].content).is_valid
+    for kind in KINDS:
+        with pikepdf.open(io.BytesIO(pdfs[kind].content)) as opened:
+            assert len(opened.pages) >= 1
+
+
+def test_a_report_is_the_same_each_time_and_head_tells_its_length(server):
+    url = links(server.validate(WRONG))["validation_report_pdf"]
+    head, first, second = server.client.head(url), server.client.get(url), server.client.get(url)
+    assert first.content == second.content
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == str(len(first.content))
+
+
+def test_what_is_kept_is_closed_and_names_neither_token_nor_holder(server):
+    url = links(server.validate(WRONG))["validation_report_pdf"]
+    folder = server.data / "artifacts"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    kept = b"".join(path.read_bytes() for path in folder.iterdir())
+    assert url.rsplit("/", 2)[1].encode() not in kept
+    assert b"<cbc:" not in kept
+
+
+def test_an_expired_link_is_gone_and_its_content_erased(tmp_path):
+    with serving(tmp_path / "data", workers=1, artifact_seconds=2) as server:
+        url = links(server.validate(WRONG))["validation_report_pdf"]
+        pdf = server.client.get(url).content
+        other = server.add_key("other")
+        time.sleep(2.1)
+        assert_problem(server.client.get(url), 410, "artifact_expired")
+        assert_problem(httpx.get(url, headers=other), 404, "artifact_not_found")
+        deadline = time.monotonic() + 10
+        while pdf[2000:2064] in erased(server) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert pdf[2000:2064] not in erased(server)
+        assert_problem(server.client.get(url), 410, "artifact_expired")
+
+
+def erased(server):
+    return b"".join(path.read_bytes() for path in (server.data / "artifacts").iterdir())
+
+
+def test_links_outlive_a_restart(tmp_path):
+    key = {"X-API-Key": KeyFile(tmp_path / "data" / "keys.env").add("acme", "business")}
+    with serving(tmp_path / "data", workers=1) as server:
+        server.client.headers.update(key)
+        url = httpx.URL(links(server.validate(WRONG))["validation_report_pdf"])
+    with serving(tmp_path / "data", workers=1) as server:
+        again = server.client.get(url.path, headers=key)
+        assert again.content.startswith(b"%PDF-")
+        assert_problem(server.client.get(url.path), 404, "artifact_not_found")  # with the key that the server lends
+
+
+def test_links_can_be_switched_off(tmp_path):
+    with serving(tmp_path / "data", workers=1, artifacts="off") as server:
+        found = server.validate(WRONG).json()["artifacts"]
+        nothing = {"available": False, "url": None, "expires_in_seconds": None}
+        assert found == dict.fromkeys(KINDS, nothing)
+        assert not (server.data / "artifacts").exists()
+        assert server.client.get("/readyz").status_code == 200
+
+
+def test_two_servers_share_their_links_in_redis(tmp_path, redis_url):
+    keys = tmp_path / "keys.env"
+    key, other = ({"X-API-Key": KeyFile(keys).add(name, "business")} for name in ("acme", "other"))
+    shared = {"workers": 1, "keys": keys, "artifacts": redis_url}
+    with serving(tmp_path / "one", **shared) as one, serving(tmp_path / "two", **shared) as two:
+        for server, elsewhere in ((one, two), (two, one)):
+            server.client.headers.update(key)
+            found = links(server.validate(WRONG))
+            paths = [httpx.URL(found[kind]).path for kind in KINDS]
+            there = [elsewhere.client.get(path, headers=key) for path in paths]
+            here = [server.client.get(path, headers=key) for path in paths]
+            assert [answer.status_code for answer in there] == [200, 200]
+            assert [answer.content for answer in there] == [answer.content for answer in here]
+            assert_problem(elsewhere.client.get(paths[0], headers=other), 404, "artifact_not_found")
+        assert not (tmp_path / "one" / "artifacts").exists()
+
+
+def test_a_redis_that_is_away_costs_the_links_alone(tmp_path):
+    pytest.importorskip("redis", reason="the extra redis is not installed")
+    socket = f"unix://:pass-word@{tmp_path}/none.sock"
+    with running(tmp_path / "data", workers=1, artifacts=socket) as call:
+        url, headers = httpx.URL(call[-1]), {"X-API-Key": key_in(call)}
+        found = httpx.post(url, headers=headers, files={"file": ("invoice.xml", WRONG)}, timeout=60).json()
+        assert found["errors"]
+        assert not found["artifacts"]["validation_report_pdf"]["available"]
+        ready = httpx.get(url.copy_with(path="/readyz"))
+        assert ready.json()["checks"]["artifacts"] is False
+        path = "/api/external/artifacts/" + "x" * 32 + "/report.pdf"
+        assert_problem(httpx.get(url.copy_with(path=path), headers=headers), 503, "artifacts_unavailable")
+    assert "pass-word" not in (tmp_path / "data.log").read_text()
+
+
+def test_a_store_that_there_is_not_is_said_in_a_sentence(tmp_path):
+    settings = {"EINVOICE_DATA": str(tmp_path), "EINVOICE_ARTIFACTS": "memcached://user:pass-word@host"}
+    command = [sys.executable, "-m", "appliance", "serve", "--port", "0"]
+    done = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "EINVOICE_ARTIFACTS" in done.stderr
+    assert "pass-word" not in done.stderr
+
+
+def test_the_list_of_settings_tells_no_password(tmp_path):
+    settings = {"EINVOICE_DATA": str(tmp_path), "EINVOICE_ARTIFACTS": "redis://user:pass-word@host:6379/0"}
+    command = [sys.executable, "-m", "appliance", "settings"]
+    done = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, timeout=60)
+    assert "EINVOICE_ARTIFACTS=redis://***@host:6379/0" in done.stdout
+    assert "pass-word" not in done.stdout

@@ -1,0 +1,111 @@
+"""The description of the interface: it is valid, and every answer keeps to it (schemathesis, where it is installed)."""
+
+import subprocess
+import sys
+
+import httpx
+import pytest
+from served import API, BATCH, DRAFT, GENERATE, UBL, VALIDATE, WRONG
+
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "unsupported_method",
+    "ignored_auth",
+)
+
+
+@pytest.fixture(scope="module")
+def described(server):
+    return httpx.get(server.base.join("/openapi.json")).json()
+
+
+def test_every_operation_names_its_problems(described):
+    for path, operations in described["paths"].items():
+        for operation in operations.values():
+            statuses = set(operation["responses"])
+            if path.startswith(API):
+                assert {"200", "401", "403", "429", "500"} <= statuses
+                assert operation["security"] == [{"ApiKey": []}]
+            assert operation["description"]
+
+
+@pytest.mark.parametrize(
+    ("path", "statuses"),
+    [
+        (VALIDATE, {"408", "413", "422", "503"}),
+        (BATCH, {"408", "413", "422", "503"}),
+        (GENERATE, {"408", "413", "415", "422", "503"}),
+        (f"{API}/artifacts/{{token}}/{{file}}", {"404", "410", "503"}),
+        (f"{API}/errors/catalog", {"304", "422"}),
+    ],
+)
+def test_statuses_of_an_operation(described, path, statuses):
+    (operation,) = described["paths"][path].values()
+    assert statuses <= set(operation["responses"])
+
+
+def test_references_lead_somewhere(described):
+    def references(part):
+        if isinstance(part, dict):
+            if "$ref" in part:
+                yield part["$ref"]
+            for inner in part.values():
+                yield from references(inner)
+        elif isinstance(part, list):
+            for inner in part:
+                yield from references(inner)
+
+    found = set(references(described))
+    assert len(found) > 20
+    for reference in found:
+        assert reference.rpartition("/")[2] in described["components"]["schemas"], reference
+
+
+def test_nothing_of_another_address(server):
+    text = httpx.get(server.base.join("/openapi.json")).text
+    assert "jsdelivr" not in text
+    assert "unpkg" not in httpx.get(server.base.join("/docs")).text
+
+
+def test_real_answers_keep_to_it(server):
+    schemathesis = pytest.importorskip("schemathesis")
+    schema = schemathesis.openapi.from_url(str(server.base.join("/openapi.json")))
+    asked = [
+        (VALIDATE, server.validate()),
+        (VALIDATE, server.validate(WRONG, validation_mode="compatibility")),
+        (VALIDATE, server.validate(b"<a/>")),
+        (BATCH, server.batch(("a.xml", UBL), ("b.xml", b"x"), ("c.xml", WRONG))),
+        (BATCH, server.batch(*[("a.xml", UBL)] * 11)),
+        *((GENERATE, server.generate(format=name)) for name in ("UBL", "CII", "ZUGFERD")),
+        (GENERATE, server.generate(lines=[])),
+    ]
+    for path, answer in asked:
+        answer.request.read()
+        schema[path]["POST"].validate_response(answer)
+
+
+@pytest.mark.slow
+def test_any_request_is_answered_as_described(server):
+    pytest.importorskip("schemathesis")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "schemathesis.cli", "run", str(server.base.join("/openapi.json"))),
+            *("--header", f"X-API-Key: {server.client.headers['X-API-Key']}"),
+            *("--checks", ",".join(CHECKS), "--exclude-path", "/metrics"),
+            *("--max-examples", "10", "--seed", "1", "--generation-deterministic"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+
+
+def test_the_example_of_a_draft_works(server, described):
+    body = described["paths"][GENERATE]["post"]["requestBody"]["content"]["application/json"]
+    assert body["example"].keys() == DRAFT.keys()
+    assert server.generate(body["example"]).status_code == 200

