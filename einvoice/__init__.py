@@ -12,6 +12,7 @@
 This is the whole public face. What is raised is drawn in `einvoice.errors`; a finding is never raised.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from einvoice.convert import Converted, Loss, convert
@@ -30,6 +31,7 @@ from einvoice.syntax.writer import write
 from einvoice.validate import read, validate
 
 if TYPE_CHECKING:
+    from einvoice.bulk import ResultSet, validate_many
     from einvoice.draft import Draft
     from einvoice.draft import schema as draft_schema
 
@@ -46,6 +48,7 @@ __all__ = [
     "Generated",
     "Invoice",
     "Loss",
+    "ResultSet",
     "RuleError",
     "TooMuchWork",
     "UnreadableDocument",
@@ -62,14 +65,23 @@ __all__ = [
     "read",
     "report_pdf",
     "validate",
+    "validate_many",
     "write",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """What is about drafts comes when it is asked for: it needs pydantic, which judging does not."""
-    if name in ("Draft", "draft_schema"):
-        from einvoice import draft
+#: What needs pydantic, or processes, comes when it is asked for: judging one invoice needs neither.
+_LATER = {
+    "Draft": ("einvoice.draft", "Draft"),
+    "ResultSet": ("einvoice.bulk", "ResultSet"),
+    "draft_schema": ("einvoice.draft", "schema"),
+    "validate_many": ("einvoice.bulk", "validate_many"),
+}
 
-        return draft.Draft if name == "Draft" else draft.schema
+
+def __getattr__(name: str) -> Any:
+    """A name of `_LATER`."""
+    if name in _LATER:
+        module, within = _LATER[name]
+        return getattr(import_module(module), within)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

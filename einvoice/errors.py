@@ -13,6 +13,9 @@
     │   ├── EmbeddedNotUnpacked       FILE-PDF-UNPACK        the invoice is there, but cannot be decoded
     │   ├── UnsupportedEncoding       FILE-ENCODING
     │   ├── TooLarge                  FILE-SIZE
+    │   ├── NotOpened                 FILE-OPEN              of many files: this one is missing, or may not be read
+    │   ├── ArchiveNotRead            FILE-ARCHIVE           of many files: the ZIP or TAR is damaged, or too much
+    │   ├── NotJudged                 FILE-WORKER            of many files: the process that judged this one ended
     │   ├── TooDeep                   FILE-DEPTH
     │   ├── TooManyElements           FILE-ELEMENTS
     │   ├── TooMuchWork               FILE-WORK              a server gave it up
@@ -182,6 +185,30 @@ class TooLarge(UnreadableDocument):
     code = "FILE-SIZE"
     problem = "file_too_large"
     sentence = "The file is larger than {limit} bytes."
+
+
+class NotOpened(UnreadableDocument):
+    """One of many files cannot be opened; `reason` is the system's own, English. Of a single file `OSError` says it."""
+
+    code = "FILE-OPEN"
+    problem = "file_not_opened"
+    sentence = "The file cannot be opened: {reason}."
+
+
+class ArchiveNotRead(UnreadableDocument):
+    """A ZIP or TAR, or a file in one, cannot be unpacked, or not within the limits; `reason` says why, in English."""
+
+    code = "FILE-ARCHIVE"
+    problem = "archive_not_read"
+    sentence = "The archive cannot be read from here on: {reason}."
+
+
+class NotJudged(UnreadableDocument):
+    """One of many files cost the process that judged it its life, for want of memory perhaps; `reason` in English."""
+
+    code = "FILE-WORKER"
+    problem = "not_judged"
+    sentence = "The process that judged the file came to no end: {reason}."
 
 
 class TooDeep(UnreadableDocument):

@@ -20,6 +20,7 @@ NAMES = [
     "Generated",
     "Invoice",
     "Loss",
+    "ResultSet",
     "RuleError",
     "TooMuchWork",
     "UnreadableDocument",
@@ -36,11 +37,12 @@ NAMES = [
     "read",
     "report_pdf",
     "validate",
+    "validate_many",
     "write",
 ]
 HEAVY = {
-    "asyncio", "dask", "facturx", "fastapi", "html", "importlib.metadata", "ipywidgets", "json", "numpy", "pandas",
-    "pikepdf", "pydantic", "saxonche", "urllib.request", "weasyprint",
+    "asyncio", "concurrent.futures", "dask", "facturx", "fastapi", "html", "importlib.metadata", "ipywidgets", "json",
+    "multiprocessing", "numpy", "pandas", "pikepdf", "pydantic", "saxonche", "urllib.request", "weasyprint",
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from einvoice.model.group import Group, first, inside, term, terms, view
 from einvoice.model.lines import Document, Line, Period
@@ -26,6 +26,9 @@ from einvoice.model.money import (
 from einvoice.model.parties import Buyer, Delivery, Identified, Payee, Seller, TaxRepresentative
 from einvoice.model.totals import Totals
 from einvoice.model.values import Amount, Code, Date, Identifier, Text, Value, absent
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Note(Group):
@@ -249,6 +252,21 @@ class Invoice(Identified):
     def vat_total_in_tax_currency(self) -> Amount:
         """BT-111: the VAT total in the accounting currency (BT-6)."""
         return first(t.amount for t in self.tax_totals if t.amount.currency == self.tax_currency.text)
+
+    def to_frame(self, which: Literal["lines"] = "lines") -> pd.DataFrame:
+        """The lines as a pandas table, one row each, those below a line after it: see `einvoice.model.tables`.
+
+        Raises:
+            ImportError: pandas is not installed (extra "notebook").
+        """
+        from einvoice.model.tables import to_frame
+
+        return to_frame(self, which)
+
+    def _repr_html_(self) -> str:
+        from einvoice.model.shown import html
+
+        return html(self)
 
     def everywhere(self, kind: type[Group]) -> list[Any]:
         """Every group of ``kind``, wherever the document has one: at its place, below a sub line, or astray."""

@@ -153,6 +153,11 @@ class Finding:
     def __repr__(self) -> str:
         return f"<Finding {self.code}: {self.severity}, line {self.line}>"
 
+    def _repr_html_(self) -> str:
+        from einvoice.result.html import finding_html
+
+        return finding_html(self, self.lang)
+
 
 def _json(value: Any) -> Any:
     if isinstance(value, Decimal):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 _SHOWN: Final = 200
 
 # Colours are mixed from the page's own text colour, so that they suit light and dark pages alike.
-_STYLE: Final = """
+STYLE: Final = """
 .einvoice{font-size:13px;line-height:1.45;max-width:64em}
-.einvoice table{border-collapse:collapse;width:100%;margin:.5em 0}
+.einvoice table{border-collapse:collapse;width:100%;margin:.5em 0;font-size:inherit}
 .einvoice td,.einvoice th{text-align:left;vertical-align:top;padding:.35em .7em;background:none;
 border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
 .einvoice .mark{font-weight:600;white-space:nowrap;border-left:4px solid #8a8f98}
@@ -41,10 +41,16 @@ def html(result: ValidationResult, lang: Language) -> str:
     if left > 0:
         rows += f'<tr><td colspan="3">… + {left}</td></tr>'
     return (
-        f'<div class="einvoice" lang="{lang}"><style>{_STYLE}</style>'
+        f'<div class="einvoice" lang="{lang}"><style>{STYLE}</style>'
         f'<p class="{kind}"><strong>{escape(verdict(result, lang))}</strong> · {escape(title)}</p>'
         f"{_table(rows, lang)}</div>"
     )
+
+
+def finding_html(finding: Finding, lang: Language) -> str:
+    """One finding as HTML, unfolded."""
+    row = _row(finding, lang).replace("<details>", "<details open>", 1)
+    return f'<div class="einvoice" lang="{lang}"><style>{STYLE}</style>{_table(row, lang)}</div>'
 
 
 def _table(rows: str, lang: Language) -> str:

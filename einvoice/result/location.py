@@ -114,4 +114,9 @@ class _Remembered(Location):
         return xpath
 
 
+def remembered(line: int | None, column: int | None, xpath: str) -> Location:
+    """A place in a document that is not here, such as one that was written down."""
+    return _Remembered(line, column, xpath)
+
+
 NOWHERE = Location()

@@ -78,21 +78,21 @@ def to_csv(findings: Iterable[Finding], path: str | os.PathLike[str] | None, lan
     return text
 
 
-def csv_text(header: Iterable[str] | None, rows: Iterable[Iterable[Any]]) -> str:
+def csv_text(header: Iterable[str] | None, rows: Iterable[Iterable[Any]], *, sep: str = ",", decimal: str = ".") -> str:
     """A table, or a part of one without its header, as CSV (RFC 4180)."""
     file = io.StringIO(newline="")
-    writer = csv.writer(file)
+    writer = csv.writer(file, delimiter=sep)
     if header is not None:
         writer.writerow(header)
-    writer.writerows([_cell(content) for content in cells] for cells in rows)
+    writer.writerows([_cell(content, decimal) for content in cells] for cells in rows)
     return file.getvalue()
 
 
-def _cell(content: Any) -> str:
+def _cell(content: Any, decimal: str) -> str:
     """A cell as text. Documents are quoted in it, and no spreadsheet shall take what they say for a formula."""
     if content is None:
         return ""
     if isinstance(content, Decimal):
-        return format(content, "f")
+        return format(content, "f").replace(".", decimal)
     text = str(content)
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

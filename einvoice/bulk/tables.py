@@ -1,0 +1,148 @@
+"""Results as tables: for pandas, as CSV, as Parquet."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from einvoice.bulk.record import VERDICTS, FileResult
+from einvoice.result import table
+from einvoice.result.texts import Language
+from einvoice.result.words import NUMBERS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FINDINGS: Final = ("file", *table.COLUMNS)
+FILES: Final = (
+    "file",
+    "sha256",
+    "seller",
+    "seller_vat",
+    "buyer",
+    "number",
+    "date",
+    "currency",
+    "net",
+    "vat",
+    "gross",
+    "syntax",
+    "profile",
+    "version",
+    "verdict",
+    "errors",
+    "warnings",
+    "information",
+)
+_AMOUNTS: Final = ("net", "vat", "gross")
+_COUNTS: Final = ("errors", "warnings", "information")
+_DECIMALS: Final = 6  # of amounts in Parquet; EN 16931 has two
+_TEXTS: Final = {
+    "findings": ("terms", "explanation", "fix", "xpath", "override_reason", "notes"),
+    "files": ("file", "sha256", "seller", "seller_vat", "buyer", "number"),
+}
+_CATEGORIES: Final = {
+    "findings": ("file", "code", "layer", "section", "bt_field", "title"),
+    "files": ("currency", "syntax", "profile", "version"),
+}
+
+
+def to_frame(files: Iterable[FileResult], which: str, lang: Language) -> pd.DataFrame:
+    """The table `which` for pandas: see `ResultSet.to_frame`."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("A table needs pandas: pip install 'einvoice-toolkit[notebook]'") from error
+    columns, rows = _table(which)
+    frame = pd.DataFrame(list(rows(files, lang)), columns=list(columns))
+    kinds: dict[str, Any] = dict.fromkeys(_TEXTS[which], "str") | dict.fromkeys(_CATEGORIES[which], "category")
+    severity = pd.CategoricalDtype(["information", "warning", "fatal"], ordered=True)
+    if which == "findings":
+        kinds |= {"severity": severity, "flag": severity, "indicative": "bool", "line": "Int64", "column": "Int64"}
+        kinds |= dict.fromkeys(NUMBERS, "object")
+    else:
+        kinds |= {"verdict": pd.CategoricalDtype(list(VERDICTS), ordered=True), "date": "datetime64[s]"}
+        kinds |= dict.fromkeys(_COUNTS, "Int64") | dict.fromkeys(_AMOUNTS, "object")
+        frame["date"] = pd.array([_day(text) for text in frame["date"]], dtype="datetime64[s]")
+    return frame.astype(kinds)
+
+
+def to_csv(
+    files: Iterable[FileResult],
+    path: str | os.PathLike[str] | None,
+    which: str,
+    sep: str,
+    encoding: str,
+    lang: Language,
+) -> str:
+    """The table `which` as CSV: see `ResultSet.to_csv`."""
+    columns, rows = _table(which)
+    comma = "," if sep == ";" else "."
+    text = table.csv_text(columns, rows(files, lang), sep=sep, decimal=comma)
+    if path is not None:
+        Path(path).write_bytes(text.encode(encoding, "backslashreplace"))
+    return text
+
+
+def to_parquet(files: Iterable[FileResult], path: str | os.PathLike[str], which: str, lang: Language) -> None:
+    """The table `which` as Parquet: see `ResultSet.to_parquet`."""
+    try:
+        pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow: pip install pyarrow") from error
+    frame = to_frame(files, which, lang)
+    special: dict[str, Any] = {}
+    for name in NUMBERS if which == "findings" else ():
+        special[name] = pyarrow.array([_text(value) for value in frame[name]], pyarrow.string())
+    for name in _AMOUNTS if which == "files" else ():
+        amounts = [_fitting(number) for number in frame[name]]
+        special[name] = pyarrow.array(amounts, pyarrow.decimal128(38, _DECIMALS))
+    arrays = [
+        special[name] if name in special else pyarrow.array(frame[name], from_pandas=True) for name in frame.columns
+    ]
+    parquet.write_table(pyarrow.Table.from_arrays(arrays, names=list(frame.columns)), path)
+
+
+Rows = Callable[[Iterable[FileResult], Language], Iterator[tuple[Any, ...]]]
+
+
+def _table(which: str) -> tuple[tuple[str, ...], Rows]:
+    if which == "findings":
+        return FINDINGS, _of_findings
+    if which == "files":
+        return FILES, _of_files
+    raise ValueError(f"The tables are 'findings' and 'files', not {which!r}")
+
+
+def _of_findings(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[Any, ...]]:
+    for file in files:
+        for finding in file.findings:
+            yield file.file, *table.row(finding, lang).values()
+
+
+def _of_files(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[Any, ...]]:
+    for file in files:
+        yield tuple(getattr(file, name) for name in FILES)
+
+
+def _day(text: str) -> str | None:
+    """A date, if it is one; years of four digits are all that ISO 8601 and the types of pandas agree upon."""
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError:
+        return None
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else format(value, "f") if isinstance(value, Decimal) else str(value)
+
+
+def _fitting(number: Decimal | None) -> Decimal | None:
+    if number is None or number.adjusted() >= 38 - _DECIMALS:
+        return None
+    return number.quantize(Decimal(1).scaleb(-_DECIMALS))

@@ -1,0 +1,83 @@
+"""An invoice as a notebook shows it: who, what, how much, as plain HTML without scripts."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from einvoice.errors import quote
+from einvoice.model.terms import name
+from einvoice.model.values import Amount, Value, absent
+
+if TYPE_CHECKING:
+    from einvoice.model.invoice import Invoice
+    from einvoice.model.lines import Line
+
+_LINES: Final = 20
+_LONGEST: Final = 120
+
+# Colours are mixed from the page's own text colour, so that they suit light and dark pages alike.
+_STYLE: Final = """
+.einvoice-invoice{font-size:13px;line-height:1.45;max-width:64em}
+.einvoice-invoice table{border-collapse:collapse;margin:.5em 0;font-size:inherit}
+.einvoice-invoice td,.einvoice-invoice th{text-align:left;vertical-align:top;padding:.25em .7em;background:none;
+border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
+.einvoice-invoice .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.einvoice-invoice small{opacity:.75;white-space:nowrap}
+""".replace("\n", "")
+
+
+def html(invoice: Invoice) -> str:
+    """The invoice in its main facts, and its first lines; everything from the document is escaped."""
+    facts: tuple[tuple[str, Value], ...] = (
+        ("BT-1", invoice.number),
+        ("BT-2", invoice.issue_date),
+        ("BT-27", invoice.seller.name),
+        ("BT-31", invoice.seller.vat_identifier),
+        ("BT-44", invoice.buyer.name),
+        ("BT-24", invoice.specification),
+        ("BT-109", invoice.totals.net),
+        ("BT-110", invoice.vat_total),
+        ("BT-112", invoice.totals.gross),
+        ("BT-115", invoice.totals.due),
+    )
+    rows = "".join(_fact(number, value) for number, value in facts if value is not absent)
+    return (
+        f'<div class="einvoice-invoice" lang="de"><style>{_STYLE}</style>'
+        f"<table><tbody>{rows}</tbody></table>{_lines(invoice)}</div>"
+    )
+
+
+def _fact(number: str, value: Value) -> str:
+    currency = value.currency or "" if isinstance(value, Amount) else ""
+    return (
+        f'<tr><th scope="row">{escape(name(number, "de"))} <small>{number}</small></th>'
+        f"<td>{_text(value)} {escape(quote(str(currency)))}</td></tr>"
+    )
+
+
+def _lines(invoice: Invoice) -> str:
+    if not invoice.lines:
+        return ""
+    terms = {"BT-126": "", "BT-153": "", "BT-129": "number", "BT-146": "number", "BT-131": "number"}
+    head = "".join(
+        f'<th scope="col" class="{kind}">{escape(name(term, "de"))}<br><small>{term}</small></th>'
+        for term, kind in terms.items()
+    )
+    rows = "".join(_line(line) for line in invoice.lines[:_LINES])
+    left = len(invoice.lines) - _LINES
+    rows += f'<tr><td colspan="{len(terms)}">… + {left}</td></tr>' if left > 0 else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _line(line: Line) -> str:
+    unit = escape(quote(str(line.quantity.unit)))
+    return (
+        f"<tr><td>{_text(line.identifier)}</td><td>{_text(line.item.name)}</td>"
+        f'<td class="number">{_text(line.quantity)} {unit}</td><td class="number">{_text(line.price.net)}</td>'
+        f'<td class="number">{_text(line.net_amount)}</td></tr>'
+    )
+
+
+def _text(value: Value) -> str:
+    return escape(quote(str(value), most=_LONGEST))

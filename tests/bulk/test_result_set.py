@@ -1,0 +1,416 @@
+"""What became of many files, as tables, as text, as a page, and compared with what it was."""
+
+import csv
+import datetime
+import html.parser
+import io
+import json
+import pickle
+from decimal import Decimal
+
+import pandas as pd
+import pytest
+from corpora import UBL, numbered, planted, with_fault
+
+import einvoice
+from einvoice.bulk import ResultSet
+from einvoice.bulk.accepted import read
+
+HOSTILE = "<script>alert(1)</script>&quot;\"'"
+FILES, CODES = planted(30)
+
+
+def here(source, **options):
+    return einvoice.validate_many(source, workers=0, progress=False, **options)
+
+
+@pytest.fixture(scope="module")
+def results():
+    return here(FILES, lang="en")
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    data = UBL
+    for old in (
+        b"Lindenhof Gartenbau GmbH",
+        b"LG-2026-0417",
+        b"Stadt Hohenau",
+        b"DE123456789",
+        b"2026-05-04",
+        b"Lavendel",
+    ):
+        assert old in data
+        data = data.replace(old, HOSTILE.replace("&", "&amp;").replace("<", "&lt;").encode())
+    return data
+
+
+# ---------------------------------------------------------------- a sequence
+
+
+def test_files_are_found_by_number_by_name_and_in_parts(results):
+    name = next(iter(CODES))
+    assert results[name].file == name
+    assert name in results
+    assert "no such file" not in results
+    assert results[0].file == next(iter(FILES))
+    assert results[-1] in results
+    assert [file.file for file in results[3:6]] == list(FILES)[3:6]
+    with pytest.raises(KeyError):
+        results["no such file"]
+    with pytest.raises(IndexError):
+        results[30]
+
+
+def test_files_are_chosen_by_verdict_and_code(results):
+    chosen = results.select(code="BR-CO-10")
+    assert [file.file for file in chosen] == [name for name, code in CODES.items() if code == "BR-CO-10"]
+    assert len(results.select("valid")) == 25
+    assert len(results.select("valid", "BR-CO-10")) == 0
+
+
+def test_results_travel(results):
+    again = pickle.loads(pickle.dumps(results))
+    assert again == results
+    assert again.result(next(iter(CODES))).errors
+
+
+def test_what_is_kept_is_small(results):
+    assert sum(map(len, results._lines)) < 1000 * len(FILES)
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_a_row_for_each_finding(results):
+    frame = results.to_frame()
+    assert list(zip(frame.file, frame.code, strict=True)) == list(CODES.items())
+    assert (frame.severity >= "warning").all()
+    assert {name: str(kind) for name, kind in frame.dtypes.items() if str(kind) != "str"} == {
+        **dict.fromkeys(("file", "code", "severity", "layer", "section", "bt_field", "title", "flag"), "category"),
+        **dict.fromkeys(("line", "column"), "Int64"),
+        **dict.fromkeys(("expected", "actual", "difference"), "object"),
+        "indicative": "bool",
+    }
+    sums = frame[frame.code == "BR-CO-10"].iloc[0]
+    assert isinstance(sums.expected, Decimal)
+    assert sums.difference == abs(sums.expected - sums.actual)
+
+
+def test_the_columns_are_those_of_a_single_result(results):
+    name = next(name for name, code in CODES.items() if code == "BR-CO-10")
+    alone = einvoice.validate(FILES[name], lang="en").to_frame()
+    among = results.to_frame()
+    assert list(among.columns) == ["file", *alone.columns]
+    assert among[among.file == name].iloc[0].to_dict() == {"file": name, **alone.iloc[0].to_dict()}
+
+
+def test_a_row_for_each_file(results):
+    frame = results.to_frame("files")
+    assert list(frame.file) == list(FILES)
+    assert dict(frame.verdict.value_counts()) == results.verdicts
+    assert {name: str(kind) for name, kind in frame.dtypes.items() if str(kind) != "str"} == {
+        "date": "datetime64[s]",
+        **dict.fromkeys(("currency", "syntax", "profile", "version", "verdict"), "category"),
+        **dict.fromkeys(("net", "vat", "gross"), "object"),
+        **dict.fromkeys(("errors", "warnings", "information"), "Int64"),
+    }
+    valid = frame[frame.verdict == "valid"]
+    assert set(valid.net) == {Decimal("359.00"), Decimal("250.00")}
+    assert set(valid.net + valid.vat - valid.gross) == {Decimal(0)}
+    assert pd.Timestamp("2026-05-04") in set(valid.date)
+    assert frame[frame.file == next(n for n, c in CODES.items() if c == "SCHEMA-VALUE-DATE")].date.isna().all()
+    with pytest.raises(ValueError, match="'findings' and 'files'"):
+        results.to_frame("lines")
+
+
+def test_tables_of_nothing_have_their_types():
+    empty = here([])
+    full = here(FILES)
+    for which in ("findings", "files"):
+        assert len(empty.to_frame(which)) == 0
+        assert list(empty.to_frame(which).columns) == list(full.to_frame(which).columns)
+    assert repr(empty) == "<ResultSet: 0 files>"
+    assert str(empty) == "0 Dateien"
+    assert empty._repr_html_()
+
+
+def test_csv_that_a_german_excel_opens(results, tmp_path):
+    results.to_csv(tmp_path / "a.csv", sep=";", encoding="utf-8-sig", lang="de")
+    data = (tmp_path / "a.csv").read_bytes()
+    assert data.startswith(b"\xef\xbb\xbf")
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), delimiter=";"))
+    assert [row["code"] for row in rows] == list(CODES.values())
+    sums = next(row for row in rows if row["code"] == "BR-CO-10")
+    assert (sums["expected"], sums["actual"], sums["difference"]) == ("368,99", "369,00", "0,01")
+    results.to_csv(tmp_path / "b.csv", "files", sep="\t", encoding="cp1252")
+    (first, *_) = csv.DictReader(io.StringIO((tmp_path / "b.csv").read_text("cp1252"), newline=""), delimiter="\t")
+    assert first["gross"] == "415.33"
+
+
+def test_csv_says_what_the_frame_says(results):
+    for which in ("findings", "files"):
+        rows = list(csv.DictReader(io.StringIO(results.to_csv(which=which), newline="")))
+        frame = results.to_frame(which)
+        assert list(rows[0]) == list(frame.columns)
+        assert [row["file"] for row in rows] == list(frame.file)
+
+
+def test_csv_is_no_formula():
+    results = here([("=cmd.xml", UBL.replace(b"LG-2026-0417", b"=1+1"))])
+    (row,) = csv.DictReader(io.StringIO(results.to_csv(which="files"), newline=""))
+    assert (row["file"], row["number"]) == ("'=cmd.xml", "'=1+1")
+
+
+def test_parquet_needs_pyarrow(results, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ImportError, match="pip install pyarrow"):
+        results.to_parquet(tmp_path / "a.parquet")
+
+
+def test_parquet_keeps_numbers_exact(results, tmp_path):
+    pytest.importorskip("pyarrow")
+    wide = UBL.replace(b'"EUR">415.33', b'"EUR">' + b"9" * 35 + b".25", 1)
+    for number, some in enumerate((results, here([("a.xml", wide)]), here([]))):
+        some.to_parquet(tmp_path / f"{number}.parquet", "files")
+        some.to_parquet(tmp_path / f"{number}f.parquet")
+    files = pd.read_parquet(tmp_path / "0.parquet")
+    assert set(files[files.verdict == "valid"].net) == {Decimal("359.00"), Decimal("250.00")}
+    findings = pd.read_parquet(tmp_path / "0f.parquet")
+    assert list(findings.code) == list(CODES.values())
+    assert "368.99" in set(findings.expected)
+
+
+# ---------------------------------------------------------------- text and pages
+
+
+def test_the_summary_names_the_most_frequent(results):
+    overview = results.summary()
+    assert (overview.files, overview.findings) == (30, len(CODES))
+    assert {it.code: it.files for it in overview.codes} == {
+        code: list(CODES.values()).count(code) for code in CODES.values()
+    }
+    assert str(overview).startswith("30 files: 25 valid, 4 not valid, 1 not readable\n")
+    assert overview.to_frame().files.sum() == len(CODES)
+    assert str(results) == str(overview) == repr(overview)
+    assert repr(results) == "<ResultSet: 30 files: 25 valid, 4 invalid, 1 unreadable>"
+
+
+class _Tags(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes, self.text = [], [], ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def parsed(page):
+    tags = _Tags()
+    tags.feed(page)
+    return tags
+
+
+def test_no_page_runs_what_an_invoice_says(hostile):
+    first = here([(HOSTILE, hostile), (f"{HOSTILE}2", b"<x/>")])
+    pages = [first, first.summary(), here([("a", UBL)]).compare(first), first.compare(here([])), einvoice.read(hostile)]
+    pages += [einvoice.validate(hostile), *first[0].findings, *first[1].findings]
+    for thing in pages:
+        page = parsed(thing._repr_html_())
+        assert not {"script", "img", "iframe", "object", "link", "a"} & set(page.tags)
+        assert not [name for name, _ in page.attributes if name.startswith("on") or name in ("src", "href")]
+        assert "alert(1)" not in "".join(value or "" for _, value in page.attributes)
+
+
+def test_the_page_of_an_invoice_shows_its_facts():
+    page = parsed(einvoice.read(UBL)._repr_html_())
+    for fact in ("LG-2026-0417", "Lindenhof Gartenbau GmbH", "DE123456789", "415.33", "Lavendel im Topf", "BT-112"):
+        assert fact in page.text
+
+
+def test_the_page_of_a_finding_is_unfolded():
+    (finding,) = einvoice.validate(with_fault("BR-CO-10", UBL), lang="en").findings
+    page = parsed(finding._repr_html_())
+    assert ("open", None) in page.attributes
+    assert finding.title() in page.text
+    assert finding.fix() in page.text
+
+
+def test_nothing_that_is_shown_changes_from_run_to_run(tmp_path):
+    path = tmp_path / "a.xml"
+    path.write_bytes(with_fault("BR-CO-10", UBL))
+    results = here([path])
+    shown = [results, results[0], results.summary(), results.compare(here([])), results.compare(here([])).new[0]]
+    for thing in shown:
+        said = repr(thing) + str(thing) + getattr(thing, "_repr_html_", str)()
+        assert str(tmp_path) not in said
+        assert "0x" not in said
+        assert results[0].sha256 not in repr(thing)
+
+
+# ---------------------------------------------------------------- compared
+
+
+def test_nothing_has_changed_where_nothing_has(results, tmp_path):
+    results.save(tmp_path / "a.jsonl")
+    assert ResultSet.load(tmp_path / "a.jsonl") == results
+    comparison = here(FILES, lang="en").compare(tmp_path / "a.jsonl")
+    assert not comparison
+    assert len(comparison.same) == len(CODES)
+    results.assert_same(tmp_path / "a.jsonl")
+
+
+def test_what_has_changed_is_told():
+    wrong, late = with_fault("BR-CO-10", UBL), with_fault("SCHEMA-VALUE-DATE", UBL)
+    before = here({"a": wrong, "b": UBL, "c": late, "gone": wrong}, lang="en")
+    after = here({"a": UBL, "b": wrong, "c": late, "new": late}, lang="en")
+    told = after.compare(before)
+    assert [(it.file, it.finding.code) for it in told.fixed] == [("a", "BR-CO-10")]
+    assert [(it.file, it.finding.code) for it in told.new] == [("b", "BR-CO-10"), ("new", "SCHEMA-VALUE-DATE")]
+    assert [(it.file, it.finding.code) for it in told.same] == [("c", "SCHEMA-VALUE-DATE")]
+    assert told.turned == (("a", "invalid", "valid"), ("b", "valid", "invalid"))
+    assert (told.missing, told.added) == (("gone",), ("new",))
+    frame = told.to_frame()
+    assert list(frame.change) == ["fixed", "new", "new", "same"]
+    with pytest.raises(AssertionError) as raised:
+        after.assert_same(before)
+    said = str(raised.value)
+    for part in ("b: BR-CO-10 (line 113, BT-106)", "a: not valid → valid", "gone", "new files", "fixed findings: 1"):
+        assert part in said
+
+
+def test_files_that_are_named_anew_are_matched_by_number():
+    before = here({f"2026-10/{n}.xml": numbered(n, with_fault("BR-CO-10", UBL)) for n in range(3)})
+    after = here({f"2026-11/{n}.xml": numbered(n, with_fault("BR-CO-10", UBL)) for n in range(3)})
+    assert len(after.compare(before).missing) == 3
+    assert not after.compare(before, by="number")
+    after.assert_same(before, by="number")
+    with pytest.raises(ValueError, match="'file' or 'number'"):
+        after.compare(before, by="date")
+
+
+def test_results_that_are_not_whole_are_not_the_same(results):
+    part = ResultSet(results._lines, results.made_by, complete=False)
+    with pytest.raises(AssertionError, match="unterbrochen"):
+        part.assert_same(results)
+
+
+def test_long_differences_are_cut():
+    before = here({f"{n}.xml": UBL for n in range(30)})
+    with pytest.raises(AssertionError, match=r"… \+ 10") as raised:
+        here({}).assert_same(before)
+    assert len(str(raised.value).splitlines()) < 30
+
+
+# ---------------------------------------------------------------- accepted
+
+ACCEPTED = """
+[[accepted]]
+code = "BR-CO-*"
+files = "0/*"
+reason = "Rounded by the old program."
+expires = 2026-12-31
+"""
+
+
+def accepted(tmp_path, text=ACCEPTED):
+    (tmp_path / "accepted.toml").write_text(text)
+    return tmp_path / "accepted.toml"
+
+
+def test_accepted_findings_are_left_out_until_they_expire(results, tmp_path):
+    book = accepted(tmp_path)
+    name = next(name for name, code in CODES.items() if code == "BR-CO-10" and name.startswith("0/"))
+    last, over = datetime.date(2026, 12, 31), datetime.date(2027, 1, 1)
+    left = results.without(book, on=last)
+    assert name not in set(left.to_frame().file)
+    assert left[name].errors == 0
+    assert left[name].verdict == "invalid"
+    assert {file.file for file in left if file.findings} == {
+        n for n, c in CODES.items() if n[0] != "0" or c != "BR-CO-10"
+    }
+    assert results.without(book, on=over) == results
+    assert len(read(book).expired(over)) == 1
+    assert read(book).expired(last) == ()
+
+
+def test_accepted_findings_are_no_difference(tmp_path):
+    book = accepted(tmp_path, '[[accepted]]\ncode = "BR-CO-10"\nreason = "known"\n')
+    before, after = (
+        here({"a": with_fault("BR-DE-15", UBL)}),
+        here({"a": with_fault("BR-CO-10", with_fault("BR-DE-15", UBL))}),
+    )
+    with pytest.raises(AssertionError, match="BR-CO-10"):
+        after.assert_same(before)
+    after.assert_same(before, accepted=book)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x", "not TOML"),
+        ("[accepted]", "every entry begins"),
+        ("[[allowed]]\ncode = 'BR-CO-10'", "every entry begins"),
+        ("[[accepted]]\ncode = 'BR-CO-10'", "entry 1: reason is missing"),
+        ("[[accepted]]\nreason = 'x'", "entry 1: code is missing"),
+        ("[[accepted]]\ncode = 'BR-NO-10'\nreason = 'x'", "there is no code 'BR-NO-10'"),
+        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nexpires = '2026'", "expires is a day"),
+        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nexpires = 2026-01-01T00:00:00Z", "expires is a day"),
+        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nfile = 'x'", "'file' is none of code, files"),
+        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nfiles = ['x']", "files is a pattern"),
+    ],
+)
+def test_a_wrong_file_of_accepted_findings_says_what_is_wrong(tmp_path, text, said):
+    with pytest.raises(ValueError, match=said):
+        read(accepted(tmp_path, text))
+
+
+# ---------------------------------------------------------------- on disk
+
+
+def test_the_format_is_lines_of_json_with_a_version(results, tmp_path):
+    results.save(tmp_path / "a.jsonl")
+    first, *files, last = map(json.loads, (tmp_path / "a.jsonl").read_text("utf-8").splitlines())
+    assert first["einvoice_results"] == 1
+    assert [file["file"] for file in files] == list(FILES)
+    assert last == {"end": 30}
+
+
+def test_what_a_later_release_adds_is_passed_over(results, tmp_path):
+    results.save(tmp_path / "a.jsonl")
+    text = (tmp_path / "a.jsonl").read_text("utf-8").replace('"verdict":', '"mood":"good","verdict":')
+    (tmp_path / "a.jsonl").write_text(text, "utf-8")
+    assert list(ResultSet.load(tmp_path / "a.jsonl", lang="en")) == list(results)
+
+
+def test_lines_of_something_else_are_refused(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"einvoice_results": 1}\n{"a": 1}\n')
+    with pytest.raises(ValueError, match="does not say what became of a file"):
+        ResultSet.load(tmp_path / "a.jsonl")[0]
+
+
+# ---------------------------------------------------------------- the lines of an invoice
+
+
+def test_the_lines_of_an_invoice():
+    invoice = einvoice.read(UBL)
+    frame = invoice.to_frame("lines")
+    assert list(frame.line) == [line.identifier.text for line in invoice.lines]
+    assert sum(frame.net) == invoice.totals.line_net.number
+    assert list(frame.quantity) == [Decimal(12), Decimal("3.5"), Decimal(10)]
+    assert list(frame.unit) == ["C62", "HUR", "C62"]
+    assert str(frame.unit.dtype) == str(frame.vat_category.dtype) == "category"
+    assert list(einvoice.Invoice().to_frame().columns) == list(frame.columns)
+    with pytest.raises(ValueError, match="'lines'"):
+        invoice.to_frame("taxes")
+
+
+def test_lines_below_lines_follow_them():
+    lines = einvoice.read(UBL).lines
+    lines[0].lines = [lines[1]]
+    frame = einvoice.Invoice(lines=[lines[0], lines[2]]).to_frame()
+    assert list(zip(frame.line, frame.above, strict=True)) == [("1", ""), ("2", "1"), ("3", "")]
