@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from einvoice.errors import FindingsError
 from einvoice.model.invoice import Invoice
 from einvoice.result.container import Container
+from einvoice.result.explorable import Explorable
 from einvoice.result.finding import Finding
 from einvoice.result.original import Original
 from einvoice.result.stack import Stack
@@ -44,7 +45,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ValidationResult:
+class ValidationResult(Explorable):
     """The verdict on one document.
 
     Attributes:
