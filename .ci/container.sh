@@ -117,6 +117,7 @@ start() {
 
 look_inside() {
     podman healthcheck run einvoice >/dev/null
+    [[ $(podman exec einvoice einvoice-appliance keys list) == "ACME_1 acme business" ]] || fail "its key is not listed"
     podman exec einvoice sh -euc '
         test "$(id -u):$(id -g)" = 10001:10001
         for place in /opt/einvoice /etc /run /var /usr /; do ! touch "$place/x" 2>/dev/null; done

@@ -1,7 +1,7 @@
 """Asks a running appliance what its users would, from outside. Standard library only.
 
-smoke.py first URL KEY NOTES              every kind of request; NOTES is written
-smoke.py again URL KEY SECOND_KEY NOTES   after a restart: what NOTES tells of is still there, and for KEY alone
+`smoke.py first URL KEY NOTES` asks every kind of request, and writes NOTES. After a restart `smoke.py again URL KEY
+SECOND_KEY NOTES` looks whether what they tell of is still there, and for KEY alone.
 """
 
 import json

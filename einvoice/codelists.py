@@ -33,12 +33,11 @@ def codes(name: str, version: str | None = None, syntax: str | None = None) -> f
 @functools.cache
 def ordered(name: str, version: str | None = None, syntax: str | None = None) -> tuple[str, ...]:
     """The codes of a list as ``codes`` has them, in the order of the official list."""
-    release = _release(version) if version else None
     syntax = syntax.lower() if syntax else None
     return tuple(
         row["code"]
         for row in _rows(name)
-        if _holds(row["since"], row["until"], release) and (not syntax or row.get("only") in (None, "", syntax))
+        if holds(row["since"], row["until"], version) and (not syntax or row.get("only") in (None, "", syntax))
     )
 
 
@@ -56,12 +55,19 @@ def _rows(name: str) -> tuple[dict[str, str], ...]:
     return rows
 
 
-def _holds(since: str, until: str, release: Release | None) -> bool:
-    if release is None:
+def holds(since: str, until: str, version: str | None) -> bool:
+    """Whether what holds from one release on and no longer in another holds in ``version``; None is the newest.
+
+    >>> holds("1.3.7", "1.3.10", "1.3.9"), holds("", "1.3.10", "1.3.10"), holds("", "1.3.10", None)
+    (True, False, False)
+    """
+    if version is None:
         return not until
+    release = _release(version)
     return (not since or _release(since) <= release) and (not until or release < _release(until))
 
 
+@functools.cache
 def _release(version: str) -> Release:
     """A release as something to order by: 1.3.6a comes after 1.3.6 and before 1.3.7."""
     return tuple((int(number), letters) for number, letters in _PART.findall(version))

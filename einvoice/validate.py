@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import hashlib
 import logging
@@ -14,7 +15,6 @@ from typing import Any, Final, cast
 from lxml import etree
 
 from einvoice import errors
-from einvoice.data import rules_folder
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Value
@@ -36,11 +36,12 @@ from einvoice.result import (
     Status,
     ValidationResult,
 )
-from einvoice.rulebook import engine
+from einvoice.result.differences import Difference, compare
+from einvoice.rulebook import engine, releases
 from einvoice.rulebook.catalog import entry
+from einvoice.rulebook.releases import Release
 from einvoice.rulebook.rule import Fired, Rule
 from einvoice.rulebook.sections import section
-from einvoice.rulebook.versions import Version, read_ruleset
 from einvoice.syntax import overrides, reader, schema, xml
 from einvoice.syntax.detect import Identity, as_facturx, identify, specifications
 from einvoice.syntax.rules.notes import Notes, SyntaxHit
@@ -56,7 +57,6 @@ _MOST_OF_A_CODE: Final = 100
 """So often a rule about elements is told of at most; a broken export repeats itself."""
 _NOT_USED: Final = "PROFILE-NOT-USED"
 """Told only where no other rule objects to the element."""
-_CURRENT: Final = "xrechnung-3.0"
 _SCHEMAS: Final = {
     "UBL": ({"de": "XML-Schema von UBL", "en": "XML schema of UBL"}, "2.1"),
     "CII": ({"de": "XML-Schema von CII", "en": "XML schema of CII"}, "D16B"),
@@ -91,6 +91,7 @@ def validate(
     mode: Mode = "current",
     profile: str | None = None,
     ruleset: str | None = None,
+    as_of: datetime.date | None = None,
 ) -> ValidationResult:
     """Judge an invoice by its XML schema and by the rules of the specification that it declares.
 
@@ -99,11 +100,14 @@ def validate(
     Args:
         source: a path, bytes, or a binary file; UBL or CII, or a PDF with CII embedded.
         lang: language of the texts, "de" or "en"; the findings can still be asked for the other one.
-        mode: "current" judges by the rules of today; "compatibility" does too as long as no older ones are part of
-            this version, and says so.
+        mode: "current" judges by the rules of today; "compatibility" by the last ones for the specification that the
+            document declares, and tells in `differences` what today's would find differently.
         profile: "xrechnung" judges by EN 16931 and XRechnung, whatever the document declares; "facturx" takes a
             document in CII that declares EN 16931 for the level EN 16931 of Factur-X, which declares the same.
-        ruleset: a release to judge by in place of the declared one, such as "xrechnung-3.0.2".
+        ruleset: the release to judge by, whatever the document declares: "xrechnung-2.0.1" (with the EN 16931 rules
+            that it was published with), "en16931-1.3.12" (without national ones).
+        as_of: judges by the releases in force on that day. Without this, `ruleset` and "compatibility" the newest
+            releases count, or those that the environment variable EINVOICE_RULESET names.
 
     Raises:
         UnreadableDocument: nobody can read it as an invoice; one of its subclasses, see `einvoice.errors`.
@@ -112,27 +116,39 @@ def validate(
     """
     started = time.perf_counter()
     _check(lang=(lang, LANGUAGES), mode=(mode, MODES))
-    _check(profile=(profile, (None, "xrechnung", "facturx")), ruleset=(ruleset, (None, *_rulesets())))
+    _check(profile=(profile, (None, "xrechnung", "facturx")))
     data, filename = xml.source_bytes(source)
     hybrid = open_hybrid(data)
     content, document = (data, xml.parse(data)) if hybrid is None else (hybrid.xml, parse(hybrid))
     identity = identify(document) if hybrid is None and profile != "facturx" else as_facturx(identify(document))
     forced = profile == "xrechnung" or ruleset is not None
     level = None if forced else level_of(identity)
-    judging = _Judging(content, identity, lang, level)
-    violations = schema.violations(document, judging.xsd)
-    notes = Notes(document.getroot(), level.name if level else "")
-    invoice = reader.read(document.getroot(), notes)
-    judging.schema(violations, invoice)
-    judging.declaration(invoice)
-    judging.level(document, violations, invoice)
-    judging.rules(invoice, notes, _layers(identity, forced))
-    judging.uncovered(invoice)
+    current = releases.pinned() or releases.newest()
+    release = _release(identity, mode, ruleset, as_of) or current
+
+    def judge(release: Release) -> tuple[_Judging, Invoice]:
+        judging = _Judging(content, identity, lang, release, level)
+        violations = schema.violations(document, judging.xsd)
+        notes = Notes(document.getroot(), level.name if level else "", dict(release.versions))
+        invoice = reader.read(document.getroot(), notes)
+        judging.schema(violations, invoice)
+        judging.declaration(invoice)
+        judging.level(document, violations, invoice)
+        judging.rules(invoice, notes, _layers(identity, release, forced))
+        judging.uncovered(invoice)
+        return judging, invoice
+
+    judging, invoice = judge(release)
     container = judging.container(data, hybrid) if hybrid else None
+    differences: tuple[Difference, ...] = ()
+    if mode == "compatibility" and release != current and release.ruleset == current.ruleset:
+        differences = compare(lambda other: judge(other)[0].sorted(), release, current)
     milliseconds = round((time.perf_counter() - started) * 1000)
-    stack = Stack(mode, _status(identity, mode), tuple(judging.layers), _national())
+    stack = Stack(mode, _status(identity, mode), tuple(judging.layers), _national(release))
     original = Original(content, invoice)
-    return ValidationResult(judging.sorted(), identity, stack, original, lang, filename, milliseconds, container)
+    return ValidationResult(
+        judging.sorted(), identity, stack, original, lang, filename, milliseconds, container, differences
+    )
 
 
 def _check(**arguments: tuple[object, Iterable[object]]) -> None:
@@ -144,11 +160,14 @@ def _check(**arguments: tuple[object, Iterable[object]]) -> None:
 class _Judging:
     """What one validation has found so far, and which layers have run."""
 
-    def __init__(self, data: bytes, identity: Identity, lang: Language, level: Level | None = None) -> None:
+    def __init__(
+        self, data: bytes, identity: Identity, lang: Language, release: Release, level: Level | None = None
+    ) -> None:
         self.layers: list[Layer] = []
         self._findings: list[Finding] = []
         self._places = Places(data)
         self._identity = identity
+        self._release = release
         self._lang = lang
         self._level = level
         self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, once somebody asks
@@ -200,7 +219,9 @@ class _Judging:
 
     def rules(self, invoice: Invoice, notes: Notes, layers: tuple[str, ...]) -> None:
         """Judge by the rules of `layers`; one that does not run to its end is an error."""
-        program, missing = (self._level.program(), ()) if self._level else _program(self._identity.syntax, layers)
+        versions = self._release.versions
+        layered = self._level and (self._level.program(versions), ())
+        program, missing = layered or _program(self._identity.syntax, layers, versions)
         if program is not None:
             self._run(program, invoice, notes)
         for name in missing:
@@ -225,7 +246,7 @@ class _Judging:
         )
 
     def _run(self, program: engine.Program, invoice: Invoice, notes: Notes) -> None:
-        published = overrides.overrides(self._identity)
+        published = overrides.overrides(self._identity, dict(self._release.versions).get(releases.NATIONAL))
         names = {layer.name for layer in program.layers}
         try:
             fires = [fired for fired in program.run(invoice) if self._layer_of(fired.rule)]
@@ -240,10 +261,10 @@ class _Judging:
             return
         self._findings += found
         if self._level is not None:
-            self.layers += self._level.layers()
+            self.layers += self._level.layers(self._release.versions)
             return
         for name, _, version, specification, date, title, sha256, count in program.layers:
-            rows, digest = _rows(self._identity.syntax, name, sha256)
+            rows, digest = _rows(self._identity.syntax, name, sha256, self._release.versions)
             self.layers.append(Layer(name, title, version, specification, date, digest, True, count + rows))
 
     def _layer_of(self, rule: Rule | SyntaxRule) -> str:
@@ -374,49 +395,59 @@ def _quotable(values: Mapping[str, object]) -> dict[str, Any]:
     }
 
 
-def _layers(identity: Identity, forced: bool) -> tuple[str, ...]:
-    """The layers of rules to judge by; with `forced` those of XRechnung whatever the document declares."""
+def _release(identity: Identity, mode: Mode, ruleset: str | None, day: datetime.date | None) -> Release | None:
+    """The release that was asked for; None for the current one."""
+    if ruleset:
+        return releases.named(ruleset)
+    if day:
+        return releases.as_of(day, releases.NATIONAL if "cius" in identity.layers else releases.CORE)
+    return releases.declared(identity.family) if mode == "compatibility" else None
+
+
+def _layers(identity: Identity, release: Release, forced: bool) -> tuple[str, ...]:
+    """The layers of rules to judge by; with `forced` those of the release whatever the document declares."""
     specification = identity.specification
-    if forced and specification.family != _CURRENT:
-        specification = specifications()[_CURRENT]
+    if forced and release.family != specification.family:
+        specification = specifications()[release.family]
     return tuple(layer for layer in specification.layers if layer != "schema")
 
 
 def _status(identity: Identity, mode: Mode) -> Status:
-    """How the declared specification stands to the current one; older ones are not there yet to be judged by."""
+    """How the declared specification stands to the current one; some older ones are not there to be judged by."""
     if identity.kind == "unknown":
         return "unknown"
     if identity.specification.current:
         return "current"
-    return "unknown" if mode == "compatibility" else "outdated"
+    there = "cius" not in identity.layers or releases.declared(identity.family)
+    return "outdated" if there or mode == "current" else "unknown"
 
 
 @functools.cache
-def _rows(syntax: str, layer: str, sha256: str) -> tuple[int, str]:
+def _rows(syntax: str, layer: str, sha256: str, versions: tuple[tuple[str, str], ...]) -> tuple[int, str]:
     """How many rules about elements a layer has, and the digest of its rule data with theirs."""
-    rows = [rule for rule in rule_table(syntax).rules if rule.layer == layer]
+    rows = [rule for rule in rule_table(syntax, releases=dict(versions)).rules if rule.layer == layer]
     told = [(rule.code, rule.context, rule.kind, rule.path, rule.argument, rule.severity) for rule in rows]
     return len(rows), hashlib.sha256(f"{sha256} {told}".encode()).hexdigest() if rows else sha256
 
 
 @functools.cache
-def _program(syntax: str, layers: tuple[str, ...]) -> tuple[engine.Program | None, tuple[str, ...]]:
+def _program(
+    syntax: str, layers: tuple[str, ...], versions: tuple[tuple[str, str], ...]
+) -> tuple[engine.Program | None, tuple[str, ...]]:
     """The rules of those layers that there are, and the names of those that there are not."""
     book = engine.rulebook()
     try:
-        return book.program(syntax, layers), ()
+        return book.program(syntax, layers, dict(versions)), ()
     except LookupError:
-        there = tuple(layer for layer in layers if len(layers) > 1 and _program(syntax, (layer,))[0])
-    return (book.program(syntax, there) if there else None), tuple(layer for layer in layers if layer not in there)
+        there = tuple(layer for layer in layers if len(layers) > 1 and _program(syntax, (layer,), versions)[0])
+    program = book.program(syntax, there, dict(versions)) if there else None
+    return program, tuple(layer for layer in layers if layer not in there)
 
 
 @functools.cache
-def _national() -> Layer:
-    """The rule set of XRechnung that is installed."""
-    ruleset = read_ruleset(rules_folder() / "xrechnung")
-    newest: Version = ruleset.versions[-1]
-    return Layer("cius", ruleset.title, newest.name, newest.specification, newest.date)
-
-
-def _rulesets() -> tuple[str, ...]:
-    return (f"xrechnung-{_national().specification}",)
+def _national(release: Release) -> Layer:
+    """The rule set of XRechnung that is chosen, or else the newest one."""
+    if release.ruleset != releases.NATIONAL:
+        release = releases.newest()
+    title = releases.title(release.ruleset)
+    return Layer("cius", title, release.version, release.specification, release.date)

@@ -248,7 +248,7 @@ def test_a_wrong_override_is_named(monkeypatch, tmp_path, content, message):
     (tmp_path / "overrides.toml").write_text(content)
     monkeypatch.setattr(overrides, "rules_folder", lambda: tmp_path)
     with pytest.raises(errors.RuleError, match=message):
-        overrides._table.__wrapped__()
+        overrides._table.__wrapped__(None)
 
 
 # The overrides

@@ -183,7 +183,7 @@ def test_the_answer_says_what_was_judged_and_by_what(valid):
         assert layer["executed"] is True
         assert layer["title"]
         assert re.fullmatch("[0-9a-f]{64}", layer["sha256"])
-    assert details["compatibility"] == {"status": "current", "message": None}
+    assert details["compatibility"] == {"status": "current", "message": None, "differences": []}
     assert answer["invoice_summary"] == {
         "invoice_number": "LG-2026-0417",
         "invoice_date": "2026-05-04",

@@ -276,7 +276,7 @@ def test_a_layer_that_did_not_run_is_not_valid_even_without_findings():
 
 def test_a_published_override_changes_the_severity_and_says_why(monkeypatch):
     published = {"BR-CO-10": Override("warning", "weil es so veröffentlicht ist", "because it is published so")}
-    monkeypatch.setattr(overrides, "overrides", lambda identity: published)
+    monkeypatch.setattr(overrides, "overrides", lambda identity, release: published)
     result = einvoice.validate(WRONG_SUM)
     (finding,) = result.findings
     assert (finding.severity, finding.flag) == ("warning", "fatal")

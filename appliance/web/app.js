@@ -75,11 +75,14 @@ async function check(entries, { quietly = false } = {}) {
 
 /** Return what is to be said of each entry, as [entry, {answer}] or [entry, {problem}]. */
 async function outcomes(entries, signal) {
-  const unsent = entries.filter((entry) => unfit(entry.file));
-  const sent = entries.filter((entry) => !unfit(entry.file));
+  const told = [];
+  for (const entry of entries) {
+    const problem = await unfit(entry.file);
+    told.push(...(problem ? [[entry, { problem }]] : []));
+  }
+  const sent = entries.filter((entry) => !told.some(([unsent]) => unsent === entry));
   const single = sent.filter((entry) => entry.alone || sent.length === 1);
   const together = sent.filter((entry) => !single.includes(entry));
-  const told = unsent.map((entry) => [entry, { problem: unfit(entry.file) }]);
   for (const entry of single) {
     told.push(...(await asked([entry], async () => [await validate(key(), state.lang, entry.file, signal)])));
   }
@@ -106,14 +109,22 @@ async function asked(entries, ask) {
 }
 
 /** Return the problem of a file that need not be sent at all. */
-function unfit(file) {
+async function unfit(file) {
   const words = WORDS[state.lang];
   const limit = state.limits.max_upload_size_bytes;
   if (file.size > limit) {
     const told = words.tooLargeAbout(size(file.size, state.lang), size(limit, state.lang));
     return { code: "file_too_large", title: words.tooLarge, detail: told };
   }
-  return file.size ? null : { code: "empty_file", title: words.empty, detail: words.emptyAbout };
+  if (!file.size) {
+    return { code: "empty_file", title: words.empty, detail: words.emptyAbout };
+  }
+  try {
+    await file.slice(0, 1).arrayBuffer();
+    return null;
+  } catch {
+    return { code: "file_gone", title: words.gone, detail: words.goneAbout };
+  }
 }
 
 async function tryKey() {
@@ -144,7 +155,9 @@ async function download(entry, kind, name) {
     tell(WORDS[state.lang].fetched);
   } catch (error) {
     tell("");
-    trouble(error, () => download(entry, kind, name));
+    // A link that has ended stays ended: then the file is judged anew, which gives new links.
+    const ended = [404, 410].includes(error.problem?.status);
+    trouble(error, () => (ended ? check([entry], { quietly: true }) : download(entry, kind, name)));
   }
 }
 
@@ -254,7 +267,7 @@ function columns(entry) {
     : null;
   return el(
     "div",
-    { class: "columns" },
+    { class: entry.answer && !inOrder(entry.answer).length ? "columns clean" : "columns" },
     list,
     el(
       "section",
@@ -281,7 +294,7 @@ async function drawSource(entry) {
   }
   if (source.text === null) {
     box.hidden = true;
-    byId("source-about").textContent = source.gone ? words.xmlGone : source.inPdf ? words.xmlInPdf : words.xmlNoText;
+    byId("source-about").textContent = source.gone ? words.goneAbout : source.inPdf ? words.xmlInPdf : words.xmlNoText;
     return;
   }
   const attachment = entry.answer?.validation_details.container?.name ?? words.xml;
@@ -351,6 +364,7 @@ function trouble(error, again) {
   const { status } = error.problem;
   const wrongKey = status === 401 || status === 403;
   byId("trouble").replaceChildren(refusal(error.problem, state.lang, { again: wrongKey ? null : again }));
+  byId("trouble").scrollIntoView({ block: "nearest", behavior: "instant" });
   if (wrongKey) {
     state.waiting = state.waiting.length ? state.waiting : state.entries.map((entry) => entry.file);
     const about = byId("key-about");
@@ -436,7 +450,8 @@ function listen() {
   document.addEventListener("drop", (event) => {
     event.preventDefault();
     over(0);
-    take([...event.dataTransfer.files]);
+    const dropped = [...event.dataTransfer.items].filter((it) => it.kind === "file");
+    take(dropped.filter((it) => !it.webkitGetAsEntry()?.isDirectory).map((it) => it.getAsFile()));
   });
 }
 

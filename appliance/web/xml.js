@@ -36,8 +36,8 @@ export class XmlView {
   mark(line, column) {
     this.marked = line ? rowOf(this.rows, line, column) : -1;
     if (this.marked >= 0) {
-      const middle = (this.marked + 0.5) * this.height - this.box.clientHeight / 3;
-      this.box.scrollTo({ top: Math.max(0, middle), left: this.#indent(), behavior: "instant" });
+      const top = (this.marked + 0.5) * this.height - this.#inSight() / 3;
+      this.box.scrollTo({ top: Math.max(0, top), left: this.#indent(), behavior: "instant" });
     }
     this.draw(true);
     return this.marked >= 0;
@@ -67,6 +67,12 @@ export class XmlView {
       el("span", { class: "gutter", "aria-hidden": true }, first ? String(lines[number]) : "·"),
       el("code", {}, coloured(this.text.slice(begins[number], ends[number]), this.#insideTag(begins[number]))),
     );
+  }
+
+  /** How much of the box's height is in the window: the box may reach beyond its lower edge. */
+  #inSight() {
+    const left = window.innerHeight - this.box.getBoundingClientRect().top;
+    return left > 6 * this.height ? Math.min(left, this.box.clientHeight) : this.box.clientHeight;
   }
 
   #insideTag(place) {

@@ -19,7 +19,7 @@ _LONGEST: Final = 120
 # Colours are mixed from the page's own text colour, so that they suit light and dark pages alike.
 _STYLE: Final = """
 .einvoice-invoice{font-size:13px;line-height:1.45;max-width:64em}
-.einvoice-invoice table{border-collapse:collapse;margin:.5em 0}
+.einvoice-invoice table{border-collapse:collapse;margin:.5em 0;font-size:inherit}
 .einvoice-invoice td,.einvoice-invoice th{text-align:left;vertical-align:top;padding:.25em .7em;background:none;
 border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
 .einvoice-invoice .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
@@ -52,15 +52,18 @@ def _fact(number: str, value: Value) -> str:
     currency = value.currency or "" if isinstance(value, Amount) else ""
     return (
         f'<tr><th scope="row">{escape(name(number, "de"))} <small>{number}</small></th>'
-        f'<td class="{"number" if currency else ""}">{_text(value)} {escape(quote(str(currency)))}</td></tr>'
+        f"<td>{_text(value)} {escape(quote(str(currency)))}</td></tr>"
     )
 
 
 def _lines(invoice: Invoice) -> str:
     if not invoice.lines:
         return ""
-    terms = ("BT-126", "BT-153", "BT-129", "BT-146", "BT-131")
-    head = "".join(f'<th scope="col">{escape(name(term, "de"))} <small>{term}</small></th>' for term in terms)
+    terms = {"BT-126": "", "BT-153": "", "BT-129": "number", "BT-146": "number", "BT-131": "number"}
+    head = "".join(
+        f'<th scope="col" class="{kind}">{escape(name(term, "de"))}<br><small>{term}</small></th>'
+        for term, kind in terms.items()
+    )
     rows = "".join(_line(line) for line in invoice.lines[:_LINES])
     left = len(invoice.lines) - _LINES
     rows += f'<tr><td colspan="{len(terms)}">… + {left}</td></tr>' if left > 0 else ""

@@ -7,7 +7,7 @@ import hashlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from einvoice.data import rules_folder
 from einvoice.errors import RuleError
@@ -21,6 +21,8 @@ from einvoice.syntax.rules.table import rule_table
 
 LAYER: Final = "profile"
 _BASE: Final = "en16931"
+Versions: TypeAlias = tuple[tuple[str, str], ...]
+"""The release of each rule set; the newest of those that are not named."""
 _PROGRAM: Final = (_BASE, LAYER)
 
 
@@ -58,21 +60,21 @@ class Level:
             return ""
         return LAYER if self.alone else layer
 
-    def program(self) -> engine.Program:
-        """The rules to run; those that do not judge the level are among them."""
-        return engine.rulebook().program("CII", _PROGRAM)
+    def program(self, versions: Versions = ()) -> engine.Program:
+        """The rules to run, in certain releases; those that do not judge the level are among them."""
+        return engine.rulebook().program("CII", _PROGRAM, dict(versions))
 
-    def layers(self) -> tuple[Layer, ...]:
+    def layers(self, versions: Versions = ()) -> tuple[Layer, ...]:
         """What the validation stack says of the layers that judge the level."""
         names = (LAYER,) if self.alone else _PROGRAM
-        return tuple(self._layer(name) for name in names)
+        return tuple(self._layer(name, versions) for name in names)
 
-    def _layer(self, name: str) -> Layer:
-        program = self.program()
+    def _layer(self, name: str, versions: Versions) -> Layer:
+        program = self.program(versions)
         rules = [rule.code for rule in program.rules if self.layer_of(rule) == name]
         rows = [
             (rule.code, rule.context, rule.kind, rule.path, rule.argument, rule.severity)
-            for rule in rule_table("CII", self.name).rules
+            for rule in rule_table("CII", self.name, dict(versions)).rules
             if self.layer_of(rule) == name
         ]
         about = next(layer for layer in program.layers if layer.name == name)

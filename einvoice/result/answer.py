@@ -24,8 +24,8 @@ _NO_EN16931: Final[Mapping[Language, str]] = {
 }
 _MESSAGES: Final[Mapping[str, Mapping[Language, str]]] = {
     "outdated": {
-        "de": "Die Rechnung gibt {declared} an, eine überholte Fassung; beurteilt wurde sie nach den heutigen Regeln.",
-        "en": "The invoice declares {declared}, an outdated version; it was judged by the rules of today.",
+        "de": "Die Rechnung gibt {declared} an, eine überholte Fassung; beurteilt wurde sie nach {judged}.",
+        "en": "The invoice declares {declared}, an outdated version; it was judged by {judged}.",
     },
     "not_there": {
         "de": "Die Rechnung gibt {declared} an. Diese Fassung ist hier nicht vorhanden; beurteilt wurde nach den "
@@ -34,9 +34,21 @@ _MESSAGES: Final[Mapping[str, Mapping[Language, str]]] = {
         "rules of today.",
     },
     "unknown": {
-        "de": "Die Rechnung gibt keine bekannte Spezifikation an; beurteilt wurde sie nach den heutigen Regeln.",
-        "en": "The invoice declares no known specification; it was judged by the rules of today.",
+        "de": "Die Rechnung gibt keine bekannte Spezifikation an; beurteilt wurde sie nach {judged}.",
+        "en": "The invoice declares no known specification; it was judged by {judged}.",
     },
+}
+_DIFFERENCES: Final[Mapping[Language, tuple[str, str, str]]] = {
+    "de": (
+        "Die heutigen Regeln kommen zu denselben Befunden.",
+        "Nach den heutigen Regeln ist ein Befund anders.",
+        "Nach den heutigen Regeln sind {count} Befunde anders.",
+    ),
+    "en": (
+        "The rules of today come to the same findings.",
+        "By the rules of today one finding differs.",
+        "By the rules of today {count} findings differ.",
+    ),
 }
 
 
@@ -55,7 +67,11 @@ def answer(result: ValidationResult, lang: Language) -> dict[str, Any]:
         "validation_details": {
             "invoice_identity": _identity(result),
             "validation_stack": _stack(result, lang),
-            "compatibility": {"status": result.stack.status, "message": standing(result, lang)},
+            "compatibility": {
+                "status": result.stack.status,
+                "message": standing(result, lang),
+                "differences": [difference.to_dict(lang) for difference in result.differences],
+            },
             **({"container": result.container.to_dict(lang)} if result.container else {}),
         },
         "invoice_summary": dataclasses.asdict(result.summary),
@@ -112,4 +128,17 @@ def standing(result: ValidationResult, lang: Language) -> str | None:
     texts = _MESSAGES.get(status)
     if texts is None:
         return None
-    return texts[lang].format(declared=f"{result.identity.profile} {result.identity.version}")
+    declared = f"{result.identity.profile} {result.identity.version}"
+    message = texts[lang].format(declared=declared, judged=_judged(result.stack))
+    if result.stack.mode == "current":
+        return message
+    count = len(result.differences)
+    return f"{message} {_DIFFERENCES[lang][min(count, 2)].format(count=count)}"
+
+
+def _judged(stack: Stack) -> str:
+    """By which rules: "XRechnung 3.0.2" or "EN 16931 (1.3.16)"."""
+    national, core = stack.layer("cius"), stack.layer("en16931")
+    if national and national.executed:
+        return f"XRechnung {national.specification}"
+    return f"EN 16931 ({core.version})" if core else "EN 16931"

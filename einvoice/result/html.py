@@ -18,7 +18,7 @@ _SHOWN: Final = 200
 # Colours are mixed from the page's own text colour, so that they suit light and dark pages alike.
 STYLE: Final = """
 .einvoice{font-size:13px;line-height:1.45;max-width:64em}
-.einvoice table{border-collapse:collapse;width:100%;margin:.5em 0}
+.einvoice table{border-collapse:collapse;width:100%;margin:.5em 0;font-size:inherit}
 .einvoice td,.einvoice th{text-align:left;vertical-align:top;padding:.35em .7em;background:none;
 border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
 .einvoice .mark{font-weight:600;white-space:nowrap;border-left:4px solid #8a8f98}

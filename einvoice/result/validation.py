@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from einvoice.errors import FindingsError
 from einvoice.model.invoice import Invoice
 from einvoice.result.container import Container
+from einvoice.result.differences import Difference
 from einvoice.result.explorable import Explorable
 from einvoice.result.finding import Finding
 from einvoice.result.original import Original
@@ -57,6 +58,8 @@ class ValidationResult(Explorable):
         filename: of the file without its folder; "" where it has no name.
         processing_time_ms: how long the validation took.
         container: the PDF that the invoice came in, with a verdict of its own; None if it came as XML.
+        differences: in compatibility mode, the findings that only one has: the rules that judged the invoice, or
+            those of today.
     """
 
     findings: tuple[Finding, ...]
@@ -67,6 +70,7 @@ class ValidationResult(Explorable):
     filename: str = ""
     processing_time_ms: int = 0
     container: Container | None = None
+    differences: tuple[Difference, ...] = ()
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 _HASH: Final = 32
-_KEPT: Final = 24
+_KEPT: Final = 96
 
 
 def folder() -> Path | None:

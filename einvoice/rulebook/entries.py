@@ -79,7 +79,7 @@ def _of_rule(definition: Definition, contexts: Contexts, folder: Path) -> Iterat
             data.get("source", ""),
             definition.bound("since"),
             definition.bound("until"),
-            tuple(data.get("aliases", ())),
+            definition.aliases,
             tuple(data.get("replaces", ())),
             {syntax: it.severity for syntax, it in sentences.items()},
             {syntax: it.never for syntax, it in sentences.items() if it.never},

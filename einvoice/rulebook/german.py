@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from einvoice.model.values import BLANKS
+from einvoice.rulebook import patterns
 from einvoice.rulebook.texts import text
 from einvoice.rulebook.words import word
 
@@ -27,20 +28,34 @@ def iban_valid(x: str) -> bool:
     return int(digits) % 97 == 1
 
 
-_SKONTO = r"#SKONTO#TAGE=[0-9]+#PROZENT=[0-9]+\.[0-9]{2}(?:#BASISBETRAG=-?[0-9]+\.[0-9]{2})?#"
 _LINE_END = r"\r?\n"
 _ENTRY = r"#[^\n\r]+#"
 _REST = r"[ \t\r]*\n"
 
 
 @word()
-def skonto_valid(x: str) -> bool:
-    """BR-DE-18: each line that begins with # is a discount as XRechnung writes it, and a line end follows the last.
+def skonto_lines(x: str, pattern: str) -> bool:
+    """BR-DE-18: each line that begins with #, blanks aside, matches the pattern.
 
-    >>> skonto_valid("#SKONTO#TAGE=14#PROZENT=2.25#\\n"), skonto_valid("#SKONTO#TAGE=14#PROZENT=2.25#")
-    (True, False)
+    >>> skonto_lines("Skonto:\\n#SKONTO#", "^#SKONTO#$"), skonto_lines("#VERZUG#", "^#SKONTO#$"), skonto_lines("", "^$")
+    (True, False, True)
     """
-    lines = [line for line in map(text, re.split(_LINE_END, x)) if line.startswith("#")]
-    if not lines:
+    form = patterns.compile(pattern)
+    return all(form.search(line) for line in _lines(x))
+
+
+@word()
+def skonto_valid(x: str, pattern: str) -> bool:
+    """BR-DE-18: each line that begins with # matches the pattern, and a line end follows the last.
+
+    >>> skonto_valid("#SKONTO#\\n", "^#SKONTO#$"), skonto_valid("#SKONTO#", "^#SKONTO#$"), skonto_valid("", "^$")
+    (True, False, True)
+    """
+    if not _lines(x):
         return True
-    return all(re.fullmatch(_SKONTO, line) for line in lines) and bool(re.match(_REST, re.split(_ENTRY, x)[-1]))
+    return skonto_lines(x, pattern) and bool(re.match(_REST, re.split(_ENTRY, x)[-1]))
+
+
+def _lines(x: str) -> list[str]:
+    """The lines that begin with #."""
+    return [line for line in map(text, re.split(_LINE_END, x)) if line.startswith("#")]

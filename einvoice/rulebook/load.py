@@ -25,13 +25,14 @@ TEXTS: Final = ("title", "explanation", "fix")
 _SENTENCE: Final = {"for": str, "let": dict, "when": str, "assert": str, "terms": list, "severity": str, "never": str}
 _OVERLAY: Final = {**_SENTENCE, "code": str}
 _EXAMPLE: Final = {"about": str, "set": dict, "drop": list, "only": str, "codes": list, "ubl": dict, "cii": dict}
-_EARLIER: Final = {**_SENTENCE, "until": str, "ubl": dict, "cii": dict}
+_EARLIER: Final = {**_SENTENCE, "until": str, "codes": list, "ubl": dict, "cii": dict}
 _FILE: Final = {
     **_OVERLAY,
     "codes": dict, "layer": str, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
-    "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "earlier": list, "differs": list,
+    "formerly": dict, "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "earlier": list, "differs": list,
     "notes": list, "valid": list, "invalid": list, "examples": dict,
 }  # fmt: skip
+_FORMERLY: Final = {"code": str, "until": str, "syntax": str}
 _ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
     "earlier": _EARLIER,
     "differs": DIFFERS,
@@ -145,6 +146,17 @@ class Definition:
         return str(self.member.get(key, self.data.get(key, "")))
 
     @property
+    def formerly(self) -> Mapping[str, str]:
+        """The ``code`` that the rule had before release ``until``, perhaps in one ``syntax`` only; empty without."""
+        known: Mapping[str, str] = self.member.get("formerly", self.data.get("formerly", {}))
+        return known
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other codes of the rule, those of older releases included."""
+        return (*self.data.get("aliases", ()), *([self.formerly["code"]] if self.formerly else ()))
+
+    @property
     def versions(self) -> list[str]:
         """The newest version that has the rule, and one for each older way in which it reads."""
         known = [version.name for version in self.ruleset.versions if self.in_version(version.name)]
@@ -160,11 +172,18 @@ class Definition:
         own = syntax.lower()
         parts = [("", self.data), ("codes", self.member)]
         parts += [(f"{prefix}.{own}".lstrip("."), part[own]) for prefix, part in parts if own in part]
-        wordings = [it for it in self.data.get("earlier", ()) if self.ruleset.has("", it["until"], version)]
+        own_wordings = [it for it in self.data.get("earlier", ()) if self.code in it.get("codes", [self.code])]
+        wordings = [it for it in own_wordings if self.ruleset.has("", it["until"], version)]
         if wordings:
             earlier = min(wordings, key=lambda wording: self.ruleset.place_of(wording["until"]))
             parts += [("earlier", earlier)] + ([(f"earlier.{own}", earlier[own])] if own in earlier else [])
-        return _sentence(self.code, parts)
+        return _sentence(self._code(own, version), parts)
+
+    def _code(self, syntax: str, version: str) -> str:
+        known = self.formerly
+        if known and known.get("syntax", syntax) == syntax and self.ruleset.has("", known["until"], version):
+            return known["code"]
+        return self.code
 
 
 def read_definitions(folder: Path, ruleset: RuleSet) -> list[Definition]:
@@ -356,6 +375,9 @@ def _check_definition(definition: Definition) -> None:
             _check_version(definition, definition.bound(key), key)
     for entry in data.get("earlier", []):
         _check_version(definition, entry["until"], "earlier.until")
+    if definition.formerly:
+        check_keys(definition.formerly, _FORMERLY, file, "formerly")
+        _check_version(definition, definition.formerly.get("until", ""), "formerly.until")
     for note in definition.notes:
         for key, version in (("since", note.since), ("until", note.until)):
             if version:

@@ -241,6 +241,8 @@ SPECIAL: Final[dict[str, Lowering]] = {
     "number": number,
     "part": part,
     "same": same,
+    "skonto_lines": matches,
+    "skonto_valid": matches,
     "sum": total,
 }
 

@@ -46,9 +46,9 @@ def prove(definition: Definition, syntax: str, version: str, contexts: Contexts)
     Raises ``RuleError`` with file, key, column and a hint.
     """
     sentence = definition.sentence(syntax, version)
-    if sentence.never:
+    if sentence.never or contexts.is_silent(sentence.context, syntax, version):
         return None
-    scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")))
+    scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")), version)
     return _Proving(definition, sentence, scope).prove(definition.notes_for(syntax, version))
 
 

@@ -35,16 +35,28 @@ def entries_of_rows(folder: Path) -> Iterator[CatalogEntry]:
         return
     composer = Composer(folder)
     found: dict[str, CatalogEntry] = {}
+    for syntax, path, row in _rows(folder):
+        known = found.get(row["code"]) or composer.entry(row, path)
+        if row["until"] and not known.until:  # how an older release put it is told by nobody
+            if row["until"] == known.since:
+                found[row["code"]] = known._replace(since=row["since"])
+            continue
+        found[row["code"]] = known._replace(
+            severities={**known.severities, syntax: row["severity"]},
+            xpaths={**known.xpaths, syntax: composer.xpath(row, syntax, known)},
+        )
+    yield from found.values()
+
+
+def _rows(folder: Path) -> list[tuple[str, Path, dict[str, str]]]:
+    """All rows with their syntax and their file, those of the newest release first, then backwards."""
+    rows = []
     for syntax in SYNTAXES:
         for path in sorted(folder.glob(f"{syntax.lower()}*.csv")):
             with path.open(encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file):
-                    known = found.get(row["code"]) or composer.entry(row, path)
-                    found[row["code"]] = known._replace(
-                        severities={**known.severities, syntax: row["severity"]},
-                        xpaths={**known.xpaths, syntax: composer.xpath(row, syntax, known)},
-                    )
-    yield from found.values()
+                rows += [(syntax, path, row) for row in csv.DictReader(file)]
+    earlier = [row for row in rows if row[2]["until"]]
+    return [*(row for row in rows if not row[2]["until"]), *reversed(earlier)]
 
 
 class Composer:
@@ -81,6 +93,8 @@ class Composer:
             terms,
             {lang: {name: filled(texts[lang][name], words[lang]) for name in TEXTS} for lang in LANGUAGES},
             f"{FOLDER}/{file.name}",
+            since=row["since"],
+            until=row["until"],
             examples={
                 lang: (filled(texts[lang]["example"], words[lang]),) for lang in LANGUAGES if "example" in texts[lang]
             },

@@ -9,20 +9,22 @@ from typing import Any, NamedTuple
 from einvoice.errors import RuleError
 
 _KEYS = {"layer", "title", "versions", "source"}
-_VERSION_KEYS = {"version", "date", "specification", "en16931"}
+_VERSION_KEYS = {"version", "date", "valid_from", "specification", "en16931"}
 
 
 class Version(NamedTuple):
     """One release of a rule set.
 
     ``specification`` is the version of the specification that it judges (XRechnung 3.0.2), where that is numbered
-    apart; ``en16931`` the release of the EN 16931 rules that it was published with.
+    apart; ``en16931`` the release of the EN 16931 rules that it was published with. ``valid_from`` is the day from
+    which invoices are judged by it, where that is not the date of its publication.
     """
 
     name: str
     date: str
     specification: str = ""
     en16931: str = ""
+    valid_from: str = ""
 
 
 class RuleSet(NamedTuple):
@@ -75,7 +77,7 @@ def _version(entry: dict[str, Any], file: str) -> Version:
     _known(entry, _VERSION_KEYS, file, "versions")
     if not isinstance(entry.get("version"), str):
         raise RuleError("each needs a version, as text", file=file, key="versions")
-    texts = {key: str(entry.get(key, "")) for key in ("date", "specification", "en16931")}
+    texts = {key: str(entry.get(key, "")) for key in sorted(_VERSION_KEYS - {"version"})}
     return Version(entry["version"], **texts)
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from einvoice import errors
+from einvoice.codelists import holds
 from einvoice.data import rules_folder
 from einvoice.syntax.detect import Identity, specifications
 
@@ -22,23 +23,27 @@ class Override:
     reason_en: str
 
 
-def overrides(identity: Identity) -> Mapping[str, Override]:
+def overrides(identity: Identity, release: str | None = None) -> Mapping[str, Override]:
     """Return the published overrides for a document, by rule code; none for most specifications.
+
+    `release` is that of the XRechnung rules; None is the newest.
 
     Raises:
         errors.RuleError: `rules/overrides.toml` is wrong.
     """
-    return _table().get((identity.specification.name, identity.root), {})
+    return _table(release).get((identity.specification.name, identity.root), {})
 
 
 @cache
-def _table() -> Mapping[tuple[str, str], Mapping[str, Override]]:
-    """The overrides by specification and root element."""
+def _table(release: str | None) -> Mapping[tuple[str, str], Mapping[str, Override]]:
+    """The overrides of a release by specification and root element."""
     file = rules_folder() / "overrides.toml"
     with file.open("rb") as source:
         entries = tomllib.load(source)["override"]
     table: dict[tuple[str, str], dict[str, Override]] = {}
     for entry in entries:
+        if not holds(entry.get("since", ""), entry.get("until", ""), release):
+            continue
         override = Override(entry["level"], entry["de"], entry["en"])
         for name in entry["specifications"]:
             if name not in specifications():

@@ -269,6 +269,28 @@ def test_what_is_wrong_with_an_unreadable_file_is_said_in_words(opened):
     page.complaints.clear()  # the browser's own line about the status 422
 
 
+def test_a_file_is_dropped(page):
+    page.page.evaluate(
+        """(text) => {
+            const dataTransfer = new DataTransfer();
+            dataTransfer.items.add(new File([text], 'gezogen.xml'));
+            document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+        }""",
+        WRONG.decode(),
+    )
+    page.page.wait_for_selector("#verdict")
+    assert page.text(".filename") == "gezogen.xml"
+
+
+def test_a_file_that_changed_meanwhile(page, tmp_path):
+    (tmp_path / "a.xml").write_bytes(CII)
+    page.page.set_input_files("#files", tmp_path / "a.xml")
+    page.page.get_by_role("heading", name="Gültig").wait_for()
+    (tmp_path / "a.xml").unlink()
+    page.page.click("[data-lang=en]")
+    page.page.get_by_role("heading", name="The file can no longer be read").wait_for()
+
+
 def test_files_wait_for_the_key(opened):
     page = opened(key=False)
     page.page.set_input_files("#files", [{"name": "a.xml", "mimeType": "text/xml", "buffer": CII}])

@@ -15,6 +15,7 @@ from einvoice.syntax.rules.kinds import Found, Occurrences, at_once, kind, toget
 from einvoice.syntax.rules.nodes import below, text, texts
 from einvoice.syntax.rules.rule import SyntaxRule
 
+_EIGHT: Final = re.compile(r"[0-9]{8}")
 _DATE: Final = re.compile(rf"[{BLANKS}]*\d{{4}}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])[{BLANKS}]*")
 _INDICATOR: Final = qualified("ram:ChargeIndicator")
 _BILLED: Final = tuple(
@@ -115,6 +116,11 @@ def of_party(identifier: Any) -> bool:
     return not _inside(identifier, "ram:SpecifiedTradeProduct") and not _inside(identifier, "ram:ShipToTradeParty")
 
 
+def of_no_product(identifier: Any) -> bool:
+    """Not of an item, whose identifier has a rule of its own."""
+    return not _inside(identifier, "ram:SpecifiedTradeProduct")
+
+
 def of_no_registration(identifier: Any) -> bool:
     """Not the number of a tax registration."""
     return not _inside(identifier, "ram:SpecifiedTaxRegistration")
@@ -133,6 +139,14 @@ def _inside(element: Any, name: str) -> bool:
 def date(rule: SyntaxRule, dates: Found) -> Found:
     """The text is a date, written as YYYYMMDD."""
     return [element for element in dates if _DATE.fullmatch(text(element)) is None]
+
+
+@at_once
+def eight_digits(rule: SyntaxRule, dates: Found) -> Found:
+    """The text is eight digits, or has them somewhere if ``argument`` is ``within``; they may be no date."""
+    if rule.argument == "within":
+        return [element for element in dates if _EIGHT.search(text(element)) is None]
+    return [element for element in dates if _EIGHT.fullmatch(text(element).strip(BLANKS)) is None]
 
 
 @kind

@@ -220,4 +220,4 @@ def said(rule: SyntaxRule, node: Any) -> str:
 
 
 def _codes(rule: SyntaxRule) -> frozenset[str]:
-    return codes(rule.argument, syntax=rule.syntax)
+    return codes(rule.argument, rule.release, rule.syntax)

@@ -12,6 +12,7 @@ from einvoice.syntax.rules import kinds
 from einvoice.syntax.rules.kinds import Occurrences
 from einvoice.syntax.rules.places import Place, Places, Watch, places
 from einvoice.syntax.rules.rule import Conditions, SyntaxRule
+from einvoice.syntax.rules.table import NEWEST, Releases
 from einvoice.syntax.tables import table_of
 
 _Noted: TypeAlias = list[tuple[Watch, list[Any]]]
@@ -69,14 +70,14 @@ class Notes:
     """What the reader notes of a document for the syntax rules.
 
     ``root`` is the root element of the document that will be read, ``level`` the level of Factur-X whose rules are
-    judged beside those of the syntax, if any. ``elements`` are those at watched places;
+    judged beside those of the syntax, if any, ``releases`` those to judge by. ``elements`` are those at watched places;
     ``attributes`` those with a watched attribute.
     """
 
     __slots__ = ("_root", "attributes", "elements", "places")
 
-    def __init__(self, root: Any, level: str = "") -> None:
-        self.places: Places = places(table_of(root.tag).syntax, watched=True, level=level)
+    def __init__(self, root: Any, level: str = "", releases: Releases = NEWEST) -> None:
+        self.places: Places = places(table_of(root.tag).syntax, watched=True, level=level, releases=releases)
         self.elements: defaultdict[Place, list[Any]] = defaultdict(list)
         self.attributes: defaultdict[tuple[Place, str], list[Any]] = defaultdict(list)
         self._root = root

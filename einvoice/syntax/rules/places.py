@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from einvoice.syntax.binding import UNBOUND, State, Table
 from einvoice.syntax.rules import kinds
 from einvoice.syntax.rules.rule import SyntaxRule
-from einvoice.syntax.rules.table import Node, RuleTable, rule_table
+from einvoice.syntax.rules.table import NEWEST, Node, Releases, RuleTable, rule_table
 from einvoice.syntax.tables import table
 
 LIMIT: Final = 10_000
@@ -114,16 +114,17 @@ def _enough(watch: Watch) -> int:
     return kinds.enough(watch.rule) if watch.rule.is_plain and not watch.opens else 1
 
 
-_PLACES: Final[dict[tuple[str, bool, str], Places]] = {}
+_PLACES: Final[dict[tuple[object, ...], Places]] = {}
 
 
-def places(syntax: str, watched: bool, level: str = "") -> Places:
+def places(syntax: str, watched: bool, level: str = "", releases: Releases = NEWEST) -> Places:
     """The places of ``UBL`` or ``CII``, with or without what its rules and those of a level of Factur-X want to know.
 
     Ask once a document: places that are full are kept to the end of the document that filled them, no longer.
     """
-    known = _PLACES.get((syntax, watched, level))
+    key = (syntax, watched, level, *releases.items())
+    known = _PLACES.get(key)
     if known is None or known.is_full:
-        rules = rule_table(syntax, level) if watched else None
-        known = _PLACES[syntax, watched, level] = Places(table(syntax), rules)
+        rules = rule_table(syntax, level, releases) if watched else None
+        known = _PLACES[key] = Places(table(syntax), rules)
     return known

@@ -49,6 +49,8 @@ class SyntaxRule:
     ``argument`` is what the kind needs besides: a number, a value, a condition, the name of an element. ``severity`` is
     the flag of the official artefact, fatal or warning. ``order`` is the number of the row among all of its syntax.
     ``table`` is the table it stands in: an element belongs to one context only in each.
+    ``since`` is the first release that has the row, ``until`` the first that no longer has it, ``release`` the one to
+    judge by; None is the newest.
     """
 
     order: int
@@ -60,6 +62,9 @@ class SyntaxRule:
     path: str
     argument: str
     severity: str
+    since: str = ""
+    until: str = ""
+    release: str | None = None
 
     @property
     def layer(self) -> str:

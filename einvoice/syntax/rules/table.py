@@ -10,16 +10,21 @@ from __future__ import annotations
 import csv
 import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
+from einvoice.codelists import holds
 from einvoice.data import rules_folder
 from einvoice.syntax.rules import kinds
 from einvoice.syntax.rules.rule import LEVELS, Name, Path, SyntaxRule, words
 
-TABLES: Final = ("", "codes", "national")
+NATIONAL: Final = "national"
+TABLES: Final = ("", "codes", NATIONAL)
 """The tables of a syntax: ``ubl.csv``, ``ubl-codes.csv`` …; each is what the artefacts call a pattern."""
+Releases: TypeAlias = Mapping[str, str]
+"""The release to judge by, by rule set; the newest of those that are not named."""
+NEWEST: Final[Releases] = {}
 
 
 @dataclass(slots=True, eq=False)
@@ -117,30 +122,44 @@ class RuleTable:
             context.opened_by.append(rule)
 
 
+def rule_table(syntax: str, level: str = "", releases: Releases = NEWEST) -> RuleTable:
+    """The rules of ``UBL`` or ``CII``, with those of a level of Factur-X (``minimum`` …), in certain releases.
+
+    They are read when first asked for.
+    """
+    return _rule_table(syntax, level, releases.get("en16931"), releases.get("xrechnung"))
+
+
 @functools.cache
-def rule_table(syntax: str, level: str = "") -> RuleTable:
-    """The rules of ``UBL`` or ``CII``, with those of a level of Factur-X (``minimum`` …); read when first asked for."""
+def _rule_table(syntax: str, level: str, core: str | None, national: str | None) -> RuleTable:
     words(syntax)
     if level:
         words(LEVELS)
-    rows = itertools.chain(_rows(syntax), _rows_of_level(level) if level else ())
-    return RuleTable(SyntaxRule(order, syntax, *row) for order, row in enumerate(rows))
+    return RuleTable(_in_force(syntax, level, core, national))
 
 
-def _rows(syntax: str) -> Iterator[list[str]]:
-    """The rows of all tables of a syntax, each after the name of its table."""
+def _in_force(syntax: str, level: str, core: str | None, national: str | None) -> Iterator[SyntaxRule]:
+    for order, row in enumerate(itertools.chain(rows(syntax), _rows_of_level(level) if level else ())):
+        rule = SyntaxRule(order, syntax, *row)
+        rule.release = national if rule.table == NATIONAL else core
+        if holds(rule.since, rule.until, rule.release):
+            yield rule
+
+
+def rows(syntax: str) -> Iterator[list[str]]:
+    """The rows of all tables of a syntax in all releases, each after the name of its table."""
     for name in TABLES:
         file = "-".join((syntax.lower(), *filter(None, (name,))))
         with (rules_folder() / "syntax" / f"{file}.csv").open(encoding="utf-8", newline="") as table:
-            rows = csv.reader(table)
-            next(rows)
-            yield from ([name, *row] for row in rows)
+            content = csv.reader(table)
+            next(content)
+            yield from ([name, *row] for row in content)
 
 
 def _rows_of_level(level: str) -> Iterator[list[str]]:
     """The rows of the tables of ``rules/levels`` that hold in a level of Factur-X, each after the name of its table."""
     for name in ("rows", "rules"):
         with (rules_folder() / "levels" / f"{name}.csv").open(encoding="utf-8", newline="") as table:
-            rows = csv.reader(table)
-            next(rows)
-            yield from ([f"{LEVELS}-{name}", *row] for *row, levels in rows if level in levels.split(" "))
+            content = csv.reader(table)
+            next(content)
+            yield from ([f"{LEVELS}-{name}", *row] for *row, levels in content if level in levels.split(" "))

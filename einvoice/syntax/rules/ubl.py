@@ -27,6 +27,11 @@ def credit_note(root: Any) -> bool:
     return bool(root.tag == qualified("cn:CreditNote"))
 
 
+def of_invoice(element: Any) -> bool:
+    """Part of an invoice, not of a credit note."""
+    return not credit_note(element.getroottree().getroot())
+
+
 def allowance(element: Any) -> bool:
     """An allowance, not a charge."""
     return _indicated(element, _FALSE)
@@ -135,7 +140,7 @@ def another_payee(rule: SyntaxRule, occurrences: Occurrences) -> Iterator[Any]:
 @at_once
 def in_currency(rule: SyntaxRule, amounts: Found) -> Found:
     """The currency of the amount is one of the list ``argument``; an amount without one has none of them."""
-    known = codes(rule.argument)
+    known = codes(rule.argument, rule.release)
     return [amount for amount in amounts if collapse(amount.get("currencyID", "")) not in known]
 
 
@@ -158,8 +163,18 @@ def listed_subject(rule: SyntaxRule, notes: Found) -> Found:
     The artefact looks for them in the list written as one text, so that the end of one code and the beginning of the
     next would do too.
     """
-    known = f" {' '.join(ordered(rule.argument, syntax=rule.syntax))} "
+    known = f" {' '.join(ordered(rule.argument, rule.release, rule.syntax))} "
     return [note for note in notes if len(subject := _subject(text(note))) == 3 and subject not in known]
+
+
+@at_once
+def listed_part(rule: SyntaxRule, notes: Found) -> Found:
+    """What stands between the first two number signs of a note is a part of the list ``argument``, of any length.
+
+    With a single number sign that is nothing, which is a part of every list.
+    """
+    known = f" {' '.join(ordered(rule.argument, rule.release, rule.syntax))} "
+    return [note for note in notes if _subject(text(note)) not in known]
 
 
 def _subject(note: str) -> str:

@@ -1,0 +1,78 @@
+"""What two releases of the rules find differently in the same invoice, and which release changed it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, TypeAlias
+
+from einvoice.result.finding import Finding
+from einvoice.result.texts import Language
+from einvoice.rulebook.releases import Release, between
+
+Judge: TypeAlias = Callable[[Release], tuple[Finding, ...]]
+Key: TypeAlias = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A finding that only one of the two has.
+
+    Attributes:
+        finding: the finding; it is among those of the result only if `only_in` is "declared".
+        only_in: "declared" (the rules that judged the invoice) or "current" (those of today).
+        changed_in: the release from which on it is as it is today.
+    """
+
+    finding: Finding
+    only_in: Literal["declared", "current"]
+    changed_in: Release
+
+    @property
+    def ruleset(self) -> str:
+        """The rule set whose release changed it: "en16931" or "xrechnung"."""
+        return "en16931" if self.finding.layer == "en16931" else self.changed_in.ruleset
+
+    @property
+    def version(self) -> str:
+        """The release of that rule set, such as "1.3.10" or "2.0.0"."""
+        return self.changed_in.core if self.ruleset == "en16931" else self.changed_in.version
+
+    def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
+        """The difference as the HTTP interface answers it, ready for JSON."""
+        changed = {
+            "ruleset": self.ruleset,
+            "version": self.version,
+            "specification": self.changed_in.specification,
+            "date": self.changed_in.date,
+        }
+        return {**self.finding.to_dict(lang), "only_in": self.only_in, "changed_in": changed}
+
+
+def compare(judge: Judge, declared: Release, current: Release) -> tuple[Difference, ...]:
+    """What `judge` finds by one of two releases of a rule set and not by the other, an older one and a newer one.
+
+    Releases between the two are asked where there is a difference, to find out which one made it. The same rule at the
+    same place is a difference too if its severity is another one.
+    """
+    steps = (declared, *between(declared, current))
+
+    @cache
+    def found(step: int) -> dict[Key, Finding]:
+        return {_key(finding): finding for finding in judge(steps[step])}
+
+    first, last = found(0), found(len(steps) - 1)
+
+    def changed(key: Key) -> Release:
+        today = key in last
+        return steps[bisect_left(range(len(steps)), True, key=lambda step: (key in found(step)) is today)]
+
+    gone = [Difference(first[key], "declared", changed(key)) for key in first if key not in last]
+    new = [Difference(last[key], "current", changed(key)) for key in last if key not in first]
+    return (*gone, *new)
+
+
+def _key(finding: Finding) -> Key:
+    return finding.code, finding.severity, finding.xpath

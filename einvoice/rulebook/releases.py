@@ -1,0 +1,143 @@
+"""Which rules to judge by: rule sets by name, by date, and by the specification that a document declares.
+
+A name is that of the specification, ``xrechnung-2.0.1``, and means the last release of the rules for it; a single
+release is named after it, ``xrechnung-3.0.2-2.4.0``. ``en16931-1.3.12`` is EN 16931 alone. Each release of XRechnung
+brings the release of EN 16931 that it was published with (``rules/*/ruleset.toml``).
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import os
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from einvoice.data import rules_folder
+from einvoice.rulebook.versions import RuleSet, Version, read_ruleset
+
+CORE: Final = "en16931"
+NATIONAL: Final = "xrechnung"
+PINNED: Final = "EINVOICE_RULESET"
+"""The environment variable that names what to judge by in place of the newest releases."""
+
+
+class Release(NamedTuple):
+    """One release of a rule set, with what it brings along.
+
+    Attributes:
+        ruleset: "xrechnung", or "en16931" where that is alone.
+        name: what it is asked for by: "xrechnung-2.0.1".
+        version: of the rules, "1.5.0"; those of EN 16931 have no other.
+        specification: the version that the rules judge, "2.0.1"; "" for EN 16931.
+        core: the release of EN 16931 that goes with it, "1.3.3".
+        date: of its publication, ISO 8601; "" where that is not known.
+        valid_from: the day from which invoices are judged by it, ISO 8601.
+    """
+
+    ruleset: str
+    name: str
+    version: str
+    specification: str
+    core: str
+    date: str
+    valid_from: str
+
+    @property
+    def versions(self) -> tuple[tuple[str, str], ...]:
+        """The release of each rule set, as ``RuleBook.program`` takes them; none where it is the newest."""
+        if self.ruleset == CORE:
+            return ((CORE, self.version),) if self != newest(CORE) else ()
+        return ((CORE, self.core), (NATIONAL, self.version)) if self != newest(NATIONAL) else ()
+
+    @property
+    def family(self) -> str:
+        """The family of specifications whose documents are judged by it, such as ``xrechnung-2.0``."""
+        return f"{self.ruleset}-{self.specification.rpartition('.')[0]}".rstrip("-")
+
+
+@functools.cache
+def releases(ruleset: str = NATIONAL) -> tuple[Release, ...]:
+    """All releases of a rule set, the oldest first."""
+    known = _ruleset(ruleset)
+    last = {version.specification: version.name for version in known.versions}
+    return tuple(_release(known, version, last[version.specification] == version.name) for version in known.versions)
+
+
+def newest(ruleset: str = NATIONAL) -> Release:
+    """The newest release of a rule set that is part of this version of einvoice."""
+    return releases(ruleset)[-1]
+
+
+def names() -> tuple[str, ...]:
+    """What a rule set can be asked for by; releases that a later one replaced can be too, but are not listed."""
+    national = (release.name for release in releases() if release.name.count("-") == 1)
+    return (*national, *(release.name for release in releases(CORE)))
+
+
+def named(name: str) -> Release:
+    """The release of that name; ``ValueError`` with the names that there are for an unknown one."""
+    for release in _all():
+        if name in (release.name, f"{release.ruleset}-{release.specification}-{release.version}"):
+            return release
+    raise ValueError(f"ruleset is one of {', '.join(map(repr, names()))}, not {name!r}")
+
+
+def pinned() -> Release | None:
+    """The release that the environment asks for, if it does; ``ValueError`` if there is none of that name."""
+    name = os.environ.get(PINNED)
+    try:
+        return named(name) if name else None
+    except ValueError as error:
+        raise ValueError(f"{PINNED}: {error}") from None
+
+
+def as_of(day: datetime.date, ruleset: str = NATIONAL) -> Release:
+    """The release in force on a day; ``ValueError`` for days before the first one.
+
+    A release that replaces another of the same specification is in force from its publication on.
+    """
+    known = releases(ruleset)
+    in_force = [release for release in known if release.valid_from and release.valid_from <= day.isoformat()]
+    if not in_force:
+        raise ValueError(f"as_of is a day from {known[0].valid_from} on, not {day.isoformat()}")
+    return in_force[-1]
+
+
+def declared(family: str) -> Release | None:
+    """The last release for a family of specifications, such as ``xrechnung-2.0``; None where there is none."""
+    return next((release for release in reversed(releases()) if release.family == family), None)
+
+
+def between(old: Release, new: Release) -> tuple[Release, ...]:
+    """The releases after ``old``, up to and including ``new``, both of the same rule set."""
+    known = releases(new.ruleset)
+    return known[known.index(old) + 1 : known.index(new) + 1]
+
+
+def _all() -> Iterator[Release]:
+    yield from releases(NATIONAL)
+    yield from releases(CORE)
+
+
+@functools.cache
+def _ruleset(name: str) -> RuleSet:
+    return read_ruleset(rules_folder() / name)
+
+
+def title(ruleset: str) -> Mapping[str, str]:
+    """What a rule set is called, by language."""
+    return _ruleset(ruleset).title
+
+
+def _release(ruleset: RuleSet, version: Version, is_last: bool) -> Release:
+    parts = [ruleset.name, version.specification, "" if is_last and version.specification else version.name]
+    return Release(
+        ruleset.name,
+        "-".join(filter(None, parts)),
+        version.name,
+        version.specification,
+        version.en16931 or version.name,
+        version.date,
+        version.valid_from or version.date,
+    )

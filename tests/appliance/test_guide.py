@@ -1,0 +1,40 @@
+"""The operators' guide keeps up with what it is about; its commands are tried by .ci/container.sh."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from appliance.settings import Settings, variable
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "appliance" / "README.md").read_text(encoding="utf-8")
+LOCKED = re.compile(r"^(\S+)==(\S+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["README.md", "compose.yaml"])
+def test_the_version_is_the_projects(name):
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    text = (ROOT / "appliance" / name).read_text(encoding="utf-8")
+    named = re.findall(r"einvoice-appliance[:-](?:\$\{EINVOICE_VERSION:-)?(\d+\.\d+\.\d+)", text)
+    assert set(named) == {version}
+
+
+def test_every_setting_is_told_and_no_other():
+    told = set(re.findall(r"EINVOICE_(?!KEY_|PLAN_)[A-Z_]+", GUIDE))
+    assert told == {variable(name) for name in Settings.model_fields}
+
+
+def test_the_image_has_the_versions_that_are_tested():
+    image, tested = (
+        set(LOCKED.findall((ROOT / path).read_text(encoding="utf-8")))
+        for path in ("appliance/requirements.lock", ".ci/requirements.lock")
+    )
+    assert len(image) > 30
+    assert image <= tested
+
+
+def test_every_locked_version_has_a_hash():
+    text = (ROOT / "appliance" / "requirements.lock").read_text(encoding="utf-8")
+    assert all(entry.count("--hash=sha256:") for entry in re.split(r"\n(?=\S)", text.strip()))
