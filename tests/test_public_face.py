@@ -42,8 +42,9 @@ NAMES = [
     "write",
 ]
 HEAVY = {
-    "anywidget", "asyncio", "concurrent.futures", "dask", "facturx", "fastapi", "html", "importlib.metadata", "ipywidgets", "json",
-    "multiprocessing", "numpy", "pandas", "pikepdf", "pydantic", "saxonche", "urllib.request", "weasyprint",
+    "anywidget", "asyncio", "concurrent.futures", "dask", "facturx", "fastapi", "html", "importlib.metadata",
+    "ipywidgets", "json", "multiprocessing", "numpy", "pandas", "pikepdf", "pydantic", "saxonche", "urllib.request",
+    "weasyprint",
 }  # fmt: skip
 
 
