@@ -78,9 +78,10 @@ class ManyView(anywidget.AnyWidget):
     @traitlets.validate("file")
     def _check_file(self, proposal: Any) -> str:
         name: str = proposal["value"]
-        if name and name not in self.results:
-            raise traitlets.TraitError(f"There is no file {quote(name)} in these results.")
-        return name
+        try:
+            return self.results[name].file if name else ""
+        except KeyError:
+            raise traitlets.TraitError(f"There is no file {quote(name)} in these results.") from None
 
     def _is_chosen(self, file: FileResult) -> bool:
         return (self.group is None or group(file, self.by) == self.group) and (
