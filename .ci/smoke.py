@@ -122,6 +122,8 @@ def first(url: str, key: str, notes: str) -> None:
     nobody, holder = Appliance(url), Appliance(url, key)
     expect("alive", nobody.get("/healthz"), {"status": "ok"})
     expect("ready", nobody.get("/readyz")["status"], "ready")
+    for page in ("/", "/docs", "/catalog/BR-CO-10"):
+        expect(f"page {page}", nobody.ask(page)[:2], (200, "text/html"))
     refused(nobody, "401 without a key")
     refused(Appliance(url, key[:-1] + "~"), "401 with another key")
     expect("capabilities", holder.get(f"{API}/capabilities")["plan_type"], "business")

@@ -151,9 +151,11 @@ def _print_call(settings: Settings, keys: KeyRing, port: int, sample: Path) -> N
         plain = file.add("first", "business")
         about = f"Your first API key, shown this once ({settings.keys_file} keeps its hash only):"
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    url = f"http://{host}:{port}/api/external/validate?lang=en"
-    call = ["curl", "-H", f"X-API-Key: {plain}", "-F", f"file=@{sample}", url]
+    here = f"http://{host}:{port}/"
+    call = ["curl", "-H", f"X-API-Key: {plain}", "-F", f"file=@{sample}", f"{here}api/external/validate?lang=en"]
     print(f"{about}\n\n    {plain}\n\nTry it from another terminal:\n\n    {shlex.join(call)}\n", flush=True)
+    if settings.page:
+        print(f"Or in a browser, with this key: {here}\n", flush=True)
 
 
 if __name__ == "__main__":

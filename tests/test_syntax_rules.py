@@ -11,7 +11,8 @@ from einvoice.model.source import NAMESPACES, xpath
 from einvoice.syntax import reader, xml
 from einvoice.syntax.rules import cii, facturx, kinds, places, ubl
 from einvoice.syntax.rules.notes import Notes
-from einvoice.syntax.rules.table import TABLES, rule_table
+from einvoice.syntax.rules.rule import SyntaxRule
+from einvoice.syntax.rules.table import TABLES, rows, rule_table
 from einvoice.syntax.schema_files import LEVELS
 
 SYNTAXES = ("UBL", "CII")
@@ -59,7 +60,7 @@ def test_every_code_has_one_row(syntax, families):
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_rows_are_written_as_the_notation_says(syntax):
-    for rule in rule_table(syntax).rules:
+    for rule in [SyntaxRule(order, syntax, *row) for order, row in enumerate(rows(syntax))]:
         assert rule.kind in kinds.KINDS, rule.code
         assert rule.severity in ("warning", "fatal"), rule.code
         assert {pattern.conditions for pattern in rule.contexts()} == {rule.context_conditions}, rule.code
@@ -74,7 +75,7 @@ def test_conditions_stand_only_where_they_can_be_asked_last(syntax):
 
 
 def test_every_word_is_used():
-    rules = [rule for syntax in SYNTAXES for rule in rule_table(syntax).rules]
+    rules = [SyntaxRule(order, syntax, *row) for syntax in SYNTAXES for order, row in enumerate(rows(syntax))]
     rules += [rule for level in LEVELS for rule in rule_table("CII", level).rules]
     conditions = {name for rule in rules for _, name in (*rule.context_conditions, *rule.path_conditions)}
     used = conditions | {rule.kind for rule in rules} | {rule.argument for rule in rules if rule.kind == "only_if"}

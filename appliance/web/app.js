@@ -1,12 +1,14 @@
 // The page: what was dropped, what was answered, and what is looked at. All of it, the key too, lives in this memory only.
 
-import { artifact, capabilities, Refusal, validate, validateBatch } from "./api.js";
+import { artifact, capabilities, Refusal } from "./api.js";
 import { csv } from "./csv.js";
 import { el, save } from "./dom.js";
 import { size } from "./figures.js";
+import { filesList } from "./files.js";
 import { findingsList, inOrder } from "./findings.js";
+import { outcomes } from "./outcomes.js";
 import { readSource } from "./source.js";
-import { refusal, sign, verdict } from "./verdict.js";
+import { refusal, verdict } from "./verdict.js";
 import { WORDS } from "./words.js";
 import { XmlView } from "./xml.js";
 
@@ -15,6 +17,9 @@ const byId = (id) => document.getElementById(id);
 const state = {
   lang: navigator.language?.startsWith("de") ? "de" : "en",
   limits: { max_upload_size_bytes: 10_485_760, batch_max_files: 10 },
+  tried: null, // the key that was asked about last
+  works: null, // the key that works, and its plan
+  plan: null,
   waiting: [], // files that came before the key
   entries: [], // {file, name, answer, problem, alone, source}, in the order in which they came
   shown: 0,
@@ -37,33 +42,30 @@ async function take(files) {
     return;
   }
   state.waiting = [];
-  state.entries = files.map((file) => ({ file, name: file.name }));
-  state.shown = 0;
-  state.chosen = 0;
-  await check(state.entries);
+  await check(files.map((file) => ({ file, name: file.name })), { fresh: true });
 }
 
-/** Ask about these entries, and show what was answered. */
-async function check(entries, { quietly = false } = {}) {
+/** Ask about these entries, and show what was answered: they are `fresh`, or some of those that are shown. */
+async function check(entries, { fresh = false } = {}) {
   state.running?.abort();
   const running = new AbortController();
+  const { signal } = running;
   state.running = running;
   busy(true);
   tell(WORDS[state.lang].checking(entries.length));
   byId("trouble").replaceChildren();
   try {
-    for (const [entry, outcome] of await outcomes(entries, running.signal)) {
+    const told = await outcomes(entries, { key: key(), lang: state.lang, limits: state.limits, signal });
+    signal.throwIfAborted();
+    for (const [entry, outcome] of told) {
       Object.assign(entry, { answer: null, problem: null, ...outcome });
     }
-    draw();
-    tell(WORDS[state.lang].done(state.entries.filter((it) => it.answer?.is_valid).length, state.entries.length), true);
-    if (!quietly) {
-      lookAt(byId("verdict"));
-    }
+    checked(entries, fresh);
   } catch (error) {
     if (error.name !== "AbortError") {
       tell("");
-      trouble(error, () => check(entries, { quietly }));
+      trouble(error, () => check(entries, { fresh }));
+      state.waiting = isAboutKey(error) ? (fresh ? entries : state.entries).map((entry) => entry.file) : [];
     }
   } finally {
     if (state.running === running) {
@@ -73,76 +75,35 @@ async function check(entries, { quietly = false } = {}) {
   }
 }
 
-/** Return what is to be said of each entry, as [entry, {answer}] or [entry, {problem}]. */
-async function outcomes(entries, signal) {
-  const told = [];
-  for (const entry of entries) {
-    const problem = await unfit(entry.file);
-    told.push(...(problem ? [[entry, { problem }]] : []));
+function checked(entries, fresh) {
+  if (fresh) {
+    Object.assign(state, { entries, shown: 0, chosen: 0 });
   }
-  const sent = entries.filter((entry) => !told.some(([unsent]) => unsent === entry));
-  const single = sent.filter((entry) => entry.alone || sent.length === 1);
-  const together = sent.filter((entry) => !single.includes(entry));
-  for (const entry of single) {
-    told.push(...(await asked([entry], async () => [await validate(key(), state.lang, entry.file, signal)])));
-  }
-  const most = state.limits.batch_max_files;
-  for (let begin = 0; begin < together.length; begin += most) {
-    const some = together.slice(begin, begin + most);
-    const files = some.map((entry) => entry.file);
-    told.push(...(await asked(some, () => validateBatch(key(), state.lang, files, signal))));
-  }
-  return told;
-}
-
-/** A refusal that concerns the files is said of them; one that concerns the caller or the server is raised. */
-async function asked(entries, ask) {
-  try {
-    const answers = await ask();
-    return entries.map((entry, number) => [entry, { answer: answers[number] }]);
-  } catch (error) {
-    if (error instanceof Refusal && [413, 422].includes(error.problem.status)) {
-      return entries.map((entry) => [entry, { problem: error.problem }]);
-    }
-    throw error;
+  draw();
+  const valid = state.entries.filter((entry) => entry.answer?.is_valid).length;
+  tell(WORDS[state.lang].done(valid, state.entries.length), true);
+  if (fresh) {
+    lookAt(byId("verdict"));
   }
 }
 
-/** Return the problem of a file that need not be sent at all. */
-async function unfit(file) {
-  const words = WORDS[state.lang];
-  const limit = state.limits.max_upload_size_bytes;
-  if (file.size > limit) {
-    const told = words.tooLargeAbout(size(file.size, state.lang), size(limit, state.lang));
-    return { code: "file_too_large", title: words.tooLarge, detail: told };
-  }
-  if (!file.size) {
-    return { code: "empty_file", title: words.empty, detail: words.emptyAbout };
-  }
-  try {
-    await file.slice(0, 1).arrayBuffer();
-    return null;
-  } catch {
-    return { code: "file_gone", title: words.gone, detail: words.goneAbout };
-  }
-}
-
+/** Ask what the key entitles to, once; then ask about the files that waited for it. */
 async function tryKey() {
-  const about = byId("key-about");
-  about.className = "quiet";
-  if (!key()) {
-    about.textContent = WORDS[state.lang].keyAbout;
+  aboutKey();
+  if (!key() || key() === state.tried) {
     return;
   }
+  state.tried = key();
   try {
     const { limits, plan_type: plan } = await capabilities(key(), state.lang);
     Object.assign(state.limits, limits);
-    about.textContent = WORDS[state.lang].keyWorks(plan);
-    about.className = "works";
+    Object.assign(state, { plan, works: state.tried });
+    aboutKey();
     aboutDrop();
     byId("trouble").replaceChildren();
     await take(state.waiting);
   } catch (error) {
+    state.tried = null;
     trouble(error, tryKey);
   }
 }
@@ -157,7 +118,7 @@ async function download(entry, kind, name) {
     tell("");
     // A link that has ended stays ended: then the file is judged anew, which gives new links.
     const ended = [404, 410].includes(error.problem?.status);
-    trouble(error, () => (ended ? check([entry], { quietly: true }) : download(entry, kind, name)));
+    trouble(error, () => (ended ? check([entry]) : download(entry, kind, name)));
   }
 }
 
@@ -172,45 +133,17 @@ function draw() {
   if (!entry) {
     return;
   }
-  const several = state.entries.length > 1 ? [filesNav()] : [];
-  if (!entry.answer) {
-    result.replaceChildren(...several, refusal(entry.problem, state.lang, { name: entry.name }), tools(entry), columns(entry));
-  } else {
-    result.replaceChildren(...several, verdict(entry, state.lang), tools(entry), columns(entry));
-  }
+  const several = state.entries.length > 1 ? [filesList(state.entries, state.shown, state.lang, look)] : [];
+  const said = entry.answer ? verdict(entry, state.lang) : refusal(entry.problem, state.lang, { name: entry.name });
+  result.replaceChildren(...several, said, tools(entry), columns(entry));
   drawSource(entry);
 }
 
-function filesNav() {
-  const words = WORDS[state.lang];
-  const items = state.entries.map((entry, number) => {
-    const mood = entry.answer?.is_valid ? "good" : "bad";
-    const told = entry.answer ? (entry.answer.is_valid ? words.valid : words.invalid) : words.refused;
-    const current = number === state.shown;
-    const choose = () => {
-      Object.assign(state, { shown: number, chosen: 0 });
-      draw();
-      byId("result").querySelectorAll(".files button")[number].focus();
-    };
-    return el(
-      "li",
-      {},
-      el(
-        "button",
-        { type: "button", "aria-current": current ? "true" : null, onclick: choose },
-        sign(mood),
-        el("span", { class: "name" }, entry.name),
-        el("span", { class: "quiet" }, told),
-      ),
-    );
-  });
-  const valid = state.entries.filter((it) => it.answer?.is_valid).length;
-  return el(
-    "nav",
-    { class: "files", "aria-label": words.files },
-    el("p", { class: "quiet" }, words.filesValid(valid, state.entries.length)),
-    el("ul", {}, items),
-  );
+/** Look at another of the files. */
+function look(number) {
+  Object.assign(state, { shown: number, chosen: 0 });
+  draw();
+  byId("result").querySelectorAll(".files button")[number].focus();
 }
 
 function tools(entry) {
@@ -222,7 +155,7 @@ function tools(entry) {
       : null;
   const alone = () => {
     entry.alone = true;
-    check([entry], { quietly: true });
+    check([entry]);
   };
   const single =
     entry.answer?.validation_format && state.entries.length > 1 && !entry.answer.invoice_summary
@@ -357,19 +290,20 @@ function lookAt(heading) {
   }
 }
 
+function isAboutKey(error) {
+  return error instanceof Refusal && [401, 403].includes(error.problem.status);
+}
+
 function trouble(error, again) {
   if (!(error instanceof Refusal)) {
     throw error;
   }
-  const { status } = error.problem;
-  const wrongKey = status === 401 || status === 403;
+  const wrongKey = isAboutKey(error);
   byId("trouble").replaceChildren(refusal(error.problem, state.lang, { again: wrongKey ? null : again }));
   byId("trouble").scrollIntoView({ block: "nearest", behavior: "instant" });
   if (wrongKey) {
-    state.waiting = state.waiting.length ? state.waiting : state.entries.map((entry) => entry.file);
-    const about = byId("key-about");
-    about.textContent = WORDS[state.lang].keyAbout;
-    about.className = "quiet";
+    Object.assign(state, { tried: null, works: null });
+    aboutKey();
     byId("key").focus();
     byId("key").select();
   }
@@ -378,6 +312,12 @@ function trouble(error, again) {
 function busy(now) {
   document.body.classList.toggle("busy", now);
   byId("result").setAttribute("aria-busy", String(now));
+}
+
+function aboutKey() {
+  const works = key() !== "" && key() === state.works;
+  byId("key-about").textContent = works ? WORDS[state.lang].keyWorks(state.plan) : WORDS[state.lang].keyAbout;
+  byId("key-about").className = works ? "works" : "quiet";
 }
 
 function aboutDrop() {
@@ -396,6 +336,7 @@ function speak(lang) {
     element.setAttribute("aria-label", words[element.dataset.label]);
   }
   press("[data-lang]", (button) => button.dataset.lang === lang);
+  aboutKey();
   aboutDrop();
 }
 
@@ -410,9 +351,7 @@ async function changeLanguage(lang) {
   tell("");
   byId("trouble").replaceChildren();
   if (state.entries.length && key()) {
-    await check(state.entries, { quietly: true });
-  } else {
-    await tryKey();
+    await check(state.entries);
   }
 }
 
@@ -433,6 +372,7 @@ function listen() {
     button.addEventListener("click", () => changeTheme(button.dataset.themeChoice));
   }
   byId("key").addEventListener("change", tryKey);
+  byId("key").addEventListener("paste", () => setTimeout(tryKey));
   byId("files").addEventListener("change", (event) => {
     const files = [...event.target.files];
     event.target.value = ""; // so that the same file can be chosen again

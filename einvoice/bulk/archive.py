@@ -117,7 +117,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: _Budget) ->
 def _counts(name: str, is_other: bool) -> bool:
     """Whether it is a file to judge, and none that an operating system or a person hides."""
     parts = name.removeprefix("./").split("/")
-    is_hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
+    is_hidden = any((part.startswith(".") and part != "..") or part == "__MACOSX" for part in parts)
     return not is_other and not is_hidden and parts[-1].lower().endswith(SUFFIXES)
 
 

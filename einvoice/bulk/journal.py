@@ -51,8 +51,8 @@ def read(path: Path) -> Saved:
         lines: list[bytes] = []
         end = len(first)
         for line in file:
-            if line.startswith(_END):
-                return Saved(maker, lines, json.loads(line) == {"end": len(lines)}, end)
+            if line.startswith(_END):  # be it cut off
+                return Saved(maker, lines, line == _line({"end": len(lines)}), end)
             if not line.endswith(b"}\n"):  # the run broke off here
                 break
             lines.append(line[:-1])

@@ -86,7 +86,7 @@ class FileResult:
     warnings: int = 0
     information: int = 0
     lang: Language = "de"
-    stored: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
+    stored: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -68,10 +68,10 @@ def validate_many(
     with suppress(UnreadableDocument):  # wrong options are told before anything begins
         validate(b"", lang=lang, **options._asdict())
     files = corpus(source)
+    hands = crew(workers, client, executor, options)
     journal = Journal(Path(resume), options) if resume is not None else None
     if journal is not None:
         journal.begin()
-    hands = crew(workers, client, executor, options)
     run = _Run(hands, journal, reads=journal is not None or client is not None or executor is not None)
     with bar(progress, files.size) as show:
         complete = run.through(files, show)

@@ -45,7 +45,7 @@ def _table(release: str | None) -> Mapping[tuple[str, str], Mapping[str, Overrid
         if not holds(entry.get("since", ""), entry.get("until", ""), release):
             continue
         override = Override(entry["level"], entry["de"], entry["en"])
-        for name in entry["specifications"]:
+        for name in entry.get("specifications", specifications()):
             if name not in specifications():
                 raise errors.RuleError(f"no specification is called {name!r}", file=file.name, key="specifications")
             for root in entry["roots"]:

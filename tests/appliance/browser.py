@@ -3,6 +3,7 @@
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -30,8 +31,8 @@ class Page:
     def __init__(self, browser, server, *, key=True, **context):
         self.server = server
         self.context = browser.new_context(**{"locale": "de-DE", "viewport": {"width": 1300, "height": 900}, **context})
-        self.context.set_default_timeout(15_000)
         self.page = self.context.new_page()
+        self.folder = TemporaryDirectory()
         self.asked = []
         self.complaints = []
         self.page.on("request", lambda request: self.asked.append(request.url))
@@ -58,10 +59,13 @@ class Page:
 
     def choose(self, *files):
         """Choose files (name, content), and wait for what is said of them."""
-        sent = [{"name": name, "mimeType": "application/octet-stream", "buffer": content} for name, content in files]
+        paths = [Path(self.folder.name) / name for name, _ in files]
+        for path, (_, content) in zip(paths, files, strict=True):
+            path.write_bytes(content)
         self.page.evaluate("document.getElementById('result').replaceChildren()")
-        self.page.set_input_files("#files", sent)
+        self.page.set_input_files("#files", paths)
         self.page.wait_for_selector("#verdict")
+        self.page.wait_for_selector("#xml[hidden], .row", state="attached")
 
     def text(self, selector):
         return self.page.locator(selector).inner_text()
@@ -77,3 +81,7 @@ class Page:
 
     def violations(self):
         return self.page.evaluate("violations")
+
+    def close(self):
+        self.context.close()
+        self.folder.cleanup()

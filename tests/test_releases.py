@@ -1,0 +1,250 @@
+"""Rules by release: which are chosen, what they find, and what compatibility mode tells of the difference."""
+
+import datetime
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import einvoice
+from einvoice.rulebook import releases
+
+SAMPLES = Path(__file__).parent / "samples"
+UBL = (SAMPLES / "ubl-invoice.xml").read_bytes()
+CII = (SAMPLES / "cii-invoice.xml").read_bytes()
+TODAY = b"urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
+SHARED = Path(__file__).parent.parent.parent / "shared" / "cases"
+
+# XRechnung 2.3 has no rule that wants the seller's electronic address (BT-34).
+OF_23 = TODAY.replace(b"xeinkauf.de:kosit", b"xoev-de:kosit:standard").replace(b"3.0", b"2.3")
+NO_BT_34 = re.sub(rb"<cbc:EndpointID[^>]*>[^<]*</cbc:EndpointID>", b"", UBL, count=1)
+
+
+def codes(result):
+    return {finding.code for finding in result.findings}
+
+
+def versions(result):
+    return {layer.name: layer.version for layer in result.stack.layers}
+
+
+@pytest.fixture(autouse=True)
+def nothing_pinned(monkeypatch):
+    monkeypatch.delenv(releases.PINNED, raising=False)
+
+
+# ---------------------------------------------------------------- which release
+
+
+@pytest.mark.parametrize(
+    ("name", "national", "core"),
+    [
+        ("xrechnung-1.2.2", "1.3.0", "1.3.0"),
+        ("xrechnung-2.0.0", "1.4.0", "1.3.2"),
+        ("xrechnung-2.0.1", "1.5.0", "1.3.3"),
+        ("xrechnung-2.1.1", "1.6.1", "1.3.6a"),
+        ("xrechnung-2.2.0", "1.7.3", "1.3.7"),
+        ("xrechnung-2.3.1", "1.8.2", "1.3.9"),
+        ("xrechnung-3.0.0", "2.0.0", "1.3.10"),
+        ("xrechnung-3.0.1", "2.0.2", "1.3.11"),
+        ("xrechnung-3.0.2", "2.6.0", "1.3.16"),
+        ("xrechnung-3.0.2-2.4.0", "2.4.0", "1.3.14.2"),
+    ],
+)
+@pytest.mark.parametrize("data", [UBL, CII])
+def test_a_rule_set_is_the_last_release_for_its_specification(data, name, national, core):
+    result = einvoice.validate(data, ruleset=name)
+    assert (versions(result)["cius"], versions(result)["en16931"]) == (national, core)
+    assert result.stack.complete
+    assert result.stack.national.version == national
+
+
+def test_en_16931_alone():
+    result = einvoice.validate(UBL, ruleset="en16931-1.3.12")
+    assert [layer.name for layer in result.stack.layers] == ["schema", "en16931"]
+    assert versions(result)["en16931"] == "1.3.12"
+
+
+def test_every_name_that_is_listed_is_known():
+    assert {releases.named(name).name for name in releases.names()} == set(releases.names())
+    with pytest.raises(ValueError, match=r"xrechnung-2\.0\.1.*en16931-1\.3\.12.*not 'xrechnung-2'"):
+        releases.named("xrechnung-2")
+
+
+@pytest.mark.parametrize(
+    ("day", "name"),
+    [
+        ("2020-07-01", "xrechnung-1.2.2"),
+        ("2022-01-31", "xrechnung-2.0.1"),
+        ("2022-02-01", "xrechnung-2.1.1"),
+        ("2024-01-31", "xrechnung-2.3.1"),
+        ("2024-02-01", "xrechnung-3.0.1"),
+        ("2025-08-01", "xrechnung-3.0.2-2.4.0"),
+        ("2030-01-01", "xrechnung-3.0.2"),
+    ],
+)
+def test_a_day_has_the_release_in_force(day, name):
+    chosen = releases.as_of(datetime.date.fromisoformat(day))
+    assert chosen == releases.named(name)
+    result = einvoice.validate(UBL, as_of=datetime.date.fromisoformat(day))
+    assert versions(result)["cius"] == chosen.version
+
+
+def test_a_day_before_the_first_release_is_refused():
+    with pytest.raises(ValueError, match="2020-07-01 on, not 2019-12-31"):
+        einvoice.validate(UBL, as_of=datetime.date(2019, 12, 31))
+
+
+def test_releases_come_into_force_in_their_order():
+    for ruleset in (releases.NATIONAL, releases.CORE):
+        days = [release.valid_from for release in releases.releases(ruleset) if release.valid_from]
+        assert days == sorted(days)
+
+
+def test_the_environment_pins_what_is_current(monkeypatch):
+    monkeypatch.setenv(releases.PINNED, "xrechnung-2.3.1")
+    assert versions(einvoice.validate(UBL))["cius"] == "1.8.2"
+    declares_the_norm = UBL.replace(TODAY, b"urn:cen.eu:en16931:2017")
+    assert versions(einvoice.validate(declares_the_norm)) == {"schema": "2.1", "en16931": "1.3.9"}
+    assert versions(einvoice.validate(UBL, ruleset="xrechnung-3.0.2"))["cius"] == "2.6.0"
+    monkeypatch.setenv(releases.PINNED, "xrechnung-9")
+    with pytest.raises(ValueError, match=r"EINVOICE_RULESET: ruleset is one of .*not 'xrechnung-9'"):
+        einvoice.validate(UBL)
+
+
+# ---------------------------------------------------------------- what a release finds
+
+
+def test_a_row_about_elements_has_releases():
+    promised = UBL.replace(
+        b"<cac:PaymentMeans>",
+        b"<cac:Delivery><cac:PromisedDeliveryPeriod><cbc:StartDate>2026-04-01</cbc:StartDate>"
+        b"</cac:PromisedDeliveryPeriod></cac:Delivery><cac:PaymentMeans>",
+        1,
+    )
+    estimated = promised.replace(b"PromisedDeliveryPeriod", b"EstimatedDeliveryPeriod")
+    for data, since, until in ((promised, "1.3.0", "1.3.7"), (estimated, "1.3.7", None)):
+        found = {
+            name
+            for name in ("1.3.0", "1.3.6", "1.3.7", "1.3.16")
+            if "UBL-CR-384" in codes(einvoice.validate(data, ruleset=f"en16931-{name}"))
+        }
+        assert (since in found, until in found) == (True, False)
+
+
+def test_the_severity_of_a_row_has_releases():
+    twice = UBL.replace(b"</cac:Item>", b"<cbc:Description>x</cbc:Description></cac:Item>", 1)
+    twice = re.sub(
+        rb"(<cac:Item>)", rb"\1<cbc:Description>a</cbc:Description><cbc:Description>b</cbc:Description>", twice
+    )
+
+    def severity(name):
+        found = einvoice.validate(twice, ruleset=name).findings
+        return next(finding.severity for finding in found if finding.code == "UBL-SR-50")
+
+    assert (severity("en16931-1.3.2"), severity("en16931-1.3.3")) == ("warning", "fatal")
+
+
+def test_a_code_list_has_releases():
+    croatian = UBL.replace(b">EUR<", b">HRK<").replace(b'"EUR"', b'"HRK"')
+    assert "BR-CL-04" not in codes(einvoice.validate(croatian, ruleset="en16931-1.3.12"))
+    assert "BR-CL-04" in codes(einvoice.validate(croatian, ruleset="en16931-1.3.13"))
+
+
+def test_a_rule_has_had_another_code():
+    canary = UBL.replace(b"<cbc:ID>S</cbc:ID>", b"<cbc:ID>L</cbc:ID>", 1)
+    old, new = (codes(einvoice.validate(canary, ruleset=f"en16931-1.3.{minor}")) for minor in (13, 14))
+    assert {"BR-IG-01"} == {code for code in old if code.endswith(("IG-01", "AF-01"))}
+    assert {"BR-AF-01"} == {code for code in new if code.endswith(("IG-01", "AF-01"))}
+    assert einvoice.catalog()["BR-IG-01"].code == "BR-AF-01"
+
+
+def test_a_context_has_releases():
+    """From 1.3.10 to 1.3.11 CII asked nothing of allowances: another rule stood before those that do."""
+    no_amount = re.sub(
+        rb"(<ram:ApplicableHeaderTradeSettlement>.*?)(<ram:SpecifiedTradePaymentTerms>)",
+        rb"\1<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>false</udt:Indicator>"
+        rb"</ram:ChargeIndicator></ram:SpecifiedTradeAllowanceCharge>\2",
+        CII,
+        flags=re.DOTALL,
+    )
+    assert no_amount != CII
+    found = {
+        minor: "BR-31" in codes(einvoice.validate(no_amount, ruleset=f"en16931-1.3.{minor}"))
+        for minor in (9, 10, 11, 12)
+    }
+    assert found == {9: True, 10: False, 11: False, 12: True}
+
+
+# ---------------------------------------------------------------- compatibility mode
+
+
+def test_a_document_is_judged_by_what_it_declares_and_the_difference_is_told():
+    old = NO_BT_34.replace(TODAY, OF_23)
+    result = einvoice.validate(old, mode="compatibility", lang="en")
+    assert result.is_valid
+    assert (versions(result)["cius"], result.stack.status) == ("1.8.2", "outdated")
+    (missing,) = (one for one in result.differences if one.finding.code == "PEPPOL-EN16931-R020")
+    assert (missing.only_in, missing.ruleset, missing.version) == ("current", "xrechnung", "2.0.0")
+    assert missing.finding.severity == "fatal"
+    assert "PEPPOL-EN16931-R020" not in codes(result)
+    today = einvoice.validate(old)
+    assert not today.is_valid
+    assert {"PEPPOL-EN16931-R020", "DECL-OUTDATED"} <= codes(today)
+    assert today.differences == ()
+
+
+def test_the_answer_tells_the_differences():
+    result = einvoice.validate(NO_BT_34.replace(TODAY, OF_23), mode="compatibility")
+    answer = json.loads(json.dumps(result.to_dict("en")))
+    told = answer["validation_details"]["compatibility"]
+    assert (answer["xrechnung_version"], answer["is_valid"], told["status"]) == ("2.3.1", True, "outdated")
+    assert "XRechnung 2.3.1" in told["message"]
+    assert len(told["differences"]) == len(result.differences)
+    (one,) = (it for it in told["differences"] if it["code"] == "PEPPOL-EN16931-R020")
+    assert one["changed_in"]["specification"] == "3.0.0"
+    assert one["title"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "status"),
+    [(TODAY, "current"), (b"urn:cen.eu:en16931:2017", "current"), (b"nonsense", "unknown"), (b" ", "unknown")],
+)
+@pytest.mark.parametrize("data", [UBL, CII])
+def test_without_an_older_release_there_is_no_difference(data, declared, status):
+    result = einvoice.validate(data.replace(TODAY, declared), mode="compatibility")
+    assert result.stack.status == status
+    assert result.differences == ()
+    assert versions(result)["en16931"] == releases.newest(releases.CORE).version
+
+
+def test_a_release_that_is_named_is_held_against_todays_too():
+    result = einvoice.validate(NO_BT_34, mode="compatibility", ruleset="xrechnung-2.3.1")
+    assert {one.finding.code for one in result.differences if one.only_in == "current"} >= {"PEPPOL-EN16931-R020"}
+    declared = [one for one in result.differences if one.only_in == "declared"]
+    assert {one.finding.code for one in declared} <= codes(result)
+    assert all(one.finding in result.findings for one in declared)
+
+
+# ---------------------------------------------------------------- the comparison cases
+
+
+@pytest.mark.cases
+@pytest.mark.skipif(not SHARED.exists(), reason="the comparison cases are not there")
+def test_older_releases_agree_with_the_official_artefacts():
+    other, compared = [], 0
+    for line in (SHARED / "expected-older.jsonl").read_text("utf-8").splitlines():
+        case = json.loads(line)
+        if any(isinstance(fired, dict) for fired in case["fired"].values()):
+            continue  # the artefact stopped
+        official = {code for fired in case["fired"].values() for code, *_ in fired}
+        result = einvoice.validate(
+            (SHARED / case["case"]).read_bytes(), ruleset=f"xrechnung-{case['ruleset']['xrechnung']}"
+        )
+        ours = {code for code in codes(result) if code.startswith(("BR-", "UBL-", "CII-", "PEPPOL-"))}
+        compared += 1
+        if ours != official:
+            other.append(case["case"])
+    assert compared > 500
+    assert not other
