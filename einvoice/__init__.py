@@ -26,6 +26,7 @@ from einvoice.pdf.embed import embed
 from einvoice.pdf.extracted import Extracted, extract
 from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.result.catalog import catalog
+from einvoice.result.explorable import Explorable
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.syntax.writer import write
 from einvoice.validate import read, validate
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from einvoice.bulk import ResultSet, validate_many
     from einvoice.draft import Draft
     from einvoice.draft import schema as draft_schema
+    from einvoice.notebook import explore
 
 __all__ = [
     "NAMESPACES",
@@ -59,6 +61,7 @@ __all__ = [
     "draft_schema",
     "embed",
     "explain_error",
+    "explore",
     "extract",
     "generate",
     "invoice_pdf",
@@ -70,11 +73,12 @@ __all__ = [
 ]
 
 
-#: What needs pydantic, or processes, comes when it is asked for: judging one invoice needs neither.
+#: What needs pydantic, processes or widgets comes when it is asked for: judging one invoice needs none of them.
 _LATER = {
     "Draft": ("einvoice.draft", "Draft"),
     "ResultSet": ("einvoice.bulk", "ResultSet"),
     "draft_schema": ("einvoice.draft", "schema"),
+    "explore": ("einvoice.notebook", "explore"),
     "validate_many": ("einvoice.bulk", "validate_many"),
 }
 
@@ -85,3 +89,6 @@ def __getattr__(name: str) -> Any:
         module, within = _LATER[name]
         return getattr(import_module(module), within)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+Explorable.opener = staticmethod(lambda result, **options: __getattr__("explore")(result, **options))

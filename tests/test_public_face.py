@@ -31,6 +31,7 @@ NAMES = [
     "draft_schema",
     "embed",
     "explain_error",
+    "explore",
     "extract",
     "generate",
     "invoice_pdf",
@@ -41,8 +42,9 @@ NAMES = [
     "write",
 ]
 HEAVY = {
-    "asyncio", "concurrent.futures", "dask", "facturx", "fastapi", "html", "importlib.metadata", "ipywidgets", "json",
-    "multiprocessing", "numpy", "pandas", "pikepdf", "pydantic", "saxonche", "urllib.request", "weasyprint",
+    "anywidget", "asyncio", "concurrent.futures", "dask", "facturx", "fastapi", "html", "importlib.metadata",
+    "ipywidgets", "json", "multiprocessing", "numpy", "pandas", "pikepdf", "pydantic", "saxonche", "urllib.request",
+    "weasyprint",
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from einvoice.bulk import journal
 from einvoice.bulk.record import VERDICTS, FileResult, decode
 from einvoice.bulk.sources import Corpus, Item, content_of
 from einvoice.bulk.words import WORDS
+from einvoice.result.explorable import Explorable
 from einvoice.result.texts import Language
 from einvoice.result.validation import ValidationResult
 from einvoice.syntax import xml
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from einvoice.bulk.overview import Overview
 
 
-class ResultSet(Sequence[FileResult]):
+class ResultSet(Explorable, Sequence[FileResult]):
     """What became of many files, in their order: a sequence of `FileResult`, also by file name.
 
     It keeps about 1 kB a file and 0.5 kB a finding; texts, tables and full results are made when somebody asks.

@@ -10,6 +10,7 @@ from einvoice.errors import FindingsError
 from einvoice.model.invoice import Invoice
 from einvoice.result.container import Container
 from einvoice.result.differences import Difference
+from einvoice.result.explorable import Explorable
 from einvoice.result.finding import Finding
 from einvoice.result.original import Original
 from einvoice.result.stack import Stack
@@ -45,7 +46,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ValidationResult:
+class ValidationResult(Explorable):
     """The verdict on one document.
 
     Attributes:

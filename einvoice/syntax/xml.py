@@ -230,6 +230,15 @@ def _byte_order(data: bytes) -> str:
     return ""
 
 
+def text(data: bytes) -> str:
+    """The document as text, as it was written.
+
+    Raises:
+        errors.UnreadableDocument: it is in no supported encoding.
+    """
+    return _utf8(data).decode("utf-8", "replace")
+
+
 def _utf8(data: bytes) -> bytes:
     """Return the document in UTF-8, whatever it was in, without byte order mark; it keeps its encoding declaration."""
     found = _byte_order(data)

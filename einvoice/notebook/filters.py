@@ -1,0 +1,88 @@
+"""Which findings are shown: by severity, layer, section, business term and text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from einvoice.model.terms import name
+from einvoice.page.words import WORDS as PAGE_WORDS
+from einvoice.result import Finding, Language
+from einvoice.rulebook.sections import SECTIONS, title
+
+SEVERITIES: Final = ("fatal", "warning", "information")
+KEYS: Final = ("severity", "layer", "section", "term", "text")
+
+#: What is looked for: a value for each key, of `severity` also several; "" or nothing lets everything through.
+Filters: TypeAlias = Mapping[str, str | Sequence[str]]
+
+
+def checked(filters: Filters) -> dict[str, Any]:
+    """The same filters without the empty ones; severities as a list.
+
+    Raises:
+        ValueError: there is no such key.
+    """
+    unknown = sorted(set(filters) - set(KEYS))
+    if unknown:
+        raise ValueError(f"No filter: {', '.join(unknown)}. There are {', '.join(KEYS)}.")
+    known: dict[str, Any] = {key: filters[key] for key in KEYS if filters.get(key)}
+    if isinstance(known.get("severity"), str):
+        known["severity"] = [known["severity"]]
+    return known
+
+
+def chosen(findings: Sequence[Finding], filters: Filters, lang: Language) -> list[int]:
+    """The numbers of the findings that pass, the gravest first."""
+    passing = [number for number, finding in enumerate(findings) if _passes(finding, filters, lang)]
+    return sorted(passing, key=lambda number: SEVERITIES.index(findings[number].severity))
+
+
+def _passes(finding: Finding, filters: Filters, lang: Language) -> bool:
+    severities, text = filters.get("severity"), str(filters.get("text", "")).casefold()
+    return (
+        (not severities or finding.severity in severities)
+        and filters.get("layer", finding.layer) == finding.layer
+        and filters.get("section", finding.section) == finding.section
+        and ("term" not in filters or filters["term"] in finding.terms)
+        and (not text or text in _words(finding, lang))
+    )
+
+
+def _words(finding: Finding, lang: Language) -> str:
+    texts = (finding.code, *finding.terms, finding.title(lang), finding.explanation(lang), finding.fix(lang))
+    return "\n".join(texts).casefold()
+
+
+def choices(findings: Iterable[Finding], lang: Language) -> dict[str, list[list[Any]]]:
+    """What each filter can be set to here: value, label and number of findings."""
+    known = list(findings)
+    terms = Counter(term for finding in known for term in dict.fromkeys(finding.terms))
+    return {
+        "severity": _counted((finding.severity for finding in known), SEVERITIES.index, str),
+        "layer": _counted((finding.layer for finding in known), str, lambda it: layer_name(it, lang)),
+        "section": _counted((finding.section for finding in known), SECTIONS.index, lambda it: title(it, lang)),
+        "term": _counted(terms.elements(), _in_order, lambda it: term_name(it, lang)),
+    }
+
+
+def _counted(values: Iterable[str], order: Callable[[str], Any], label: Callable[[str], str]) -> list[list[Any]]:
+    counts = Counter(values)
+    return [[value, label(value), counts[value]] for value in sorted(counts, key=order)]
+
+
+def _in_order(term: str) -> tuple[str, int, str]:
+    kind, _, number = term.partition("-")
+    digits = number.partition("-")[0]
+    return kind, int(digits) if digits.isdigit() else 0, number
+
+
+def term_name(term: str, lang: Language) -> str:
+    """A business term with its name, such as "BT-106 Sum of line net amounts"."""
+    return f"{term} {name(term, lang)}".strip()
+
+
+def layer_name(layer: str, lang: Language) -> str:
+    """A layer as people know it, such as "XRechnung" for the CIUS."""
+    return PAGE_WORDS[lang].get(f"layer_{layer}", layer)

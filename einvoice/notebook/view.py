@@ -1,0 +1,188 @@
+"""A result to explore: the findings as a table with filters, each in detail, with its place in the XML."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib.resources import files
+from typing import Any, Final
+
+import anywidget
+import traitlets
+
+from einvoice.errors import quote
+from einvoice.notebook.excerpt import excerpt
+from einvoice.notebook.filters import SEVERITIES, checked, choices, chosen, layer_name, term_name
+from einvoice.notebook.words import WORDS
+from einvoice.result import LANGUAGES, Finding, Language, ValidationResult
+from einvoice.result.words import WORDS as RESULT_WORDS
+from einvoice.result.words import compared, counts, declared, verdict
+from einvoice.result.words import severity as judged
+from einvoice.rulebook.catalog import entry
+from einvoice.rulebook.sections import title
+from einvoice.syntax import xml
+
+_MOST_ROWS: Final = 500
+_HERE: Final = files("einvoice.notebook")
+
+
+class ResultView(anywidget.AnyWidget):
+    """A result to explore; what a click changes can be set and read here too.
+
+    Everything is decided here, and the browser only shows it: a program gets what a click gets.
+
+    Attributes:
+        filters: what is shown, by "severity" (one, or a list), "layer", "section", "term" and "text".
+        selected: the number of the finding in `result.findings` that is shown in detail; -1 for none.
+        lang: "de" or "en".
+        result: the result.
+    """
+
+    _esm = (_HERE / "view.mjs").read_text(encoding="utf-8")
+    _css = (_HERE / "view.css").read_text(encoding="utf-8")
+
+    filters = traitlets.Dict().tag(sync=True)
+    selected = traitlets.Int(-1).tag(sync=True)
+    lang = traitlets.Enum(LANGUAGES, default_value="de").tag(sync=True)
+
+    # What the browser shows: text and numbers, ready to be put on the page.
+    _words = traitlets.Dict().tag(sync=True)
+    _head = traitlets.Dict().tag(sync=True)
+    _choices = traitlets.Dict().tag(sync=True)
+    _table = traitlets.Dict().tag(sync=True)
+    _detail = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, result: ValidationResult, *, lang: Language) -> None:
+        self.result = result
+        super().__init__(lang=lang)
+        self._speak()
+        self.selected = next(iter(self._shown), -1)
+        self.observe(self._speak, "lang")
+        self.observe(self._list, "filters")
+        self.observe(self._tell, "selected")
+        self._tell()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings that pass the filters, the gravest first."""
+        return tuple(self.result.findings[number] for number in self._shown)
+
+    @property
+    def finding(self) -> Finding | None:
+        """The finding that is shown in detail; None if none is."""
+        return self.result.findings[self.selected] if self.selected >= 0 else None
+
+    @traitlets.validate("filters")
+    def _check_filters(self, proposal: Any) -> dict[str, Any]:
+        try:
+            return checked(proposal["value"])
+        except ValueError as error:
+            raise traitlets.TraitError(str(error)) from None
+
+    @traitlets.validate("selected")
+    def _check_selected(self, proposal: Any) -> int:
+        number: int = proposal["value"]
+        if not -1 <= number < len(self.result.findings):
+            raise traitlets.TraitError(f"There is no finding {number}: there are {len(self.result.findings)}.")
+        return number
+
+    @property
+    def _shown(self) -> list[int]:
+        return chosen(self.result.findings, self.filters, self.lang)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        """The document, line by line as libxml2 counts them."""
+        return [line.removesuffix("\r") for line in xml.text(self.result.original.data).split("\n")]
+
+    def _speak(self, _: Any = None) -> None:
+        """Everything in the language that was chosen."""
+        lang, result = self.lang, self.result
+        with self.hold_sync():
+            severities = {name: RESULT_WORDS[lang][name] for name in SEVERITIES}
+            self._words = {**WORDS[lang], **severities}
+            self._head = {
+                "valid": result.is_valid,
+                "verdict": verdict(result, lang),
+                "about": [
+                    text
+                    for text in (
+                        quote(result.filename or result.summary.invoice_number),
+                        declared(result),
+                        counts(result, lang),
+                    )
+                    if text
+                ],
+                "indicative": RESULT_WORDS[lang]["indicative"] if any(it.indicative for it in result.findings) else "",
+            }
+            self._choices = choices(result.findings, lang)
+            self._list()
+            self._tell()
+
+    def _list(self, _: Any = None) -> None:
+        """The rows of the table, and how many there are."""
+        words, shown, every = WORDS[self.lang], self._shown, len(self.result.findings)
+        left = len(shown) - _MOST_ROWS
+        counted = words["shown"].format(shown=len(shown), all=every)
+        self._table = {
+            "rows": [self._row(number) for number in shown[:_MOST_ROWS]],
+            "status": counted if shown else words["nothing" if every else "clean"],
+            "rest": words["rest"].format(count=left) if left > 0 else "",
+        }
+
+    def _row(self, number: int) -> dict[str, Any]:
+        finding = self.result.findings[number]
+        return {
+            "number": number,
+            "severity": finding.severity,
+            "code": finding.code,
+            "term": finding.bt_field,
+            "line": finding.line,
+            "title": finding.title(self.lang),
+        }
+
+    def _tell(self, _: Any = None) -> None:
+        """The finding that was chosen, and its place."""
+        finding = self.finding
+        if finding is None:
+            self._detail = {}
+            return
+        lang: Language = self.lang
+        self._detail = {
+            "code": finding.code,
+            "severity": finding.severity,
+            "judged": judged(finding, lang),
+            "title": finding.title(lang),
+            "explanation": finding.explanation(lang),
+            "reason": finding.override_reason(lang),
+            "numbers": [[WORDS[lang][name], text] for name, text in compared(finding, lang)],
+            "fix": finding.fix(lang),
+            "notes": [{"text": note.text, "source": note.source} for note in finding.notes(lang)],
+            "facts": [[WORDS[lang][key], text] for key, text in _facts(finding, lang) if text],
+            "excerpt": excerpt(self._lines, finding.line, finding.column),
+        }
+
+    def __repr__(self) -> str:
+        return f"<ResultView: {len(self._shown)} of {len(self.result.findings)} findings>"
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The widget; and for pages without one, such as an export, the result as it shows itself."""
+        bundle = super()._repr_mimebundle_(**options)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
+        from einvoice.result.html import html
+
+        return {**data, "text/plain": repr(self), "text/html": html(self.result, self.lang)}, metadata
+
+
+def _facts(finding: Finding, lang: Language) -> list[tuple[str, str]]:
+    """What there is to know besides: what it is about, where it is, where the rule comes from."""
+    column = f", {WORDS[lang]['column']} {finding.column}" if finding.column else ""
+    return [
+        ("about", ", ".join(term_name(term, lang) for term in finding.terms)),
+        ("section", title(finding.section, lang)),
+        ("layer", layer_name(finding.layer, lang)),
+        ("place", f"{WORDS[lang]['line']} {finding.line}{column}" if finding.line else ""),
+        ("path", finding.xpath),
+        ("draft", finding.draft_pointer or ""),
+        ("rule_source", entry(finding.code).source),
+        ("catalog", f'einvoice.catalog()["{finding.code}"]'),
+    ]
