@@ -56,7 +56,7 @@ def validate_many(
             content is found there are not judged again. When all is done it holds what `ResultSet.save` writes.
 
     Returns:
-        The results in the order of the files. For each one there is about 1 kB, and 0.5 kB more for each finding; of
+        The results in the order of the files. For each one there are about 1.5 kB, and 0.5 kB more for each finding; of
         files under way no more is held than `einvoice.bulk.crew` says.
 
     Raises:

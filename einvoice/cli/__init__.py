@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from einvoice.cli import catalog, convert, explain, extract, generate, rules, schema, validate
+from einvoice.cli import catalog, convert, embed, explain, extract, generate, rules, schema, validate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version, and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (validate, generate, schema, extract, convert, explain, catalog, rules):
+    for command in (validate, generate, schema, extract, convert, embed, explain, catalog, rules):
         command.add_to(commands)
     return parser
 
