@@ -117,14 +117,15 @@ def validate(
     started = time.perf_counter()
     _check(lang=(lang, LANGUAGES), mode=(mode, MODES))
     _check(profile=(profile, (None, "xrechnung", "facturx")))
+    named = releases.named(ruleset) if ruleset else None
+    current = releases.pinned() or releases.newest()
     data, filename = xml.source_bytes(source)
     hybrid = open_hybrid(data)
     content, document = (data, xml.parse(data)) if hybrid is None else (hybrid.xml, parse(hybrid))
     identity = identify(document) if hybrid is None and profile != "facturx" else as_facturx(identify(document))
     forced = profile == "xrechnung" or ruleset is not None
     level = None if forced else level_of(identity)
-    current = releases.pinned() or releases.newest()
-    release = _release(identity, mode, ruleset, as_of) or current
+    release = named or _in_force(identity, mode, as_of) or current
 
     def judge(release: Release) -> tuple[_Judging, Invoice]:
         judging = _Judging(content, identity, lang, release, level)
@@ -395,10 +396,8 @@ def _quotable(values: Mapping[str, object]) -> dict[str, Any]:
     }
 
 
-def _release(identity: Identity, mode: Mode, ruleset: str | None, day: datetime.date | None) -> Release | None:
-    """The release that was asked for; None for the current one."""
-    if ruleset:
-        return releases.named(ruleset)
+def _in_force(identity: Identity, mode: Mode, day: datetime.date | None) -> Release | None:
+    """The release of a day, or in compatibility mode that of the declared specification; None for the current one."""
     if day:
         return releases.as_of(day, releases.NATIONAL if "cius" in identity.layers else releases.CORE)
     return releases.declared(identity.family) if mode == "compatibility" else None

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -315,3 +316,54 @@ def test_version(capsys):
         main(["--version"])
     assert left.value.code == 0
     assert capsys.readouterr().out.startswith("einvoice ")
+
+
+# ---------------------------------------------------------------- rules by release
+
+
+OLDER = b"urn:cen.eu:en16931:2017#compliant#urn:xoev-de:kosit:standard:xrechnung_2.3"
+
+
+def test_compatibility_mode_tells_what_is_different_today(sample, tmp_path, capsys):
+    content = sample("ubl-invoice.xml").read_bytes()
+    older = tmp_path / "older.xml"
+    older.write_bytes(
+        re.sub(rb"<cbc:EndpointID[^>]*>[^<]*</cbc:EndpointID>", b"", content, count=1).replace(
+            re.search(rb"CustomizationID>([^<]*)", content)[1], OLDER
+        )
+    )
+    assert main(["validate", str(older), "--lang", "en"]) == 1
+    capsys.readouterr()
+    assert main(["validate", str(older), "--lang", "en", "--mode", "compatibility"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    told = told[told.index("Different by the rules of today:") :]
+    assert "PEPPOL-EN16931-R020" in told
+    assert "[new in XRechnung 3.0.0 (2.0.0)]" in told
+    assert main(["validate", str(older), "--ruleset", "xrechnung-2.3.1"]) == 0
+    assert main(["validate", str(older), "--as-of", "2023-12-31"]) == 0
+
+
+def test_an_unknown_rule_set_is_answered_with_the_known_ones(good, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["validate", str(good), "--ruleset", "xrechnung-9"])
+    assert ended.value.code == 2
+    assert "xrechnung-2.0.1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("lang", "word"), [("de", "Neu: "), ("en", "Added: ")])
+def test_rules_diff_tells_what_changed(capsys, lang, word):
+    assert main(["rules", "diff", "xrechnung", "2.3.1", "3.0.2", "--lang", lang]) == 0
+    told = capsys.readouterr().out
+    added = told[told.index(word) : told.index("\n\n", told.index(word))]
+    assert "PEPPOL-EN16931-R020" in added
+    assert catalog()["PEPPOL-EN16931-R020"].title(lang) in added
+    assert main(["rules", "diff", "en16931", "1.3.15", "1.3.16", "--lang", lang]) == 0
+    told = capsys.readouterr().out
+    assert "CII-SR-467" in told
+    assert "BR-CL-25" in told
+    assert "BR-01" not in told.split()
+
+
+def test_rules_diff_names_the_releases_there_are(capsys):
+    assert main(["rules", "diff", "xrechnung", "2.3.1", "9"]) == 2
+    assert "xrechnung-3.0.2" in capsys.readouterr().err

@@ -134,10 +134,7 @@ def test_a_row_about_elements_has_releases():
 
 
 def test_the_severity_of_a_row_has_releases():
-    twice = UBL.replace(b"</cac:Item>", b"<cbc:Description>x</cbc:Description></cac:Item>", 1)
-    twice = re.sub(
-        rb"(<cac:Item>)", rb"\1<cbc:Description>a</cbc:Description><cbc:Description>b</cbc:Description>", twice
-    )
+    twice = UBL.replace(b"<cac:Item>", b"<cac:Item>" + 2 * b"<cbc:Description>a</cbc:Description>", 1)
 
     def severity(name):
         found = einvoice.validate(twice, ruleset=name).findings
@@ -170,11 +167,8 @@ def test_a_context_has_releases():
         flags=re.DOTALL,
     )
     assert no_amount != CII
-    found = {
-        minor: "BR-31" in codes(einvoice.validate(no_amount, ruleset=f"en16931-1.3.{minor}"))
-        for minor in (9, 10, 11, 12)
-    }
-    assert found == {9: True, 10: False, 11: False, 12: True}
+    judged = {minor: einvoice.validate(no_amount, ruleset=f"en16931-1.3.{minor}") for minor in range(9, 13)}
+    assert [minor for minor, result in judged.items() if "BR-31" in codes(result)] == [9, 12]
 
 
 # ---------------------------------------------------------------- compatibility mode

@@ -20,6 +20,7 @@ from einvoice.bulk import worker
 from einvoice.bulk.record import Row
 from einvoice.bulk.sources import Item
 from einvoice.bulk.worker import Options
+from einvoice.rulebook.releases import PINNED
 
 BATCH_FILES: Final = 64
 BATCH_BYTES: Final = 4 * 1024**2
@@ -192,4 +193,6 @@ def _processors() -> int:
 def _pool(workers: int) -> ProcessPoolExecutor:
     """Processes that start clean: a copy of this one could hold locks of threads that it does not have."""
     method = "spawn" if sys.platform == "win32" else "forkserver"
-    return ProcessPoolExecutor(workers, multiprocessing.get_context(method), worker.begin)
+    return ProcessPoolExecutor(
+        workers, multiprocessing.get_context(method), worker.begin, (os.environ.get(PINNED, ""),)
+    )

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from einvoice.bulk.worker import Options
 from einvoice.result.catalog import catalog
+from einvoice.rulebook import releases
 
 VERSION: Final = 1
 """Of this format. A reader refuses a higher one; what it does not know in a line of a file it passes over."""
@@ -35,7 +36,9 @@ class Saved(NamedTuple):
 
 def made_by(options: Options) -> dict[str, Any]:
     """What judges: this format, this release with its rules, and what was asked for."""
-    return {_KIND: VERSION, "einvoice": version("einvoice-toolkit"), "rules": catalog().version, **options._asdict()}
+    pinned = releases.pinned()
+    rules = {"einvoice": version("einvoice-toolkit"), "rules": catalog().version}
+    return {_KIND: VERSION, **rules, "pinned": pinned.name if pinned else None, **options._asdict()}
 
 
 def read(path: Path) -> Saved:

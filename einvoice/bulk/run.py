@@ -17,6 +17,7 @@ from einvoice.bulk.worker import Options
 from einvoice.errors import UnreadableDocument
 from einvoice.result.stack import Mode
 from einvoice.result.texts import Language
+from einvoice.rulebook import releases
 from einvoice.validate import validate
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def validate_many(
             content is found there are not judged again. When all is done it holds what `ResultSet.save` writes.
 
     Returns:
-        The results in the order of the files. For each one there is about 1 kB, and 0.5 kB more for each finding; of
+        The results in the order of the files. For each one there are about 1.5 kB, and 0.5 kB more for each finding; of
         files under way no more is held than `einvoice.bulk.crew` says.
 
     Raises:
@@ -67,6 +68,9 @@ def validate_many(
     options = Options(mode, profile, ruleset)
     with suppress(UnreadableDocument):  # wrong options are told before anything begins
         validate(b"", lang=lang, **options._asdict())
+    releases.pinned()
+    if ruleset is not None:
+        releases.named(ruleset)
     files = corpus(source)
     hands = crew(workers, client, executor, options)
     journal = Journal(Path(resume), options) if resume is not None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import signal
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from einvoice.bulk.record import Row, row_of_error, row_of_result
 from einvoice.bulk.sources import Item, content_of
 from einvoice.errors import NotJudged, UnreadableDocument
 from einvoice.result.stack import Mode
+from einvoice.rulebook.releases import PINNED
 from einvoice.validate import validate
 
 
@@ -47,9 +49,13 @@ def not_judged(item: Item, reason: str) -> Row:
     return row_of_error(item.name, "", NotJudged(reason=reason))
 
 
-def begin() -> None:
-    """Prepare a worker process: an interrupt, which a terminal sends to all of them, is its parent's affair."""
+def begin(pinned: str) -> None:
+    """Prepare a worker process: it judges by what its parent's environment asks for ("" for the newest releases).
+
+    An interrupt, which a terminal sends to all of them, is its parent's affair.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ[PINNED] = pinned
 
 
 def ready() -> bool:

@@ -1,4 +1,4 @@
-"""`einvoice rules check` and `einvoice rules new CODE RULESET`: for those who write rules."""
+"""`einvoice rules diff`: what two releases judge differently; `check` and `new`: for those who write rules."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from einvoice.result import LANGUAGES
+from einvoice.rulebook.releases import CORE, NATIONAL
+
 WRONG, IMPOSSIBLE = 1, 2
+_HEADINGS = {"de": ("Neu", "Entfallen", "Geändert"), "en": ("Added", "Removed", "Changed")}
 
 
 def add_to(commands: Any) -> None:
     """Declare the commands."""
-    parser = commands.add_parser("rules", help="work on rules", description="Check rule files, or begin a new one.")
-    work = parser.add_subparsers(metavar="check|new", required=True)
+    parser = commands.add_parser(
+        "rules", help="compare or write rules", description="Compare releases, check rule files, or begin a new one."
+    )
+    work = parser.add_subparsers(metavar="diff|check|new", required=True)
+    diff = work.add_parser("diff", help="tell what changed from one release to another")
+    diff.add_argument("ruleset", choices=[NATIONAL, CORE], metavar="RULESET", help=f"{NATIONAL} or {CORE}")
+    diff.add_argument("old", metavar="OLD", help="a release, such as 2.3.1")
+    diff.add_argument("new", metavar="NEW", help="a later one, such as 3.0.2")
+    diff.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
+    diff.set_defaults(run=run_diff)
     folder = argparse.ArgumentParser(add_help=False)
     folder.add_argument("--folder", type=Path, help="of the rule data (default: the one that einvoice runs on)")
     check = work.add_parser("check", parents=[folder], help="prove all rules and their examples")
@@ -22,6 +34,25 @@ def add_to(commands: Any) -> None:
     new.add_argument("code", metavar="CODE", help="such as BR-CO-10")
     new.add_argument("ruleset", metavar="RULESET", help="the folder it goes into, such as en16931")
     new.set_defaults(run=run_new)
+
+
+def run_diff(options: argparse.Namespace) -> int:
+    """Print the rules that are new, gone, or judge otherwise, with their titles; return the exit status."""
+    from einvoice.rulebook.catalog import entry
+    from einvoice.rulebook.changes import changes
+    from einvoice.rulebook.releases import named
+
+    try:
+        old, new = (named(f"{options.ruleset}-{version}") for version in (options.old, options.new))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return IMPOSSIBLE
+    for heading, found in zip(_HEADINGS[options.lang], changes(old, new), strict=True):
+        print(f"{heading}: {len(found)}")
+        for code in found:
+            print(f"  {code}  {entry(code).title(options.lang)}")
+        print()
+    return 0
 
 
 def run_check(options: argparse.Namespace) -> int:

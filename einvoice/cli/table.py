@@ -11,7 +11,7 @@ from typing import Final
 
 from einvoice.cli.judged import Judged
 from einvoice.result import Finding, Language, ValidationResult
-from einvoice.result.words import WORDS, headline, notes, numbers, place, severity
+from einvoice.result.words import WORDS, difference, headline, notes, numbers, place, severity
 
 _WIDEST: Final = 110
 _NARROWEST: Final = 30
@@ -50,6 +50,11 @@ class _Table:
         if any(finding.indicative for finding in result.findings):
             lines += ["", *textwrap.wrap(WORDS[self._lang]["indicative"], self._width, initial_indent=_GAP,
                                          subsequent_indent=_GAP)]  # fmt: skip
+        if result.differences:
+            lines += ["", _GAP + self._paint(WORDS[self._lang]["differences"], _BOLD)]
+            for one in result.differences:
+                lines += textwrap.wrap(difference(one, self._lang), self._width, initial_indent=_GAP * 2,
+                                       subsequent_indent=_GAP * 3, break_on_hyphens=False)  # fmt: skip
         return "\n".join(lines) + "\n\n"
 
     def _rows(self, findings: tuple[Finding, ...]) -> Iterator[str]:

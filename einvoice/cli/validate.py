@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +12,8 @@ from einvoice.cli.formats import FORMATS
 from einvoice.cli.judged import Judged, complain, problem_of
 from einvoice.errors import UnreadableDocument
 from einvoice.result import LANGUAGES
-from einvoice.validate import validate
+from einvoice.rulebook.releases import named
+from einvoice.validate import MODES, validate
 
 VALID, FINDINGS, UNREADABLE = range(3)
 
@@ -24,8 +26,27 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--profile", choices=["xrechnung"], help="judge by EN 16931 and XRechnung, whatever the invoice declares"
     )
+    parser.add_argument(
+        "--mode",
+        choices=MODES,
+        default="current",
+        help="compatibility judges by what the invoice declares, and tells what today's rules find differently",
+    )
+    parser.add_argument(
+        "--ruleset", type=_ruleset, metavar="NAME", help="the rules to judge by, such as xrechnung-2.3.1"
+    )
+    parser.add_argument(
+        "--as-of", type=datetime.date.fromisoformat, metavar="DAY", help="judge by the rules in force on YYYY-MM-DD"
+    )
     parser.add_argument("--format", choices=FORMATS, default="table", help="how to print it (default: table)")
     parser.set_defaults(run=run)
+
+
+def _ruleset(name: str) -> str:
+    try:
+        return named(name).name
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,7 +71,8 @@ def run(options: argparse.Namespace) -> int:
 def _judge(file: str, options: argparse.Namespace) -> Judged:
     try:
         source = sys.stdin.buffer if file == "-" else file
-        return Judged(file, validate(source, lang=options.lang, profile=options.profile))
+        asked = {name: getattr(options, name) for name in ("lang", "profile", "mode", "ruleset", "as_of")}
+        return Judged(file, validate(source, **asked))
     except (UnreadableDocument, OSError) as error:
         problem = problem_of(error, options.lang)
     complain(file, problem, options.lang)

@@ -17,7 +17,7 @@ from einvoice.page.markup import EMPTY, Markup, join, tag
 from einvoice.page.render import render
 from einvoice.page.words import WORDS
 from einvoice.result.words import WORDS as RESULT_WORDS
-from einvoice.result.words import counts, declared
+from einvoice.result.words import counts, declared, difference
 
 if TYPE_CHECKING:
     from einvoice.result import Finding, Language, Layer, ValidationResult
@@ -130,7 +130,9 @@ def _standing(result: ValidationResult, lang: Language) -> Markup:
     from einvoice.result.answer import standing
 
     message = standing(result, lang)
-    return tag("p", message, class_="remark") if message else EMPTY
+    told = [tag("li", difference(one, lang)) for one in result.differences]
+    remark = tag("p", message, class_="remark") if message else EMPTY
+    return join(remark, tag("ul", *told, class_="remark")) if told else remark
 
 
 # ---------------------------------------------------------------- by which rules

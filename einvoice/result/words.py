@@ -10,6 +10,7 @@ from einvoice.result.texts import Language
 from einvoice.rulebook.shown import show
 
 if TYPE_CHECKING:
+    from einvoice.result.differences import Difference
     from einvoice.result.finding import Finding
     from einvoice.result.validation import ValidationResult
 
@@ -55,6 +56,9 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "a_information": "ein Hinweis",
         "milder": "{severity} (in {rules} {flag}, hier hingenommen)",
         "stricter": "{severity} (in {rules} {flag}, hier nicht hingenommen)",
+        "differences": "Nach den heutigen Regeln anders:",
+        "current": "neu mit {release}",
+        "declared": "entfallen mit {release}",
         "more": "Dieselbe Regel ist an weiteren Stellen verletzt, die hier nicht einzeln stehen: {count}.",
     },
     "en": {
@@ -91,6 +95,9 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "a_information": "information only",
         "milder": "{severity} (in {rules} {flag}, tolerated here)",
         "stricter": "{severity} (in {rules} {flag}, not tolerated here)",
+        "differences": "Different by the rules of today:",
+        "current": "new in {release}",
+        "declared": "gone in {release}",
         "more": "The same rule is broken at further places that are not listed one by one: {count}.",
     },
 }
@@ -129,7 +136,9 @@ def in_words(result: ValidationResult, lang: Language) -> str:
     """The verdict and the first findings, a line each."""
     shown = [f"  {in_line(finding, lang)}" for finding in result.findings[:_SHOWN]]
     left = len(result.findings) - len(shown)
-    return "\n".join((headline(result, lang), *shown, *([f"  … + {left}"] if left else [])))
+    told = [f"  {difference(one, lang)}" for one in result.differences[:_SHOWN]]
+    heading = [WORDS[lang]["differences"]] if told else []
+    return "\n".join((headline(result, lang), *shown, *([f"  … + {left}"] if left else []), *heading, *told))
 
 
 def in_line(finding: Finding, lang: Language) -> str:
@@ -138,6 +147,14 @@ def in_line(finding: Finding, lang: Language) -> str:
     name = f"{finding.code} ({where})" if where else finding.code
     judged = f". {capital(severity(finding, lang))}: {finding.override_reason(lang)}" if finding.override else ""
     return f"{name}: {finding.title(lang)}{judged}"
+
+
+def difference(one: Difference, lang: Language) -> str:
+    """A difference in one line: the finding, and the release since which it is there, or is not any more."""
+    rules = _RULES["en16931" if one.ruleset == "en16931" else "cius"]
+    specification = "" if one.ruleset == "en16931" else f" {one.changed_in.specification}"
+    release = f"{rules}{specification} ({one.version})"
+    return f"{in_line(one.finding, lang)} [{WORDS[lang][one.only_in].format(release=release)}]"
 
 
 def capital(text: str) -> str:

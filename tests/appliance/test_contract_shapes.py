@@ -286,7 +286,7 @@ def test_batch_items(batch):
         }
         details = item["validation_details"]
         assert re.fullmatch(r"xrechnung-3\.0-(ubl|cii)", details["validation_stack"]["scenario_id"])
-        assert details["compatibility"] == {"status": "current", "message": None}
+        assert details["compatibility"] == {"status": "current", "message": None, "differences": []}
 
 
 @rows(CAPABILITIES)

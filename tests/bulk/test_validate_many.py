@@ -393,3 +393,14 @@ def test_the_bar_counts_files_and_is_no_must(monkeypatch):
     assert shown == [2, 0, 1, 1, 1, "closed"]
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert len(einvoice.validate_many(pairs, workers=0)) == 2
+
+
+def test_workers_judge_by_the_release_that_the_environment_asks_for(monkeypatch):
+    monkeypatch.setenv("EINVOICE_RULESET", "xrechnung-2.0.1")
+    pinned = einvoice.validate_many(FILES, workers=1, progress=False)
+    assert pinned == here(FILES)
+    monkeypatch.delenv("EINVOICE_RULESET")
+    assert pinned != here(FILES)
+    monkeypatch.setenv("EINVOICE_RULESET", "x")
+    with pytest.raises(ValueError, match="EINVOICE_RULESET"):
+        here(FILES)
