@@ -64,3 +64,24 @@ def redis_url(tmp_path_factory):
     finally:
         server.terminate()
         server.wait(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """A running appliance, for the tests that need no settings of their own."""
+    from served import serving
+
+    with serving(tmp_path_factory.mktemp("served") / "data", workers=2, metrics=1) as running:
+        yield running
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+def pytest_collection_modifyitems(items):
+    """Let one process run all tests of the appliance: its server is started once."""
+    for item in items:
+        if "tests/appliance" in item.path.as_posix():
+            item.add_marker(pytest.mark.xdist_group("appliance"))

@@ -161,10 +161,13 @@ def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
         remove_comments=True,
         remove_pis=True,
     )
+    wrong = None
     try:
         tree = etree.fromstring(text, parser).getroottree()
     except etree.XMLSyntaxError as error:
-        raise _explained(error, text) from None
+        wrong = _explained(error, text)
+    if wrong is not None:
+        raise wrong  # out here, without libxml2's error as its context: that cannot travel between processes
     if huge and tree.xpath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")"):  # then libxml2's bound is not ours
         raise errors.TooDeep(limit=MAX_DEPTH)
     return tree

@@ -147,7 +147,7 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 def test_ctrl_c_at_half_and_on_again(tmp_path):
-    files = planted(900)[0]
+    files = planted(3000)[0]
     folder = in_folder(tmp_path / "files", files)
     (tmp_path / "run.py").write_text(SCRIPT)
     notes = tmp_path / "notes.jsonl"
@@ -163,9 +163,9 @@ def test_ctrl_c_at_half_and_on_again(tmp_path):
     assert said[:2] == ["begin", "False"]
     part = ResultSet.load(notes)
     settled = [file for file in part if file.sha256]
-    assert 149 <= len(settled) <= int(said[2]) < 900
+    assert 149 <= len(settled) <= int(said[2]) < 3000
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout.split() == ["begin", "True", "900"]
+    assert done.stdout.split() == ["begin", "True", "3000"]
     whole = ResultSet.load(notes)
     assert [file.file for file in whole] == sorted(files)
     assert whole.complete
