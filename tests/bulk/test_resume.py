@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from corpora import FAULTS, UBL, in_folder, numbered, planted, with_fault
@@ -152,7 +153,9 @@ def test_ctrl_c_at_half_and_on_again(tmp_path):
     (tmp_path / "run.py").write_text(SCRIPT)
     notes = tmp_path / "notes.jsonl"
     command = [sys.executable, str(tmp_path / "run.py"), str(folder), str(notes)]
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    # Whoever runs the tests in the background has this signal ignored, and passes that on.
+    listening = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=listening)
     deadline = time.monotonic() + 60
     while not notes.exists() or notes.read_bytes().count(b"\n") < 150:
         assert time.monotonic() < deadline
