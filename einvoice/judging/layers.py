@@ -1,0 +1,69 @@
+"""By which release and which layers of rules a document is judged."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import hashlib
+
+from einvoice.result import Layer, Mode, Status
+from einvoice.rulebook import engine, releases
+from einvoice.rulebook.releases import Release
+from einvoice.syntax.detect import Identity, specifications
+from einvoice.syntax.rules.table import rule_table
+
+
+def in_force(identity: Identity, mode: Mode, day: datetime.date | None) -> Release | None:
+    """The release of a day, or in compatibility mode that of the declared specification; None for the current one."""
+    if day:
+        return releases.as_of(day, releases.NATIONAL if "cius" in identity.layers else releases.CORE)
+    return releases.declared(identity.family) if mode == "compatibility" else None
+
+
+def chosen(identity: Identity, release: Release, forced: bool) -> tuple[str, ...]:
+    """The layers of rules to judge by; with `forced` those of the release whatever the document declares."""
+    specification = identity.specification
+    if forced and release.family != specification.family:
+        specification = specifications()[release.family]
+    return tuple(layer for layer in specification.layers if layer != "schema")
+
+
+def status(identity: Identity, mode: Mode) -> Status:
+    """How the declared specification stands to the current one; some older ones are not there to be judged by."""
+    if identity.kind == "unknown":
+        return "unknown"
+    if identity.specification.current:
+        return "current"
+    there = "cius" not in identity.layers or releases.declared(identity.family)
+    return "outdated" if there or mode == "current" else "unknown"
+
+
+@functools.cache
+def rows(syntax: str, layer: str, sha256: str, versions: tuple[tuple[str, str], ...]) -> tuple[int, str]:
+    """How many rules about elements a layer has, and the digest of its rule data with theirs."""
+    there = [rule for rule in rule_table(syntax, releases=dict(versions)).rules if rule.layer == layer]
+    told = [(rule.code, rule.context, rule.kind, rule.path, rule.argument, rule.severity) for rule in there]
+    return len(there), hashlib.sha256(f"{sha256} {told}".encode()).hexdigest() if there else sha256
+
+
+@functools.cache
+def program(
+    syntax: str, layers: tuple[str, ...], versions: tuple[tuple[str, str], ...]
+) -> tuple[engine.Program | None, tuple[str, ...]]:
+    """The rules of those layers that there are, and the names of those that there are not."""
+    book = engine.rulebook()
+    try:
+        return book.program(syntax, layers, dict(versions)), ()
+    except LookupError:
+        there = tuple(layer for layer in layers if len(layers) > 1 and program(syntax, (layer,), versions)[0])
+    found = book.program(syntax, there, dict(versions)) if there else None
+    return found, tuple(layer for layer in layers if layer not in there)
+
+
+@functools.cache
+def national(release: Release) -> Layer:
+    """The rule set of XRechnung that is chosen, or else the newest one."""
+    if release.ruleset != releases.NATIONAL:
+        release = releases.newest()
+    title = releases.title(release.ruleset)
+    return Layer("cius", title, release.version, release.specification, release.date)
