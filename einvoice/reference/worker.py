@@ -6,6 +6,7 @@ answered, or raises `Failed`.
 
 from __future__ import annotations
 
+import re
 import resource
 import signal
 import socket
@@ -18,6 +19,9 @@ from einvoice.reference.child import Failed
 
 _DETAIL: Final = 300
 """So many characters of an engine's message are told."""
+
+_FILE: Final = re.compile(r"\s+of\s+file:\S*?(?=:?(\s|$))")
+"""Which of the user's folders it was is no part of the message."""
 
 _TASKS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
     "match": saxon.match,
@@ -57,6 +61,7 @@ def _answer(told: dict[str, Any], text: str) -> dict[str, Any]:
     try:
         return _TASKS[told.pop("work")](text, **told)
     except Failed as error:
-        return {"reason": error.reason, "detail": errors.quote(" ".join(error.detail.split()), most=_DETAIL)}
+        detail = " ".join(_FILE.sub("", error.detail).split())
+        return {"reason": error.reason, "detail": errors.quote(detail, most=_DETAIL)}
     except (MemoryError, RecursionError) as error:
         return {"reason": "died", "detail": type(error).__name__}
