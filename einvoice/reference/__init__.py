@@ -11,7 +11,7 @@ from einvoice.reference import bundled
 from einvoice.reference.adding import add
 from einvoice.reference.configuration import Configuration, Resource, Scenario
 from einvoice.reference.engine import saxon_version
-from einvoice.reference.judge import judge
+from einvoice.reference.referee import judge
 from einvoice.reference.refused import ConfigurationRefused
 from einvoice.reference.store import configurations, remove
 from einvoice.reference.verdict import REASONS, Report, Run, Verdict

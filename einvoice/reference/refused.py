@@ -45,6 +45,10 @@ _SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "de": "Die scenarios.xml ist fehlerhaft: {reason}",
         "en": "The scenarios.xml is wrong: {reason}",
     },
+    "foreign": {
+        "de": "Die scenarios.xml ist keine für das Prüftool der KoSIT (framework 1): <{element}>.",
+        "en": "The scenarios.xml is none for KoSIT's validator (framework 1): <{element}>.",
+    },
     "lacks": {
         "de": "In der scenarios.xml fehlt in <{element}> ein <{what}>.",
         "en": "In the scenarios.xml <{element}> lacks a <{what}>.",

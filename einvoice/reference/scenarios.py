@@ -43,7 +43,7 @@ def read(folder: Path) -> Read:
     except (UnreadableDocument, OSError) as error:
         raise ConfigurationRefused("scenarios", reason=str(error)) from None
     if root.tag != f"{_NAMESPACE}scenarios":
-        raise ConfigurationRefused("lacks", element=quote(str(root.tag), most=120), what=f"{_NAMESPACE}scenarios")
+        raise ConfigurationRefused("foreign", element=quote(str(root.tag), most=120))
     found = tuple(_scenario(element, folder) for element in root.iterchildren(f"{_NAMESPACE}scenario"))
     if not found:
         raise ConfigurationRefused("lacks", element="scenarios", what="scenario")

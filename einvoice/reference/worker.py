@@ -33,9 +33,9 @@ _TASKS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
 }
 
 
-def main() -> None:
-    """Answer the requests that come by standard input, until that is closed."""
-    _bound()
+def main(memory: int) -> None:
+    """Answer the requests that come by standard input, until that is closed, with so many bytes of memory."""
+    _bound(memory)
     with socket.socket(fileno=0) as connection:
         while request := frames.receive(connection, limits.ANSWER):
             signal.alarm(limits.SECONDS + 5)  # should nobody be there any more to end this
@@ -46,10 +46,10 @@ def main() -> None:
             frames.send(connection, {**answer, "memory": used})
 
 
-def _bound() -> None:
+def _bound(memory: int) -> None:
     """From here on the system ends this process when it takes too much; it writes no file either."""
     for limit, most in (
-        (resource.RLIMIT_DATA, limits.MEMORY),  # address space says nothing: Saxon reserves 32 GB of it
+        (resource.RLIMIT_DATA, memory),  # address space says nothing: Saxon reserves 32 GB of it
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
