@@ -42,6 +42,8 @@ def configurations() -> tuple[Configuration, ...]:
     """What was added, the newest first; what cannot be read is passed over."""
     found = []
     for manifest in folder().glob(f"*/{_MANIFEST}"):
+        if not _NAME.fullmatch(manifest.parent.name):  # about to come, or to go
+            continue
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             found.append(_read(manifest, manifest.stat().st_mtime_ns))
     return tuple(sorted(found, key=lambda it: (it.added, it.name), reverse=True))
@@ -109,7 +111,8 @@ def now() -> str:
 
 @lru_cache(maxsize=64)
 def _read(manifest: Path, _changed: int) -> Configuration:
-    return Configuration.from_plain(json.loads(manifest.read_bytes()), manifest.parent / _FILES)
+    told = {**json.loads(manifest.read_bytes()), "name": manifest.parent.name}
+    return Configuration.from_plain(told, manifest.parent / _FILES)
 
 
 def _discard(place: Path) -> None:

@@ -16,6 +16,7 @@ from .made import files, packed, rule, stylesheet
 
 pytest.importorskip("saxonche")
 
+XS = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"'
 LOOP = '<xsl:value-of select="count((1 to 1000000000)[. mod 7 = count(1 to .)])"/>'
 
 
@@ -60,7 +61,7 @@ def value(expression):
 )
 def test_an_artefact_that_stops_has_said_nothing(content, detail, ran):
     endless = '<xsl:template name="endless"><x><xsl:call-template name="endless"/></x></xsl:template>'
-    run = ran(content, namespaces='xmlns:xs="http://www.w3.org/2001/XMLSchema"', before=endless)
+    run = ran(content, namespaces=XS, before=endless)
     assert (run.executed, run.reason, run.reports) == (False, "stopped", ())
     assert detail in run.detail
     assert detail in run.why("de")
@@ -103,7 +104,7 @@ def test_nothing_is_read_from_the_network(ran):
     ],
 )
 def test_nothing_is_read_from_files(expression, ran):
-    namespaces = 'xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:fn="http://www.w3.org/2005/xpath-functions"'
+    namespaces = f'{XS} xmlns:fn="http://www.w3.org/2005/xpath-functions"'
     run = ran(value(expression), namespaces=namespaces)
     assert (run.executed, run.reason) == (False, "stopped")
     assert "root:" not in run.detail
@@ -120,6 +121,14 @@ def test_its_own_files_may_be_read(added, invoice, judged):
     rules = stylesheet(rule("A", "<xsl:value-of select=\"document('codes.xml')\"/>"))
     added(packed(files(others={"xsl/de.xsl": rules, "xsl/codes.xml": b"<a>listed</a>"})))
     assert judged(invoice).runs[2].reports[0].text == "listed"
+
+
+def test_a_document_that_nobody_names_is_none(added, invoice, judged):
+    """SchXslt's stylesheets can be told to judge another document than the one that they are given."""
+    told = value("count(document($other))"), value("document('codes.xml')"), value("exists(document('')/*)")
+    rules = stylesheet(rule("A", "".join(told)), before='<xsl:param name="other" as="xs:string?"/>', namespaces=XS)
+    added(packed(files(others={"xsl/de.xsl": rules, "xsl/codes.xml": b"<a>listed</a>"})))
+    assert judged(invoice).runs[2].reports[0].text == "0listedtrue"
 
 
 def test_what_it_includes_counts(added, invoice, judged):
