@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
+from einvoice.reference import REASONS, Run, frames, limits
 from einvoice.reference import child as child_module
-from einvoice.reference import frames, limits
-from einvoice.reference.child import Failed, ask
+from einvoice.reference.child import ask
 
 from .made import files, packed, rule, stylesheet
 
@@ -68,12 +68,15 @@ def test_an_artefact_that_stops_has_said_nothing(content, detail, ran):
     assert run.rules == 1
 
 
-def test_a_result_that_is_no_svrl(added, invoice, judged):
-    no_svrl = stylesheet(rule("A")).replace(b'match="/"', b'match="/*"')  # the built-in rule has the texts
-    other = no_svrl.replace(b'match="/*"', b'match="nothing"')
+@pytest.mark.parametrize("match", ["nothing", "/*"])
+def test_a_result_that_is_no_svrl(match, added, invoice, judged):
+    """Texts of the document, or an element that is another one."""
+    other = stylesheet(rule("A")).replace(b'match="/"', f'match="{match}"'.encode())
+    other = other.replace(b"svrl:schematron-output", b"svrl:other")
     added(packed(files(others={"xsl/de.xsl": other})))
     run = judged(invoice).runs[2]
     assert (run.executed, run.reason) == (False, "stopped")
+    assert "The result is no" in run.detail
 
 
 def test_messages_that_do_not_stop_it_are_no_matter(ran):
@@ -249,7 +252,9 @@ def test_a_stylesheet_that_vanished(added, invoice, judged):
     assert (run.executed, run.reason) == (False, "artefact")
 
 
-def test_an_answer_that_nobody_gave():
-    with pytest.raises(Failed) as failed:
-        ask("run", b"<a/>", path="/nowhere/none.xsl", sha256="", reads=False)
-    assert failed.value.reason == "artefact"
+@pytest.mark.parametrize("reason", REASONS)
+def test_every_reason_is_told_in_both_languages(reason):
+    run = Run("cius", executed=False, reason=reason, detail="because")
+    assert run.why("de") != run.why("en")
+    assert "{" not in run.why("de") + run.why("en")
+    assert Run("cius").why("de") == ""
