@@ -22,7 +22,9 @@ from einvoice.reference import limits
 if TYPE_CHECKING:
     import socket
 
-_START: Final = "import sys; sys.path[:] = sys.argv[1:]; from einvoice.reference import worker; worker.main()"
+_START: Final = (
+    "import sys; sys.path[:] = sys.argv[2:]; from einvoice.reference import worker; worker.main(int(sys.argv[1]))"
+)
 
 
 class Failed(Exception):  # noqa: N818 (says what happened)
@@ -71,6 +73,7 @@ class _Worker:
                 self._start()
             assert self._connection is not None
             self._turns += 1
+            self._connection.settimeout(limits.SECONDS)
             try:
                 frames.send(self._connection, told, body)
                 received = frames.receive(self._connection, limits.ANSWER)
@@ -111,7 +114,7 @@ class _Worker:
         with theirs:
             try:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-c", _START, *sys.path],
+                    [sys.executable, "-c", _START, str(limits.MEMORY), *sys.path],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,  # Saxon tells there what it also raises, in the document's words
@@ -120,7 +123,6 @@ class _Worker:
             except OSError as error:
                 ours.close()
                 raise ChildProcessError("The process that runs artefacts cannot be started.") from error
-        ours.settimeout(limits.SECONDS)
         self._connection, self._turns = ours, 0
 
     def _stop(self) -> None:

@@ -6,6 +6,7 @@ answered, or raises `Failed`.
 
 from __future__ import annotations
 
+import re
 import resource
 import signal
 import socket
@@ -19,6 +20,9 @@ from einvoice.reference.child import Failed
 _DETAIL: Final = 300
 """So many characters of an engine's message are told."""
 
+_FILE: Final = re.compile(r"\s+of\s+file:\S*?(?=:?(\s|$))")
+"""Which of the user's folders it was is no part of the message."""
+
 _TASKS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
     "match": saxon.match,
     "run": saxon.run,
@@ -29,9 +33,9 @@ _TASKS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
 }
 
 
-def main() -> None:
-    """Answer the requests that come by standard input, until that is closed."""
-    _bound()
+def main(memory: int) -> None:
+    """Answer the requests that come by standard input, until that is closed, with so many bytes of memory."""
+    _bound(memory)
     with socket.socket(fileno=0) as connection:
         while request := frames.receive(connection, limits.ANSWER):
             signal.alarm(limits.SECONDS + 5)  # should nobody be there any more to end this
@@ -42,10 +46,10 @@ def main() -> None:
             frames.send(connection, {**answer, "memory": used})
 
 
-def _bound() -> None:
+def _bound(memory: int) -> None:
     """From here on the system ends this process when it takes too much; it writes no file either."""
     for limit, most in (
-        (resource.RLIMIT_DATA, limits.MEMORY),  # address space says nothing: Saxon reserves 32 GB of it
+        (resource.RLIMIT_DATA, memory),  # address space says nothing: Saxon reserves 32 GB of it
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
@@ -57,6 +61,7 @@ def _answer(told: dict[str, Any], text: str) -> dict[str, Any]:
     try:
         return _TASKS[told.pop("work")](text, **told)
     except Failed as error:
-        return {"reason": error.reason, "detail": errors.quote(" ".join(error.detail.split()), most=_DETAIL)}
+        detail = " ".join(_FILE.sub("", error.detail).split())
+        return {"reason": error.reason, "detail": errors.quote(detail, most=_DETAIL)}
     except (MemoryError, RecursionError) as error:
         return {"reason": "died", "detail": type(error).__name__}
