@@ -12,7 +12,7 @@ from appliance import api, pages, probes
 from appliance.address import Addresses
 from appliance.api import catalog
 from appliance.artifacts import Artifacts
-from appliance.description import describe
+from appliance.description import Description
 from appliance.edge import LastResort, Linger
 from appliance.gate import Gate
 from appliance.journal import Journal
@@ -59,9 +59,8 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
     )
     app.include_router(api.routes(services))
     app.include_router(probes.routes(services))
-    app.include_router(pages.routes(services, app), include_in_schema=False)
+    app.include_router(pages.routes(services, Description(app, workers.run)), include_in_schema=False)
     answer_problems(app)
-    describe(app)
     # The last one added is the outermost.
     app.add_middleware(Gate, keys=keys, usage=services.usage, rights=api.RIGHTS)
     app.add_middleware(LastResort)

@@ -25,12 +25,14 @@ PLAN_REQUIRED = ProblemKind(
     403,
     de=Words("Tarif reicht nicht aus", "Diese Schnittstelle gehört zum Tarif {plan}; der Schlüssel hat einen anderen."),
     en=Words("Plan not sufficient", "This interface belongs to the plan {plan}; the key has another."),
+    example={"plan": "business"},
 )
 RIGHT_REQUIRED = ProblemKind(
     "right_required",
     403,
     de=Words("Nicht im Tarif enthalten", "Der Tarif des Schlüssels enthält {right} nicht."),
     en=Words("Not part of the plan", "The plan of the key does not include {right}."),
+    example={"right": "can_batch"},
 )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import einvoice
-from appliance.problems import Language
+from appliance.problems import Language, members
 from appliance.wire import Message
 
 _log = logging.getLogger(__name__)
@@ -144,15 +144,15 @@ def _as_finding(error: einvoice.UnreadableDocument, lang: Language) -> dict[str,
 def _unreadable(error: einvoice.UnreadableDocument, lang: Language) -> dict[str, Any]:
     title, detail = einvoice.explain_error(error, lang)
     place = {name: number for name in ("line", "column") if (number := getattr(error, name)) is not None}
-    return {"code": error.problem, "title": title, "detail": detail, "members": {"rule": error.code, **place}}
+    return members(422, error.problem, title, detail, rule=error.code, **place)
 
 
 def _wrong_draft(error: einvoice.DraftError, lang: Language) -> dict[str, Any]:
     words = _WRONG_DRAFT[lang]
-    members: dict[str, Any] = {"errors": [{"pointer": it.pointer, "message": it.message(lang)} for it in error.errors]}
-    members |= {name: number for name in ("line", "column") if (number := getattr(error, name)) is not None}
+    wrong = [{"pointer": it.pointer, "message": it.message(lang)} for it in error.errors]
+    place = {name: number for name in ("line", "column") if (number := getattr(error, name)) is not None}
     detail = words["detail"].format(count=len(error.errors))
-    return {"code": error.code, "title": words["title"], "detail": detail, "members": members}
+    return members(422, error.code, words["title"], detail, errors=wrong, **place)
 
 
 def to_json(answer: object) -> bytes:

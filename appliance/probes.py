@@ -1,5 +1,7 @@
 """What machines ask that run the appliance: is it alive, is it ready, how much has it done. No key is needed."""
 
+from typing import Any
+
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
@@ -14,18 +16,20 @@ def routes(services: Services) -> APIRouter:
     router = APIRouter()
     workers, metrics = services.workers, services.metrics
 
-    @router.get("/healthz", response_model=Health)
+    @router.get("/healthz", response_model=Health, responses={200: _shown({"status": "ok"})})
     async def health() -> Response:
         """Say that the process is alive."""
         return JSONResponse({"status": "ok"}, headers=NO_STORE)
 
-    @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
+    @router.get(
+        "/readyz",
+        response_model=Readiness,
+        responses={200: _shown(_readiness(True, True)), 503: {"model": Readiness, **_shown(_readiness(False, True))}},
+    )
     async def readiness() -> Response:
         """Say whether documents can be judged, and their PDFs be kept."""
-        checks = {"workers": workers.ready > 0, "artifacts": await services.artifacts.is_ready()}
-        ready = all(checks.values())
-        answer = {"status": "ready" if ready else "not_ready", "checks": checks}
-        return JSONResponse(answer, status_code=200 if ready else 503, headers=NO_STORE)
+        answer = _readiness(workers.ready > 0, await services.artifacts.is_ready())
+        return JSONResponse(answer, status_code=200 if answer["status"] == "ready" else 503, headers=NO_STORE)
 
     if services.settings.metrics:
         metrics.watch("workers_ready", "gauge", "Processes that judge documents and are ready.", lambda: workers.ready)
@@ -33,9 +37,21 @@ def routes(services: Services) -> APIRouter:
         metrics.watch("documents_waiting", "gauge", "Documents that wait for a process.", lambda: workers.waiting)
         metrics.watch("upload_bytes_free", "gauge", "Memory left for uploads.", lambda: workers.memory)
 
-        @router.get("/metrics", response_class=PlainTextResponse)
+        example = _shown("# TYPE einvoice_workers_ready gauge\neinvoice_workers_ready 2\n", "text/plain")
+
+        @router.get("/metrics", response_class=PlainTextResponse, responses={200: example})
         async def figures() -> Response:
             """Tell figures for Prometheus."""
             return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4", headers=NO_STORE)
 
     return router
+
+
+def _readiness(workers: bool, artifacts: bool) -> dict[str, Any]:
+    checks = {"workers": workers, "artifacts": artifacts}
+    return {"status": "ready" if all(checks.values()) else "not_ready", "checks": checks}
+
+
+def _shown(answer: Any, media_type: str = "application/json") -> dict[str, Any]:
+    """What OpenAPI says of an answer that is its own example."""
+    return {"content": {media_type: {"examples": {"for example": {"value": answer}}}}}

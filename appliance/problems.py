@@ -7,7 +7,7 @@ A kind of problem is declared where it arises, as a `ProblemKind` with its words
 
 import http
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fastapi import FastAPI
@@ -44,12 +44,16 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class ProblemKind:
-    """A kind of problem: its stable code (snake_case), the HTTP status it answers with, its words."""
+    """A kind of problem: its stable code (snake_case), the HTTP status it answers with, its words.
+
+    `example` has values that its details may quote, for the description of the interface.
+    """
 
     code: str
     status: int
     de: Words
     en: Words
+    example: Mapping[str, str | int] = field(default_factory=dict, compare=False)
 
 
 class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
@@ -67,32 +71,27 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
         self.headers = headers
         self.values = {name: quoted(value) if isinstance(value, str) else value for name, value in values.items()}
 
+    def told(self, language: Language) -> dict[str, Any]:
+        """Return the members of the answer in `language`."""
+        words = self.kind.en if language == "en" else self.kind.de
+        return members(self.kind.status, self.kind.code, words.title, words.detail.format_map(self.values))
+
     def response(self, language: Language) -> Response:
         """Return the answer in `language`."""
-        words = self.kind.en if language == "en" else self.kind.de
-        return problem_response(
-            self.kind.status,
-            self.kind.code,
-            words.title,
-            words.detail.format_map(self.values),
-            headers=self.headers,
-        )
+        return problem_response(self.told(language), self.headers)
 
 
-def problem_response(
-    status: int,
-    code: str,
-    title: str,
-    detail: str,
-    *,
-    headers: Mapping[str, str] | None = None,
-    members: Mapping[str, Any] | None = None,
-) -> Response:
-    """Return a problem as an HTTP answer; `members` are further fields beside the five that every problem has."""
-    body = {"type": f"urn:einvoice:problem:{code}", "title": title, "status": status, "detail": detail, "code": code}
+def members(status: int, code: str, title: str, detail: str, **further: Any) -> dict[str, Any]:
+    """Return the members of a problem: the five that each has, and `further` ones."""
+    kind = f"urn:einvoice:problem:{code}"
+    return {"type": kind, "title": title, "status": status, "detail": detail, "code": code, **further}
+
+
+def problem_response(told: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+    """Return a problem with these members as an HTTP answer."""
     return JSONResponse(
-        {**body, **(members or {})},
-        status_code=status,
+        told,
+        status_code=told["status"],
         headers={"Cache-Control": "no-store", **(headers or {})},
         media_type="application/problem+json",
     )
@@ -114,6 +113,7 @@ METHOD_NOT_ALLOWED = ProblemKind(
     405,
     de=Words("Methode nicht erlaubt", "Diese Adresse kennt die Methode {method} nicht."),
     en=Words("Method not allowed", "This address does not know the method {method}."),
+    example={"method": "DELETE"},
 )
 INTERNAL_ERROR = ProblemKind(
     "internal_error",
@@ -136,9 +136,8 @@ async def _answer_http_exception(request: Request, error: Exception) -> Response
     if error.status_code == 405:
         return Problem(METHOD_NOT_ALLOWED, headers=error.headers, method=request.method).response(language)
     phrase = http.HTTPStatus(error.status_code).phrase
-    return problem_response(
-        error.status_code, phrase.lower().replace(" ", "_"), phrase, error.detail, headers=error.headers
-    )
+    told = members(error.status_code, phrase.lower().replace(" ", "_"), phrase, error.detail)
+    return problem_response(told, error.headers)
 
 
 def answer_problems(app: FastAPI) -> None:

@@ -14,6 +14,7 @@ REQUESTS = ProblemKind(
     429,
     de=Words("Tageslimit erreicht", "Der Tarif erlaubt {limit} Anfragen am Tag (UTC); übrig sind {left}."),
     en=Words("Daily limit reached", "The plan allows {limit} requests a day (UTC); {left} are left."),
+    example={"limit": 1000, "left": 0},
 )
 FILES = ProblemKind(
     "daily_validation_limit",
@@ -22,6 +23,7 @@ FILES = ProblemKind(
         "Tageslimit erreicht", "Der Tarif erlaubt die Prüfung von {limit} Dateien am Tag (UTC); übrig sind {left}."
     ),
     en=Words("Daily limit reached", "The plan allows {limit} files a day (UTC) to be validated; {left} are left."),
+    example={"limit": 100, "left": 2},
 )
 
 

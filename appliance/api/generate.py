@@ -22,12 +22,14 @@ JSON_EXPECTED = ProblemKind(
     415,
     de=Words("JSON erwartet", "Der Inhalt muss vom Typ application/json sein, nicht „{found}“."),
     en=Words("JSON expected", "The body must be of the type application/json, not “{found}”."),
+    example={"found": "text/plain"},
 )
 INVALID_DRAFT = ProblemKind(
     "invalid_draft",
     422,
     de=Words("Kein gültiger Entwurf", "Falsche Stellen im Entwurf: {count}. Sie stehen in errors."),
     en=Words("Not a valid draft", "Wrong places in the draft: {count}. They are listed in errors."),
+    example={"count": 2},
 )
 
 

@@ -35,7 +35,7 @@ async def done(services: Services, work: Message) -> Message | Response:
     except TooComplex:
         raise services.workers.too_complex() from None
     told = outcome.head.get("problem")
-    return outcome if told is None else problem_response(422, **told)
+    return outcome if told is None else problem_response(told)
 
 
 def note(services: Services, request: Request, outcome: Message) -> None:
