@@ -30,7 +30,9 @@ class Health(_Answer):
 class Readiness(_Answer):
     """Whether documents can be judged."""
 
-    status: Literal["ready", "not_ready"]
+    status: Literal["ready", "degraded", "not_ready"] = Field(
+        description="`degraded`: documents are judged, but the answers have no links to PDFs."
+    )
     checks: dict[str, bool] = Field(examples=[{"workers": True, "artifacts": True}])
 
 
