@@ -41,7 +41,7 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
     @contextlib.asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         workers.start()
-        warming = asyncio.create_task(asyncio.to_thread(catalog.warm_up))
+        warming = asyncio.create_task(asyncio.to_thread(catalog.warm_up, settings))
         try:
             async with artifacts.running():
                 yield

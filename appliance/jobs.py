@@ -8,7 +8,7 @@ import datetime
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import einvoice
@@ -103,9 +103,17 @@ def _hide_summary(answer: dict[str, Any], job: Message) -> None:
 
 
 def _locate_rules(answer: dict[str, Any], job: Message) -> None:
-    """Let the pages that describe rules be found from outside."""
-    for finding in (*answer["errors"], *answer["warnings"]):
-        finding["doc_url"] = job.head.get("base", "") + finding["doc_url"]
+    differences = answer.get("validation_details", {}).get("compatibility", {}).get("differences", ())
+    locate_rules((*answer["errors"], *answer["warnings"], *differences), job.head.get("base"))
+
+
+def locate_rules(told: Iterable[dict[str, Any]], base: str | None) -> None:
+    """Let the pages be found from outside that describe the rules which are told of.
+
+    `base` is what their addresses begin with, None where there are no such pages.
+    """
+    for item in told:
+        item["doc_url"] = "" if base is None else base + item["doc_url"]
 
 
 def _unread(error: einvoice.UnreadableDocument, lang: Language, milliseconds: int) -> dict[str, Any]:

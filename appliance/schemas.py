@@ -54,7 +54,7 @@ class FindingItem(_Answer):
     column: int | None = Field(default=None, description="Column in the line, counted from 1.")
     terms: list[str] = Field(default=[], description="All business terms, the leading one first.")
     values: dict[str, Any] = Field(default={}, description="What was compared, such as expected and actual.")
-    doc_url: str = Field(default="", description="Page that describes the rule.")
+    doc_url: str = Field(default="", description='Page that describes the rule; "" where those are turned off.')
     draft_pointer: str | None = Field(
         default=None, description="Generated invoices: JSON pointer of the draft's field."
     )

@@ -53,7 +53,7 @@ def routes(services: Services) -> APIRouter:
         _expect_json(request.headers.get("content-type", ""))
         with services.workers.place() as place:
             draft = await read_body(request.stream(), seconds=services.settings.upload_seconds, take=place.take)
-            outcome = await done(services, job("generate", draft, request, who, lang))
+            outcome = await done(services, job(services, "generate", draft, request, who, lang))
         if isinstance(outcome, Response):
             return outcome
         note(services, request, outcome)

@@ -18,9 +18,12 @@ from appliance.workers import TooComplex
 NO_STORE = {"Cache-Control": "no-store"}
 
 
-def job(kind: str, document: bytes, request: Request, who: Caller, lang: Language, **head: Any) -> Message:
+def job(
+    services: Services, kind: str, document: bytes, request: Request, who: Caller, lang: Language, **head: Any
+) -> Message:
     """Return a job about a document."""
-    shared = {"lang": lang, "base": base_url(request.scope), "summary": who.rights.can_view_structured_invoice}
+    base = base_url(request.scope) if services.settings.catalog_pages else None
+    shared = {"lang": lang, "base": base, "summary": who.rights.can_view_structured_invoice}
     return Message({"do": kind, **shared, **head}, (document,))
 
 
