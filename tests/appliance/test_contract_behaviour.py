@@ -10,6 +10,7 @@ import pikepdf
 import pytest
 from served import API, BATCH, CII, DRAFT, GENERATE, UBL, VALIDATE, WRONG, assert_problem, declaring
 
+from appliance.keys import KeyFile
 from appliance.upload import FILE_LIMIT
 
 NO_LINK = {"available": False, "url": None, "expires_in_seconds": None}
@@ -277,6 +278,16 @@ def test_a_link_is_bound_to_its_key(server):
     assert_problem(httpx.get(link["url"], headers=other), 404, "artifact_not_found")
     assert_problem(httpx.get(link["url"]), 401, "key_missing")
     assert_problem(server.client.get(link["url"].replace("zugferd.pdf", "other.pdf")), 404, "artifact_not_found")
+
+
+def test_two_keys_of_a_name_are_one_holder(server):
+    """As they are while a key is exchanged: the new one opens what the old one was given."""
+    old, new = server.add_key("exchanged"), server.add_key("exchanged")
+    answer = httpx.post(server.base.join(GENERATE), headers=old, json={**DRAFT, "format": "ZUGFERD"}, timeout=30)
+    url = answer.json()["artifacts"]["zugferd_pdf"]["url"]
+    KeyFile(server.data / "keys.env").revoke("EXCHANGED_1")
+    assert httpx.get(url, headers=new).status_code == 200
+    assert_problem(httpx.get(url, headers=old), 401, "key_invalid")
 
 
 def test_unknown_tokens(server):
