@@ -25,6 +25,15 @@ def test_wrong_settings_end_in_a_sentence(monkeypatch, capsys):
     assert "EINVOICE_PORT" in capsys.readouterr().err
 
 
+def test_an_unknown_rule_set_ends_in_a_sentence(monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_RULESET", "xrechnung-9.9")
+    assert main(["serve"]) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "EINVOICE_RULESET" in said
+    assert "'xrechnung-9.9'" in said
+    assert "'xrechnung-2.3.1'" in said, "one that there is"
+
+
 def test_a_taken_port_ends_in_a_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_DATA", str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as taken:

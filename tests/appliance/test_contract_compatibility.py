@@ -4,7 +4,7 @@ import re
 
 import pytest
 from contract import DETAILS, FINDING, VERDICT, at, one_of
-from served import CII, UBL, declaring
+from served import CII, UBL, declaring, serving
 
 NEWEST = "3.0.2"
 NONSENSE = "urn:example:nonsense_7"
@@ -124,6 +124,19 @@ def test_differences_are_told_in_compatibility_mode_alone(answers, what, syntax,
     for difference in differences:
         assert difference["only_in"] in ("declared", "current")
         assert difference["changed_in"].keys() == {"ruleset", "version", "specification", "date"}
+
+
+def test_a_pinned_rule_set(tmp_path):
+    """In both modes: what is current is what the operator has pinned."""
+    with serving(tmp_path / "data", workers=1, ruleset="xrechnung-2.3.1") as pinned:
+        for document in (UBL, CII):
+            answer = pinned.validate(document).json()
+            assert answer["xrechnung_version"] == "2.3.1"
+            assert "1.3.9" in answer["validation_details"]["validation_stack"]["en16931"]
+        (item,) = pinned.batch(("a.xml", UBL)).json()["items"]
+        assert item["xrechnung_version"] == "2.3.1"
+        older = pinned.validate(declaring("2.0"), validation_mode="compatibility").json()
+        assert older["xrechnung_version"] == "2.0.1"
 
 
 # ---------------------------------------------------------------- an electronic address, asked for since 3.0
