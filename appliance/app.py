@@ -12,6 +12,7 @@ from appliance import api, pages, probes
 from appliance.address import Addresses
 from appliance.api import catalog
 from appliance.artifacts import Artifacts
+from appliance.counts import open_counts
 from appliance.description import Description
 from appliance.edge import LastResort, Linger
 from appliance.gate import Gate
@@ -35,8 +36,9 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
     """
     workers = Workers(settings)
     store = open_store(settings.artifacts, settings.data / "artifacts", settings.artifact_megabytes)
+    usage = Usage(open_counts(settings.artifacts, settings.data))
     artifacts = Artifacts(store, settings.artifact_seconds, renderer(workers))
-    services = Services(settings, keys, workers, artifacts, Metrics(), Usage())
+    services = Services(settings, keys, workers, artifacts, Metrics(), usage)
 
     @contextlib.asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
@@ -48,6 +50,7 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
         finally:
             await warming
             await workers.stop()
+            usage.close()
 
     app = FastAPI(
         title="einvoice",

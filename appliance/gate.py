@@ -53,13 +53,13 @@ class Gate:
         """Answer 401, 403 or 429, or hand the request on."""
         if scope["type"] == "http" and scope["path"].startswith("/api/"):
             try:
-                self._admit(scope)
+                await self._admit(scope)
             except Problem as refused:
                 await refused.response(asked_language(scope))(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
-    def _admit(self, scope: Scope) -> None:
+    async def _admit(self, scope: Scope) -> None:
         challenge = {"WWW-Authenticate": 'ApiKey realm="einvoice", header="X-API-Key"'}
         presented = Headers(scope=scope).getlist("x-api-key")
         if not any(presented):
@@ -74,5 +74,5 @@ class Gate:
         needed = self._rights.get(scope["path"])
         if needed and not getattr(rights, needed):
             raise Problem(RIGHT_REQUIRED, right=needed)
-        self._usage.take(key.name, REQUESTS, rights.daily_usage_limit)
+        await self._usage.take(key.name, REQUESTS, rights.daily_usage_limit)
         scope["state"]["rights"] = rights

@@ -50,7 +50,7 @@ def routes(services: Services) -> APIRouter:
                 take=place.take,
             )
             form_mode(sent.fields, MODES)
-            services.usage.take(who.key.name, FILES, who.rights.daily_validation_limit, len(sent.files))
+            await services.usage.take(who.key.name, FILES, who.rights.daily_validation_limit, len(sent.files))
             turns = asyncio.Semaphore(services.settings.workers)
             items = await _all(_item(services, turns, request, who, lang, file) for file in sent.files)
         body = b'{"status":"done","count":%d,"items":[%b]}' % (len(items), b",".join(items))
