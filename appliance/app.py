@@ -10,6 +10,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from appliance import api, pages, probes
 from appliance.address import Addresses
+from appliance.answers import answer_problems
 from appliance.api import catalog
 from appliance.artifacts import Artifacts
 from appliance.counts import open_counts
@@ -19,7 +20,6 @@ from appliance.gate import Gate
 from appliance.journal import Journal
 from appliance.keys import KeyRing
 from appliance.metrics import Metrics
-from appliance.problems import answer_problems
 from appliance.rendering import renderer
 from appliance.services import Services
 from appliance.settings import Settings
@@ -43,12 +43,14 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
     @contextlib.asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         workers.start()
-        warming = asyncio.create_task(asyncio.to_thread(catalog.warm_up, settings))
+        warming = asyncio.create_task(_warm_up(workers, settings))
         try:
             async with artifacts.running():
                 yield
         finally:
-            await warming
+            warming.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await warming
             await workers.stop()
             usage.close()
 
@@ -73,6 +75,12 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
     app.add_middleware(Journal, metrics=services.metrics)
     app.add_middleware(Addresses, settings=settings)
     return app
+
+
+async def _warm_up(workers: Workers, settings: Settings) -> None:
+    """Work the catalogs out, once the workers have got ready: those come first."""
+    await workers.all_ready()
+    await asyncio.to_thread(catalog.warm_up, settings)
 
 
 def _cors(settings: Settings) -> dict[str, Any]:

@@ -4,8 +4,9 @@ no body is read."""
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from appliance.answers import answer
 from appliance.keys import KeyRing
-from appliance.problems import Problem, ProblemKind, Words, asked_language
+from appliance.problems import Problem, ProblemKind, Words
 from appliance.usage import REQUESTS, Usage
 
 KEY_MISSING = ProblemKind(
@@ -55,7 +56,7 @@ class Gate:
             try:
                 await self._admit(scope)
             except Problem as refused:
-                await refused.response(asked_language(scope))(scope, receive, send)
+                await answer(refused, scope)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 

@@ -2,19 +2,13 @@
 
 A kind of problem is declared where it arises, as a `ProblemKind` with its words in both languages; raising
 `Problem(KIND)` anywhere in a request answers it. The answer's members are `type`, `title`, `status`, `detail` and
-`code`; clients tell problems apart by `code`, which never changes.
+`code`; clients tell problems apart by `code`, which never changes. How they are answered, `appliance.answers` knows:
+the processes that judge documents need no web framework to say what is wrong.
 """
 
-import http
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
-
-from fastapi import FastAPI
-from starlette.exceptions import HTTPException
-from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse, Response
-from starlette.types import Scope
 
 Language = Literal["de", "en"]
 
@@ -76,30 +70,11 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
         words = self.kind.en if language == "en" else self.kind.de
         return members(self.kind.status, self.kind.code, words.title, words.detail.format_map(self.values))
 
-    def response(self, language: Language) -> Response:
-        """Return the answer in `language`."""
-        return problem_response(self.told(language), self.headers)
-
 
 def members(status: int, code: str, title: str, detail: str, **further: Any) -> dict[str, Any]:
     """Return the members of a problem: the five that each has, and `further` ones."""
     kind = f"urn:einvoice:problem:{code}"
     return {"type": kind, "title": title, "status": status, "detail": detail, "code": code, **further}
-
-
-def problem_response(told: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
-    """Return a problem with these members as an HTTP answer."""
-    return JSONResponse(
-        told,
-        status_code=told["status"],
-        headers={"Cache-Control": "no-store", **(headers or {})},
-        media_type="application/problem+json",
-    )
-
-
-def asked_language(scope: Scope) -> Language:
-    """Return the language that a request asks for in its query, German where it asks for none or for another."""
-    return "en" if HTTPConnection(scope).query_params.get("lang") == "en" else "de"
 
 
 NOT_FOUND = ProblemKind(
@@ -121,26 +96,3 @@ INTERNAL_ERROR = ProblemKind(
     de=Words("Interner Fehler", "Hier ist ein Fehler passiert, der nicht an Ihrer Anfrage liegen muss."),
     en=Words("Internal error", "Something went wrong here; the fault need not be in your request."),
 )
-
-
-async def _answer_problem(request: Request, problem: Exception) -> Response:
-    assert isinstance(problem, Problem)
-    return problem.response(asked_language(request.scope))
-
-
-async def _answer_http_exception(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    language = asked_language(request.scope)
-    if error.status_code == 404:
-        return Problem(NOT_FOUND).response(language)
-    if error.status_code == 405:
-        return Problem(METHOD_NOT_ALLOWED, headers=error.headers, method=request.method).response(language)
-    phrase = http.HTTPStatus(error.status_code).phrase
-    told = members(error.status_code, phrase.lower().replace(" ", "_"), phrase, error.detail)
-    return problem_response(told, error.headers)
-
-
-def answer_problems(app: FastAPI) -> None:
-    """Make `app` answer every problem in the one shape."""
-    app.add_exception_handler(Problem, _answer_problem)
-    app.add_exception_handler(HTTPException, _answer_http_exception)

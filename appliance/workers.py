@@ -91,6 +91,10 @@ class Workers:
         for seat in self._seats:
             seat.open()
 
+    async def all_ready(self) -> None:
+        """Wait until each process has got ready."""
+        await asyncio.gather(*(seat.present() for seat in self._seats))
+
     async def stop(self) -> None:
         """End the processes."""
         await asyncio.gather(*(seat.close() for seat in self._seats))

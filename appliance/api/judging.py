@@ -8,8 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from appliance.address import base_url
+from appliance.answers import response
 from appliance.artifacts import Kind, Recipe
-from appliance.problems import Language, problem_response
+from appliance.problems import Language
 from appliance.schemas import UNAVAILABLE, Artifact, Mode
 from appliance.services import Caller, Services
 from appliance.wire import Message
@@ -38,7 +39,7 @@ async def done(services: Services, work: Message) -> Message | Response:
     except TooComplex:
         raise services.workers.too_complex() from None
     told = outcome.head.get("problem")
-    return outcome if told is None else problem_response(told)
+    return outcome if told is None else response(told)
 
 
 def note(services: Services, request: Request, outcome: Message) -> None:
