@@ -1,5 +1,6 @@
 """What an operator sets, all of it in environment variables that begin with EINVOICE_."""
 
+import contextlib
 import ipaddress
 import os
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+import einvoice
 from appliance.stores import check_store
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -52,6 +54,10 @@ class Settings(BaseSettings):
     )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Origins whose pages in a browser may call, separated by commas."
+    )
+
+    ruleset: str = Field(
+        default="", description="Rules to judge by, such as xrechnung-3.0.2; without it the newest of this version."
     )
 
     workers: int = Field(default_factory=default_workers, ge=1, description="Processes that judge documents.")
@@ -101,6 +107,13 @@ class Settings(BaseSettings):
     @classmethod
     def _store(cls, value: str) -> str:
         check_store(value)
+        return value
+
+    @field_validator("ruleset")
+    @classmethod
+    def _rules(cls, value: str) -> str:
+        with contextlib.suppress(einvoice.UnreadableDocument):  # that there is no file is found after the name is
+            einvoice.validate(b"", ruleset=value or None)
         return value
 
     @field_validator("public_url")

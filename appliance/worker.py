@@ -5,6 +5,7 @@ It is given its limits as arguments and one end of a socket pair as standard inp
 
 import gc
 import itertools
+import json
 import random
 import resource
 import signal
@@ -12,6 +13,7 @@ import socket
 import sys
 from importlib.resources import files
 
+import einvoice
 from appliance import jobs, logs
 from appliance.wire import HEAD_BYTES, Message
 
@@ -50,9 +52,12 @@ def _limit(megabytes: int) -> None:
 
 
 def _warm_up() -> None:
-    """Judge a document of each kind, so that the first callers do not wait for what is loaded only once."""
+    """Judge a document of each kind, and one with a finding, so that no caller waits for what is loaded only once."""
     for sample in (files("appliance") / "samples").iterdir():
         jobs.do(Message({"do": "validate", "lang": "de", "mode": "current"}, (sample.read_bytes(),)))
+    draft = einvoice.draft_schema()["examples"][0]
+    del draft["buyer_reference"]
+    jobs.do(Message({"do": "generate", "lang": "de"}, (json.dumps(draft).encode(),)))
     gc.collect()
     gc.freeze()
     gc.disable()

@@ -4,7 +4,7 @@ from collections import defaultdict
 from typing import Any
 
 from appliance.gate import KEY_INVALID, KEY_MISSING, PLAN_REQUIRED, RIGHT_REQUIRED
-from appliance.problems import INTERNAL_ERROR, ProblemKind
+from appliance.problems import INTERNAL_ERROR, Problem, ProblemKind
 from appliance.upload import BODY_TOO_LARGE, FILE_TOO_LARGE, FORM_TOO_LARGE, UPLOAD_TOO_SLOW
 from appliance.usage import REQUESTS
 from appliance.workers import BUSY
@@ -32,9 +32,15 @@ def problems(*kinds: ProblemKind, unreadable: bool = False) -> dict[int | str, d
             told.append("or what makes the file unreadable, such as `not_well_formed`")
         described[status] = {
             "description": f"{', '.join(told)}.",
-            "content": {"application/problem+json": {"schema": _SCHEMA}},
+            "content": {
+                "application/problem+json": {"schema": _SCHEMA, "examples": {it.code: _example(it) for it in there}}
+            },
         }
     return described
+
+
+def _example(kind: ProblemKind) -> dict[str, Any]:
+    return {"value": Problem(kind, headers=None, **kind.example).told("en")}
 
 
 def form(file_field: str, *, several: bool, mode: list[str]) -> dict[str, Any]:

@@ -18,12 +18,14 @@ INVALID_LANGUAGE = ProblemKind(
     422,
     de=Words("Unbekannte Sprache", "Der Parameter lang ist de oder en, nicht „{value}“."),
     en=Words("Unknown language", "The parameter lang is de or en, not “{value}”."),
+    example={"value": "fr"},
 )
 INVALID_MODE = ProblemKind(
     "invalid_validation_mode",
     422,
     de=Words("Unbekannter Prüfmodus", "Das Feld validation_mode ist {known}, nicht „{value}“."),
     en=Words("Unknown validation mode", "The field validation_mode is {known}, not “{value}”."),
+    example={"known": "current | compatibility", "value": "strict"},
 )
 
 _ASKED = Query(description="Language of the texts.", json_schema_extra={"enum": list(LANGUAGES)})

@@ -44,8 +44,9 @@ def routes(services: Services) -> APIRouter:
                 take=place.take,
             )
             mode, file = form_mode(sent.fields, MODES), sent.files[0]
-            services.usage.take(who.key.name, FILES, who.rights.daily_validation_limit)
-            outcome = await done(services, job("validate", file.content, request, who, lang, mode=mode))
+            await services.usage.take(who.key.name, FILES, who.rights.daily_validation_limit)
+            work = job(services, "validate", file.content, request, who, lang, mode=mode)
+            outcome = await done(services, work)
         if isinstance(outcome, Response):
             return outcome
         note(services, request, outcome)
