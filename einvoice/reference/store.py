@@ -16,7 +16,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -45,7 +44,7 @@ def configurations() -> tuple[Configuration, ...]:
         if not _NAME.fullmatch(manifest.parent.name):  # about to come, or to go
             continue
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            found.append(_read(manifest, manifest.stat().st_mtime_ns))
+            found.append(_read(manifest))
     return tuple(sorted(found, key=lambda it: (it.added, it.name), reverse=True))
 
 
@@ -101,7 +100,7 @@ def keep(configuration: Configuration) -> Configuration:
         if place.exists():
             _discard(place)
         made.rename(place)
-    return _read(place / _MANIFEST, 0)
+    return _read(place / _MANIFEST)
 
 
 def now() -> str:
@@ -109,8 +108,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-@lru_cache(maxsize=64)
-def _read(manifest: Path, _changed: int) -> Configuration:
+def _read(manifest: Path) -> Configuration:
     told = {**json.loads(manifest.read_bytes()), "name": manifest.parent.name}
     return Configuration.from_plain(told, manifest.parent / _FILES)
 

@@ -16,12 +16,15 @@ from .made import (
     CORE,
     MATCH,
     SPECIFICATION,
+    XSD_IMPORTED,
     files,
     packed,
     rule,
     scenario,
+    scenarios,
     schema,
     stylesheet,
+    template,
 )
 
 pytest.importorskip("saxonche")
@@ -177,10 +180,19 @@ def test_a_single_stylesheet_is_for_the_invoices_that_it_is_said_to_be_for(added
 
 
 def test_replaced_it_judges_otherwise_at_once(added, invoice, judged):
-    added(packed(files()))
-    assert judged(invoice).runs[2].codes == {"BR-DE-1"}
-    added(packed(files(others={"xsl/de.xsl": stylesheet(rule("BR-DE-2"))})), replace=True)
-    assert judged(invoice).runs[2].codes == {"BR-DE-2"}
+    """Even if nothing but what is included or imported is another one."""
+    start = stylesheet(rule("A"), '<xsl:call-template name="more"/>', before='<xsl:include href="more.xsl"/>')
+    for code, kind in (("B", "string"), ("C", "integer")):
+        others = {
+            "scenarios.xml": scenarios(scenario(), title=code),
+            "xsl/de.xsl": start,
+            "xsl/more.xsl": template("more", rule(code)),
+            "xsd/common/cbc.xsd": XSD_IMPORTED.replace(b"string", kind.encode()),
+        }
+        assert added(packed(files(others=others)), replace=True).title == code
+        xsd, _, run = judged(invoice).runs
+        assert run.codes == {"A", code}
+        assert any("xs:integer" in it.text for it in xsd.reports) == (kind == "integer")
     assert len(configurations()) == 1
 
 
