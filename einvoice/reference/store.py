@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from einvoice.errors import quote
-from einvoice.reference.configuration import Configuration
+from einvoice.reference.configuration import BUNDLED, Configuration
 from einvoice.reference.refused import ConfigurationRefused
 
 _MANIFEST: Final = "manifest.json"
@@ -64,10 +64,12 @@ def check_name(name: str, replace: bool) -> None:
     """See to it that something can be added under a name.
 
     Raises:
-        ConfigurationRefused: it is no name, or taken.
+        ConfigurationRefused: it is no name, or taken, or that of what is bundled.
     """
     if not _NAME.fullmatch(name):
         raise ConfigurationRefused("name", name=quote(name, most=64))
+    if name == BUNDLED:
+        raise ConfigurationRefused("reserved", name=name)
     if not replace and (folder() / name).exists():
         raise ConfigurationRefused("taken", name=name)
 

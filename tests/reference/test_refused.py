@@ -84,6 +84,10 @@ def test_names(name, refusal):
     assert "is no name" in refusal(packed(files()), "test.zip", "--name", name)
 
 
+def test_the_name_of_what_is_bundled(refusal):
+    assert "what is bundled" in refusal(packed(files()), "test.zip", "--name", "factur-x", "--replace")
+
+
 def test_a_condition_is_for_a_single_stylesheet(refusal):
     assert "own conditions" in refusal(packed(files()), "test.zip", "--match", "true()")
 
