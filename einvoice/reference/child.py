@@ -28,7 +28,7 @@ _START: Final = (
 
 
 class Failed(Exception):  # noqa: N818 (says what happened)
-    """There is no answer; `reason` is a key of `einvoice.reference.verdict.REASONS`."""
+    """There is no answer; `reason` is that of a `Run`."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         self.reason = reason
