@@ -58,7 +58,7 @@ class Here:
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
         """What became of the files, in their order."""
-        return (worker.judge([item], self._options) for item in items)
+        return (worker.judge([item], self._options, _pinned()) for item in items)
 
     def finish(self) -> list[Row]:
         """After an interrupt: what is done and not yet told."""
@@ -75,6 +75,7 @@ class Hired:
         self._executor = executor
         self._most = UNDER_WAY * workers
         self._options = options
+        self._pinned = _pinned()
         self._under_way: deque[tuple[Batch, Future[list[Row]]]] = deque()
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
@@ -111,7 +112,10 @@ class Hired:
         return rows
 
     def _submit(self, batch: Batch) -> Future[list[Row]]:
-        return self._executor.submit(worker.judge, batch, self._options)
+        return self._hand_over(self._executor, batch)
+
+    def _hand_over(self, executor: Executor, batch: Batch) -> Future[list[Row]]:
+        return executor.submit(worker.judge, batch, self._options, self._pinned)
 
     def _again(self, batch: Batch) -> list[Row]:
         rows: list[Row] = []
@@ -163,7 +167,7 @@ class Own(Hired):
             except BrokenExecutor as error:
                 raise RuntimeError(_NO_START) from error
         try:
-            return self._apart.submit(worker.judge, batch, self._options).result()
+            return self._hand_over(self._apart, batch).result()
         except BrokenExecutor:
             self._apart = None
             raise
@@ -193,6 +197,8 @@ def _processors() -> int:
 def _pool(workers: int) -> ProcessPoolExecutor:
     """Processes that start clean: a copy of this one could hold locks of threads that it does not have."""
     method = "spawn" if sys.platform == "win32" else "forkserver"
-    return ProcessPoolExecutor(
-        workers, multiprocessing.get_context(method), worker.begin, (os.environ.get(PINNED, ""),)
-    )
+    return ProcessPoolExecutor(workers, multiprocessing.get_context(method), worker.begin)
+
+
+def _pinned() -> str:
+    return os.environ.get(PINNED, "")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from einvoice.bulk import journal
-from einvoice.bulk.record import VERDICTS, FileResult, decode
+from einvoice.bulk.record import VERDICTS, FileResult, decode, has_findings
 from einvoice.bulk.sources import Corpus, Item, content_of
 from einvoice.bulk.words import WORDS
 from einvoice.result.explorable import Explorable
@@ -129,11 +129,14 @@ class ResultSet(Explorable, Sequence[FileResult]):
         """
         file = self[name]
         data = content_of(self._corpus.find(name)) if content is None else content_of(Item(name, _bytes(content)))
-        options = {option: self.made_by.get(option) for option in ("profile", "ruleset")}
-        result = validate(data, lang=self.lang, mode=self.made_by.get("mode", "current"), **options)
+        result = validate(data, lang=self.lang, **journal.options(self.made_by)._asdict())
         if file.sha256 and journal.sha256(data) != file.sha256:
             raise ValueError(f"The content of {name!r} has changed since it was judged.")
         return result
+
+    def _asked(self, which: str) -> ResultSet:
+        """The files that a table has rows of."""
+        return self._of([line for line in self._lines if has_findings(line)]) if which == "findings" else self
 
     def to_frame(
         self, which: Literal["findings", "files"] = "findings", *, lang: Language | None = None
@@ -154,7 +157,7 @@ class ResultSet(Explorable, Sequence[FileResult]):
         """
         from einvoice.bulk import tables
 
-        return tables.to_frame(self, which, lang or self.lang)
+        return tables.to_frame(self._asked(which), which, lang or self.lang)
 
     def to_csv(
         self,
@@ -172,7 +175,7 @@ class ResultSet(Explorable, Sequence[FileResult]):
         """
         from einvoice.bulk import tables
 
-        return tables.to_csv(self, path, which, sep, encoding, lang or self.lang)
+        return tables.to_csv(self._asked(which), path, which, sep, encoding, lang or self.lang)
 
     def to_parquet(
         self,
@@ -190,7 +193,7 @@ class ResultSet(Explorable, Sequence[FileResult]):
         """
         from einvoice.bulk import tables
 
-        tables.to_parquet(self, path, which, lang or self.lang)
+        tables.to_parquet(self._asked(which), path, which, lang or self.lang)
 
     def summary(self) -> Overview:
         """How many files are valid, and what is wrong with the others, the most frequent first."""

@@ -34,6 +34,7 @@ FILES: Final = (
     "syntax",
     "profile",
     "version",
+    "ruleset",
     "verdict",
     "errors",
     "warnings",
@@ -48,7 +49,7 @@ _TEXTS: Final = {
 }
 _CATEGORIES: Final = {
     "findings": ("file", "code", "layer", "section", "bt_field", "title"),
-    "files": ("currency", "syntax", "profile", "version"),
+    "files": ("currency", "syntax", "profile", "version", "ruleset"),
 }
 
 

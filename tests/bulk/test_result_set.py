@@ -111,7 +111,7 @@ def test_a_row_for_each_file(results):
     assert dict(frame.verdict.value_counts()) == results.verdicts
     assert {name: str(kind) for name, kind in frame.dtypes.items() if str(kind) != "str"} == {
         "date": "datetime64[s]",
-        **dict.fromkeys(("currency", "syntax", "profile", "version", "verdict"), "category"),
+        **dict.fromkeys(("currency", "syntax", "profile", "version", "ruleset", "verdict"), "category"),
         **dict.fromkeys(("net", "vat", "gross"), "object"),
         **dict.fromkeys(("errors", "warnings", "information"), "Int64"),
     }
