@@ -2,7 +2,8 @@
 
 Under way are four batches for each worker, of 64 files or 4 MiB of content each (a batch may end with one file more,
 of 10 MiB at most). Where a process dies, its batches are judged once more apart, and then file by file, so that the
-file that did it is known, and costs nobody else the verdict.
+file that did it is known, and costs nobody else the verdict. An executor of the caller is theirs to mend: where it
+takes nothing any more, each file that is left is a row that says so.
 """
 
 from __future__ import annotations
@@ -112,7 +113,12 @@ class Hired:
         return rows
 
     def _submit(self, batch: Batch) -> Future[list[Row]]:
-        return self._hand_over(self._executor, batch)
+        try:
+            return self._hand_over(self._executor, batch)
+        except BrokenExecutor as error:  # it takes nothing any more
+            failed: Future[list[Row]] = Future()
+            failed.set_exception(error)
+            return failed
 
     def _hand_over(self, executor: Executor, batch: Batch) -> Future[list[Row]]:
         return executor.submit(worker.judge, batch, self._options, self._pinned)
@@ -142,11 +148,11 @@ class Own(Hired):
 
     def _submit(self, batch: Batch) -> Future[list[Row]]:
         try:
-            return super()._submit(batch)
+            return self._hand_over(self._executor, batch)
         except BrokenExecutor:
             self._executor.shutdown(wait=False)
             self._executor = _pool(self._workers)
-            return super()._submit(batch)
+            return self._hand_over(self._executor, batch)
 
     def _again(self, batch: Batch) -> list[Row]:
         with suppress(BrokenExecutor):
