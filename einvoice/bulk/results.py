@@ -143,14 +143,30 @@ class ResultSet(Explorable, Sequence[FileResult]):
     ) -> pd.DataFrame:
         """The results as a pandas table: a row for each finding, or for each file.
 
-        "findings": `file` (category), then the columns of `ValidationResult.to_frame`: `code`, `layer`, `section`,
-        `bt_field`, `title` (categories); `severity`, `flag` (ordered: information < warning < fatal); `line`, `column`
-        (Int64, may be missing); `expected`, `actual`, `difference` (`Decimal`, else text); `indicative` (bool); the
-        others are text.
+        Categories keep a large table small, and compare where they are ordered: `frame[frame.severity >= "warning"]`.
+        Whole numbers may be missing (`pd.NA`); amounts and what was compared are exact, and add up exactly.
 
-        "files": `file`, `sha256`, `seller`, `seller_vat`, `buyer`, `number` (text); `date` (datetime64[s], NaT where it
-        is none); `currency`, `syntax`, `profile`, `version` (categories); `net`, `vat`, `gross` (`Decimal` or None);
-        `verdict` (ordered: valid < invalid < unreadable); `errors`, `warnings`, `information` (Int64).
+        "findings" has `file`, then the columns of `ValidationResult.to_frame`:
+
+        | columns | dtype |
+        |---|---|
+        | `file`, `code`, `layer`, `section`, `bt_field`, `title` | category |
+        | `severity`, `flag` | category, ordered: information < warning < fatal |
+        | `line`, `column` | Int64 |
+        | `expected`, `actual`, `difference` | object: `Decimal`, or text where no numbers were compared, or None |
+        | `indicative` | bool |
+        | `terms`, `explanation`, `fix`, `xpath`, `override_reason`, `notes` | str |
+
+        "files" has:
+
+        | columns | dtype |
+        |---|---|
+        | `file`, `sha256`, `seller`, `seller_vat`, `buyer`, `number` | str |
+        | `date` | datetime64[s], NaT where it is none |
+        | `currency`, `syntax`, `profile`, `version`, `ruleset` | category |
+        | `net`, `vat`, `gross` | object: `Decimal`, or None where it is missing or no number |
+        | `verdict` | category, ordered: valid < invalid < unreadable |
+        | `errors`, `warnings`, `information` | Int64 |
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").
@@ -171,7 +187,8 @@ class ResultSet(Explorable, Sequence[FileResult]):
         """The results as CSV with a header, also written to `path`. It needs no pandas.
 
         For a German Excel, which opens it by a double click: `sep=";", encoding="utf-8-sig"`. With a semicolon between
-        them numbers have a decimal comma. What looks like a formula is told to be text by an apostrophe.
+        them numbers have a decimal comma. What looks like a formula is told to be text by an apostrophe. No CSV can
+        keep a spreadsheet from taking the invoice number 0815 for a number, and 1-2 for a day; Parquet can.
         """
         from einvoice.bulk import tables
 
@@ -186,7 +203,8 @@ class ResultSet(Explorable, Sequence[FileResult]):
     ) -> None:
         """Write the table as Parquet.
 
-        Amounts are decimal128(38, 6), null where they need more; what was compared is text.
+        It reads back into the types of `to_frame`, but for days, which count milliseconds there, and for what was
+        compared, which is text. Amounts are decimal128(38, 6), null where they need more.
 
         Raises:
             ImportError: pandas or pyarrow is not installed.
