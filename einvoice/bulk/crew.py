@@ -70,11 +70,11 @@ class Here:
 
 
 class Hired:
-    """An executor of the caller, such as that of a Dask cluster; it is theirs to end."""
+    """An executor of the caller; it is theirs to end."""
 
     def __init__(self, executor: Executor, workers: int, options: Options) -> None:
         self._executor = executor
-        self._most = UNDER_WAY * workers
+        self._workers = workers
         self._options = options
         self._pinned = _pinned()
         self._under_way: deque[tuple[Batch, Future[list[Row]]]] = deque()
@@ -83,16 +83,15 @@ class Hired:
         """What became of the files, in their order."""
         for batch in batches(items):
             self._under_way.append((batch, self._submit(batch)))
-            if len(self._under_way) >= self._most:
+            if len(self._under_way) >= UNDER_WAY * self._workers:
                 yield self._oldest()
         while self._under_way:
             yield self._oldest()
 
     def finish(self) -> list[Row]:
         """After an interrupt: what is done and not yet told. What has begun is waited for."""
-        begun = [future for _, future in self._under_way if not future.cancel()]
         rows: list[Row] = []
-        for future in begun:
+        for future in self._begun():
             with suppress(Exception):
                 rows += future.result()
         self._under_way.clear()
@@ -102,6 +101,10 @@ class Hired:
         """It is over."""
         for _, future in self._under_way:
             future.cancel()
+
+    def _begun(self) -> list[Future[list[Row]]]:
+        """What has begun or is done; nothing else will begin any more."""
+        return [future for _, future in self._under_way if not future.cancel()]
 
     def _oldest(self) -> list[Row]:
         batch, future = self._under_way[0]
@@ -133,12 +136,22 @@ class Hired:
         return rows
 
 
+class Cluster(Hired):
+    """The workers of a Dask client."""
+
+    def _begun(self) -> list[Future[list[Row]]]:
+        """Dask lets go of what has begun, too. That is among the oldest: each thread has one batch, and one ahead."""
+        futures = [future for _, future in self._under_way]
+        for future in [it for it in futures if not it.done()][2 * self._workers :]:
+            future.cancel()
+        return [it for it in futures if not it.cancelled()]
+
+
 class Own(Hired):
     """Processes of this machine; where one dies, there are others."""
 
     def __init__(self, workers: int, options: Options) -> None:
         super().__init__(_pool(workers), workers, options)
-        self._workers = workers
         self._apart: ProcessPoolExecutor | None = None  # one process, for what may kill it
 
     def dismiss(self) -> None:
@@ -188,7 +201,7 @@ def crew(workers: int | None, client: Any, executor: Executor | None, options: O
     if sum(given is not None for given in (workers, client, executor)) > 1:
         raise ValueError("Give one of workers, client and executor.")
     if client is not None:
-        return Hired(client.get_executor(pure=False), sum(client.nthreads().values()) or 1, options)
+        return Cluster(client.get_executor(pure=False), sum(client.nthreads().values()) or 1, options)
     if executor is not None:
         return Hired(executor, getattr(executor, "_max_workers", None) or _processors(), options)
     if workers is not None and workers < 0:
