@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from einvoice.bulk import worker
+from einvoice.bulk.interrupts import held
 from einvoice.bulk.record import Row
 from einvoice.bulk.sources import Item
 from einvoice.bulk.worker import Options
@@ -58,8 +59,11 @@ class Here:
         self._options = options
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
-        """What became of the files, in their order."""
-        return (worker.judge([item], self._options, _pinned()) for item in items)
+        """What became of the files, in their order; no interrupt comes before the next ones are asked for."""
+        for item in items:
+            rows = worker.judge([item], self._options, _pinned())
+            with held():
+                yield rows
 
     def finish(self) -> list[Row]:
         """After an interrupt: what is done and not yet told."""
@@ -80,13 +84,14 @@ class Hired:
         self._under_way: deque[tuple[Batch, Future[list[Row]]]] = deque()
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
-        """What became of the files, in their order."""
+        """What became of the files, in their order; no interrupt comes before the next ones are asked for."""
         for batch in batches(items):
-            self._under_way.append((batch, self._submit(batch)))
+            with held():
+                self._under_way.append((batch, self._submit(batch)))
             if len(self._under_way) >= UNDER_WAY * self._workers:
-                yield self._oldest()
+                yield from self._oldest()
         while self._under_way:
-            yield self._oldest()
+            yield from self._oldest()
 
     def finish(self) -> list[Row]:
         """After an interrupt: what is done and not yet told. What has begun is waited for."""
@@ -106,14 +111,15 @@ class Hired:
         """What has begun or is done; nothing else will begin any more."""
         return [future for _, future in self._under_way if not future.cancel()]
 
-    def _oldest(self) -> list[Row]:
+    def _oldest(self) -> Iterator[list[Row]]:
         batch, future = self._under_way[0]
         try:
             rows = future.result()
         except Exception:  # whatever befell the worker: nothing about a file is raised
             rows = self._again(batch)
-        self._under_way.popleft()
-        return rows
+        with held():  # what is under way no more is kept by whoever asked
+            self._under_way.popleft()
+            yield rows
 
     def _submit(self, batch: Batch) -> Future[list[Row]]:
         try:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import einvoice
 from einvoice.bulk import ResultSet, journal
+from einvoice.bulk.record import decode
 
 FILES = planted(12)[0]
 
@@ -63,6 +64,31 @@ def test_an_interrupt_waits_for_what_others_have_begun():
     assert not part.complete
     assert 64 <= len(part) <= 192
     assert [file.file for file in part] == list(files)[: len(part)]
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+def test_an_interrupt_while_results_are_kept_comes_after_that(threads, monkeypatch):
+    monkeypatch.setattr("einvoice.bulk.crew.BATCH_FILES", 1)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    kept = []
+
+    def keep(self, rows):
+        if not kept:
+            signal.raise_signal(signal.SIGINT)
+        kept.extend(rows)
+
+    monkeypatch.setattr("einvoice.bulk.run._Run._keep", keep)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            hands = {"executor": pool} if threads else {"workers": 0}
+            part = einvoice.validate_many(FILES, progress=False, **hands)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not part.complete
+    monkeypatch.undo()
+    assert kept
+    assert [decode(row.line) for row in kept] == list(here(FILES))[: len(kept)]
 
 
 def test_what_is_done_is_not_judged_again(tmp_path, judged):
