@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, TypeAlias
 import anyio.to_thread
 
 from appliance.problems import Language, Problem, ProblemKind, Words
-from appliance.schemas import Mode
+from appliance.schemas import Engine, Mode
 from appliance.stores import Store, StoreError
 
 log = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class Recipe:
         document: the file that was judged; where there is a link of the kind `zugferd_pdf`, that PDF itself.
         filename: what the caller calls it, "" where it has no name.
         lang: language of the answer.
-        mode: how it was judged.
+        mode, engine: how it was judged, and by whom.
         judged_at: when, in seconds since 1970 (UTC).
     """
 
@@ -88,6 +88,7 @@ class Recipe:
     lang: Language
     mode: Mode
     judged_at: float
+    engine: Engine = "native"
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ async def _generate(run: Run) -> dict[str, dict[str, Any]]:
 
 
 def _job(kind: str, document: bytes, **head: Any) -> Message:
-    return Message({"do": kind, "lang": "en", "base": BASE, **head}, (document,))
+    return Message({"do": kind, "lang": "en", "base": BASE, "engine": "native", **head}, (document,))
 
 
 def _answer(outcome: Message, artifacts: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def do(job: Message) -> Message:
 def _validate(job: Message) -> Message:
     """The verdict on one file."""
     lang = job.head["lang"]
-    answer = einvoice.validate(job.parts[0], lang=lang, mode=job.head["mode"]).to_dict(lang)
+    answer = einvoice.validate(job.parts[0], lang=lang, mode=job.head["mode"], engine=job.head["engine"]).to_dict(lang)
     _locate_rules(answer, job)
     return _judged(answer, job)
 
@@ -49,7 +49,7 @@ def _validate_item(job: Message) -> Message:
     """The verdict on one file of a batch; one that nobody can read has a verdict, too."""
     lang, started = job.head["lang"], time.perf_counter()
     try:
-        answer = einvoice.validate(job.parts[0], lang=lang).to_dict(lang)
+        answer = einvoice.validate(job.parts[0], lang=lang, engine=job.head["engine"]).to_dict(lang)
     except einvoice.UnreadableDocument as error:
         answer = _unread(error, lang, round((time.perf_counter() - started) * 1000))
     answer["invoice_summary"] = None
@@ -80,7 +80,7 @@ def _generate(job: Message) -> Message:
 def _report(job: Message) -> Message:
     """The report on a file that has been judged: it is judged once more, by the same rules."""
     head = job.head
-    result = einvoice.validate(job.parts[0], lang=head["lang"], mode=head["mode"])
+    result = einvoice.validate(job.parts[0], lang=head["lang"], mode=head["mode"], engine=head["engine"])
     when = datetime.datetime.fromtimestamp(head["judged_at"], datetime.UTC)
     return Message({}, (einvoice.report_pdf(dataclasses.replace(result, filename=head["name"]), when=when),))
 

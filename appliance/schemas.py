@@ -14,6 +14,7 @@ XPATH = Field(description='Place in the XML; "" where there is none.', examples=
 XRECHNUNG = Field(description="Version of XRechnung whose rules are installed.", examples=["3.0.2"])
 
 Mode = Literal["current", "compatibility"]
+Engine = Literal["native", "reference", "both"]
 Standing = Literal["current", "outdated", "unknown"]
 
 

@@ -73,9 +73,10 @@ async def _item(
     services: Services, turns: asyncio.Semaphore, request: Request, who: Caller, lang: Language, file: UploadedFile
 ) -> bytes:
     """Return what is answered about one of the files; they take turns, so that none waits for all before it."""
+    engine = services.settings.engine
     async with turns:
         try:
-            work = job(services, "validate_item", file.content, request, who, lang, name=file.name)
+            work = job(services, "validate_item", file.content, request, who, lang, name=file.name, engine=engine)
             outcome = await services.workers.run(work)
         except TooComplex:
             limits = {"seconds": services.settings.document_seconds, "megabytes": services.settings.worker_megabytes}
@@ -84,5 +85,5 @@ async def _item(
     note(services, request, outcome)
     read = outcome.head["facts"]["syntax"] is not None
     kinds: dict[Kind, bool] = {"validation_report_pdf": read, "readable_invoice_pdf": False}
-    artifacts = await links(services, request, who, recipe(file.content, file.name, lang), kinds)
+    artifacts = await links(services, request, who, recipe(file.content, file.name, lang, engine=engine), kinds)
     return with_last(outcome.parts[0], "artifacts", to_json(artifacts))

@@ -1,6 +1,7 @@
 """What OpenAPI says of a route beside its answer: the problems it can end in, and its form."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from appliance.gate import KEY_INVALID, KEY_MISSING, PLAN_REQUIRED, RIGHT_REQUIRED
@@ -10,6 +11,7 @@ from appliance.usage import REQUESTS
 from appliance.workers import BUSY
 
 MODE = "`current`: today's rules. `compatibility`: those that the invoice declares, where they are there."
+ENGINE = "`native`: our rules. `reference`: the official artefacts. `both`: ours, and whether the artefacts agree."
 _SCHEMA = {"$ref": "#/components/schemas/ProblemAnswer"}
 
 _EVERYWHERE = (KEY_MISSING, KEY_INVALID, PLAN_REQUIRED, REQUESTS, INTERNAL_ERROR)
@@ -43,7 +45,7 @@ def _example(kind: ProblemKind) -> dict[str, Any]:
     return {"value": Problem(kind, headers=None, **kind.example).told("en")}
 
 
-def form(file_field: str, *, several: bool, mode: list[str]) -> dict[str, Any]:
+def form(file_field: str, *, several: bool, mode: list[str], engine: Sequence[str] = ()) -> dict[str, Any]:
     """Return what OpenAPI says of a form with files."""
     file: dict[str, Any] = {"type": "string", "format": "binary"}
     files = {"type": "array", "items": file, "minItems": 1, "maxItems": 10} if several else file
@@ -52,5 +54,7 @@ def form(file_field: str, *, several: bool, mode: list[str]) -> dict[str, Any]:
         file_field: {**files, "description": about},
         "validation_mode": {"type": "string", "enum": mode, "default": "current", "description": MODE},
     }
+    if engine:
+        properties["engine"] = {"type": "string", "enum": list(engine), "description": ENGINE}
     schema = {"type": "object", "required": [file_field], "properties": properties}
     return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}

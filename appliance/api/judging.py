@@ -11,7 +11,7 @@ from appliance.address import base_url
 from appliance.answers import response
 from appliance.artifacts import Kind, Recipe
 from appliance.problems import Language
-from appliance.schemas import UNAVAILABLE, Artifact, Mode
+from appliance.schemas import UNAVAILABLE, Artifact, Engine, Mode
 from appliance.services import Caller, Services
 from appliance.wire import Message
 from appliance.workers import TooComplex
@@ -66,9 +66,9 @@ async def links(
     return {kind: link(kind).model_dump() for kind in kinds}
 
 
-def recipe(document: bytes, filename: str, lang: Language, mode: Mode = "current") -> Recipe:
+def recipe(document: bytes, filename: str, lang: Language, mode: Mode = "current", engine: Engine = "native") -> Recipe:
     """Return what the PDFs about a document that has just been judged are made from."""
-    return Recipe(document, filename, lang, mode, time.time())
+    return Recipe(document, filename, lang, mode, time.time(), engine)
 
 
 def with_last(answer: bytes, name: str, value: bytes) -> bytes:
