@@ -117,7 +117,7 @@ def agreement(
 
 
 def _key(finding: Finding, verdict: Verdict) -> tuple[str, ...]:
-    """What makes two findings the same one. Overridden severities are a scenario's; without one the flags count."""
+    """What makes two findings the same one. Bundled artefacts override no severities, so that their flags count."""
     if finding.layer == "schema":
         return ("schema",)
-    return finding.code, finding.severity if verdict.scenario else finding.flag
+    return finding.code, finding.flag if verdict.is_bundled else finding.severity

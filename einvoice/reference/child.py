@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +20,7 @@ from einvoice.reference import limits
 
 if TYPE_CHECKING:
     import socket
+    import subprocess
 
 _START: Final = (
     "import sys; sys.path[:] = sys.argv[2:]; from einvoice.reference import worker; worker.main(int(sys.argv[1]))"
@@ -109,6 +109,7 @@ class _Worker:
 
     def _start(self) -> None:
         import socket
+        import subprocess
 
         ours, theirs = socket.socketpair()
         with theirs:

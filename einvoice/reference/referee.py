@@ -102,10 +102,10 @@ def _run(document: bytes, configuration: Configuration, scenario: Scenario, reso
 
 
 def _asked(document: bytes, configuration: Configuration, resource: Resource) -> dict[str, Any]:
-    path = str(configuration.folder / resource.path)
+    # What was compiled is used again for the same edition: a file may include others that change with it.
+    told = {"path": str(configuration.folder / resource.path), "edition": configuration.sha256 or resource.sha256}
     if resource.layer == "schema":
-        folder = str(configuration.folder)
-        return child.ask("schema", document, path=path, folder=folder, sha256=resource.sha256)
+        return child.ask("schema", document, folder=str(configuration.folder), **told)
     if saxon_version() is None:
         raise Failed("engine")
-    return child.ask("run", document, path=path, sha256=resource.sha256, reads=resource.reads)
+    return child.ask("run", document, reads=resource.reads, **told)

@@ -101,6 +101,10 @@ _SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "de": "{name} gibt es schon; mit --replace wird es ersetzt.",
         "en": "{name} is there already; --replace replaces it.",
     },
+    "reserved": {
+        "de": "{name} heißt bereits, was mitgeliefert ist.",
+        "en": "{name} is the name of what is bundled.",
+    },
     "unknown": {
         "de": "Es ist nichts mit dem Namen {name} hinzugefügt worden.",
         "en": "Nothing was added under the name {name}.",

@@ -45,11 +45,11 @@ def match(text: str, scenarios: list[tuple[str, dict[str, str]]]) -> dict[str, A
     return {"first": None}
 
 
-def run(text: str, path: str, sha256: str, reads: bool) -> dict[str, Any]:
+def run(text: str, path: str, edition: str, reads: bool) -> dict[str, Any]:
     """Run a stylesheet on the document, and return its reports."""
     import saxonche
 
-    processor, stylesheet = _compiled(path, sha256, reads)
+    processor, stylesheet = _compiled(path, edition, reads)
     document = _parsed(processor, text)
     try:
         answer = stylesheet.transform_to_string(xdm_node=document)
@@ -87,7 +87,7 @@ def check_match(_text: str, expression: str, namespaces: dict[str, str]) -> dict
 
 
 @lru_cache(maxsize=32)
-def _compiled(path: str, _sha256: str, reads: bool) -> tuple[Any, Any]:
+def _compiled(path: str, _edition: str, reads: bool) -> tuple[Any, Any]:
     """A stylesheet, and the processor that it belongs to; another one when its file is another."""
     processor = _processor("file" if reads else "none")
     return processor, _compile(processor.new_xslt30_processor(), path, reads)

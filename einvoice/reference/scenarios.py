@@ -25,7 +25,7 @@ _EXTENSION: Final = "#conformant#"
 
 
 class Read(NamedTuple):
-    """What a scenarios.xml says: the configuration's own name, and its scenarios."""
+    """What a scenarios.xml says: the configuration's own name, "" if it has none, and its scenarios."""
 
     title: str
     scenarios: tuple[Scenario, ...]
@@ -47,7 +47,7 @@ def read(folder: Path) -> Read:
     found = tuple(_scenario(element, folder) for element in root.iterchildren(f"{_NAMESPACE}scenario"))
     if not found:
         raise ConfigurationRefused("lacks", element="scenarios", what="scenario")
-    return Read(_text(root, "name", default="") or folder.name, found)
+    return Read(_text(root, "name", default=""), found)
 
 
 def _scenario(element: etree._Element, folder: Path) -> Scenario:
@@ -111,7 +111,7 @@ def _levels(scenario: etree._Element) -> dict[str, Severity]:
 
 def _text(element: etree._Element, name: str, default: str | None = None) -> str:
     """The text of a child, without white space around it."""
-    text = (element.findtext(f"{_NAMESPACE}{name}") or "").strip() or default
-    if text is None:
+    text = (element.findtext(f"{_NAMESPACE}{name}") or "").strip()
+    if not text and default is None:
         raise ConfigurationRefused("lacks", element=etree.QName(element).localname, what=name)
-    return text
+    return text or default or ""

@@ -14,11 +14,11 @@ from einvoice.reference import limits
 from einvoice.reference.child import Failed
 
 
-def run(text: str, path: str, folder: str, sha256: str) -> dict[str, Any]:
+def run(text: str, path: str, folder: str, edition: str) -> dict[str, Any]:
     """Judge the document by an XML schema, and return its violations as reports, the first of them at least."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     document = etree.fromstring(text.encode(), parser)
-    schema = _compiled(path, folder, sha256)
+    schema = _compiled(path, folder, edition)
     if schema.validate(document):
         return {"reports": []}
     log: Any = schema.error_log
@@ -41,7 +41,7 @@ def _report(error: Any) -> dict[str, str]:
 
 
 @lru_cache(maxsize=16)
-def _compiled(path: str, folder: str, _sha256: str) -> etree.XMLSchema:
+def _compiled(path: str, folder: str, _edition: str) -> etree.XMLSchema:
     # xmldsig's schema has a DOCTYPE with entities of its own; what lies outside is not loaded.
     parser = etree.XMLParser(no_network=True, load_dtd=False)
     parser.resolvers.add(_Confined(Path(folder)))

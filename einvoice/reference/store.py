@@ -16,12 +16,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from einvoice.errors import quote
-from einvoice.reference.configuration import Configuration
+from einvoice.reference.configuration import BUNDLED, Configuration
 from einvoice.reference.refused import ConfigurationRefused
 
 _MANIFEST: Final = "manifest.json"
@@ -42,8 +41,10 @@ def configurations() -> tuple[Configuration, ...]:
     """What was added, the newest first; what cannot be read is passed over."""
     found = []
     for manifest in folder().glob(f"*/{_MANIFEST}"):
+        if not _NAME.fullmatch(manifest.parent.name):  # about to come, or to go
+            continue
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            found.append(_read(manifest, manifest.stat().st_mtime_ns))
+            found.append(_read(manifest))
     return tuple(sorted(found, key=lambda it: (it.added, it.name), reverse=True))
 
 
@@ -63,10 +64,12 @@ def check_name(name: str, replace: bool) -> None:
     """See to it that something can be added under a name.
 
     Raises:
-        ConfigurationRefused: it is no name, or taken.
+        ConfigurationRefused: it is no name, or taken, or that of what is bundled.
     """
     if not _NAME.fullmatch(name):
         raise ConfigurationRefused("name", name=quote(name, most=64))
+    if name == BUNDLED:
+        raise ConfigurationRefused("reserved", name=name)
     if not replace and (folder() / name).exists():
         raise ConfigurationRefused("taken", name=name)
 
@@ -99,7 +102,7 @@ def keep(configuration: Configuration) -> Configuration:
         if place.exists():
             _discard(place)
         made.rename(place)
-    return _read(place / _MANIFEST, 0)
+    return _read(place / _MANIFEST)
 
 
 def now() -> str:
@@ -107,9 +110,9 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-@lru_cache(maxsize=64)
-def _read(manifest: Path, _changed: int) -> Configuration:
-    return Configuration.from_plain(json.loads(manifest.read_bytes()), manifest.parent / _FILES)
+def _read(manifest: Path) -> Configuration:
+    told = {**json.loads(manifest.read_bytes()), "name": manifest.parent.name}
+    return Configuration.from_plain(told, manifest.parent / _FILES)
 
 
 def _discard(place: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from einvoice.reference.configuration import BUNDLED
 from einvoice.result import Severity
 
 REASONS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -107,6 +108,11 @@ class Verdict:
     configuration: str
     scenario: str
     runs: tuple[Run, ...]
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether nobody has added the artefacts that took the document."""
+        return self.configuration in ("", BUNDLED)
 
     @property
     def complete(self) -> bool:

@@ -53,7 +53,9 @@ def _bound(memory: int) -> None:
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(limit, (most, most))
+        allowed = resource.getrlimit(limit)[1]  # who started us may be bounded more tightly
+        bound = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
+        resource.setrlimit(limit, (bound, bound))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 

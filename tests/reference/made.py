@@ -28,6 +28,15 @@ def stylesheet(*content, namespaces=f"{UBL} {CBC}", title="Rules of the test", b
     ).encode()
 
 
+def template(name, *content):
+    """A stylesheet to be included, with one named template."""
+    svrl = 'xmlns:svrl="http://purl.oclc.org/dsdl/svrl"'
+    return (
+        f'<xsl:stylesheet {XSL} {svrl} version="3.0"><xsl:template name="{name}">{"".join(content)}'
+        "</xsl:template></xsl:stylesheet>"
+    ).encode()
+
+
 CORE = stylesheet(
     "<!--Schematron version 1.3.99 - Last update: 2026-01-31-->",
     '<xsl:if test="not(/*/cbc:ID)">', rule("BR-01"), "</xsl:if>",
@@ -45,7 +54,8 @@ XSD_MAIN = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"
   </xs:sequence></xs:complexType></xs:element>
 </xs:schema>"""
 XSD_IMPORTED = b"""<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"
-    targetNamespace="urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2"><xs:element name="Other"/>
+    targetNamespace="urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2">
+  <xs:element name="ID" type="xs:string"/>
 </xs:schema>"""
 
 

@@ -1,22 +1,30 @@
 """A configuration in KoSIT's form: added, used, listed, removed."""
 
 import hashlib
+import pickle
+from collections import Counter
 
 import pytest
 
 from einvoice.cli import main
-from einvoice.reference import ConfigurationRefused, configurations, engines, remove
+from einvoice.errors import DoctypeRefused
+from einvoice.reference import ConfigurationRefused, configurations, engines, judge, limits, remove
+from einvoice.syntax import xml
+from einvoice.syntax.detect import identify
 
 from .made import (
     CORE,
     MATCH,
     SPECIFICATION,
+    XSD_IMPORTED,
     files,
     packed,
     rule,
     scenario,
+    scenarios,
     schema,
     stylesheet,
+    template,
 )
 
 pytest.importorskip("saxonche")
@@ -37,6 +45,7 @@ def test_it_judges_from_now_on(top, added, invoice, judged):
     assert core.sha256 == hashlib.sha256(CORE).hexdigest()
     assert core.codes == {"BR-CL-23"}
     assert (national.layer, national.codes) == ("cius", {"BR-DE-1"})
+    assert pickle.loads(pickle.dumps(verdict)) == verdict
 
 
 def test_levels_of_the_scenario_count_instead_of_the_rules_own(added, invoice, judged):
@@ -73,9 +82,24 @@ def test_reports_are_read_as_they_are_written(added, invoice, judged):
     assert (reports[0].test, reports[0].location) == ("false()", "/ubl:Invoice")
 
 
+def test_a_rule_that_repeats_itself_is_told_so_often(added, invoice, judged):
+    often = f'<xsl:for-each select="1 to 1000">{rule("A", "x" * 5000)}</xsl:for-each>{rule("B")}'
+    added(packed(files(others={"xsl/de.xsl": stylesheet(often)})))
+    run = judged(invoice).runs[2]
+    assert Counter(it.code for it in run.reports) == {"A": limits.PER_CODE, "B": 1}
+    assert len(run.reports[0].text) == limits.TEXT
+
+
 def test_white_space_of_a_text_is_folded(added, invoice, judged):
     added(packed(files()))
     assert judged(invoice).runs[2].reports[0].text == "A rule of the country"
+
+
+def test_a_document_that_nobody_should_parse_is_refused(added, invoice, judged):
+    added(packed(files()))
+    entity = invoice.replace(b"<Invoice", b'<!DOCTYPE Invoice [<!ENTITY a "b">]><Invoice', 1)
+    with pytest.raises(DoctypeRefused):
+        judge(entity, identify(xml.parse(invoice)))
 
 
 def test_the_first_scenario_that_takes_the_document_counts(added, invoice, judged):
@@ -133,7 +157,7 @@ def test_characters_of_all_planes_and_other_encodings(added, invoice, judged):
     condition = "<xsl:if test=\"//text()[contains(., '\U0001f600\u00fc')]\">"
     added(packed(files(others={"xsl/de.xsl": stylesheet(condition, rule("SEEN"), "</xsl:if>")})))
     text = invoice.decode().replace("LG-2026-0417", "\U0001f600\u00fc")
-    for data in (text.encode(), text.replace('"UTF-8"', '"UTF-16"').encode("utf-16")):
+    for data in (text.encode(), text.encode("utf-8-sig"), text.replace('"UTF-8"', '"UTF-16"').encode("utf-16")):
         assert judged(data).runs[2].codes == {"SEEN"}
     assert not judged(invoice).runs[2].codes
 
@@ -156,10 +180,19 @@ def test_a_single_stylesheet_is_for_the_invoices_that_it_is_said_to_be_for(added
 
 
 def test_replaced_it_judges_otherwise_at_once(added, invoice, judged):
-    added(packed(files()))
-    assert judged(invoice).runs[2].codes == {"BR-DE-1"}
-    added(packed(files(others={"xsl/de.xsl": stylesheet(rule("BR-DE-2"))})), replace=True)
-    assert judged(invoice).runs[2].codes == {"BR-DE-2"}
+    """Even if nothing but what is included or imported is another one."""
+    start = stylesheet(rule("A"), '<xsl:call-template name="more"/>', before='<xsl:include href="more.xsl"/>')
+    for code, kind in (("B", "string"), ("C", "integer")):
+        others = {
+            "scenarios.xml": scenarios(scenario(), title=code),
+            "xsl/de.xsl": start,
+            "xsl/more.xsl": template("more", rule(code)),
+            "xsd/common/cbc.xsd": XSD_IMPORTED.replace(b"string", kind.encode()),
+        }
+        assert added(packed(files(others=others)), replace=True).title == code
+        xsd, _, run = judged(invoice).runs
+        assert run.codes == {"A", code}
+        assert any("xs:integer" in it.text for it in xsd.reports) == (kind == "integer")
     assert len(configurations()) == 1
 
 
@@ -194,7 +227,7 @@ def test_a_manifest_that_nobody_understands_does_no_harm(added, rules_folder, in
     assert judged(invoice).configuration != "test"
 
 
-def test_commands(file, capsys, monkeypatch):
+def test_commands(file, capsys):
     path = str(file(packed(files())))
     assert main(["rules", "add", path, "--name", "own"]) == 0
     assert "own ist hinzugefügt: Configuration of the test" in capsys.readouterr().out

@@ -8,14 +8,15 @@ import threading
 
 import pytest
 
+from einvoice.reference import REASONS, Run, frames, limits
 from einvoice.reference import child as child_module
-from einvoice.reference import frames, limits
-from einvoice.reference.child import Failed, ask
+from einvoice.reference.child import ask
 
-from .made import files, packed, rule, stylesheet
+from .made import files, packed, rule, stylesheet, template
 
 pytest.importorskip("saxonche")
 
+XS = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"'
 LOOP = '<xsl:value-of select="count((1 to 1000000000)[. mod 7 = count(1 to .)])"/>'
 
 
@@ -60,19 +61,22 @@ def value(expression):
 )
 def test_an_artefact_that_stops_has_said_nothing(content, detail, ran):
     endless = '<xsl:template name="endless"><x><xsl:call-template name="endless"/></x></xsl:template>'
-    run = ran(content, namespaces='xmlns:xs="http://www.w3.org/2001/XMLSchema"', before=endless)
+    run = ran(content, namespaces=XS, before=endless)
     assert (run.executed, run.reason, run.reports) == (False, "stopped", ())
     assert detail in run.detail
     assert detail in run.why("de")
     assert run.rules == 1
 
 
-def test_a_result_that_is_no_svrl(added, invoice, judged):
-    no_svrl = stylesheet(rule("A")).replace(b'match="/"', b'match="/*"')  # the built-in rule has the texts
-    other = no_svrl.replace(b'match="/*"', b'match="nothing"')
+@pytest.mark.parametrize("match", ["nothing", "/*"])
+def test_a_result_that_is_no_svrl(match, added, invoice, judged):
+    """Texts of the document, or an element that is another one."""
+    other = stylesheet(rule("A")).replace(b'match="/"', f'match="{match}"'.encode())
+    other = other.replace(b"svrl:schematron-output", b"svrl:other")
     added(packed(files(others={"xsl/de.xsl": other})))
     run = judged(invoice).runs[2]
     assert (run.executed, run.reason) == (False, "stopped")
+    assert "The result is no" in run.detail
 
 
 def test_messages_that_do_not_stop_it_are_no_matter(ran):
@@ -103,7 +107,7 @@ def test_nothing_is_read_from_the_network(ran):
     ],
 )
 def test_nothing_is_read_from_files(expression, ran):
-    namespaces = 'xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:fn="http://www.w3.org/2005/xpath-functions"'
+    namespaces = f'{XS} xmlns:fn="http://www.w3.org/2005/xpath-functions"'
     run = ran(value(expression), namespaces=namespaces)
     assert (run.executed, run.reason) == (False, "stopped")
     assert "root:" not in run.detail
@@ -122,11 +126,17 @@ def test_its_own_files_may_be_read(added, invoice, judged):
     assert judged(invoice).runs[2].reports[0].text == "listed"
 
 
+def test_a_document_that_nobody_names_is_none(added, invoice, judged):
+    """SchXslt's stylesheets can be told to judge another document than the one that they are given."""
+    told = value("count(document($other))"), value("document('codes.xml')"), value("exists(document('')/*)")
+    rules = stylesheet(rule("A", "".join(told)), before='<xsl:param name="other" as="xs:string?"/>', namespaces=XS)
+    added(packed(files(others={"xsl/de.xsl": rules, "xsl/codes.xml": b"<a>listed</a>"})))
+    assert judged(invoice).runs[2].reports[0].text == "0listedtrue"
+
+
 def test_what_it_includes_counts(added, invoice, judged):
     start = stylesheet('<xsl:call-template name="more"/>', rule("A"), before='<xsl:include href="more.xsl"/>')
-    more = stylesheet().replace(b'match="/"', b'name="more"').replace(b"svrl:schematron-output title", b"svrl:text x")
-    more = more.replace(b"</svrl:schematron-output>", rule("B").encode() + b"</svrl:text>")
-    added(packed(files(others={"xsl/de.xsl": start, "xsl/more.xsl": more})))
+    added(packed(files(others={"xsl/de.xsl": start, "xsl/more.xsl": template("more", rule("B"))})))
     assert judged(invoice).runs[2].codes == {"A", "B"}
 
 
@@ -240,7 +250,9 @@ def test_a_stylesheet_that_vanished(added, invoice, judged):
     assert (run.executed, run.reason) == (False, "artefact")
 
 
-def test_an_answer_that_nobody_gave():
-    with pytest.raises(Failed) as failed:
-        ask("run", b"<a/>", path="/nowhere/none.xsl", sha256="", reads=False)
-    assert failed.value.reason == "artefact"
+@pytest.mark.parametrize("reason", REASONS)
+def test_every_reason_is_told_in_both_languages(reason):
+    run = Run("cius", executed=False, reason=reason, detail="because")
+    assert run.why("de") != run.why("en")
+    assert "{" not in run.why("de") + run.why("en")
+    assert Run("cius").why("de") == ""

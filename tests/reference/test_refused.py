@@ -84,6 +84,10 @@ def test_names(name, refusal):
     assert "is no name" in refusal(packed(files()), "test.zip", "--name", name)
 
 
+def test_the_name_of_what_is_bundled(refusal):
+    assert "what is bundled" in refusal(packed(files()), "test.zip", "--name", "factur-x", "--replace")
+
+
 def test_a_condition_is_for_a_single_stylesheet(refusal):
     assert "own conditions" in refusal(packed(files()), "test.zip", "--match", "true()")
 
@@ -218,11 +222,31 @@ def test_a_report_that_is_not_there(refusal):
         (own(value("doc('de.xsl')"), '<xsl:evaluate xpath="/a"/>'), "known only when it runs"),
         (own(value("doc('de.xsl')"), value("doc('de.xsl', /)")), "known only when it runs"),
         (own('<xsl:value-of _select="{/a}"/>'), "known only when it runs"),
+        (own(f'<a b="{"{" * 9000}"/>', value("doc('')")), "known only when it runs"),
         (own('<a xml:base="file:///etc/"/>'), "known only when it runs"),
     ],
 )  # fmt: skip
 def test_stylesheets(data, why, refusal):
     assert why in refusal(data)
+
+
+@pytest.mark.parametrize(
+    ("param", "content"),
+    [
+        ('<xsl:param name="u" select="/a"/>', value("doc($u)")),
+        ('<xsl:param name="u">/etc/passwd</xsl:param>', value("doc($u)")),
+        ('<xsl:variable name="u"/>', value("doc($u)")),
+        ('<xsl:param name="u"/>', '<xsl:variable name="u" select="/a"/>' + value("doc($u)")),
+        ('<xsl:param name="u"/>', value("for $u in /a return doc($u)")),
+        ('<xsl:param name="u"/>', value("let $u := /a return doc($u)")),
+        ('<xsl:param name="u"/>', value("function($u) {doc($u)}(/a)")),
+        ('<xsl:param name="u"/>', "<a b=\"'{for $u in /a return doc($u)}'\"/>"),
+        ('<xsl:param name="u"/>', value("doc(($u, /a)[1])")),
+    ],
+)
+def test_a_name_that_a_variable_may_have(param, content, refusal):
+    """Known is what a parameter holds that nobody sets, and nothing else."""
+    assert "known only when it runs" in refusal(own(value("doc('')"), content, before=param))
 
 
 def test_what_is_included_is_looked_at_too(refusal):
