@@ -129,7 +129,7 @@ class VatBreakdown(TaxCategory):
 
     @property
     def is_of_invoice(self) -> bool:
-        """Whether its document has it where the official rules of UBL find the lines, allowances and charges from it."""
+        """Whether a UBL document has it where the official rules find lines, allowances and charges from it."""
         return self.node is None or self.node.getparent().getparent().getparent() is None
 
     @property
