@@ -51,8 +51,9 @@ ALLOWED = {
 FROM_KOSOVO = {"lines[0].item.origin_country": "1A"}
 BELOW_THE_LINE = inside(
     "cac:InvoiceLine",
-    "<cac:TaxTotal><cbc:TaxAmount currencyID='EUR'>19.00</cbc:TaxAmount><cac:TaxSubtotal>"
-    "<cbc:TaxableAmount currencyID='EUR'>100.00</cbc:TaxableAmount><cbc:TaxAmount currencyID='EUR'>19.00</cbc:TaxAmount>"
+    "<cac:TaxTotal><cbc:TaxAmount currencyID='EUR'>19.00</cbc:TaxAmount>"
+    "<cac:TaxSubtotal><cbc:TaxableAmount currencyID='EUR'>100.00</cbc:TaxableAmount>"
+    "<cbc:TaxAmount currencyID='EUR'>19.00</cbc:TaxAmount>"
     "<cac:TaxCategory><cbc:ID>{}</cbc:ID><cbc:Percent>19</cbc:Percent><cac:TaxScheme><cbc:ID>VAT</cbc:ID>"
     "</cac:TaxScheme></cac:TaxCategory></cac:TaxSubtotal></cac:TaxTotal>",
 )
