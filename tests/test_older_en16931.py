@@ -66,6 +66,9 @@ SUMMED_TWICE = inside(
     "</ram:SpecifiedTradeSettlementLineMonetarySummation>",
 )
 DOUBLED = {"vat_breakdown[0].taxable_amount": "200.00"}
+EXEMPT_TWICE = inside(
+    "cac:ClassifiedTaxCategory", 2 * "<cbc:TaxExemptionReason>no one pays it</cbc:TaxExemptionReason>"
+)
 EMPTY_CARD = inside("cac:PaymentMeans", "<cac:CardAccount/>")
 AGENT_OF_BUYER, AGENT_OF_SELLER = (
     inside("ram:ApplicableHeaderTradeAgreement", f"<ram:{agent}><ram:ID>1</ram:ID></ram:{agent}>")
@@ -95,6 +98,7 @@ CASES: list[tuple[dict[str, Any], dict[str, str], str, str, dict[str, bool]]] = 
     (CLASSIFIED, {}, CII, "BR-65", {"1.3.8": False, "1.3.10": False, "1.3.11": True, "1.3.16": True}),
     (UNCLASSIFIED, {}, CII, "BR-65", {"1.3.8": False, "1.3.9": True, "1.3.11": True}),
     ({}, EMPTY_CARD, UBL, "BR-51", {"1.3.0": True, "1.3.7": True, "1.3.8": False, "1.3.16": False}),
+    ({}, EXEMPT_TWICE, UBL, "UBL-SR-38", {"1.3.0": True, "1.3.6": True, "1.3.7": False, "1.3.16": False}),
     (FROM_KOSOVO, {}, UBL, "BR-CL-15", {"1.3.1": True, "1.3.4": True, "1.3.5": False}),
     (FROM_KOSOVO, {}, CII, "BR-CL-15", {"1.3.1": True, "1.3.4": True, "1.3.5": False}),
     ({"seller.address.country_code": "1A"}, {}, UBL, "BR-CL-14", {"1.3.0": True, "1.3.1": False}),
