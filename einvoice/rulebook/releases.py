@@ -5,7 +5,8 @@ release is named after it, ``xrechnung-3.0.2-2.4.0``. ``en16931-1.3.12`` is EN 1
 brings the release of EN 16931 that it was published with (``rules/*/ruleset.toml``).
 
 A release that is published, and not in force yet, is announced: it can be asked for by its name, or by a day on which
-it will be in force; nothing is judged by it unasked.
+it will be in force; nothing is judged by it unasked. Which ones are is written down with them, and no matter of the
+clock: what is current changes with the version of einvoice alone.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Release(NamedTuple):
         core: the release of EN 16931 that goes with it, "1.3.3".
         date: of its publication, ISO 8601; "" where that is not known.
         valid_from: the day from which invoices are judged by it, ISO 8601.
+        announced: whether nothing is judged by it unasked yet.
     """
 
     ruleset: str
@@ -45,6 +47,7 @@ class Release(NamedTuple):
     core: str
     date: str
     valid_from: str
+    announced: bool
 
     @property
     def versions(self) -> tuple[tuple[str, str], ...]:
@@ -59,14 +62,17 @@ class Release(NamedTuple):
         return f"{self.ruleset}-{self.specification.rpartition('.')[0]}".rstrip("-")
 
 
+@functools.cache
 def releases(ruleset: str = NATIONAL) -> tuple[Release, ...]:
     """All releases of a rule set, the oldest first, those that are announced last."""
-    return _releases(ruleset, _today(ruleset))
+    known = _ruleset(ruleset)
+    last = {it.specification: it.name for it in sorted(known.versions, key=lambda it: not it.announced)}
+    return tuple(_release(known, version, last[version.specification] == version.name) for version in known.versions)
 
 
 def newest(ruleset: str = NATIONAL) -> Release:
     """The newest release of a rule set that is in force."""
-    return [release for release in releases(ruleset) if release.valid_from <= _today(ruleset)][-1]
+    return [release for release in releases(ruleset) if not release.announced][-1]
 
 
 def names() -> tuple[str, ...]:
@@ -110,7 +116,7 @@ def declared(family: str) -> Release | None:
     It is an announced one only where the family has no other.
     """
     of_family = [release for release in releases() if release.family == family]
-    in_force = [release for release in of_family if release.valid_from <= _today(NATIONAL)]
+    in_force = [release for release in of_family if not release.announced]
     return next(reversed(in_force or of_family), None)
 
 
@@ -130,23 +136,6 @@ def _ruleset(name: str) -> RuleSet:
     return read_ruleset(rules_folder() / name)
 
 
-def _today(ruleset: str) -> str:
-    """Today, ISO 8601; where the clock is wrong, no earlier than the last publication that is known of."""
-    return max(datetime.date.today().isoformat(), *(version.date for version in _ruleset(ruleset).versions))
-
-
-@functools.cache
-def _releases(ruleset: str, today: str) -> tuple[Release, ...]:
-    known = _ruleset(ruleset)
-    announced_first = sorted(known.versions, key=lambda version: _valid_from(version) <= today)
-    last = {version.specification: version.name for version in announced_first}
-    return tuple(_release(known, version, last[version.specification] == version.name) for version in known.versions)
-
-
-def _valid_from(version: Version) -> str:
-    return version.valid_from or version.date
-
-
 def title(ruleset: str) -> Mapping[str, str]:
     """What a rule set is called, by language."""
     return _ruleset(ruleset).title
@@ -161,5 +150,6 @@ def _release(ruleset: RuleSet, version: Version, is_last: bool) -> Release:
         version.specification,
         version.en16931 or version.name,
         version.date,
-        _valid_from(version),
+        version.valid_from or version.date,
+        version.announced,
     )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from einvoice.errors import RuleError
 
 _KEYS = {"layer", "title", "versions", "source"}
-_VERSION_KEYS = {"version", "date", "valid_from", "specification", "en16931"}
+_VERSION_KEYS = {"version", "date", "valid_from", "specification", "en16931", "announced"}
 
 
 class Version(NamedTuple):
@@ -17,7 +17,8 @@ class Version(NamedTuple):
 
     ``specification`` is the version of the specification that it judges (XRechnung 3.0.2), where that is numbered
     apart; ``en16931`` the release of the EN 16931 rules that it was published with. ``valid_from`` is the day from
-    which invoices are judged by it, where that is not the date of its publication.
+    which invoices are judged by it, where that is not the date of its publication. ``announced`` are the last ones, as
+    long as they are not what this version of einvoice judges by.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Version(NamedTuple):
     specification: str = ""
     en16931: str = ""
     valid_from: str = ""
+    announced: bool = False
 
 
 class RuleSet(NamedTuple):
@@ -70,6 +72,8 @@ def read_ruleset(folder: Path) -> RuleSet:
     names = [version.name for version in versions]
     if not names or len(set(names)) < len(names):
         raise RuleError("names each version once, the oldest first", file=file, key="versions")
+    if [version.announced for version in versions] != sorted(version.announced for version in versions):
+        raise RuleError("are the last ones, if any", file=file, key="versions.announced")
     return RuleSet(folder.name, data["layer"], data["title"], versions)
 
 
@@ -77,8 +81,8 @@ def _version(entry: dict[str, Any], file: str) -> Version:
     _known(entry, _VERSION_KEYS, file, "versions")
     if not isinstance(entry.get("version"), str):
         raise RuleError("each needs a version, as text", file=file, key="versions")
-    texts = {key: str(entry.get(key, "")) for key in sorted(_VERSION_KEYS - {"version"})}
-    return Version(entry["version"], **texts)
+    texts = {key: str(entry.get(key, "")) for key in sorted(_VERSION_KEYS - {"version", "announced"})}
+    return Version(entry["version"], announced=entry.get("announced") is True, **texts)
 
 
 def _known(data: dict[str, Any], keys: set[str], file: str, inside: str) -> None:
