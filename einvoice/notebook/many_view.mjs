@@ -6,7 +6,10 @@ function render({ model, el }) {
   const word = (key) => model.get("_words")[key] ?? key;
   const search = searching({ type: (text) => change({ text }), leave: () => files.focus() });
   const root = frame("ev-many", search);
-  const head = make("div", { class: "ev-head" });
+  const verdict = make("p");
+  const language = languages((lang) => change({ lang }));
+  const remarks = make("div", { class: "ev-remarks" });
+  const head = make("div", { class: "ev-head" }, verdict, language.element, remarks);
   const charts = make("div", { class: "ev-charts" });
   const map = make("div", { class: "ev-map", keydown: moveInMap });
   const left = make("p", { class: "ev-rest" });
@@ -43,12 +46,10 @@ function render({ model, el }) {
 
   function drawHead() {
     const said = model.get("_head");
-    head.replaceChildren(
-      make("p", { class: said.valid ? "ev-valid" : "ev-invalid" }, make("strong", {}, said.valid ? "✓ " : "✗ "), said.about.join(" · ")),
-      languages(word, model.get("lang"), (lang) => change({ lang })),
-      said.remark ? make("p", { class: "ev-remark" }, said.remark) : "",
-    );
-    root.lang = model.get("lang");
+    verdict.className = said.valid ? "ev-valid" : "ev-invalid";
+    verdict.replaceChildren(make("strong", {}, said.valid ? "✓ " : "✗ "), said.about.join(" · "));
+    remarks.textContent = said.remark;
+    language.mark(model.get("lang"), word("language"));
     search.placeholder = word("search_files");
     search.setAttribute("aria-label", word("search_files"));
     reset.textContent = word("reset");
@@ -71,8 +72,8 @@ function render({ model, el }) {
         const content = [make("span", { class: "ev-name" }, label), bar, make("span", { class: "ev-count" }, count)];
         return make("li", {}, make("button", { ...attributes, click: () => pick(kind, name) }, ...content));
       });
-      const head = make("div", { class: "ev-over" }, heading, make("span", {}, word("wrong_of")));
-      return make("section", { "aria-label": title }, head, make("ul", {}, ...lines), rest ? make("p", {}, rest) : "");
+      const over = make("div", { class: "ev-over" }, heading, make("span", {}, word("wrong_of")));
+      return make("section", { "aria-label": title }, over, make("ul", {}, ...lines), rest ? make("p", {}, rest) : "");
     });
     const focused = [...charts.querySelectorAll("button")].indexOf(charts.ownerDocument.activeElement);
     charts.replaceChildren(...drawn);

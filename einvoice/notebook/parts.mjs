@@ -51,11 +51,18 @@ function searching({ type, leave }) {
   return field;
 }
 
-function languages(word, chosen, choose) {
+// The choice of a language; its buttons stay when everything else is drawn anew, so that the focus does too.
+function languages(choose) {
   const buttons = Object.entries({ de: "Deutsch", en: "English" }).map(([lang, name]) =>
-    make("button", { type: "button", lang, "aria-pressed": String(lang === chosen), click: () => choose(lang) }, name),
+    make("button", { type: "button", lang, click: () => choose(lang) }, name),
   );
-  return make("div", { class: "ev-languages", role: "group", "aria-label": word("language") }, ...buttons);
+  const element = make("div", { class: "ev-languages", role: "group" }, ...buttons);
+  function mark(chosen, label) {
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.lang === chosen));
+    element.setAttribute("aria-label", label);
+    element.closest(".einvoice-view").lang = chosen;
+  }
+  return { element, mark };
 }
 
 // A table to choose a row of: one stop of the Tab key, in which arrows choose; Enter goes on, Escape goes back.

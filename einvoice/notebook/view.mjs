@@ -4,7 +4,10 @@ function render({ model, el }) {
   const word = (key) => model.get("_words")[key] ?? key;
   const search = searching({ type: (text) => filter("text", text), leave: () => list.focus() });
   const root = frame("ev-one", search);
-  const head = make("div", { class: "ev-head" });
+  const verdict = make("p");
+  const language = languages((lang) => change("lang", lang));
+  const remarks = make("div", { class: "ev-remarks" });
+  const head = make("div", { class: "ev-head" }, verdict, language.element, remarks);
   const bar = make("div", { class: "ev-bar", role: "search" });
   const status = make("p", { class: "ev-status", role: "status", "aria-live": "polite" });
   const list = chooser({
@@ -36,13 +39,10 @@ function render({ model, el }) {
   function drawHead() {
     const said = model.get("_head");
     const about = said.about.flatMap((text) => [" · ", text]);
-    const verdict = make("strong", {}, said.valid ? "✓ " : "✗ ", said.verdict);
-    head.replaceChildren(
-      make("p", { class: said.valid ? "ev-valid" : "ev-invalid" }, verdict, ...about),
-      languages(word, model.get("lang"), (lang) => change("lang", lang)),
-      ...said.remarks.map((text) => make("p", { class: "ev-remark" }, text)),
-    );
-    root.lang = model.get("lang");
+    verdict.className = said.valid ? "ev-valid" : "ev-invalid";
+    verdict.replaceChildren(make("strong", {}, said.valid ? "✓ " : "✗ ", said.verdict), ...about);
+    remarks.replaceChildren(...said.remarks.map((text) => make("p", {}, text)));
+    language.mark(model.get("lang"), word("language"));
   }
 
   // What judged, and what today's rules would say; folded, since it is the same for most invoices.

@@ -92,7 +92,11 @@ class Shown:
         self.page.on("pageerror", lambda error: self.heard.append(str(error)))
         self.page.on("console", lambda it: it.type == "error" and self.heard.append(it.text))
         self.page.on("request", lambda request: request.url.startswith("blob:") or self.heard.append(request.url))
-        self.page.set_content(PAGE)
+        self.write("")
+
+    def write(self, html):
+        """Put HTML on the page, in place of what was there."""
+        self.page.set_content(PAGE + html)
 
     def widget(self, view):
         """Put a widget on the page."""
