@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 _LINES: Final = 20
 _LONGEST: Final = 120
 
-# Colours are mixed from the page's own text colour, so that they suit light and dark pages alike.
+# Colours are mixed from the page's own text colour, so that they suit light and dark pages alike. The class is named
+# twice where JupyterLab has a say: it puts the text of tables to the right, in columns of one width.
 _STYLE: Final = """
 .einvoice-invoice{font-size:13px;line-height:1.45;max-width:64em}
-.einvoice-invoice table{border-collapse:collapse;margin:.5em 0;font-size:inherit}
-.einvoice-invoice td,.einvoice-invoice th{text-align:left;vertical-align:top;padding:.25em .7em;background:none;
+div.einvoice-invoice.einvoice-invoice table{table-layout:auto;border-collapse:collapse;margin:.5em 0;font-size:inherit}
+div.einvoice-invoice.einvoice-invoice :is(td,th){text-align:left;vertical-align:top;padding:.25em .7em;background:none;
 border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
-.einvoice-invoice .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+div.einvoice-invoice.einvoice-invoice .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .einvoice-invoice small{font-weight:400;white-space:nowrap}
 """.replace("\n", "")
 

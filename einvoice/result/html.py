@@ -31,19 +31,20 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 200
 
-# Colours are mixed from the page's own text colour, so that they suit light and dark pages alike.
+# Colours are mixed from the page's own text colour, so that they suit light and dark pages alike. The class is named
+# twice where JupyterLab has a say: it puts the text of tables to the right, in columns of one width.
 STYLE: Final = """
 .einvoice{font-size:13px;line-height:1.45;max-width:64em}
-.einvoice table{border-collapse:collapse;width:100%;margin:.5em 0;font-size:inherit}
+div.einvoice.einvoice table{border-collapse:collapse;table-layout:auto;width:100%;margin:.5em 0;font-size:inherit}
 .einvoice caption{text-align:left;color:inherit;padding:0 0 .4em}
-.einvoice td,.einvoice th{text-align:left;vertical-align:top;padding:.35em .7em;background:none;
+div.einvoice.einvoice :is(td,th){text-align:left;vertical-align:top;padding:.35em .7em;background:none;
 border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
 .einvoice .mark{font-weight:600;white-space:nowrap;border-left:4px solid #8a8f98}
 .einvoice .fatal{border-left-color:#d1383d}
 .einvoice .warning{border-left-color:#c98a00}
 .einvoice .valid{border-left:4px solid #2f9e5b;padding-left:.6em}
 .einvoice .invalid{border-left:4px solid #d1383d;padding-left:.6em}
-.einvoice .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+div.einvoice.einvoice .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .einvoice summary{cursor:pointer}
 .einvoice>details{margin:.5em 0}
 .einvoice code{background:none;color:inherit;overflow-wrap:anywhere}
