@@ -23,7 +23,8 @@ WORKDIR /source
 RUN python3 -m hatchling build -t wheel \
  && /opt/einvoice/bin/pip install --no-cache-dir --disable-pip-version-check --no-index --no-deps dist/*.whl \
  && /opt/einvoice/bin/pip uninstall -y pip \
- && find /opt/einvoice/lib -type d -name tests -prune -exec rm -rf {} +
+ && find /opt/einvoice/lib -type d -name tests -prune -exec rm -rf {} + \
+ && EINVOICE_CACHE=/opt/rules /opt/einvoice/bin/einvoice-appliance prepare
 
 # ---------------------------------------------------------------- the image
 FROM ${BASE_IMAGE}
@@ -40,13 +41,17 @@ RUN apt-get update \
  && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin einvoice \
  && install -d -o 10001 -g 10001 -m 0700 /data
 COPY --from=build /opt/einvoice /opt/einvoice
+# Rules that have been worked out; whoever runs the server believes only files of their own.
+COPY --from=build --chown=10001:10001 /opt/rules /var/cache/einvoice
 # Nothing can be compiled later: the root file system is meant to be read-only, and pip has compiled everything.
 ENV PATH=/opt/einvoice/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     XDG_CACHE_HOME=/tmp \
+    EINVOICE_CACHE=/var/cache/einvoice \
     EINVOICE_HOST=0.0.0.0 \
     EINVOICE_PORT=8080 \
-    EINVOICE_DATA=/data
+    EINVOICE_DATA=/data \
+    EINVOICE_RULES_DIR=/data/rules
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="einvoice appliance" \

@@ -58,6 +58,9 @@ def _parser() -> argparse.ArgumentParser:
     settings = commands.add_parser("settings", help="list the environment variables that set something")
     settings.set_defaults(run=_list_settings)
 
+    prepare = commands.add_parser("prepare", help="work out the rules of all releases now, not when first asked for")
+    prepare.set_defaults(run=_prepare)
+
     keys_command = commands.add_parser("keys", help="add, list or revoke API keys")
     keys = keys_command.add_subparsers(required=True, metavar="WHAT")
     add = keys.add_parser("add", help="add a key and print it, this once")
@@ -77,6 +80,13 @@ def _list_settings(settings: Settings, options: argparse.Namespace) -> int:
         told = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
         told = _PASSWORD.sub("***", told)
         print(f"{variable(name)}={told}\n    {field.description}")
+    return 0
+
+
+def _prepare(settings: Settings, options: argparse.Namespace) -> int:
+    from appliance.prepare import prepare
+
+    prepare()
     return 0
 
 

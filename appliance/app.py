@@ -10,15 +10,16 @@ from starlette.middleware.cors import CORSMiddleware
 
 from appliance import api, pages, probes
 from appliance.address import Addresses
+from appliance.answers import answer_problems
 from appliance.api import catalog
 from appliance.artifacts import Artifacts
-from appliance.description import describe
+from appliance.counts import open_counts
+from appliance.description import Description
 from appliance.edge import LastResort, Linger
 from appliance.gate import Gate
 from appliance.journal import Journal
 from appliance.keys import KeyRing
 from appliance.metrics import Metrics
-from appliance.problems import answer_problems
 from appliance.rendering import renderer
 from appliance.services import Services
 from appliance.settings import Settings
@@ -35,19 +36,23 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
     """
     workers = Workers(settings)
     store = open_store(settings.artifacts, settings.data / "artifacts", settings.artifact_megabytes)
+    usage = Usage(open_counts(settings.artifacts, settings.data))
     artifacts = Artifacts(store, settings.artifact_seconds, renderer(workers))
-    services = Services(settings, keys, workers, artifacts, Metrics(), Usage())
+    services = Services(settings, keys, workers, artifacts, Metrics(), usage)
 
     @contextlib.asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         workers.start()
-        warming = asyncio.create_task(asyncio.to_thread(catalog.warm_up))
+        warming = asyncio.create_task(_warm_up(workers, settings))
         try:
             async with artifacts.running():
                 yield
         finally:
-            await warming
+            warming.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await warming
             await workers.stop()
+            usage.close()
 
     app = FastAPI(
         title="einvoice",
@@ -59,9 +64,8 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
     )
     app.include_router(api.routes(services))
     app.include_router(probes.routes(services))
-    app.include_router(pages.routes(services, app), include_in_schema=False)
+    app.include_router(pages.routes(services, Description(app, workers.run)), include_in_schema=False)
     answer_problems(app)
-    describe(app)
     # The last one added is the outermost.
     app.add_middleware(Gate, keys=keys, usage=services.usage, rights=api.RIGHTS)
     app.add_middleware(LastResort)
@@ -71,6 +75,12 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
     app.add_middleware(Journal, metrics=services.metrics)
     app.add_middleware(Addresses, settings=settings)
     return app
+
+
+async def _warm_up(workers: Workers, settings: Settings) -> None:
+    """Work the catalogs out, once the workers have got ready: those come first."""
+    await workers.all_ready()
+    await asyncio.to_thread(catalog.warm_up, settings)
 
 
 def _cors(settings: Settings) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, TypeAlias
 import anyio.to_thread
 
 from appliance.problems import Language, Problem, ProblemKind, Words
-from appliance.schemas import Mode
+from appliance.schemas import Engine, Mode
 from appliance.stores import Store, StoreError
 
 log = logging.getLogger(__name__)
@@ -39,6 +39,9 @@ FILES: Final[Mapping[Kind, str]] = {
 PATH: Final = "/api/external/artifacts"
 REMEMBERED_SECONDS: Final = 86_400
 """So long after its end a link is answered with 410, then with 404."""
+
+CHECK_SECONDS: Final = 2
+"""So often the store is asked whether it is there."""
 
 _TOKEN_BYTES: Final = 24  # 192 random bits
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{32}")
@@ -74,7 +77,7 @@ class Recipe:
         document: the file that was judged; where there is a link of the kind `zugferd_pdf`, that PDF itself.
         filename: what the caller calls it, "" where it has no name.
         lang: language of the answer.
-        mode: how it was judged.
+        mode, engine: how it was judged, and by whom.
         judged_at: when, in seconds since 1970 (UTC).
     """
 
@@ -83,6 +86,7 @@ class Recipe:
     lang: Language
     mode: Mode
     judged_at: float
+    engine: Engine = "native"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +128,13 @@ class Artifacts:
         store: where recipes and PDFs are kept; without one there are no links.
         seconds: how long a link works.
         render: makes a PDF.
+
+    Attributes:
+        available: whether the store does what it is asked, as far as is known; so it is where there is to be none.
     """
 
     def __init__(self, store: Store | None, seconds: int, render: Render) -> None:
+        self.available = True
         self._store = store
         self._seconds = seconds
         self._render = render
@@ -135,9 +143,10 @@ class Artifacts:
     async def offer(self, holder: str, kinds: Collection[Kind], recipe: Recipe) -> dict[Kind, Link]:
         """Keep a recipe and return the links, one a kind, that the holder of a key can fetch its PDFs by.
 
-        There are none where there is no store, or where it is full or away: an answer does not fail over its PDFs.
+        There are none where there is no store, or where it is full or away: an answer neither fails nor waits over its
+        PDFs.
         """
-        if self._store is None or not kinds:
+        if self._store is None or not self.available or not kinds:
             return {}
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         kept = _Kept(recipe, tuple(kinds), time.time() + self._seconds)
@@ -158,34 +167,42 @@ class Artifacts:
         if self._store is None or not _TOKEN.fullmatch(token) or file not in FILES.values():
             raise Problem(ARTIFACT_NOT_FOUND)
         try:
+            if not self.available:
+                raise StoreError("the store is away")
             return await self._fetch(self._store, _name(token, holder), file)
         except StoreError as error:
             log.error("An artifact cannot be fetched: %s", error)
-            raise Problem(ARTIFACTS_UNAVAILABLE, headers={"Retry-After": "2"}) from error
+            raise Problem(ARTIFACTS_UNAVAILABLE, headers={"Retry-After": str(CHECK_SECONDS)}) from error
 
-    async def is_ready(self) -> bool:
-        """Whether artifacts can be kept and fetched; so it is where there are to be none."""
+    async def check(self) -> None:
+        """Find out whether the store is `available`."""
+        if self._store is None:
+            return
         try:
-            if self._store is not None:
-                await anyio.to_thread.run_sync(self._store.check)
+            await anyio.to_thread.run_sync(self._store.check)
         except StoreError as error:
-            log.error("The store of artifacts is not ready: %s", error)
-            return False
-        return True
+            if self.available:
+                log.error("The store of artifacts is away, answers go without links: %s", error)
+            self.available = False
+        else:
+            if not self.available:
+                log.info("The store of artifacts is back")
+            self.available = True
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Erase what expires as long as this lasts; close the store at its end."""
+        """Erase what expires, and keep an eye on the store, as long as this lasts; close the store at its end."""
         if self._store is None:
             yield
             return
-        cleaner = asyncio.create_task(self._clean(self._store))
+        await self.check()
+        tasks = [asyncio.create_task(task) for task in (self._clean(self._store), self._watch())]
         try:
             yield
         finally:
-            cleaner.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await cleaner
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await anyio.to_thread.run_sync(self._store.close)
 
     def _put(self, store: Store, name: str, kept: _Kept) -> None:
@@ -227,6 +244,12 @@ class Artifacts:
             await anyio.to_thread.run_sync(store.put, name, made, seconds)
         except StoreError as error:
             log.warning("A PDF is not kept: %s", error)
+
+    async def _watch(self) -> None:
+        """Keep `available` up to date, so that no request has to find out by waiting."""
+        while True:
+            await asyncio.sleep(CHECK_SECONDS)
+            await self.check()
 
     async def _clean(self, store: Store) -> None:
         """Erase contents when they expire, those of one second together; none that comes meanwhile expires sooner."""

@@ -1,11 +1,15 @@
 """The interface's description (OpenAPI 3.1): FastAPI makes it from the routes, here is what it cannot know."""
 
+import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 import einvoice
+from appliance.documents import Document
+from appliance.examples import Examples, Run, examples
 from appliance.schemas import ProblemAnswer
 
 VERSION = "1.1.0"
@@ -19,18 +23,43 @@ Every request under `/api/` needs the header `X-API-Key`. Problems are answered 
 """
 
 
-def describe(app: FastAPI) -> None:
-    """Let `app` describe itself with the draft's schema, the key, and the shape of problems."""
+class Description:
+    """The description of an app: its routes, the draft's schema, the key, the shape of problems, examples of answers.
 
-    def description() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = _described(app)
-        return app.openapi_schema
+    It is made when first asked for; `run` has a worker do a job, such as judging a sample for an example.
+    """
 
-    app.openapi = description  # type: ignore[method-assign]
+    def __init__(self, app: FastAPI, run: Run) -> None:
+        self._app = app
+        self._run = run
+        self._making = asyncio.Lock()
+        self._made: tuple[dict[str, Any], Document] | None = None
+
+    async def content(self) -> dict[str, Any]:
+        """Return the description.
+
+        Raises:
+            Problem: no worker has the time to make the examples; it can be asked for again.
+        """
+        return (await self._both())[0]
+
+    async def document(self) -> Document:
+        """Return the description as a JSON document.
+
+        Raises:
+            Problem: as `content` does.
+        """
+        return (await self._both())[1]
+
+    async def _both(self) -> tuple[dict[str, Any], Document]:
+        async with self._making:
+            if self._made is None:
+                described = _described(self._app, await examples(self._run))
+                self._made = described, Document.of_json(described)
+        return self._made
 
 
-def _described(app: FastAPI) -> dict[str, Any]:
+def _described(app: FastAPI, shown: Examples) -> dict[str, Any]:
     made = get_openapi(
         title="E-invoice validation and generation", version=VERSION, description=ABOUT, routes=app.routes
     )
@@ -39,11 +68,23 @@ def _described(app: FastAPI) -> dict[str, Any]:
     schemas.update(schemas["ProblemAnswer"].pop("$defs", {}))
     _take_in_draft(made, schemas)
     made["components"]["securitySchemes"] = {"ApiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"}}
-    for path, operations in made["paths"].items():
+    for path, operation in _operations(made):
         if path.startswith("/api/"):
-            for operation in operations.values():
-                operation["security"] = [{"ApiKey": []}]
+            operation["security"] = [{"ApiKey": []}]
+        _take_in_examples(operation, shown.get(operation["operationId"], {}))
     return made
+
+
+def _operations(made: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, operations in made["paths"].items():
+        for operation in operations.values():
+            yield path, operation
+
+
+def _take_in_examples(operation: dict[str, Any], shown: dict[str, dict[str, Any]]) -> None:
+    for status, answers in shown.items():
+        (content,) = operation["responses"][status]["content"].values()
+        content.setdefault("examples", {}).update({name: {"value": value} for name, value in answers.items()})
 
 
 def _take_in_draft(made: dict[str, Any], schemas: dict[str, Any]) -> None:

@@ -7,7 +7,8 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from appliance.problems import INTERNAL_ERROR, Problem, asked_language
+from appliance.answers import answer
+from appliance.problems import INTERNAL_ERROR, Problem
 
 log = logging.getLogger(__name__)
 
@@ -88,4 +89,4 @@ class LastResort:
                 raise
             log.error("A request failed", exc_info=error)
             if not started:
-                await Problem(INTERNAL_ERROR).response(asked_language(scope))(scope, receive, send)
+                await answer(Problem(INTERNAL_ERROR), scope)(scope, receive, send)

@@ -4,8 +4,9 @@ no body is read."""
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from appliance.answers import answer
 from appliance.keys import KeyRing
-from appliance.problems import Problem, ProblemKind, Words, asked_language
+from appliance.problems import Problem, ProblemKind, Words
 from appliance.usage import REQUESTS, Usage
 
 KEY_MISSING = ProblemKind(
@@ -25,12 +26,14 @@ PLAN_REQUIRED = ProblemKind(
     403,
     de=Words("Tarif reicht nicht aus", "Diese Schnittstelle gehört zum Tarif {plan}; der Schlüssel hat einen anderen."),
     en=Words("Plan not sufficient", "This interface belongs to the plan {plan}; the key has another."),
+    example={"plan": "business"},
 )
 RIGHT_REQUIRED = ProblemKind(
     "right_required",
     403,
     de=Words("Nicht im Tarif enthalten", "Der Tarif des Schlüssels enthält {right} nicht."),
     en=Words("Not part of the plan", "The plan of the key does not include {right}."),
+    example={"right": "can_batch"},
 )
 
 
@@ -51,13 +54,13 @@ class Gate:
         """Answer 401, 403 or 429, or hand the request on."""
         if scope["type"] == "http" and scope["path"].startswith("/api/"):
             try:
-                self._admit(scope)
+                await self._admit(scope)
             except Problem as refused:
-                await refused.response(asked_language(scope))(scope, receive, send)
+                await answer(refused, scope)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
-    def _admit(self, scope: Scope) -> None:
+    async def _admit(self, scope: Scope) -> None:
         challenge = {"WWW-Authenticate": 'ApiKey realm="einvoice", header="X-API-Key"'}
         presented = Headers(scope=scope).getlist("x-api-key")
         if not any(presented):
@@ -72,5 +75,5 @@ class Gate:
         needed = self._rights.get(scope["path"])
         if needed and not getattr(rights, needed):
             raise Problem(RIGHT_REQUIRED, right=needed)
-        self._usage.take(key.name, REQUESTS, rights.daily_usage_limit)
+        await self._usage.take(key.name, REQUESTS, rights.daily_usage_limit)
         scope["state"]["rights"] = rights

@@ -8,11 +8,11 @@ import datetime
 import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import einvoice
-from appliance.problems import Language
+from appliance.problems import Language, members
 from appliance.wire import Message
 
 _log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ def do(job: Message) -> Message:
 def _validate(job: Message) -> Message:
     """The verdict on one file."""
     lang = job.head["lang"]
-    answer = einvoice.validate(job.parts[0], lang=lang, mode=job.head["mode"]).to_dict(lang)
+    answer = einvoice.validate(job.parts[0], lang=lang, mode=job.head["mode"], engine=job.head["engine"]).to_dict(lang)
     _locate_rules(answer, job)
     return _judged(answer, job)
 
@@ -49,7 +49,7 @@ def _validate_item(job: Message) -> Message:
     """The verdict on one file of a batch; one that nobody can read has a verdict, too."""
     lang, started = job.head["lang"], time.perf_counter()
     try:
-        answer = einvoice.validate(job.parts[0], lang=lang).to_dict(lang)
+        answer = einvoice.validate(job.parts[0], lang=lang, engine=job.head["engine"]).to_dict(lang)
     except einvoice.UnreadableDocument as error:
         answer = _unread(error, lang, round((time.perf_counter() - started) * 1000))
     answer["invoice_summary"] = None
@@ -80,7 +80,7 @@ def _generate(job: Message) -> Message:
 def _report(job: Message) -> Message:
     """The report on a file that has been judged: it is judged once more, by the same rules."""
     head = job.head
-    result = einvoice.validate(job.parts[0], lang=head["lang"], mode=head["mode"])
+    result = einvoice.validate(job.parts[0], lang=head["lang"], mode=head["mode"], engine=head["engine"])
     when = datetime.datetime.fromtimestamp(head["judged_at"], datetime.UTC)
     return Message({}, (einvoice.report_pdf(dataclasses.replace(result, filename=head["name"]), when=when),))
 
@@ -103,9 +103,17 @@ def _hide_summary(answer: dict[str, Any], job: Message) -> None:
 
 
 def _locate_rules(answer: dict[str, Any], job: Message) -> None:
-    """Let the pages that describe rules be found from outside."""
-    for finding in (*answer["errors"], *answer["warnings"]):
-        finding["doc_url"] = job.head.get("base", "") + finding["doc_url"]
+    differences = answer.get("validation_details", {}).get("compatibility", {}).get("differences", ())
+    locate_rules((*answer["errors"], *answer["warnings"], *differences), job.head.get("base"))
+
+
+def locate_rules(told: Iterable[dict[str, Any]], base: str | None) -> None:
+    """Let the pages be found from outside that describe the rules which are told of.
+
+    `base` is what their addresses begin with, None where there are no such pages.
+    """
+    for item in told:
+        item["doc_url"] = "" if base is None else base + item["doc_url"]
 
 
 def _unread(error: einvoice.UnreadableDocument, lang: Language, milliseconds: int) -> dict[str, Any]:
@@ -144,15 +152,15 @@ def _as_finding(error: einvoice.UnreadableDocument, lang: Language) -> dict[str,
 def _unreadable(error: einvoice.UnreadableDocument, lang: Language) -> dict[str, Any]:
     title, detail = einvoice.explain_error(error, lang)
     place = {name: number for name in ("line", "column") if (number := getattr(error, name)) is not None}
-    return {"code": error.problem, "title": title, "detail": detail, "members": {"rule": error.code, **place}}
+    return members(422, error.problem, title, detail, rule=error.code, **place)
 
 
 def _wrong_draft(error: einvoice.DraftError, lang: Language) -> dict[str, Any]:
     words = _WRONG_DRAFT[lang]
-    members: dict[str, Any] = {"errors": [{"pointer": it.pointer, "message": it.message(lang)} for it in error.errors]}
-    members |= {name: number for name in ("line", "column") if (number := getattr(error, name)) is not None}
+    wrong = [{"pointer": it.pointer, "message": it.message(lang)} for it in error.errors]
+    place = {name: number for name in ("line", "column") if (number := getattr(error, name)) is not None}
     detail = words["detail"].format(count=len(error.errors))
-    return {"code": error.code, "title": words["title"], "detail": detail, "members": members}
+    return members(422, error.code, words["title"], detail, errors=wrong, **place)
 
 
 def to_json(answer: object) -> bytes:

@@ -1,5 +1,7 @@
 """What machines ask that run the appliance: is it alive, is it ready, how much has it done. No key is needed."""
 
+from typing import Any
+
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
@@ -14,28 +16,47 @@ def routes(services: Services) -> APIRouter:
     router = APIRouter()
     workers, metrics = services.workers, services.metrics
 
-    @router.get("/healthz", response_model=Health)
+    @router.get("/healthz", response_model=Health, responses={200: _shown({"status": "ok"})})
     async def health() -> Response:
         """Say that the process is alive."""
         return JSONResponse({"status": "ok"}, headers=NO_STORE)
 
-    @router.get("/readyz", response_model=Readiness, responses={503: {"model": Readiness}})
+    @router.get(
+        "/readyz",
+        response_model=Readiness,
+        responses={
+            200: _shown(_readiness(True, True), _readiness(True, False)),
+            503: {"model": Readiness, **_shown(_readiness(False, True))},
+        },
+    )
     async def readiness() -> Response:
-        """Say whether documents can be judged, and their PDFs be kept."""
-        checks = {"workers": workers.ready > 0, "artifacts": await services.artifacts.is_ready()}
-        ready = all(checks.values())
-        answer = {"status": "ready" if ready else "not_ready", "checks": checks}
-        return JSONResponse(answer, status_code=200 if ready else 503, headers=NO_STORE)
+        """Say whether documents can be judged; without a place for PDFs they are, but the answers have no links."""
+        answer = _readiness(workers.ready > 0, services.artifacts.available)
+        return JSONResponse(answer, status_code=503 if answer["status"] == "not_ready" else 200, headers=NO_STORE)
 
     if services.settings.metrics:
         metrics.watch("workers_ready", "gauge", "Processes that judge documents and are ready.", lambda: workers.ready)
         metrics.watch("workers_started_total", "counter", "Processes started so far.", lambda: workers.started)
         metrics.watch("documents_waiting", "gauge", "Documents that wait for a process.", lambda: workers.waiting)
+        metrics.watch("artifacts_available", "gauge", "1 while PDFs can be kept.", lambda: services.artifacts.available)
         metrics.watch("upload_bytes_free", "gauge", "Memory left for uploads.", lambda: workers.memory)
 
-        @router.get("/metrics", response_class=PlainTextResponse)
+        example = _shown("# TYPE einvoice_workers_ready gauge\neinvoice_workers_ready 2\n", media_type="text/plain")
+
+        @router.get("/metrics", response_class=PlainTextResponse, responses={200: example})
         async def figures() -> Response:
             """Tell figures for Prometheus."""
             return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4", headers=NO_STORE)
 
     return router
+
+
+def _readiness(workers: bool, artifacts: bool) -> dict[str, Any]:
+    status = "not_ready" if not workers else "ready" if artifacts else "degraded"
+    return {"status": status, "checks": {"workers": workers, "artifacts": artifacts}}
+
+
+def _shown(*answers: Any, media_type: str = "application/json") -> dict[str, Any]:
+    """What OpenAPI says of answers that are their own examples."""
+    examples = {f"number {number}": {"value": answer} for number, answer in enumerate(answers, start=1)}
+    return {"content": {media_type: {"examples": examples}}}

@@ -2,19 +2,13 @@
 
 A kind of problem is declared where it arises, as a `ProblemKind` with its words in both languages; raising
 `Problem(KIND)` anywhere in a request answers it. The answer's members are `type`, `title`, `status`, `detail` and
-`code`; clients tell problems apart by `code`, which never changes.
+`code`; clients tell problems apart by `code`, which never changes. How they are answered, `appliance.answers` knows:
+the processes that judge documents need no web framework to say what is wrong.
 """
 
-import http
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
-
-from fastapi import FastAPI
-from starlette.exceptions import HTTPException
-from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse, Response
-from starlette.types import Scope
 
 Language = Literal["de", "en"]
 
@@ -44,12 +38,16 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class ProblemKind:
-    """A kind of problem: its stable code (snake_case), the HTTP status it answers with, its words."""
+    """A kind of problem: its stable code (snake_case), the HTTP status it answers with, its words.
+
+    `example` has values that its details may quote, for the description of the interface.
+    """
 
     code: str
     status: int
     de: Words
     en: Words
+    example: Mapping[str, str | int] = field(default_factory=dict, compare=False)
 
 
 class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
@@ -67,40 +65,16 @@ class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
         self.headers = headers
         self.values = {name: quoted(value) if isinstance(value, str) else value for name, value in values.items()}
 
-    def response(self, language: Language) -> Response:
-        """Return the answer in `language`."""
+    def told(self, language: Language) -> dict[str, Any]:
+        """Return the members of the answer in `language`."""
         words = self.kind.en if language == "en" else self.kind.de
-        return problem_response(
-            self.kind.status,
-            self.kind.code,
-            words.title,
-            words.detail.format_map(self.values),
-            headers=self.headers,
-        )
+        return members(self.kind.status, self.kind.code, words.title, words.detail.format_map(self.values))
 
 
-def problem_response(
-    status: int,
-    code: str,
-    title: str,
-    detail: str,
-    *,
-    headers: Mapping[str, str] | None = None,
-    members: Mapping[str, Any] | None = None,
-) -> Response:
-    """Return a problem as an HTTP answer; `members` are further fields beside the five that every problem has."""
-    body = {"type": f"urn:einvoice:problem:{code}", "title": title, "status": status, "detail": detail, "code": code}
-    return JSONResponse(
-        {**body, **(members or {})},
-        status_code=status,
-        headers={"Cache-Control": "no-store", **(headers or {})},
-        media_type="application/problem+json",
-    )
-
-
-def asked_language(scope: Scope) -> Language:
-    """Return the language that a request asks for in its query, German where it asks for none or for another."""
-    return "en" if HTTPConnection(scope).query_params.get("lang") == "en" else "de"
+def members(status: int, code: str, title: str, detail: str, **further: Any) -> dict[str, Any]:
+    """Return the members of a problem: the five that each has, and `further` ones."""
+    kind = f"urn:einvoice:problem:{code}"
+    return {"type": kind, "title": title, "status": status, "detail": detail, "code": code, **further}
 
 
 NOT_FOUND = ProblemKind(
@@ -114,6 +88,7 @@ METHOD_NOT_ALLOWED = ProblemKind(
     405,
     de=Words("Methode nicht erlaubt", "Diese Adresse kennt die Methode {method} nicht."),
     en=Words("Method not allowed", "This address does not know the method {method}."),
+    example={"method": "DELETE"},
 )
 INTERNAL_ERROR = ProblemKind(
     "internal_error",
@@ -121,27 +96,3 @@ INTERNAL_ERROR = ProblemKind(
     de=Words("Interner Fehler", "Hier ist ein Fehler passiert, der nicht an Ihrer Anfrage liegen muss."),
     en=Words("Internal error", "Something went wrong here; the fault need not be in your request."),
 )
-
-
-async def _answer_problem(request: Request, problem: Exception) -> Response:
-    assert isinstance(problem, Problem)
-    return problem.response(asked_language(request.scope))
-
-
-async def _answer_http_exception(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    language = asked_language(request.scope)
-    if error.status_code == 404:
-        return Problem(NOT_FOUND).response(language)
-    if error.status_code == 405:
-        return Problem(METHOD_NOT_ALLOWED, headers=error.headers, method=request.method).response(language)
-    phrase = http.HTTPStatus(error.status_code).phrase
-    return problem_response(
-        error.status_code, phrase.lower().replace(" ", "_"), phrase, error.detail, headers=error.headers
-    )
-
-
-def answer_problems(app: FastAPI) -> None:
-    """Make `app` answer every problem in the one shape."""
-    app.add_exception_handler(Problem, _answer_problem)
-    app.add_exception_handler(HTTPException, _answer_http_exception)

@@ -182,7 +182,7 @@ class Seat:
         """
         try:
             async with asyncio.timeout(patience):
-                process = await self._present()
+                process = await self.present()
         except TimeoutError:
             raise ProcessGone from None
         try:
@@ -191,7 +191,8 @@ class Seat:
             if process is not self._process:
                 process.kill()
 
-    async def _present(self) -> Process:
+    async def present(self) -> Process:
+        """Return the process, as soon as there is one."""
         while self._process is None or not self._process.alive:
             self._has_process.clear()
             await self._has_process.wait()

@@ -12,7 +12,8 @@ def renderer(workers: Workers) -> Render:
     """
 
     async def render(kind: Kind, recipe: Recipe) -> bytes:
-        facts = {"lang": recipe.lang, "mode": recipe.mode, "name": recipe.filename, "judged_at": recipe.judged_at}
+        asked = {"lang": recipe.lang, "mode": recipe.mode, "engine": recipe.engine}
+        facts = {**asked, "name": recipe.filename, "judged_at": recipe.judged_at}
         with workers.place():
             try:
                 outcome = await workers.run(Message({"do": kind, **facts}, (recipe.document,)))

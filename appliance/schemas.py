@@ -14,6 +14,7 @@ XPATH = Field(description='Place in the XML; "" where there is none.', examples=
 XRECHNUNG = Field(description="Version of XRechnung whose rules are installed.", examples=["3.0.2"])
 
 Mode = Literal["current", "compatibility"]
+Engine = Literal["native", "reference", "both"]
 Standing = Literal["current", "outdated", "unknown"]
 
 
@@ -30,7 +31,9 @@ class Health(_Answer):
 class Readiness(_Answer):
     """Whether documents can be judged."""
 
-    status: Literal["ready", "not_ready"]
+    status: Literal["ready", "degraded", "not_ready"] = Field(
+        description="`degraded`: documents are judged, but the answers have no links to PDFs."
+    )
     checks: dict[str, bool] = Field(examples=[{"workers": True, "artifacts": True}])
 
 
@@ -52,7 +55,7 @@ class FindingItem(_Answer):
     column: int | None = Field(default=None, description="Column in the line, counted from 1.")
     terms: list[str] = Field(default=[], description="All business terms, the leading one first.")
     values: dict[str, Any] = Field(default={}, description="What was compared, such as expected and actual.")
-    doc_url: str = Field(default="", description="Page that describes the rule.")
+    doc_url: str = Field(default="", description='Page that describes the rule; "" where those are turned off.')
     draft_pointer: str | None = Field(
         default=None, description="Generated invoices: JSON pointer of the draft's field."
     )

@@ -1,5 +1,6 @@
 """What an operator sets, all of it in environment variables that begin with EINVOICE_."""
 
+import contextlib
 import ipaddress
 import os
 from collections.abc import Mapping
@@ -10,6 +11,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+import einvoice
+from appliance.schemas import Engine
 from appliance.stores import check_store
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -54,6 +57,18 @@ class Settings(BaseSettings):
         default=(), description="Origins whose pages in a browser may call, separated by commas."
     )
 
+    ruleset: str = Field(
+        default="", description="Rules to judge by, such as xrechnung-3.0.2; without it the newest of this version."
+    )
+
+    engine: Engine = Field(
+        default="native",
+        description="Who judges: native (our rules), reference (the official artefacts), or both, which are compared.",
+    )
+    rules_dir: Path | None = Field(
+        default=None, description="Folder of artefacts that `einvoice rules add` has added; read by what runs them."
+    )
+
     workers: int = Field(default_factory=default_workers, ge=1, description="Processes that judge documents.")
     queue: int = Field(default=32, ge=0, description="Requests more that may wait or be uploading; beyond them 503.")
     queue_seconds: float = Field(
@@ -64,7 +79,7 @@ class Settings(BaseSettings):
     )
     upload_megabytes: int = Field(default=512, ge=110, description="Memory for all uploads together; beyond it 503.")
     document_seconds: float = Field(default=30, gt=0, description="How long one document may be worked on; then 422.")
-    worker_megabytes: int = Field(default=2048, ge=256, description="Address space of a process that judges documents.")
+    worker_megabytes: int = Field(default=2048, ge=256, description="Memory of a process that judges documents.")
     worker_documents: int = Field(default=10_000, ge=1, description="Documents after which a process is replaced.")
     shutdown_seconds: int = Field(default=30, ge=0, description="How long a stop waits for requests that are running.")
 
@@ -101,6 +116,13 @@ class Settings(BaseSettings):
     @classmethod
     def _store(cls, value: str) -> str:
         check_store(value)
+        return value
+
+    @field_validator("ruleset")
+    @classmethod
+    def _rules(cls, value: str) -> str:
+        with contextlib.suppress(einvoice.UnreadableDocument):  # that there is no file is found after the name is
+            einvoice.validate(b"", ruleset=value or None)
         return value
 
     @field_validator("public_url")

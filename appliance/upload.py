@@ -29,48 +29,56 @@ NO_FILE = ProblemKind(
     422,
     de=Words("Keine Datei", "Das Formular enthält keine Datei im Feld {field}."),
     en=Words("No file", "The form has no file in the field {field}."),
+    example={"field": "file"},
 )
 TOO_MANY_FILES = ProblemKind(
     "too_many_files",
     422,
     de=Words("Zu viele Dateien", "Das Formular darf im Feld {field} höchstens {limit} Dateien enthalten."),
     en=Words("Too many files", "The form may have {limit} files at most in the field {field}."),
+    example={"field": "files", "limit": 10},
 )
 ONE_FILE_EXPECTED = ProblemKind(
     "one_file_expected",
     422,
     de=Words("Mehr als eine Datei", "Das Formular darf im Feld {field} nur eine Datei enthalten."),
     en=Words("More than one file", "The form may have only one file in the field {field}."),
+    example={"field": "file"},
 )
 EMPTY_FILE = ProblemKind(
     "empty_file",
     422,
     de=Words("Leere Datei", "Die Datei „{name}“ hat keinen Inhalt."),
     en=Words("Empty file", "The file “{name}” has no content."),
+    example={"name": "invoice.xml"},
 )
 FILE_TOO_LARGE = ProblemKind(
     "file_too_large",
     413,
     de=Words("Datei zu groß", "Die Datei „{name}“ ist größer als {limit} Bytes (10 MB)."),
     en=Words("File too large", "The file “{name}” is larger than {limit} bytes (10 MB)."),
+    example={"name": "invoice.pdf", "limit": FILE_LIMIT},
 )
 FORM_TOO_LARGE = ProblemKind(
     "form_too_large",
     413,
     de=Words("Formular zu groß", "Das Formular enthält neben der Datei mehr als {limit} Bytes."),
     en=Words("Form too large", "The form holds more than {limit} bytes beside the file."),
+    example={"limit": FRAME_LIMIT},
 )
 BODY_TOO_LARGE = ProblemKind(
     "body_too_large",
     413,
     de=Words("Inhalt zu groß", "Der Inhalt der Anfrage ist größer als {limit} Bytes (10 MB)."),
     en=Words("Body too large", "The body of the request is larger than {limit} bytes (10 MB)."),
+    example={"limit": FILE_LIMIT},
 )
 UPLOAD_TOO_SLOW = ProblemKind(
     "upload_too_slow",
     408,
     de=Words("Übertragung zu langsam", "Der Inhalt war nach {seconds} Sekunden noch nicht vollständig angekommen."),
     en=Words("Upload too slow", "The body had not arrived completely after {seconds} seconds."),
+    example={"seconds": 60},
 )
 
 

@@ -20,6 +20,7 @@ BUSY = ProblemKind(
     503,
     de=Words("Gerade ausgelastet", "Die Anfrage kam nicht an die Reihe. Bitte in {seconds} Sekunden wiederholen."),
     en=Words("Busy", "The request did not get its turn. Please try again in {seconds} seconds."),
+    example={"seconds": RETRY_AFTER_SECONDS},
 )
 
 TOO_COMPLEX = ProblemKind(
@@ -27,6 +28,7 @@ TOO_COMPLEX = ProblemKind(
     422,
     de=Words("Zu aufwendig", "Die Bearbeitung wurde abgebrochen: mehr als {seconds} Sekunden oder {megabytes} MB."),
     en=Words("Too complex", "The work was broken off: more than {seconds} seconds or {megabytes} megabytes."),
+    example={"seconds": 30, "megabytes": 2048},
 )
 
 
@@ -88,6 +90,10 @@ class Workers:
         """Start the processes; jobs may be given at once, and wait."""
         for seat in self._seats:
             seat.open()
+
+    async def all_ready(self) -> None:
+        """Wait until each process has got ready."""
+        await asyncio.gather(*(seat.present() for seat in self._seats))
 
     async def stop(self) -> None:
         """End the processes."""

@@ -5,21 +5,26 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Iterable
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.judging import Judging, chosen, in_force, national, status
 from einvoice.model.invoice import Invoice
 from einvoice.pdf.document import open_hybrid, parse
 from einvoice.profile import level_of
-from einvoice.result import LANGUAGES, Language, Mode, Original, Stack, ValidationResult
+from einvoice.result import LANGUAGES, Engine, Language, Mode, Original, Stack, ValidationResult
 from einvoice.result.differences import Difference, compare
 from einvoice.rulebook import releases
 from einvoice.rulebook.releases import Release
 from einvoice.syntax import reader, schema, xml
-from einvoice.syntax.detect import as_facturx, identify
+from einvoice.syntax.detect import Identity, as_facturx, identify
 from einvoice.syntax.rules.notes import Notes
 
+if TYPE_CHECKING:
+    from einvoice.reference import Verdict
+
 MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
+ENGINES: Final[tuple[Engine, ...]] = ("native", "reference", "both")
 
 
 def read(source: xml.Source, *, lang: Language = "de") -> Invoice:
@@ -51,6 +56,7 @@ def validate(
     profile: str | None = None,
     ruleset: str | None = None,
     as_of: datetime.date | None = None,
+    engine: Engine = "native",
 ) -> ValidationResult:
     """Judge an invoice by its XML schema and by the rules of the specification that it declares.
 
@@ -67,6 +73,10 @@ def validate(
             that it was published with), "en16931-1.3.12" (without national ones).
         as_of: judges by the releases in force on that day. Without this, `ruleset` and "compatibility" the newest
             releases count, or those that the environment variable EINVOICE_RULESET names.
+        engine: "native" judges by the rules of this program. "reference" judges by the official artefacts instead:
+            those added by `einvoice rules add`, or else those that come with einvoice, which are not there for every
+            document. "both" judges by the rules of this program, and tells in `agreement` what the artefacts find
+            differently. Artefacts need the extra "reference".
 
     Raises:
         UnreadableDocument: nobody can read it as an invoice; one of its subclasses, see `einvoice.errors`.
@@ -74,7 +84,7 @@ def validate(
         OSError: the file cannot be opened.
     """
     started = time.perf_counter()
-    _check(lang=(lang, LANGUAGES), mode=(mode, MODES))
+    _check(lang=(lang, LANGUAGES), mode=(mode, MODES), engine=(engine, ENGINES))
     _check(profile=(profile, (None, "xrechnung", "facturx")))
     named = releases.named(ruleset) if ruleset else None
     current = releases.pinned() or releases.newest()
@@ -82,33 +92,64 @@ def validate(
     hybrid = open_hybrid(data)
     content, document = (data, xml.parse(data)) if hybrid is None else (hybrid.xml, parse(hybrid))
     identity = identify(document) if hybrid is None and profile != "facturx" else as_facturx(identify(document))
-    forced = profile == "xrechnung" or ruleset is not None
-    level = None if forced else level_of(identity)
+    verdict = None if engine == "native" else _referred(content, identity)
+    referee = verdict if engine == "reference" else None
+    case = _Case(content, document, identity, lang, profile == "xrechnung" or ruleset is not None, referee)
     release = named or in_force(identity, mode, as_of) or current
 
-    def judge(release: Release) -> tuple[Judging, Invoice]:
-        judging = Judging(content, identity, lang, release, level)
-        violations = schema.violations(document, judging.xsd)
-        notes = Notes(document.getroot(), level.name if level else "", dict(release.versions))
-        invoice = reader.read(document.getroot(), notes)
+    judging, invoice = case.judge(release)
+    container = judging.container(data, hybrid) if hybrid else None
+    differences: tuple[Difference, ...] = ()
+    if mode == "compatibility" and not referee and release != current and release.ruleset == current.ruleset:
+        differences = compare(lambda other: case.judge(other)[0].sorted(), release, current)
+    second = judging.agreement(verdict, invoice) if verdict and not referee else None
+    milliseconds = round((time.perf_counter() - started) * 1000)
+    stack = Stack(mode, status(identity, mode), tuple(judging.layers), national(release), engine)
+    original = Original(content, lang, invoice)
+    return ValidationResult(
+        judging.sorted(), identity, stack, original, lang, filename, milliseconds, container, differences, second
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A document to be judged: by the rules of a release, or by what the referee says instead.
+
+    `forced` means by EN 16931 and the layers of the release, whatever the document declares.
+    """
+
+    content: bytes
+    document: Any
+    identity: Identity
+    lang: Language
+    forced: bool
+    referee: Verdict | None
+
+    def judge(self, release: Release) -> tuple[Judging, Invoice]:
+        """Judge it by a release."""
+        root = self.document.getroot()
+        level = None if self.forced else level_of(self.identity)
+        judging = Judging(self.content, self.identity, self.lang, release, level)
+        violations = schema.violations(self.document, judging.xsd)
+        notes = Notes(root, level.name if level else "", dict(release.versions))
+        invoice = reader.read(root, notes)
         judging.schema(violations, invoice)
         judging.declaration(invoice)
-        judging.level(document, violations, invoice)
-        judging.rules(invoice, notes, chosen(identity, release, forced))
+        layers = chosen(self.identity, release, self.forced)
+        if self.referee:
+            judging.refer(self.referee, invoice, layers)
+            return judging, invoice
+        judging.level(self.document, violations, invoice)
+        judging.rules(invoice, notes, layers)
         judging.uncovered(invoice)
         return judging, invoice
 
-    judging, invoice = judge(release)
-    container = judging.container(data, hybrid) if hybrid else None
-    differences: tuple[Difference, ...] = ()
-    if mode == "compatibility" and release != current and release.ruleset == current.ruleset:
-        differences = compare(lambda other: judge(other)[0].sorted(), release, current)
-    milliseconds = round((time.perf_counter() - started) * 1000)
-    stack = Stack(mode, status(identity, mode), tuple(judging.layers), national(release))
-    original = Original(content, lang, invoice)
-    return ValidationResult(
-        judging.sorted(), identity, stack, original, lang, filename, milliseconds, container, differences
-    )
+
+def _referred(content: bytes, identity: Identity) -> Verdict:
+    """What the official artefacts say; what runs them is loaded only here."""
+    from einvoice import reference
+
+    return reference.judge(content, identity)
 
 
 def _check(**arguments: tuple[object, Iterable[object]]) -> None:

@@ -4,7 +4,9 @@ import json
 import shutil
 import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -47,11 +49,23 @@ def cases():
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory):
     """The address of a Redis server of the tests' own."""
+    with _redis(tmp_path_factory.mktemp("redis")) as redis:
+        yield redis.url
+
+
+@pytest.fixture
+def own_redis(tmp_path):
+    """A Redis server of one test's own: `url` and `process`."""
+    with _redis(tmp_path) as redis:
+        yield redis
+
+
+@contextmanager
+def _redis(folder):
     pytest.importorskip("redis", reason="the extra redis is not installed")
     program = shutil.which("redis-server")
     if program is None:
         pytest.skip("redis-server is not installed")
-    folder = tmp_path_factory.mktemp("redis")
     socket = folder / "redis.sock"
     settings = ["--port", "0", "--unixsocket", socket, "--dir", folder, "--save", "", "--appendonly", "no"]
     settings += ["--maxmemory", "16mb", "--maxmemory-policy", "noeviction"]
@@ -60,7 +74,7 @@ def redis_url(tmp_path_factory):
         while not socket.exists():
             assert server.poll() is None, "redis-server ended"
             time.sleep(0.01)
-        yield f"unix://{socket}"
+        yield SimpleNamespace(url=f"unix://{socket}", process=server)
     finally:
         server.terminate()
         server.wait(timeout=20)

@@ -366,7 +366,8 @@ def test_links_outlive_a_restart_with_what_was_made(folder):
 def test_without_a_store_or_with_a_full_one_there_are_no_links(folder, caplog):
     off = Artifacts(None, 3600, Renderer())
     assert run(off.offer("acme", KINDS, RECIPE)) == {}
-    assert run(off.is_ready())
+    run(off.check())
+    assert off.available
     assert refused(off, "a" * 32, "report.pdf", "acme") == 404
     store = FileStore(folder, 100_000)
     full = Artifacts(store, 3600, Renderer())
@@ -381,9 +382,11 @@ def test_a_store_that_is_away_is_told(folder, caplog):
     store = FileStore(folder, MEGABYTE)
     links = Artifacts(store, 3600, Renderer())
     token = token_of(run(links.offer("acme", KINDS, RECIPE))["validation_report_pdf"])
-    assert run(links.is_ready())
+    run(links.check())
+    assert links.available
     store.close()
-    assert not run(links.is_ready())
+    run(links.check())
+    assert not links.available
     assert refused(links, token, "report.pdf", "acme") == 503
     assert run(links.offer("acme", KINDS, RECIPE)) == {}
 

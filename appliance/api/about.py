@@ -1,5 +1,7 @@
 """What a key may do, and where everything is."""
 
+from typing import Any
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,6 +11,7 @@ from appliance.api.described import problems
 from appliance.api.parameters import LANGUAGES, MODES, PREFIX
 from appliance.artifacts import FILES
 from appliance.jobs import to_json
+from appliance.plans import Entitlements
 from appliance.schemas import Capabilities
 from appliance.services import Services, Who
 from appliance.upload import FILE_LIMIT, TEN_FILES
@@ -28,32 +31,39 @@ _PATHS = {
 }
 
 
+def capabilities(rights: Entitlements, base: str) -> dict[str, Any]:
+    """Return what a key with these rights is told; `base` is the address of the appliance."""
+    return {
+        "status": "ok",
+        "plan_type": rights.plan_type,
+        "entitlements": rights.model_dump(),
+        "limits": {
+            "max_upload_size_bytes": FILE_LIMIT,
+            "max_upload_size_mb": FILE_LIMIT / (1 << 20),
+            "batch_max_files": TEN_FILES.most,
+        },
+        "supported_formats": FORMATS,
+        "supported_generation_formats": FORMATS,
+        "supported_languages": list(LANGUAGES),
+        "supported_validation_modes": list(MODES),
+        "endpoints": {name: f"{base}{PREFIX}{path}" for name, path in _PATHS.items()},
+    }
+
+
 def routes(services: Services) -> APIRouter:
     """Return the route."""
     router = APIRouter(prefix=PREFIX)
 
     @router.get(
-        "/capabilities", response_model=Capabilities, response_description="What there is.", responses=problems()
+        "/capabilities",
+        name="capabilities",
+        response_model=Capabilities,
+        response_description="What there is.",
+        responses=problems(),
     )
-    async def capabilities(request: Request, who: Who) -> Response:
+    async def what_there_is(request: Request, who: Who) -> Response:
         """Confirm the key, and say what it entitles to, how much may be sent, and where."""
-        rights = who.rights
-        base = f"{base_url(request.scope)}{PREFIX}"
-        answer = {
-            "status": "ok",
-            "plan_type": rights.plan_type,
-            "entitlements": rights.model_dump(),
-            "limits": {
-                "max_upload_size_bytes": FILE_LIMIT,
-                "max_upload_size_mb": FILE_LIMIT / (1 << 20),
-                "batch_max_files": TEN_FILES.most,
-            },
-            "supported_formats": FORMATS,
-            "supported_generation_formats": FORMATS,
-            "supported_languages": list(LANGUAGES),
-            "supported_validation_modes": list(MODES),
-            "endpoints": {name: base + path for name, path in _PATHS.items()},
-        }
+        answer = capabilities(who.rights, base_url(request.scope))
         return Response(to_json(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return router

@@ -28,7 +28,10 @@ def routes(services: Services) -> APIRouter:
         responses={**_PDF, **problems(ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, ARTIFACTS_UNAVAILABLE, BUSY, TOO_COMPLEX)},
     )
     async def artifact(token: str, who: Who, file: Annotated[str, _FILE]) -> Response:
-        """Return a PDF, under the link that an answer has told, with the key that the answer was for."""
+        """Return a PDF, under the link that an answer has told.
+
+        It takes the key that the answer was for, or the one that is exchanged for it: another of the same name.
+        """
         pdf = await services.artifacts.fetch(token, file, who.key.name)
         headers = {"Cache-Control": "private, no-store", "Content-Disposition": f'inline; filename="{file}"'}
         return Response(pdf, media_type="application/pdf", headers=headers)

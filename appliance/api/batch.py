@@ -50,7 +50,7 @@ def routes(services: Services) -> APIRouter:
                 take=place.take,
             )
             form_mode(sent.fields, MODES)
-            services.usage.take(who.key.name, FILES, who.rights.daily_validation_limit, len(sent.files))
+            await services.usage.take(who.key.name, FILES, who.rights.daily_validation_limit, len(sent.files))
             turns = asyncio.Semaphore(services.settings.workers)
             items = await _all(_item(services, turns, request, who, lang, file) for file in sent.files)
         body = b'{"status":"done","count":%d,"items":[%b]}' % (len(items), b",".join(items))
@@ -73,14 +73,17 @@ async def _item(
     services: Services, turns: asyncio.Semaphore, request: Request, who: Caller, lang: Language, file: UploadedFile
 ) -> bytes:
     """Return what is answered about one of the files; they take turns, so that none waits for all before it."""
+    engine = services.settings.engine
     async with turns:
         try:
-            outcome = await services.workers.run(job("validate_item", file.content, request, who, lang, name=file.name))
+            work = job(services, "validate_item", file.content, request, who, lang, name=file.name, engine=engine)
+            outcome = await services.workers.run(work)
         except TooComplex:
             limits = {"seconds": services.settings.document_seconds, "megabytes": services.settings.worker_megabytes}
-            outcome = await services.workers.run(job("give_up_item", b"", request, who, lang, name=file.name, **limits))
+            work = job(services, "give_up_item", b"", request, who, lang, name=file.name, **limits)
+            outcome = await services.workers.run(work)
     note(services, request, outcome)
     read = outcome.head["facts"]["syntax"] is not None
     kinds: dict[Kind, bool] = {"validation_report_pdf": read, "readable_invoice_pdf": False}
-    artifacts = await links(services, request, who, recipe(file.content, file.name, lang), kinds)
+    artifacts = await links(services, request, who, recipe(file.content, file.name, lang, engine=engine), kinds)
     return with_last(outcome.parts[0], "artifacts", to_json(artifacts))

@@ -1,15 +1,17 @@
 """What OpenAPI says of a route beside its answer: the problems it can end in, and its form."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from appliance.gate import KEY_INVALID, KEY_MISSING, PLAN_REQUIRED, RIGHT_REQUIRED
-from appliance.problems import INTERNAL_ERROR, ProblemKind
+from appliance.problems import INTERNAL_ERROR, Problem, ProblemKind
 from appliance.upload import BODY_TOO_LARGE, FILE_TOO_LARGE, FORM_TOO_LARGE, UPLOAD_TOO_SLOW
 from appliance.usage import REQUESTS
 from appliance.workers import BUSY
 
 MODE = "`current`: today's rules. `compatibility`: those that the invoice declares, where they are there."
+ENGINE = "`native`: our rules. `reference`: the official artefacts. `both`: ours, and whether the artefacts agree."
 _SCHEMA = {"$ref": "#/components/schemas/ProblemAnswer"}
 
 _EVERYWHERE = (KEY_MISSING, KEY_INVALID, PLAN_REQUIRED, REQUESTS, INTERNAL_ERROR)
@@ -32,12 +34,18 @@ def problems(*kinds: ProblemKind, unreadable: bool = False) -> dict[int | str, d
             told.append("or what makes the file unreadable, such as `not_well_formed`")
         described[status] = {
             "description": f"{', '.join(told)}.",
-            "content": {"application/problem+json": {"schema": _SCHEMA}},
+            "content": {
+                "application/problem+json": {"schema": _SCHEMA, "examples": {it.code: _example(it) for it in there}}
+            },
         }
     return described
 
 
-def form(file_field: str, *, several: bool, mode: list[str]) -> dict[str, Any]:
+def _example(kind: ProblemKind) -> dict[str, Any]:
+    return {"value": Problem(kind, headers=None, **kind.example).told("en")}
+
+
+def form(file_field: str, *, several: bool, mode: list[str], engine: Sequence[str] = ()) -> dict[str, Any]:
     """Return what OpenAPI says of a form with files."""
     file: dict[str, Any] = {"type": "string", "format": "binary"}
     files = {"type": "array", "items": file, "minItems": 1, "maxItems": 10} if several else file
@@ -46,5 +54,7 @@ def form(file_field: str, *, several: bool, mode: list[str]) -> dict[str, Any]:
         file_field: {**files, "description": about},
         "validation_mode": {"type": "string", "enum": mode, "default": "current", "description": MODE},
     }
+    if engine:
+        properties["engine"] = {"type": "string", "enum": list(engine), "description": ENGINE}
     schema = {"type": "object", "required": [file_field], "properties": properties}
     return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}

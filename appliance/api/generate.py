@@ -22,12 +22,14 @@ JSON_EXPECTED = ProblemKind(
     415,
     de=Words("JSON erwartet", "Der Inhalt muss vom Typ application/json sein, nicht „{found}“."),
     en=Words("JSON expected", "The body must be of the type application/json, not “{found}”."),
+    example={"found": "text/plain"},
 )
 INVALID_DRAFT = ProblemKind(
     "invalid_draft",
     422,
     de=Words("Kein gültiger Entwurf", "Falsche Stellen im Entwurf: {count}. Sie stehen in errors."),
     en=Words("Not a valid draft", "Wrong places in the draft: {count}. They are listed in errors."),
+    example={"count": 2},
 )
 
 
@@ -51,7 +53,7 @@ def routes(services: Services) -> APIRouter:
         _expect_json(request.headers.get("content-type", ""))
         with services.workers.place() as place:
             draft = await read_body(request.stream(), seconds=services.settings.upload_seconds, take=place.take)
-            outcome = await done(services, job("generate", draft, request, who, lang))
+            outcome = await done(services, job(services, "generate", draft, request, who, lang))
         if isinstance(outcome, Response):
             return outcome
         note(services, request, outcome)

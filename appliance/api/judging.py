@@ -8,9 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from appliance.address import base_url
+from appliance.answers import response
 from appliance.artifacts import Kind, Recipe
-from appliance.problems import Language, problem_response
-from appliance.schemas import UNAVAILABLE, Artifact, Mode
+from appliance.problems import Language
+from appliance.schemas import UNAVAILABLE, Artifact, Engine, Mode
 from appliance.services import Caller, Services
 from appliance.wire import Message
 from appliance.workers import TooComplex
@@ -18,9 +19,12 @@ from appliance.workers import TooComplex
 NO_STORE = {"Cache-Control": "no-store"}
 
 
-def job(kind: str, document: bytes, request: Request, who: Caller, lang: Language, **head: Any) -> Message:
+def job(
+    services: Services, kind: str, document: bytes, request: Request, who: Caller, lang: Language, **head: Any
+) -> Message:
     """Return a job about a document."""
-    shared = {"lang": lang, "base": base_url(request.scope), "summary": who.rights.can_view_structured_invoice}
+    base = base_url(request.scope) if services.settings.catalog_pages else None
+    shared = {"lang": lang, "base": base, "summary": who.rights.can_view_structured_invoice}
     return Message({"do": kind, **shared, **head}, (document,))
 
 
@@ -35,7 +39,7 @@ async def done(services: Services, work: Message) -> Message | Response:
     except TooComplex:
         raise services.workers.too_complex() from None
     told = outcome.head.get("problem")
-    return outcome if told is None else problem_response(422, **told)
+    return outcome if told is None else response(told)
 
 
 def note(services: Services, request: Request, outcome: Message) -> None:
@@ -62,9 +66,9 @@ async def links(
     return {kind: link(kind).model_dump() for kind in kinds}
 
 
-def recipe(document: bytes, filename: str, lang: Language, mode: Mode = "current") -> Recipe:
+def recipe(document: bytes, filename: str, lang: Language, mode: Mode = "current", engine: Engine = "native") -> Recipe:
     """Return what the PDFs about a document that has just been judged are made from."""
-    return Recipe(document, filename, lang, mode, time.time())
+    return Recipe(document, filename, lang, mode, time.time(), engine)
 
 
 def with_last(answer: bytes, name: str, value: bytes) -> bytes:

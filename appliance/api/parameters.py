@@ -6,11 +6,12 @@ from typing import Annotated
 from fastapi import Depends, Query
 
 from appliance.problems import Language, Problem, ProblemKind, Words
-from appliance.schemas import Mode
+from appliance.schemas import Engine, Mode
 
 PREFIX = "/api/external"
 
 LANGUAGES: dict[str, Language] = {"de": "de", "en": "en"}
+ENGINES: dict[str, Engine] = {"native": "native", "reference": "reference", "both": "both"}
 MODES: dict[str, Mode] = {"current": "current", "compatibility": "compatibility"}
 
 INVALID_LANGUAGE = ProblemKind(
@@ -18,12 +19,21 @@ INVALID_LANGUAGE = ProblemKind(
     422,
     de=Words("Unbekannte Sprache", "Der Parameter lang ist de oder en, nicht „{value}“."),
     en=Words("Unknown language", "The parameter lang is de or en, not “{value}”."),
+    example={"value": "fr"},
+)
+INVALID_ENGINE = ProblemKind(
+    "invalid_engine",
+    422,
+    de=Words("Unbekanntes Prüfwerk", "Das Feld engine ist {known}, nicht „{value}“."),
+    en=Words("Unknown engine", "The field engine is {known}, not “{value}”."),
+    example={"known": "native | reference | both", "value": "java"},
 )
 INVALID_MODE = ProblemKind(
     "invalid_validation_mode",
     422,
     de=Words("Unbekannter Prüfmodus", "Das Feld validation_mode ist {known}, nicht „{value}“."),
     en=Words("Unknown validation mode", "The field validation_mode is {known}, not “{value}”."),
+    example={"known": "current | compatibility", "value": "strict"},
 )
 
 _ASKED = Query(description="Language of the texts.", json_schema_extra={"enum": list(LANGUAGES)})
@@ -50,6 +60,18 @@ def form_mode(fields: Mapping[str, str], known: Mapping[str, Mode]) -> Mode:
     if value not in known:
         raise Problem(INVALID_MODE, known=" | ".join(known), value=value)
     return known[value]
+
+
+def form_engine(fields: Mapping[str, str], otherwise: Engine) -> Engine:
+    """Return who judges, as a form asks for; `otherwise` if it does not ask.
+
+    Raises:
+        Problem: it asks for somebody unknown.
+    """
+    value = fields.get("engine", otherwise)
+    if value not in ENGINES:
+        raise Problem(INVALID_ENGINE, known=" | ".join(ENGINES), value=value)
+    return ENGINES[value]
 
 
 Lang = Annotated[Language, Depends(_language)]

@@ -1,41 +1,39 @@
 """The description of the interface as a page that needs neither scripts nor the internet."""
 
-import functools
 import json
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from appliance.address import base_url
-from appliance.documents import Document
+from appliance.description import Description
 from appliance.pages.page import page
 
 
-def description(app: FastAPI) -> APIRouter:
-    """Return the route of the description for programs."""
+def for_programs(description: Description) -> APIRouter:
+    """Return the route of the description as it is."""
     router = APIRouter()
-    document = functools.cache(lambda: Document.of_json(app.openapi()))
 
     @router.get("/openapi.json", response_class=Response)
     async def openapi(request: Request) -> Response:
         """Return the description (OpenAPI 3.1)."""
-        return document().response(request)
+        return (await description.document()).response(request)
 
     return router
 
 
-def routes(app: FastAPI) -> APIRouter:
-    """Return the route."""
+def for_people(description: Description) -> APIRouter:
+    """Return the route of the page."""
     router = APIRouter()
 
     @router.get("/docs", response_class=Response)
     async def docs(request: Request) -> Response:
         """Describe the interface."""
-        described = app.openapi()
+        described = await description.content()
         return page(described["info"]["title"], "".join(_body(described, base_url(request.scope))), "en")
 
     return router
@@ -81,6 +79,10 @@ def _operation(method: str, path: str, operation: dict[str, Any], base: str) -> 
         for status, answer in operation["responses"].items()
     )
     yield "<h3>Answers</h3>" + _table(("Status", "Object", "Description"), answers)
+    for status, answer in operation["responses"].items():
+        for content in answer.get("content", {}).values():
+            for name, example in content.get("examples", {}).items():
+                yield _example(f"{status}, {name}", example["value"])
 
 
 def _object(name: str, schema: dict[str, Any]) -> Iterator[str]:
@@ -112,6 +114,11 @@ def _call(method: str, path: str, operation: dict[str, Any], base: str) -> str:
     if method not in ("get", "post"):
         words.append(f"-X {method.upper()}")
     return " ".join((*words, f"'{base}{path}'"))
+
+
+def _example(about: str, value: Any) -> str:
+    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+    return f"<details><summary>Example: {escape(about)}</summary><pre>{escape(shown)}</pre></details>"
 
 
 def _kind(schema: dict[str, Any]) -> str:

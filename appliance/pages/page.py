@@ -15,7 +15,8 @@ code,pre{font-size:.9em}code{overflow-wrap:anywhere}
 pre{padding:.8rem 1rem;overflow:auto;background:var(--tint);border-radius:.4rem}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.35rem .8rem .35rem 0;
 border-bottom:1px solid var(--edge)}
-.quiet{color:var(--quiet)}.method{font-weight:700}dt{font-weight:600;margin-top:.8rem}dd{margin:.1rem 0}
+.quiet{color:var(--quiet)}.method{font-weight:700}details{margin:.6rem 0}
+dt{font-weight:600;margin-top:.8rem}dd{margin:.1rem 0}
 """.replace("\n", "")
 
 HEADERS = {

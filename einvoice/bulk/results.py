@@ -129,7 +129,7 @@ class ResultSet(Explorable, Sequence[FileResult]):
         """
         file = self[name]
         data = content_of(self._corpus.find(name)) if content is None else content_of(Item(name, _bytes(content)))
-        options = {option: self.made_by.get(option) for option in ("profile", "ruleset")}
+        options: dict[str, Any] = {option: self.made_by.get(option) for option in ("profile", "ruleset")}
         result = validate(data, lang=self.lang, mode=self.made_by.get("mode", "current"), **options)
         if file.sha256 and journal.sha256(data) != file.sha256:
             raise ValueError(f"The content of {name!r} has changed since it was judged.")

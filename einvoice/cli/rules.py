@@ -1,4 +1,7 @@
-"""`einvoice rules diff`: what two releases judge differently; `check` and `new`: for those who write rules."""
+"""`einvoice rules diff`: what two releases judge differently; `check` and `new`: for those who write rules.
+
+`add`, `list` and `remove` are those of `einvoice.cli.artefacts`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from einvoice.cli import artefacts
 from einvoice.result import LANGUAGES
 from einvoice.rulebook.releases import CORE, NATIONAL
 
@@ -17,9 +21,11 @@ _HEADINGS = {"de": ("Neu", "Entfallen", "Geändert"), "en": ("Added", "Removed",
 def add_to(commands: Any) -> None:
     """Declare the commands."""
     parser = commands.add_parser(
-        "rules", help="compare or write rules", description="Compare releases, check rule files, or begin a new one."
+        "rules",
+        help="compare or write rules, add official ones",
+        description="Compare releases, check rule files or begin a new one, add official artefacts.",
     )
-    work = parser.add_subparsers(metavar="diff|check|new", required=True)
+    work = parser.add_subparsers(metavar="diff|check|new|add|list|remove", required=True)
     diff = work.add_parser("diff", help="tell what changed from one release to another")
     diff.add_argument("ruleset", choices=[NATIONAL, CORE], metavar="RULESET", help=f"{NATIONAL} or {CORE}")
     diff.add_argument("old", metavar="OLD", help="a release, such as 2.3.1")
@@ -34,6 +40,7 @@ def add_to(commands: Any) -> None:
     new.add_argument("code", metavar="CODE", help="such as BR-CO-10")
     new.add_argument("ruleset", metavar="RULESET", help="the folder it goes into, such as en16931")
     new.set_defaults(run=run_new)
+    artefacts.add_to(work)
 
 
 def run_diff(options: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from typing import Final
 
 from einvoice.cli.judged import Judged
 from einvoice.result import Finding, Language, ValidationResult
-from einvoice.result.words import WORDS, difference, headline, notes, numbers, place, severity
+from einvoice.result.words import WORDS, difference, headline, notes, numbers, place, second_opinion, severity
 
 _WIDEST: Final = 110
 _NARROWEST: Final = 30
@@ -53,9 +53,16 @@ class _Table:
         if result.differences:
             lines += ["", _GAP + self._paint(WORDS[self._lang]["differences"], _BOLD)]
             for one in result.differences:
-                lines += textwrap.wrap(difference(one, self._lang), self._width, initial_indent=_GAP * 2,
-                                       subsequent_indent=_GAP * 3, break_on_hyphens=False)  # fmt: skip
+                lines += self._wrapped(difference(one, self._lang))
+        if result.agreement:
+            heading, *told = second_opinion(result.agreement, self._lang)
+            lines += ["", _GAP + self._paint(heading, _BOLD), *(line for one in told for line in self._wrapped(one))]
         return "\n".join(lines) + "\n\n"
+
+    def _wrapped(self, text: str) -> list[str]:
+        return textwrap.wrap(
+            text, self._width, initial_indent=_GAP * 2, subsequent_indent=_GAP * 3, break_on_hyphens=False
+        )
 
     def _rows(self, findings: tuple[Finding, ...]) -> Iterator[str]:
         words = WORDS[self._lang]

@@ -13,7 +13,7 @@ from einvoice.cli.judged import Judged, complain, problem_of
 from einvoice.errors import UnreadableDocument
 from einvoice.result import LANGUAGES
 from einvoice.rulebook.releases import named
-from einvoice.validate import MODES, validate
+from einvoice.validate import ENGINES, MODES, validate
 
 VALID, FINDINGS, UNREADABLE = range(3)
 
@@ -37,6 +37,12 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument(
         "--as-of", type=datetime.date.fromisoformat, metavar="DAY", help="judge by the rules in force on YYYY-MM-DD"
+    )
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default="native",
+        help="reference judges by the official artefacts (einvoice rules add); both compares them with our rules",
     )
     parser.add_argument("--format", choices=FORMATS, default="table", help="how to print it (default: table)")
     parser.set_defaults(run=run)
@@ -71,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
 def _judge(file: str, options: argparse.Namespace) -> Judged:
     try:
         source = sys.stdin.buffer if file == "-" else file
-        asked = {name: getattr(options, name) for name in ("lang", "profile", "mode", "ruleset", "as_of")}
+        asked = {name: getattr(options, name) for name in ("lang", "profile", "mode", "ruleset", "as_of", "engine")}
         return Judged(file, validate(source, **asked))
     except (UnreadableDocument, OSError) as error:
         problem = problem_of(error, options.lang)

@@ -6,11 +6,12 @@ import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from lxml import etree
 
 from einvoice import errors
+from einvoice.judging import referee
 from einvoice.judging.elements import terms_of_elements
 from einvoice.judging.layers import program, rows
 from einvoice.model.invoice import Invoice
@@ -18,7 +19,7 @@ from einvoice.model.values import Value
 from einvoice.pdf import findings
 from einvoice.pdf.hybrid import Hybrid
 from einvoice.profile import Level, breaches
-from einvoice.result import Container, Finding, Language, Layer, Places, Severity
+from einvoice.result import Agreement, Container, Finding, Language, Layer, Places, Severity
 from einvoice.rulebook import engine, releases
 from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.releases import Release
@@ -29,6 +30,9 @@ from einvoice.syntax.detect import Identity
 from einvoice.syntax.rules.notes import Notes, SyntaxHit
 from einvoice.syntax.rules.rule import SyntaxRule
 from einvoice.syntax.schema import SchemaViolation
+
+if TYPE_CHECKING:
+    from einvoice.reference import Verdict
 
 _LONGEST: Final = 500
 """So many characters of a value a finding quotes at most."""
@@ -115,6 +119,29 @@ class Judging:
             self._run(there, invoice, notes)
         for name in missing:
             self._not_run("LAYER-MISSING", name, invoice.node, profile=self._identity.profile)
+
+    def refer(self, verdict: Verdict, invoice: Invoice, layers: tuple[str, ...]) -> None:
+        """Judge by what official artefacts found, instead of by rules; where there is none for a layer is an error."""
+        theirs = referee.layers(verdict)
+        names = {layer.name for layer in theirs}  # an XML schema among them stands in for ours
+        self.layers = [*(layer for layer in self.layers if layer.name not in names), *theirs]
+        self._findings = [finding for finding in self._findings if finding.layer not in names]
+        self._findings += self._reported(verdict, invoice)
+        for run in verdict.runs:
+            if not run.executed:
+                values = {"artefact": run.title, "layer": run.layer, "detail": run.detail}
+                self._of_catalog(f"REFERENCE-{run.reason.upper()}", run.layer, invoice.node, values)
+        for name in layers if self._level is None else [layer.name for layer in self._level.layers()]:
+            if name not in referee.covered(verdict.runs):
+                self._not_run("REFERENCE-MISSING", name, invoice.node)
+
+    def agreement(self, verdict: Verdict, invoice: Invoice) -> Agreement:
+        """Whether official artefacts came to the same findings."""
+        return referee.agreement(verdict, self._findings, self.layers, self._reported(verdict, invoice))
+
+    def _reported(self, verdict: Verdict, invoice: Invoice) -> tuple[Finding, ...]:
+        """What official artefacts found, as findings."""
+        return tuple(referee.Reporter(invoice.node, self._places, self._broken, self._lang).findings(verdict))
 
     def container(self, data: bytes, hybrid: Hybrid) -> Container:
         """Tell what there is to say about the PDF around the invoice."""

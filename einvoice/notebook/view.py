@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final
 
@@ -18,9 +18,19 @@ from einvoice.result import LANGUAGES, Finding, Language, ValidationResult
 from einvoice.result.answer import standing
 from einvoice.result.html import html
 from einvoice.result.words import WORDS as RESULT_WORDS
-from einvoice.result.words import compared, container, counts, declared, difference, layer, layers, verdict
+from einvoice.result.words import (
+    compared,
+    container,
+    counts,
+    declared,
+    difference,
+    layer,
+    layers,
+    second_opinion,
+    verdict,
+)
 from einvoice.result.words import severity as judged
-from einvoice.rulebook.catalog import entry
+from einvoice.rulebook.catalog import catalog
 from einvoice.rulebook.sections import title
 
 _MOST_ROWS: Final = 500
@@ -185,18 +195,28 @@ def _remarks(result: ValidationResult, lang: Language) -> Iterator[str]:
     if any(finding.indicative for finding in result.findings):
         yield RESULT_WORDS[lang]["indicative"]
     yield standing(result, lang) or ""
+    if result.agreement:
+        yield second_opinion(result.agreement, lang)[0]
 
 
 def _folded(result: ValidationResult, lang: Language) -> Iterator[tuple[str, list[str]]]:
     """What stands below, folded: a line, and those behind it."""
-    left = len(result.differences) - _MOST_ROWS
-    told = [difference(it, lang) for it in result.differences[:_MOST_ROWS]]
-    yield RESULT_WORDS[lang]["differences"], [*told, f"… + {left}"] if left > 0 else told
+    yield RESULT_WORDS[lang]["differences"], _first(difference(it, lang) for it in result.differences)
+    if result.agreement:
+        heading, *told = second_opinion(result.agreement, lang)
+        yield heading, _first(told)
     yield layers(result.stack.layers, lang), [layer(it, lang) for it in result.stack.layers]
+
+
+def _first(lines: Iterable[str]) -> list[str]:
+    told = list(lines)
+    left = len(told) - _MOST_ROWS
+    return [*told[:_MOST_ROWS], f"… + {left}"] if left > 0 else told
 
 
 def _facts(finding: Finding, lang: Language) -> list[tuple[str, str]]:
     """What there is to know besides: what it is about, where it is, where the rule comes from."""
+    known = catalog().get(finding.code)  # a rule of an official artefact may not be there
     column = f", {WORDS[lang]['column']} {finding.column}" if finding.column else ""
     return [
         ("about", ", ".join(term_name(term, lang) for term in finding.terms)),
@@ -205,6 +225,7 @@ def _facts(finding: Finding, lang: Language) -> list[tuple[str, str]]:
         ("place", f"{WORDS[lang]['line']} {finding.line}{column}" if finding.line else ""),
         ("path", finding.xpath),
         ("draft", finding.draft_pointer or ""),
-        ("rule_source", entry(finding.code).source),
-        ("catalog", f'einvoice.catalog()["{finding.code}"]'),
+        ("rule_source", known.source if known else ""),
+        ("reported", finding.reported),
+        ("catalog", f'einvoice.catalog()["{finding.code}"]' if known else ""),
     ]

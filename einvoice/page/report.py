@@ -17,7 +17,7 @@ from einvoice.page.markup import EMPTY, Markup, join, tag
 from einvoice.page.render import render
 from einvoice.page.words import WORDS
 from einvoice.result.words import WORDS as RESULT_WORDS
-from einvoice.result.words import counts, declared, difference
+from einvoice.result.words import counts, declared, difference, second_opinion
 
 if TYPE_CHECKING:
     from einvoice.result import Finding, Language, Layer, ValidationResult
@@ -132,7 +132,19 @@ def _standing(result: ValidationResult, lang: Language) -> Markup:
     message = standing(result, lang)
     told = [tag("li", difference(one, lang)) for one in result.differences]
     remark = tag("p", message, class_="remark") if message else EMPTY
-    return join(remark, tag("ul", *told, class_="remark")) if told else remark
+    return join(remark, _listed(told), _second_opinion(result, lang))
+
+
+def _listed(told: list[Markup]) -> Markup:
+    return tag("ul", *told, class_="remark") if told else EMPTY
+
+
+def _second_opinion(result: ValidationResult, lang: Language) -> Markup:
+    """What the official artefacts found differently, where they were asked."""
+    if result.agreement is None:
+        return EMPTY
+    heading, *told = second_opinion(result.agreement, lang)
+    return join(tag("p", heading, class_="remark"), _listed([tag("li", one) for one in told]))
 
 
 # ---------------------------------------------------------------- by which rules

@@ -1,16 +1,19 @@
 """What a validation says: findings, and the result that holds them."""
 
+from einvoice.result.agreement import Agreement
 from einvoice.result.container import Container
 from einvoice.result.finding import Finding, Note, Severity
 from einvoice.result.location import Location, Places
 from einvoice.result.original import Original
-from einvoice.result.stack import Layer, Mode, Stack, Status
+from einvoice.result.stack import Engine, Layer, Mode, Stack, Status
 from einvoice.result.texts import LANGUAGES, Language, explain_error
 from einvoice.result.validation import Summary, ValidationResult
 
 __all__ = [
     "LANGUAGES",
+    "Agreement",
     "Container",
+    "Engine",
     "Finding",
     "Language",
     "Layer",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from einvoice.result.texts import Language
 
 if TYPE_CHECKING:
-    from einvoice.result.stack import Layer, Stack
+    from einvoice.result.stack import Stack
     from einvoice.result.validation import ValidationResult
 
 _ARTIFACTS: Final = ("validation_report_pdf", "readable_invoice_pdf")
@@ -73,6 +73,7 @@ def answer(result: ValidationResult, lang: Language) -> dict[str, Any]:
                 "differences": [difference.to_dict(lang) for difference in result.differences],
             },
             **({"container": result.container.to_dict(lang)} if result.container else {}),
+            **({"reference": result.agreement.to_dict(lang)} if result.agreement else {}),
         },
         "invoice_summary": dataclasses.asdict(result.summary),
         "artifacts": {name: {"available": False, "url": None, "expires_in_seconds": None} for name in _ARTIFACTS},
@@ -98,26 +99,16 @@ def _stack(result: ValidationResult, lang: Language) -> dict[str, Any]:
         "mode": stack.mode,
         "scenario_id": result.identity.scenario_id,
         "status": stack.status,
+        "engine": stack.engine,
         "en16931": _described(stack, "en16931", lang) or _NO_EN16931[lang],
         "xrechnung": _described(stack, "cius", lang) or _NOT_APPLIED[lang],
-        "layers": [_layer(layer, lang) for layer in stack.layers],
+        "layers": [layer.to_dict(lang) for layer in stack.layers],
     }
 
 
 def _described(stack: Stack, name: str, lang: Language) -> str:
     layer = stack.layer(name)
     return "" if layer is None else layer.description(lang)
-
-
-def _layer(layer: Layer, lang: Language) -> dict[str, Any]:
-    return {
-        "name": layer.name,
-        "title": layer.title.get(lang, ""),
-        "version": layer.version,
-        "sha256": layer.sha256,
-        "executed": layer.executed,
-        "rules": layer.rules,
-    }
 
 
 def standing(result: ValidationResult, lang: Language) -> str | None:

@@ -6,16 +6,19 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from einvoice.model.terms import leading
 from einvoice.result.location import NOWHERE, Location
 from einvoice.result.texts import Language
 from einvoice.result.words import WORDS, in_line
-from einvoice.rulebook.catalog import entry
+from einvoice.rulebook.catalog import CatalogEntry, Values, entry
 from einvoice.syntax.overrides import Override
 
 Severity: TypeAlias = Literal["fatal", "warning", "information"]
+
+UNKNOWN_RULE: Final = "REFERENCE-RULE"
+"""The entry of the catalog for rules of official artefacts that it does not know."""
 
 
 class Note(NamedTuple):
@@ -47,6 +50,7 @@ class Finding:
         override: the published override that changed the severity, if one did.
         noted: the numbers of those notes of the catalog's entry that are true here.
         more: how many further places of the same code are left out.
+        reported: what an official artefact says, in its words, where that has found it; it knows no `values`.
         draft_pointer: of a generated invoice, the JSON pointer (RFC 6901) of the draft's field that causes the
             finding, be it missing; "" is the whole draft. None for an invoice that was not generated.
         lang: the language of the texts where none is asked for.
@@ -64,20 +68,24 @@ class Finding:
     override: Override | None = None
     noted: tuple[int, ...] = ()
     more: int = 0
+    reported: str = ""
     draft_pointer: str | None = None
     lang: Language = "de"
 
     def title(self, lang: Language | None = None) -> str:
         """What is wrong, in a few words."""
-        return entry(self.code).title(lang or self.lang, self.values)
+        known, values = self._described()
+        return known.title(lang or self.lang, values)
 
     def explanation(self, lang: Language | None = None) -> str:
         """Why it is wrong, with the numbers that were compared."""
-        return entry(self.code).explanation(lang or self.lang, self.values)
+        known, values = self._described()
+        return known.explanation(lang or self.lang, values)
 
     def fix(self, lang: Language | None = None) -> str:
         """What to do about it."""
-        return entry(self.code).fix(lang or self.lang, self.values)
+        known, values = self._described()
+        return known.fix(lang or self.lang, values)
 
     def override_reason(self, lang: Language | None = None) -> str:
         """Why `severity` is not the rule's own `flag`; "" where it is."""
@@ -87,7 +95,7 @@ class Finding:
 
     def notes(self, lang: Language | None = None) -> tuple[Note, ...]:
         """What there is to know of the rule in this situation: see `Note`; mostly nothing."""
-        known, language = entry(self.code), lang or self.lang
+        known, language = self._described()[0], lang or self.lang
         found = self.values.get("found")
         numbers = [number for number, note in enumerate(known.notes) if number in self.noted or found in note["found"]]
         notes = [
@@ -121,11 +129,11 @@ class Finding:
     @property
     def doc_url(self) -> str:
         """Where an appliance describes the rule, from its base address on."""
-        return f"/catalog/{self.code}"
+        return f"/catalog/{self._described()[0].code if self.reported else self.code}"
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """The finding as the HTTP interface answers it, ready for JSON; numbers are decimal text."""
-        known = {
+        known: dict[str, Any] = {
             "code": self.code,
             "severity": self.severity,
             "validation_layer": self.layer,
@@ -145,7 +153,20 @@ class Finding:
             "indicative": self.indicative,
             "doc_url": self.doc_url,
         }
-        return known if self.draft_pointer is None else {**known, "draft_pointer": self.draft_pointer}
+        if self.reported:
+            known["reported"] = self.reported
+        if self.draft_pointer is not None:
+            known["draft_pointer"] = self.draft_pointer
+        return known
+
+    def _described(self) -> tuple[CatalogEntry, Values]:
+        """The entry of the catalog, and what its texts quote; a rule of an artefact may have none of its own."""
+        if not self.reported:
+            return entry(self.code), self.values
+        try:
+            return entry(self.code), None
+        except KeyError:
+            return entry(UNKNOWN_RULE), {"rule": self.code, "reported": self.reported}
 
     def __str__(self) -> str:
         return in_line(self, self.lang)

@@ -20,6 +20,7 @@ from einvoice.result.words import (
     notes,
     numbers,
     place,
+    second_opinion,
     severity,
     verdict,
 )
@@ -64,6 +65,7 @@ def html(result: ValidationResult, lang: Language) -> str:
         _container(result.container, (it for it in shown if it.layer == "pdf"), lang) if result.container else "",
         f"<p>… + {left}</p>" if left > 0 else "",
         _differences(result, lang),
+        _second_opinion(result, lang),
         _folded(layers(result.stack.layers, lang), (layer(it, lang) for it in result.stack.layers)),
     )
 
@@ -97,13 +99,23 @@ def _differences(result: ValidationResult, lang: Language) -> str:
     said = standing(result, lang) or ""
     if not result.differences:
         return f"<p>{escape(said)}</p>" if said else ""
-    left = len(result.differences) - _SHOWN
-    shown = [difference(it, lang) for it in result.differences[:_SHOWN]]
-    return _folded(said or WORDS[lang]["differences"], [*shown, f"… + {left}"] if left > 0 else shown)
+    told = [difference(it, lang) for it in result.differences]
+    return _folded(said or WORDS[lang]["differences"], told)
+
+
+def _second_opinion(result: ValidationResult, lang: Language) -> str:
+    """What the official artefacts say, where they were asked."""
+    if result.agreement is None:
+        return ""
+    heading, *told = second_opinion(result.agreement, lang)
+    return _folded(heading, told) if told else f"<p>{escape(heading)}</p>"
 
 
 def _folded(summary: str, lines: Iterable[str]) -> str:
-    return f"<details><summary>{escape(summary)}</summary>{_list(lines)}</details>"
+    shown = list(lines)
+    left = len(shown) - _SHOWN
+    told = [*shown[:_SHOWN], f"… + {left}"] if left > 0 else shown
+    return f"<details><summary>{escape(summary)}</summary>{_list(told)}</details>"
 
 
 def _list(lines: Iterable[str]) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Mode: TypeAlias = Literal["current", "compatibility"]
 Status: TypeAlias = Literal["current", "outdated", "unknown"]
+Engine: TypeAlias = Literal["native", "reference", "both"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,17 @@ class Layer:
         judged = f" ({title.partition(',')[0]} {self.specification})" if self.specification else ""
         return f"{title}, {self.version}{judged}" if self.version else title
 
+    def to_dict(self, lang: str) -> dict[str, Any]:
+        """The layer as the HTTP interface answers it, ready for JSON."""
+        return {
+            "name": self.name,
+            "title": self.title.get(lang, ""),
+            "version": self.version,
+            "sha256": self.sha256,
+            "executed": self.executed,
+            "rules": self.rules,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Stack:
@@ -50,12 +62,15 @@ class Stack:
         status: whether the document declares a current specification, an outdated or an unknown one.
         layers: the layers, in the order in which they ran.
         national: the national rule set (XRechnung) of this installation, whether it was applied or not.
+        engine: who judged: "native", the rules of this program; "reference", the official artefacts; "both", these
+            beside the former, whose verdict counts.
     """
 
     mode: Mode
     status: Status
     layers: tuple[Layer, ...]
     national: Layer
+    engine: Engine = "native"
 
     def layer(self, name: str) -> Layer | None:
         """The layer of this name; None where the stack has none."""

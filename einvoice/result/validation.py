@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from einvoice.errors import FindingsError
 from einvoice.model.invoice import Invoice
+from einvoice.result.agreement import Agreement
 from einvoice.result.container import Container
 from einvoice.result.differences import Difference
 from einvoice.result.explorable import Explorable
@@ -60,6 +61,7 @@ class ValidationResult(Explorable):
         container: the PDF that the invoice came in, with a verdict of its own; None if it came as XML.
         differences: in compatibility mode, the findings that only one has: the rules that judged the invoice, or
             those of today.
+        agreement: how the official artefacts judge it, where they were asked beside the rules of this program.
     """
 
     findings: tuple[Finding, ...]
@@ -71,6 +73,7 @@ class ValidationResult(Explorable):
     processing_time_ms: int = 0
     container: Container | None = None
     differences: tuple[Difference, ...] = ()
+    agreement: Agreement | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:

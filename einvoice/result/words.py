@@ -10,6 +10,7 @@ from einvoice.result.texts import Language
 from einvoice.rulebook.shown import show
 
 if TYPE_CHECKING:
+    from einvoice.result.agreement import Agreement
     from einvoice.result.container import Container
     from einvoice.result.differences import Difference
     from einvoice.result.finding import Finding
@@ -64,6 +65,11 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "judged_by": "Geprüft nach",
         "rules": "{count} Regeln",
         "not_run": "nicht ausgeführt",
+        "agreed": "Die offiziellen Prüfwerke kommen zum selben Ergebnis (verglichen: {layers}).",
+        "disagreed": "Die offiziellen Prüfwerke kommen zu einem anderen Ergebnis (verglichen: {layers}):",
+        "not_compared": "Kein offizielles Prüfwerk hat diese Rechnung geprüft; verglichen ist nichts.",
+        "only_native": "nur hier",
+        "only_reference": "nur im Prüfwerk",
         "more": "Dieselbe Regel ist an weiteren Stellen verletzt, die hier nicht einzeln stehen: {count}.",
     },
     "en": {
@@ -106,6 +112,11 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "judged_by": "Judged by",
         "rules": "{count} rules",
         "not_run": "not run",
+        "agreed": "The official artefacts come to the same findings (compared: {layers}).",
+        "disagreed": "The official artefacts come to other findings (compared: {layers}):",
+        "not_compared": "No official artefact has judged this invoice; nothing was compared.",
+        "only_native": "only here",
+        "only_reference": "only in the artefact",
         "more": "The same rule is broken at further places that are not listed one by one: {count}.",
     },
 }
@@ -168,7 +179,9 @@ def in_words(result: ValidationResult, lang: Language) -> str:
     left = len(result.findings) - len(shown)
     told = [f"  {difference(one, lang)}" for one in result.differences[:_SHOWN]]
     heading = [WORDS[lang]["differences"]] if told else []
-    return "\n".join((headline(result, lang), *shown, *([f"  … + {left}"] if left else []), *heading, *told))
+    second = second_opinion(result.agreement, lang) if result.agreement else ()
+    more = [f"  … + {left}"] if left else []
+    return "\n".join((headline(result, lang), *shown, *more, *heading, *told, *second))
 
 
 def in_line(finding: Finding, lang: Language) -> str:
@@ -185,6 +198,16 @@ def difference(one: Difference, lang: Language) -> str:
     specification = "" if one.ruleset == "en16931" else f" {one.changed_in.specification}"
     release = f"{rules}{specification} ({one.version})"
     return f"{in_line(one.finding, lang)} [{WORDS[lang][one.only_in].format(release=release)}]"
+
+
+def second_opinion(agreement: Agreement, lang: Language) -> tuple[str, ...]:
+    """What the official artefacts found in a line, and under it what only one of the two found, a line each."""
+    words = WORDS[lang]
+    key = {True: "agreed", False: "disagreed", None: "not_compared"}[agreement.agreed]
+    heading = words[key].format(layers=", ".join(_RULES.get(name, name) for name in agreement.compared))
+    alone = [(finding, "only_native") for finding in agreement.only_native]
+    alone += [(finding, "only_reference") for finding in agreement.only_reference]
+    return heading, *(f"{in_line(finding, lang)} [{words[where]}]" for finding, where in alone)
 
 
 def capital(text: str) -> str:

@@ -1,6 +1,7 @@
 """A real server process for tests, and what they say of its answers."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -53,6 +54,20 @@ DRAFT = {
     ],
 }
 DRAFT["seller"]["tax_id"] = "DE123456789"  # type: ignore[index]
+
+
+def declaring(what: str | None, document: bytes = UBL) -> bytes:
+    """Return an invoice that declares a version of XRechnung ("2.3"), anything else, or None: nothing."""
+    kosit = "urn:xeinkauf.de:kosit:" if what == "3.0" else "urn:xoev-de:kosit:standard:"
+    known = re.fullmatch(r"\d\.\d", what or "")
+    said = f"urn:cen.eu:en16931:2017#compliant#{kosit}xrechnung_{what}" if known else what
+    place = rb"<cbc:CustomizationID>.*?</cbc:CustomizationID>"
+    if b"CrossIndustryInvoice" in document:
+        name = rb"ram:GuidelineSpecifiedDocumentContextParameter"
+        place = rb"<%b>.*?</%b>" % (name, name)
+    (found,) = re.findall(place, document, re.DOTALL)
+    changed = b"" if said is None else re.sub(rb"urn:cen.eu:[^<]*", said.encode(), found)
+    return document.replace(found, changed)
 
 
 @contextmanager

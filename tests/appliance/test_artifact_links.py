@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -145,11 +146,41 @@ def test_a_redis_that_is_away_costs_the_links_alone(tmp_path):
         found = httpx.post(url, headers=headers, files={"file": ("invoice.xml", WRONG)}, timeout=60).json()
         assert found["errors"]
         assert not found["artifacts"]["validation_report_pdf"]["available"]
-        ready = httpx.get(url.copy_with(path="/readyz"))
-        assert ready.json()["checks"]["artifacts"] is False
+        ready = httpx.get(url.copy_with(path="/readyz", query=None))
+        assert ready.status_code == 200
+        assert ready.json() == {"status": "degraded", "checks": {"workers": True, "artifacts": False}}
         path = "/api/external/artifacts/" + "x" * 32 + "/report.pdf"
         assert_problem(httpx.get(url.copy_with(path=path), headers=headers), 503, "artifacts_unavailable")
     assert "pass-word" not in (tmp_path / "data.log").read_text()
+
+
+@pytest.mark.slow
+def test_a_redis_that_goes_and_comes_back(tmp_path, own_redis):
+    """It costs no request any time, and its return is noticed."""
+    with serving(tmp_path / "data", workers=1, metrics=1, artifacts=own_redis.url) as server:
+        url = links(server.validate(WRONG))["validation_report_pdf"]
+        os.kill(own_redis.process.pid, signal.SIGSTOP)  # it takes connections, and never answers
+        wait_until(lambda: server.client.get("/readyz").json()["status"] == "degraded")
+        assert server.client.get("/readyz").status_code == 200
+        started = time.monotonic()
+        answer = server.validate(WRONG).json()
+        assert answer["errors"]
+        assert not answer["artifacts"]["validation_report_pdf"]["available"]
+        assert_problem(server.client.get(url), 503, "artifacts_unavailable")
+        assert time.monotonic() - started < 1
+        assert "\neinvoice_artifacts_available 0\n" in server.client.get("/metrics").text
+        os.kill(own_redis.process.pid, signal.SIGCONT)
+        wait_until(lambda: server.client.get("/readyz").json()["status"] == "ready")
+        assert server.client.get(url).status_code == 200
+        assert links(server.validate(WRONG))
+    assert server.log().count("answers go without links") == 1
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_a_store_that_there_is_not_is_said_in_a_sentence(tmp_path):

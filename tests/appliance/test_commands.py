@@ -1,10 +1,13 @@
 """The command einvoice-appliance."""
 
+import os
 import socket
+import subprocess
+import sys
 
 import httpx
 import pytest
-from served import ROOT, running
+from served import ROOT, SAMPLES, running
 
 from appliance.__main__ import main
 from appliance.keys import KeyRing
@@ -23,6 +26,15 @@ def test_wrong_settings_end_in_a_sentence(monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_PORT", "many")
     assert main(["serve"]) == 1
     assert "EINVOICE_PORT" in capsys.readouterr().err
+
+
+def test_an_unknown_rule_set_ends_in_a_sentence(monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_RULESET", "xrechnung-9.9")
+    assert main(["serve"]) == 1
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "EINVOICE_RULESET" in said
+    assert "'xrechnung-9.9'" in said
+    assert "'xrechnung-2.3.1'" in said, "one that there is"
 
 
 def test_a_taken_port_ends_in_a_sentence(tmp_path, monkeypatch, capsys):
@@ -46,6 +58,20 @@ def test_settings_are_listed(monkeypatch, capsys):
     for name, field in Settings.model_fields.items():
         assert f"{variable(name)}=" in listed
         assert field.description in listed
+
+
+@pytest.mark.slow
+def test_what_is_prepared_is_not_worked_out_again(tmp_path):
+    def run(*command):
+        environ = {**os.environ, "EINVOICE_CACHE": str(tmp_path)}
+        subprocess.run([sys.executable, *command], env=environ, check=True, timeout=300)
+        return {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+
+    prepared = run("-m", "appliance", "prepare")
+    assert len([name for name in prepared if name.startswith("program-UBL")]) > 10
+    older = "import datetime, einvoice, sys; einvoice.validate(sys.argv[1], as_of=datetime.date(2022, 5, 1))"
+    for sample in SAMPLES.iterdir():
+        assert run("-c", older, str(sample)) == prepared
 
 
 def test_a_mounted_file_of_keys(tmp_path, monkeypatch, capsys):

@@ -16,6 +16,7 @@ from appliance.logs import JsonLines
 from appliance.wire import Message
 
 SECRET = "DE55869999990004711520"
+JUDGE = {"do": "validate", "lang": "de", "mode": "current", "engine": "native"}
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def failing(*args, **kwargs):
 
 def test_a_job_that_fails(monkeypatch, lines):
     monkeypatch.setattr(einvoice, "validate", failing)
-    outcome = jobs.do(Message({"do": "validate", "lang": "de", "mode": "current"}, (UBL,)))
+    outcome = jobs.do(Message(JUDGE, (UBL,)))
     assert outcome == Message({"failed": True})
     (line,) = lines()
     assert (line["fault"], line["job"]) == ("RuntimeError", "validate")
@@ -49,7 +50,7 @@ def test_a_job_without_memory(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(einvoice, "validate", greedy)
-    assert jobs.do(Message({"do": "validate", "lang": "de", "mode": "current"}, (UBL,))).head == {"too_complex": True}
+    assert jobs.do(Message(JUDGE, (UBL,))).head == {"too_complex": True}
 
 
 @pytest.mark.anyio

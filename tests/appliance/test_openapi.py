@@ -1,6 +1,7 @@
 """The description of the interface: it is valid, and every answer keeps to it (schemathesis, where it is installed)."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -112,3 +113,64 @@ def test_the_example_of_a_draft_works(server, described):
     body = described["paths"][GENERATE]["post"]["requestBody"]["content"]["application/json"]
     assert body["example"].keys() == DRAFT.keys()
     assert server.generate(body["example"]).status_code == 200
+
+
+def shown(described):
+    """Each example of an answer: operation, status, media type, name, value."""
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                for media_type, content in answer.get("content", {}).items():
+                    for name, example in content.get("examples", {}).items():
+                        yield operation["operationId"], status, media_type, name, example["value"]
+
+
+def test_every_answer_with_content_has_an_example(described):
+    there = {(operation, status) for operation, status, *_ in shown(described)}
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                if set(answer.get("content", {})) - {"application/pdf"}:
+                    assert (operation["operationId"], status) in there
+
+
+def test_examples_keep_to_their_schemas(described):
+    jsonschema = pytest.importorskip("jsonschema_rs")
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            for answer in operation["responses"].values():
+                for content in answer.get("content", {}).values():
+                    schema = {**content.get("schema", {}), "components": described["components"]}
+                    for example in content.get("examples", {}).values():
+                        jsonschema.validator_for(schema).validate(example["value"])
+
+
+def test_each_problem_that_is_named_has_an_example(described):
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                content = answer.get("content", {}).get("application/problem+json")
+                if content:
+                    named = set(re.findall(r"`(\w+)`", answer["description"]))
+                    assert named <= content["examples"].keys()
+                    for name, example in content["examples"].items():
+                        assert (example["value"]["code"], example["value"]["status"]) == (name, int(status))
+                        assert "{" not in example["value"]["detail"]
+
+
+def test_examples_are_what_their_names_say(described):
+    told = {(operation, name): value for operation, status, _, name, value in shown(described)}
+    valid, wrong = told["validate", "valid"], told["validate", "not valid"]
+    assert (valid["is_valid"], valid["errors"]) == (True, [])
+    assert [error["code"] for error in wrong["errors"]] == ["BR-DE-15"]
+    older = told["validate", "an older XRechnung in compatibility mode"]
+    assert older["xrechnung_version"].startswith("2.3")
+    assert older["validation_details"]["compatibility"]["differences"]
+    for name in ("UBL", "CII", "ZUGFERD"):
+        assert told["generate", name]["format"] == name
+
+
+def test_the_page_shows_the_examples(server, described):
+    docs = httpx.get(server.base.join("/docs")).text
+    for _, status, _, name, _ in shown(described):
+        assert f"<summary>Example: {status}, {name}</summary>" in docs

@@ -8,7 +8,7 @@ import time
 
 import httpx
 import pytest
-from served import API, UBL, WRONG, assert_problem, serving
+from served import API, UBL, WRONG, assert_problem, declaring, serving
 
 
 def logged(server, request_id):
@@ -121,6 +121,17 @@ def closed(tmp_path_factory):
 @pytest.mark.parametrize("path", ["/docs", "/openapi.json", "/catalog/BR-CO-10", "/metrics"])
 def test_switches(closed, path):
     assert_problem(closed.client.get(path), 404, "not_found")
+
+
+def test_without_pages_about_rules_nothing_leads_there(closed):
+    older = declaring("2.3", WRONG)
+    single = closed.validate(older, validation_mode="compatibility").json()
+    items = closed.batch(("a.xml", WRONG), ("b.xml", b"")).json()["items"]
+    made = closed.generate(buyer_reference="").json()["validation"]
+    told = [finding for answer in (single, made, *items) for finding in (*answer["errors"], *answer["warnings"])]
+    told += single["validation_details"]["compatibility"]["differences"]
+    told += closed.client.get(f"{API}/errors/catalog").json()["items"]
+    assert {it["doc_url"] for it in told} == {""}
 
 
 def test_cors_where_it_is_configured(closed, server):

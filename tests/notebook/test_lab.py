@@ -178,15 +178,19 @@ def test_many_invoices(opened):
 
 
 @pytest.fixture
-def exported(opened, folder):
-    """The pages that nbconvert makes of the notebooks as JupyterLab has saved them, by name."""
+def exported(opened, folder, lab):
+    """The pages that nbconvert makes of the notebooks as JupyterLab has saved them, by name; its menu does the same."""
     names = ("01-one-invoice", "02-many-invoices")
     for name in names:
         page = opened(f"{name}.ipynb")
         page.evaluate("jupyterapp.commands.execute('docmanager:save')")
     command = [sys.executable, "-m", "nbconvert", "--to", "html", *(f"{name}.ipynb" for name in names)]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120)
-    return {name: folder / f"{name}.html" for name in names}
+    pages = {name: folder / f"{name}.html" for name in names}
+    menu = page.request.get(lab.format(f"{names[0]}.ipynb").replace("lab/tree", "nbconvert/html"))
+    assert "expected 224.90, found 224.91" in menu.text()
+    assert "widget-view+json" not in menu.text() + "".join(it.read_text(encoding="utf-8") for it in pages.values())
+    return pages
 
 
 def test_a_page_shows_without_scripts_what_the_widgets_show(browser, exported):

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import einvoice
+from einvoice.reference import Report, Run, Verdict
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 traitlets = pytest.importorskip("traitlets")
@@ -141,6 +142,22 @@ def test_compatibility_tells_what_is_different_today(sample):
     shown = result._repr_html_()
     assert all(html.escape(line) in shown for line in told)
     assert html.escape(view._head["remarks"][-1]) in shown
+
+
+def test_a_second_opinion_is_told_with_rules_that_nobody_here_knows(sample, monkeypatch):
+    said = Report("THEIRS-1", "fatal", "fatal", "/*", "<b>Not so.</b>")
+    runs = Run("en16931", "EN 16931", "1.3.16"), Run("cius", reports=(said,))
+    monkeypatch.setattr("einvoice.reference.judge", lambda data, identity: Verdict("theirs", "", runs))
+    beside = einvoice.validate(sample("ubl-invoice.xml"), engine="both", lang="en")
+    heading, told = beside.explore()._head["folded"][0]
+    assert heading in beside.explore()._head["remarks"]
+    assert "THEIRS-1" in told[0]
+    assert "THEIRS-1" in beside._repr_html_()
+    instead = einvoice.validate(sample("ubl-invoice.xml"), engine="reference", lang="en").explore()
+    assert codes(instead) == ["THEIRS-1"]
+    facts = [text for _, text in instead._detail["facts"]]
+    assert "<b>Not so.</b>" in facts
+    assert not any("catalog" in text for text in facts)
 
 
 def test_a_page_without_widgets_shows_the_result(view):

@@ -1,6 +1,6 @@
-"""How `jupyter nbconvert`, called in this folder, makes a page of a notebook: one that needs no script and no network.
+"""How Jupyter, started in this folder, makes a page of a notebook: one that needs no script and no network.
 
-Results, widgets too, show the plain HTML that stands beside the widget, since a widget lives as long as its kernel.
+A widget lives as long as its kernel. On such a page stands the plain HTML that every result and every widget brings.
 """
 
 c = get_config()  # noqa: F821 (Jupyter gives it to its configuration files)

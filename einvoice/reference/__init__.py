@@ -1,0 +1,53 @@
+"""The official artefacts as referee: XML schemas and compiled Schematrons, run as they are by libxml2 and Saxon.
+
+- `judge` says what they find in a document
+- `add`, `remove`, `configurations`: KoSIT's published configuration, and single stylesheets
+- `engines` says what there is
+"""
+
+from dataclasses import dataclass
+
+from einvoice.reference import bundled
+from einvoice.reference.adding import add
+from einvoice.reference.configuration import Configuration, Resource, Scenario
+from einvoice.reference.engine import saxon_version
+from einvoice.reference.referee import judge
+from einvoice.reference.refused import ConfigurationRefused
+from einvoice.reference.store import configurations, remove
+from einvoice.reference.verdict import REASONS, Report, Run, Verdict
+
+__all__ = [
+    "REASONS",
+    "Configuration",
+    "ConfigurationRefused",
+    "Engines",
+    "Report",
+    "Resource",
+    "Run",
+    "Scenario",
+    "Verdict",
+    "add",
+    "configurations",
+    "engines",
+    "judge",
+    "remove",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """What there is to judge by.
+
+    Attributes:
+        saxon: version of saxonche, None if it is not there or too old; without it nothing but XML schemas is run.
+        configurations: those that were added, the newest first, then the bundled one.
+    """
+
+    saxon: str | None
+    configurations: tuple[Configuration, ...]
+
+
+def engines() -> Engines:
+    """Return what there is to judge by."""
+    there = bundled.configuration()
+    return Engines(saxon_version(), configurations() + ((there,) if there else ()))

@@ -1,0 +1,69 @@
+"""The process that runs artefacts: does one task after the other that it is asked for. See `einvoice.reference.child`.
+
+A task gets the text of the document, without XML declaration, and what the request tells by name. It returns what is
+answered, or raises `Failed`.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import signal
+import socket
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from einvoice import errors
+from einvoice.reference import frames, limits, saxon, schemas
+from einvoice.reference.child import Failed
+
+_DETAIL: Final = 300
+"""So many characters of an engine's message are told."""
+
+_FILE: Final = re.compile(r"\s+of\s+file:\S*?(?=:?(\s|$))")
+"""Which of the user's folders it was is no part of the message."""
+
+_TASKS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
+    "match": saxon.match,
+    "run": saxon.run,
+    "schema": schemas.run,
+    "check_match": saxon.check_match,
+    "check_stylesheet": saxon.check_stylesheet,
+    "check_schema": schemas.check,
+}
+
+
+def main(memory: int) -> None:
+    """Answer the requests that come by standard input, until that is closed, with so many bytes of memory."""
+    _bound(memory)
+    with socket.socket(fileno=0) as connection:
+        while request := frames.receive(connection, limits.ANSWER):
+            signal.alarm(limits.SECONDS + 5)  # should nobody be there any more to end this
+            told, body = request
+            answer = _answer(told, body.decode())
+            signal.alarm(0)
+            used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+            frames.send(connection, {**answer, "memory": used})
+
+
+def _bound(memory: int) -> None:
+    """From here on the system ends this process when it takes too much; it writes no file either."""
+    for limit, most in (
+        (resource.RLIMIT_DATA, memory),  # address space says nothing: Saxon reserves 32 GB of it
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        allowed = resource.getrlimit(limit)[1]  # who started us may be bounded more tightly
+        bound = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
+        resource.setrlimit(limit, (bound, bound))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _answer(told: dict[str, Any], text: str) -> dict[str, Any]:
+    try:
+        return _TASKS[told.pop("work")](text, **told)
+    except Failed as error:
+        detail = " ".join(_FILE.sub("", error.detail).split())
+        return {"reason": error.reason, "detail": errors.quote(detail, most=_DETAIL)}
+    except (MemoryError, RecursionError) as error:
+        return {"reason": "died", "detail": type(error).__name__}

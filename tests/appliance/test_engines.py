@@ -1,0 +1,63 @@
+"""Who judges: our rules, the official artefacts, or both; asked for in the form, or set by the operator."""
+
+import subprocess
+
+import pytest
+from served import CII, UBL, WRONG, serving
+
+pytest.importorskip("saxonche")
+pytestmark = pytest.mark.slow
+
+
+def reference(answer):
+    return answer["validation_details"]["reference"]
+
+
+def test_both_compares_them(server):
+    answer = server.validate(WRONG, engine="both").json()
+    assert not answer["is_valid"]
+    assert answer["validation_details"]["validation_stack"]["engine"] == "both"
+    assert reference(answer)["agreed"] is True
+    assert reference(answer)["compared"] == ["en16931"]
+    assert "BR-CO-10" in {error["code"] for error in answer["errors"]}
+
+
+def test_without_a_word_it_is_our_rules(server):
+    answer = server.validate(UBL).json()
+    assert answer["validation_details"]["validation_stack"]["engine"] == "native"
+    assert "reference" not in answer["validation_details"]
+
+
+def test_the_artefacts_alone_say_what_they_cannot_judge(server):
+    answer = server.validate(CII, engine="reference", lang="en").json()
+    assert not answer["is_valid"]
+    assert {error["code"] for error in answer["errors"]} == {"REFERENCE-MISSING"}
+
+
+@pytest.mark.parametrize("engine", ["", "java"])
+def test_nobody_else_is_asked(server, engine):
+    refused = server.validate(UBL, engine=engine, lang="en")
+    assert refused.status_code == 422
+    assert refused.json()["code"] == "invalid_engine"
+    assert "native | reference | both" in refused.json()["detail"]
+
+
+def test_the_report_is_by_the_same_engine(server):
+    link = server.validate(WRONG, engine="both", lang="en").json()["artifacts"]["validation_report_pdf"]["url"]
+    pdf = server.client.get(link)
+    assert pdf.status_code == 200
+    assert "artefacts" in text_of(pdf.content)
+
+
+def text_of(pdf):
+    done = subprocess.run(["pdftotext", "-", "-"], input=pdf, capture_output=True, check=True)
+    return done.stdout.decode()
+
+
+def test_an_operator_sets_it_for_all(tmp_path):
+    with serving(tmp_path / "data", engine="both") as server:
+        assert reference(server.validate(UBL).json())["agreed"] is True
+        assert "reference" not in server.validate(UBL, engine="native").json()["validation_details"]
+        items = server.batch(("a.xml", UBL), ("b.xml", b"<none/>")).json()["items"]
+        assert reference(items[0])["agreed"] is True
+        assert items[1]["errors"][0]["code"] == "FILE-ROOT"

@@ -1,0 +1,47 @@
+"""A folder of the test's own for what is added."""
+
+import pytest
+
+from einvoice.reference import add, judge
+from einvoice.syntax import xml
+from einvoice.syntax.detect import identify
+
+
+@pytest.fixture(autouse=True)
+def rules_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "rules"
+    monkeypatch.setenv("EINVOICE_RULES_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Writes a file to be added, and returns its path."""
+
+    def write(content, name="test.zip"):
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def added(file):
+    """Adds a configuration or a stylesheet."""
+
+    def added(content, name="test.zip", **options):
+        return add(file(content, name), **options)
+
+    return added
+
+
+@pytest.fixture
+def invoice(sample):
+    return sample("ubl-invoice.xml").read_bytes()
+
+
+@pytest.fixture
+def judged():
+    """What the artefacts say of a document."""
+    return lambda data: judge(data, identify(xml.parse(data)))
