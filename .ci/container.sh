@@ -146,6 +146,10 @@ run() {
     step load >/dev/null
     step environment
     key=$(step key)
+    # The form in which KoSIT publishes its configuration, with rules of the tests' own.
+    PYTHONPATH=$root/tests/reference python3 -c 'import sys; from made import files, packed
+sys.stdout.buffer.write(packed(files()))' >configuration.zip
+    step rules
     start
     look_inside
     python3 "$root/.ci/smoke.py" first "$url" "$key" "$work/notes"

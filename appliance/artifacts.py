@@ -47,6 +47,8 @@ _TOKEN_BYTES: Final = 24  # 192 random bits
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{32}")
 _LONGEST_PAUSE: Final = 60.0
 _SHORTEST_PAUSE: Final = 1.0
+_SMALL: Final = 65_536
+"""Bytes of a document that takes less than a millisecond to pack and to keep."""
 _FAST: Final = 1  # of zlib; XML shrinks to a fifth all the same
 
 ARTIFACT_NOT_FOUND = ProblemKind(
@@ -151,7 +153,7 @@ class Artifacts:
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         kept = _Kept(recipe, tuple(kinds), time.time() + self._seconds)
         try:
-            await anyio.to_thread.run_sync(self._put, self._store, _name(token, holder), kept)
+            await self._put(self._store, _name(token, holder), kept)
         except StoreError as error:
             log.warning("An answer goes without links: %s", error)
             return {}
@@ -205,8 +207,15 @@ class Artifacts:
             await asyncio.gather(*tasks, return_exceptions=True)
             await anyio.to_thread.run_sync(self._store.close)
 
-    def _put(self, store: Store, name: str, kept: _Kept) -> None:
-        store.put(name, kept.pack(), self._seconds, remembered=REMEMBERED_SECONDS)
+    async def _put(self, store: Store, name: str, kept: _Kept) -> None:
+        small = len(kept.recipe.document) <= _SMALL
+        if small and store.put_at_once(name, kept.pack(), self._seconds, remembered=REMEMBERED_SECONDS):
+            return
+
+        def put() -> None:
+            store.put(name, kept.pack(), self._seconds, remembered=REMEMBERED_SECONDS)
+
+        await anyio.to_thread.run_sync(put)
 
     async def _fetch(self, store: Store, name: str, file: str) -> bytes:
         kept = await self._kept(store, name)

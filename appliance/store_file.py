@@ -30,6 +30,8 @@ CREATE INDEX trace_forgotten ON trace (forgotten);
 """
 _WAIT_SECONDS: Final = 5.0
 """So long another process on the same file is waited for."""
+_AT_ONCE: Final = ("busy_timeout = 0", "wal_autocheckpoint = 0")
+"""What writes at once waits neither for others nor for the disk; `check` brings the log into the file."""
 _FORGET: Final = 10_000
 """So many traces are forgotten at once to make room."""
 
@@ -46,17 +48,25 @@ class FileStore:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.chmod(0o700)
             self._database = self._open()
+            self._at_once = self._connect()
+            for setting in _AT_ONCE:
+                self._at_once.execute(f"PRAGMA {setting}").fetchall()
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"there is no place for artifacts in {folder}: {error}") from error
         self.clean()
 
     def put(self, name: str, content: bytes, seconds: float, *, remembered: float = 0) -> None:
         """Keep a content."""
-        expires = self._clock() + seconds
         with self._working() as database:
-            self._make_room(database, len(content))
-            row = (name, expires, expires + remembered, content)
-            database.execute("INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?)", row)
+            self._put(database, name, content, seconds, remembered)
+
+    def put_at_once(self, name: str, content: bytes, seconds: float, *, remembered: float = 0) -> bool:
+        """Keep a content, unless somebody else is writing."""
+        try:
+            self._put(self._at_once, name, content, seconds, remembered)
+        except sqlite3.Error:  # such as: locked; `put` waits, and tells of what is worse
+            return False
+        return True
 
     def get(self, name: str) -> bytes | None:
         """Return a content."""
@@ -91,15 +101,23 @@ class FileStore:
         return None if first is None else max(0.0, first - now)
 
     def check(self) -> None:
-        """Make sure that the file can be written."""
+        """Make sure that the file can be written; bring what was put at once from the log into it."""
         with self._working() as database:
             database.execute("BEGIN IMMEDIATE")
             database.execute("ROLLBACK")
+            database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
+            self._at_once.close()
             self._database.close()
+
+    def _put(self, database: sqlite3.Connection, name: str, content: bytes, seconds: float, remembered: float) -> None:
+        expires = self._clock() + seconds
+        self._make_room(database, len(content))
+        row = (name, expires, expires + remembered, content)
+        database.execute("INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?)", row)
 
     def _make_room(self, database: sqlite3.Connection, size: int) -> None:
         """Forget why links are gone rather than refuse a new one."""

@@ -35,6 +35,10 @@ class RedisStore:
                 both.set(_TRACE + name, b"", px=_milliseconds(seconds + remembered))
             both.execute()
 
+    def put_at_once(self, name: str, content: bytes, seconds: float, *, remembered: float = 0) -> bool:
+        """Not where there is a network to wait for."""
+        return False
+
     def get(self, name: str) -> bytes | None:
         """Return a content."""
         with self._asking():

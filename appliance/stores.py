@@ -27,6 +27,16 @@ class Store(Protocol):
         """
         ...
 
+    def put_at_once(self, name: str, content: bytes, seconds: float, *, remembered: float = 0) -> bool:
+        """Keep a small content as `put` does, if that needs no waiting; return whether it did.
+
+        A thread takes longer to get going than a file to take in a few kilobytes. One thread alone may call this.
+
+        Raises:
+            StoreError: it is not kept, and would not be by `put`.
+        """
+        ...
+
     def get(self, name: str) -> bytes | None:
         """Return the content of this name; None where there is none, or no longer.
 

@@ -1,6 +1,7 @@
 """Artifacts: links that only their holder can use, and that leave nothing behind when they end."""
 
 import asyncio
+import contextlib
 import secrets
 import sqlite3
 import stat
@@ -219,6 +220,51 @@ def test_a_redis_that_is_away_is_an_error_that_tells_no_password(tmp_path):
         store.check()
     assert "pass-word" not in str(caught.value)
     store.close()
+
+
+# ---------------------------------------------------------------- at once
+
+
+def test_what_is_put_at_once_is_kept_like_anything(store, folder, clock):
+    secret = secrets.token_bytes(20_000)
+    assert store.put_at_once("name", secret, 60, remembered=100)
+    store.check()
+    assert store.get("name") == secret
+    clock.now += 60
+    store.clean()
+    assert store.get("name") is None
+    assert store.had("name")
+    left = on_disk(folder)
+    assert not any(secret[at : at + 32] in left for at in range(0, len(secret), 32))
+
+
+def test_nothing_is_waited_for(store, folder):
+    with contextlib.closing(sqlite3.connect(folder / NAME, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        started = time.monotonic()
+        assert not store.put_at_once("name", b"content", 60)
+        assert time.monotonic() - started < 1
+        other.execute("ROLLBACK")
+    assert store.get("name") is None
+    assert store.put_at_once("name", b"content", 60)
+
+
+def test_the_bound_holds_at_once_too(store):
+    with pytest.raises(StoreError, match="reached"):
+        [store.put_at_once(str(number), secrets.token_bytes(60_000), 60) for number in range(100)]
+
+
+def test_the_log_does_not_grow(store, folder):
+    """It is brought into the file by `check`, which is called every other second."""
+
+    def fill(names):
+        for name in names:
+            assert store.put_at_once(name, secrets.token_bytes(5000), 60)
+        store.check()
+        return (folder / f"{NAME}-wal").stat().st_size
+
+    first = fill("abcdefgh")
+    assert max(fill("abcdefgh") for _ in range(10)) < 2 * first
 
 
 # ---------------------------------------------------------------- the setting

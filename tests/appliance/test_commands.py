@@ -7,7 +7,7 @@ import sys
 
 import httpx
 import pytest
-from served import ROOT, SAMPLES, running
+from served import ROOT, SAMPLES, UBL, running
 
 from appliance.__main__ import main
 from appliance.keys import KeyRing
@@ -69,9 +69,12 @@ def test_what_is_prepared_is_not_worked_out_again(tmp_path):
 
     prepared = run("-m", "appliance", "prepare")
     assert len([name for name in prepared if name.startswith("program-UBL")]) > 10
-    older = "import datetime, einvoice, sys; einvoice.validate(sys.argv[1], as_of=datetime.date(2022, 5, 1))"
-    for sample in SAMPLES.iterdir():
-        assert run("-c", older, str(sample)) == prepared
+    judge = "import datetime, einvoice, sys; [einvoice.validate(it, as_of=%s) for it in sys.argv[1:]]"
+    core = tmp_path.parent / "core.xml"
+    core.write_bytes(UBL.replace(b"#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0", b""))
+    samples = [str(path) for path in SAMPLES.iterdir()]
+    assert run("-c", judge % "None", *samples, str(core)) == prepared
+    assert run("-c", judge % "datetime.date(2022, 5, 1)", *samples) == prepared
 
 
 def test_a_mounted_file_of_keys(tmp_path, monkeypatch, capsys):
