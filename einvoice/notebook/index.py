@@ -9,7 +9,7 @@ from sys import intern
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from einvoice.bulk import FileResult, ResultSet
+    from einvoice.bulk import ResultSet
 
 KINDS: Final = ("folder", "seller", "month")
 _MONTH: Final = re.compile(r"\d{4}-\d\d")
@@ -42,13 +42,20 @@ class Index:
         self._members: dict[str, dict[str, list[int]]] = {kind: {} for kind in KINDS}
         self._with_code: dict[str, list[int]] = {}
         sets: dict[frozenset[str], frozenset[str]] = {}  # most files have one of a few
-        for number, file in enumerate(results):
-            codes = frozenset(intern(it["code"]) for it in file.stored)
-            codes = sets.setdefault(codes, codes)
-            self.rows.append(Row(file.file, file.verdict, intern(file.seller), file.number, file.errors, codes))
+        for number, facts in enumerate(results.kept()):
+            codes = frozenset(intern(it["code"]) for it in facts.get("findings", ()))
+            row = Row(
+                facts["file"],
+                intern(facts["verdict"]),
+                intern(facts.get("seller", "")),
+                facts.get("number", ""),
+                facts.get("errors", 0),
+                sets.setdefault(codes, codes),
+            )
+            self.rows.append(row)
             for kind in KINDS:
-                self._members[kind].setdefault(group(file, kind), []).append(number)
-            for code in codes:
+                self._members[kind].setdefault(_group(row, facts.get("date", ""), kind), []).append(number)
+            for code in row.codes:
                 self._with_code.setdefault(code, []).append(number)
 
     def __len__(self) -> int:
@@ -84,20 +91,14 @@ class Index:
         return [number for number in of_group if not sought or sought in _words(self.rows[number])]
 
 
-def group(file: FileResult, kind: str) -> str:
-    """The group of a file: its folder, its seller, or the month of its date as YYYY-MM; "" where it has none.
-
-    Raises:
-        ValueError: there is no such kind of groups.
-    """
+def _group(row: Row, date: str, kind: str) -> str:
+    """The group of a file: its folder, its seller, or the month of its date as YYYY-MM; "" where it has none."""
     if kind == "folder":
-        return file.file.rpartition("/")[0]
+        return row.file.rpartition("/")[0]
     if kind == "seller":
-        return file.seller
-    if kind == "month":
-        month = _MONTH.match(file.date)
-        return month[0] if month else ""
-    raise ValueError(f"Groups are by {', '.join(KINDS)}, not by {kind!r}.")
+        return row.seller
+    month = _MONTH.match(date)
+    return month[0] if month else ""
 
 
 def _words(row: Row) -> str:
