@@ -108,7 +108,7 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language = "d
     if lang not in LANGUAGES:
         raise ValueError(f"lang is {' or '.join(map(repr, LANGUAGES))}, not {lang!r}")
     known = read(draft, format=format)
-    invoice = known.invoice()
+    invoice = known.invoice().in_language(lang)
     pdf: bytes | None = None
     embedded, left_out = EmbeddedXml(), tuple[str, ...]()
     if known.format == "ZUGFERD":

@@ -27,21 +27,24 @@ MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
 ENGINES: Final[tuple[Engine, ...]] = ("native", "reference", "both")
 
 
-def read(source: xml.Source) -> Invoice:
+def read(source: xml.Source, *, lang: Language = "de") -> Invoice:
     """Return the invoice that a file holds, unjudged.
 
     Args:
         source: a path, bytes, or a binary file; UBL or CII, or a PDF with CII embedded.
+        lang: language in which a notebook shows it, "de" or "en".
 
     Raises:
         UnreadableDocument: one of its subclasses, see `einvoice.errors`.
+        ValueError: another language.
         OSError: the file cannot be opened.
     """
+    _check(lang=(lang, LANGUAGES))
     data, _ = xml.source_bytes(source)
     hybrid = open_hybrid(data)
     document = xml.parse(data) if hybrid is None else parse(hybrid)
     identify(document)
-    return reader.read(document.getroot())
+    return reader.read(document.getroot()).in_language(lang)
 
 
 @reader.collector_at_rest()
@@ -102,7 +105,7 @@ def validate(
     second = judging.agreement(verdict, invoice) if verdict and not referee else None
     milliseconds = round((time.perf_counter() - started) * 1000)
     stack = Stack(mode, status(identity, mode), tuple(judging.layers), national(release), engine)
-    original = Original(content, invoice)
+    original = Original(content, lang, invoice)
     return ValidationResult(
         judging.sorted(), identity, stack, original, lang, filename, milliseconds, container, differences, second
     )

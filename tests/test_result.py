@@ -343,7 +343,7 @@ def test_a_notebook_is_not_flooded(wrong):
     page = Page()
     page.feed(replace(wrong, findings=wrong.findings * 5000)._repr_html_())
     assert page.tags.count("tr") < 300
-    assert page.text[-1] == "… + 9800"
+    assert "… + 9800" in page.text
 
 
 def test_every_text_of_the_catalog_that_a_result_needs_is_there():

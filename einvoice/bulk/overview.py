@@ -113,15 +113,16 @@ def overview(results: ResultSet) -> Overview:
     times: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
     errors: list[tuple[str, int]] = []
-    for file in results:
-        found = Counter((it["code"], it["severity"]) for it in file.stored)
+    for place, facts in enumerate(results.kept()):
+        stored = facts.get("findings", ())
+        found = Counter((it["code"], it["severity"]) for it in stored)
         times.update(found)
         in_files.update(found.keys())
-        for number, it in enumerate(file.stored):
+        for number, it in enumerate(stored):
             if (it["code"], it["severity"]) not in first:
-                first[it["code"], it["severity"]] = file.file, file.findings[number].values
-        if file.errors:
-            errors.append((file.file, file.errors))
+                first[it["code"], it["severity"]] = facts["file"], results[place].findings[number].values
+        if "errors" in facts:
+            errors.append((facts["file"], facts["errors"]))
     codes = [Frequent(*key, in_files[key], times[key], *first[key]) for key in in_files]
     codes.sort(key=lambda it: (_SEVERITIES.index(it.severity), -it.files, -it.findings, it.code))
     errors.sort(key=lambda it: (-it[1], it[0]))

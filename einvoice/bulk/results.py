@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,6 +70,13 @@ class ResultSet(Explorable, Sequence[FileResult]):
     def __iter__(self) -> Iterator[FileResult]:
         return (decode(line, self.lang) for line in self._lines)
 
+    def kept(self) -> Iterator[Mapping[str, Any]]:
+        """What is kept of each file, without what is empty: a mapping with the names of `FileResult`, and `findings`.
+
+        It comes several times as fast as the files themselves, for whoever counts many.
+        """
+        return map(json.loads, self._lines)
+
     def __len__(self) -> int:
         return len(self._lines)
 
@@ -88,8 +96,8 @@ class ResultSet(Explorable, Sequence[FileResult]):
     def _places(self) -> dict[str, int]:
         """The number of each file by its name; of several with the same name the first."""
         found: dict[str, int] = {}
-        for number, file in enumerate(self):
-            found.setdefault(file.file, number)
+        for number, facts in enumerate(self.kept()):
+            found.setdefault(facts["file"], number)
         return found
 
     def _of(self, lines: Sequence[bytes]) -> ResultSet:
@@ -103,7 +111,7 @@ class ResultSet(Explorable, Sequence[FileResult]):
     @cached_property
     def verdicts(self) -> Mapping[str, int]:
         """How many files are "valid", "invalid" and "unreadable"."""
-        counted = Counter(file.verdict for file in self)
+        counted = Counter(facts["verdict"] for facts in self.kept())
         return {verdict: counted[verdict] for verdict in VERDICTS}
 
     def select(self, verdict: str | None = None, code: str | None = None) -> ResultSet:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 from einvoice.model.group import Group, first, inside, term, terms, view
 from einvoice.model.lines import Document, Line, Period
@@ -29,6 +29,8 @@ from einvoice.model.values import Amount, Code, Date, Identifier, Text, Value, a
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Language: TypeAlias = Literal["de", "en"]
 
 
 class Note(Group):
@@ -70,14 +72,16 @@ _OF_OTHER_KIND: Final = {"Invoice": "}Credit", "CreditNote": "}Invoice"}
 class Invoice(Identified):
     """An invoice or credit note as EN 16931 sees it, whichever syntax it came from.
 
-    ``syntax`` and ``root`` say where it was read from; they take no part in comparing two invoices, nor do the strays
-    in ``elsewhere`` (known things at places that no business term has) and the elements in ``uncovered``.
+    ``syntax`` and ``root`` say where it was read from, ``lang`` in which language a notebook shows it; they take no
+    part in comparing two invoices, nor do the strays in ``elsewhere`` (known things at places that no business term
+    has) and the elements in ``uncovered``.
     """
 
     groups = ("BG-0",)
     plain = ("specification", "business_process", "number", "project", "accounting_reference")
     syntax: ClassVar[str] = ""
     root: ClassVar[str] = ""
+    lang: ClassVar[Language] = "de"
     elsewhere: ClassVar[dict[type, list[Any]]] = {}
     uncovered: ClassVar[Sequence[Any]] = ()
 
@@ -266,7 +270,12 @@ class Invoice(Identified):
     def _repr_html_(self) -> str:
         from einvoice.model.shown import html
 
-        return html(self)
+        return html(self, self.lang)
+
+    def in_language(self, lang: Language) -> Invoice:
+        """The invoice itself, which a notebook shows in this language from now on."""
+        self.lang = lang  # type: ignore[misc]
+        return self
 
     def everywhere(self, kind: type[Group]) -> list[Any]:
         """Every group of ``kind``, wherever the document has one: at its place, below a sub line, or astray."""

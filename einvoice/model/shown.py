@@ -10,24 +10,25 @@ from einvoice.model.terms import name
 from einvoice.model.values import Amount, Value, absent
 
 if TYPE_CHECKING:
-    from einvoice.model.invoice import Invoice
+    from einvoice.model.invoice import Invoice, Language
     from einvoice.model.lines import Line
 
 _LINES: Final = 20
 _LONGEST: Final = 120
 
-# Colours are mixed from the page's own text colour, so that they suit light and dark pages alike.
+# Colours are mixed from the page's own text colour, so that they suit light and dark pages alike. The class is named
+# twice where JupyterLab has a say: it puts the text of tables to the right, in columns of one width.
 _STYLE: Final = """
 .einvoice-invoice{font-size:13px;line-height:1.45;max-width:64em}
-.einvoice-invoice table{border-collapse:collapse;margin:.5em 0;font-size:inherit}
-.einvoice-invoice td,.einvoice-invoice th{text-align:left;vertical-align:top;padding:.25em .7em;background:none;
+div.einvoice-invoice.einvoice-invoice table{table-layout:auto;border-collapse:collapse;margin:.5em 0;font-size:inherit}
+div.einvoice-invoice.einvoice-invoice :is(td,th){text-align:left;vertical-align:top;padding:.25em .7em;background:none;
 border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
-.einvoice-invoice .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.einvoice-invoice small{opacity:.75;white-space:nowrap}
+div.einvoice-invoice.einvoice-invoice .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.einvoice-invoice small{font-weight:400;white-space:nowrap}
 """.replace("\n", "")
 
 
-def html(invoice: Invoice) -> str:
+def html(invoice: Invoice, lang: Language) -> str:
     """The invoice in its main facts, and its first lines; everything from the document is escaped."""
     facts: tuple[tuple[str, Value], ...] = (
         ("BT-1", invoice.number),
@@ -41,27 +42,27 @@ def html(invoice: Invoice) -> str:
         ("BT-112", invoice.totals.gross),
         ("BT-115", invoice.totals.due),
     )
-    rows = "".join(_fact(number, value) for number, value in facts if value is not absent)
+    rows = "".join(_fact(number, value, lang) for number, value in facts if value is not absent)
     return (
-        f'<div class="einvoice-invoice" lang="de"><style>{_STYLE}</style>'
-        f"<table><tbody>{rows}</tbody></table>{_lines(invoice)}</div>"
+        f'<div class="einvoice-invoice" lang="{lang}"><style>{_STYLE}</style>'
+        f"<table><tbody>{rows}</tbody></table>{_lines(invoice, lang)}</div>"
     )
 
 
-def _fact(number: str, value: Value) -> str:
+def _fact(number: str, value: Value, lang: Language) -> str:
     currency = value.currency or "" if isinstance(value, Amount) else ""
     return (
-        f'<tr><th scope="row">{escape(name(number, "de"))} <small>{number}</small></th>'
+        f'<tr><th scope="row">{escape(name(number, lang))} <small>{number}</small></th>'
         f"<td>{_text(value)} {escape(quote(str(currency)))}</td></tr>"
     )
 
 
-def _lines(invoice: Invoice) -> str:
+def _lines(invoice: Invoice, lang: Language) -> str:
     if not invoice.lines:
         return ""
     terms = {"BT-126": "", "BT-153": "", "BT-129": "number", "BT-146": "number", "BT-131": "number"}
     head = "".join(
-        f'<th scope="col" class="{kind}">{escape(name(term, "de"))}<br><small>{term}</small></th>'
+        f'<th scope="col" class="{kind}">{escape(name(term, lang))}<br><small>{term}</small></th>'
         for term, kind in terms.items()
     )
     rows = "".join(_line(line) for line in invoice.lines[:_LINES])

@@ -34,9 +34,9 @@ def checked(filters: Filters) -> dict[str, Any]:
 
 
 def chosen(findings: Sequence[Finding], filters: Filters, lang: Language) -> list[int]:
-    """The numbers of the findings that pass, the gravest first."""
+    """The numbers of the findings that pass, the gravest first; what is said of a PDF comes after the invoice."""
     passing = [number for number, finding in enumerate(findings) if _passes(finding, filters, lang)]
-    return sorted(passing, key=lambda number: SEVERITIES.index(findings[number].severity))
+    return sorted(passing, key=lambda it: (findings[it].layer == "pdf", SEVERITIES.index(findings[it].severity)))
 
 
 def _passes(finding: Finding, filters: Filters, lang: Language) -> bool:

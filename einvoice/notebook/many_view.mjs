@@ -1,139 +1,222 @@
-// Many results to explore. Python counts; here it is put on the page, always as text, never as markup.
+// Many results to explore. Python counts; here it is put on the page.
 
-const SIGNS = { fatal: "■", warning: "▲", information: "○" };
-
-function make(name, attributes = {}, ...content) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (typeof value === "function") element.addEventListener(key, value);
-    else if (value !== null && value !== undefined) element.setAttribute(key, value);
-  }
-  element.append(...content.filter((it) => it !== null && it !== undefined && it !== ""));
-  return element;
-}
+const MOVES = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] };
 
 function render({ model, el }) {
   const word = (key) => model.get("_words")[key] ?? key;
-  const root = make("div", { class: "einvoice-view ev-many" });
-  const head = make("div", { class: "ev-head" });
-  const map = make("div", { class: "ev-map" });
-  const status = make("p", { class: "ev-status", role: "status", "aria-live": "polite" });
-  const files = make("div", { class: "ev-list" });
-  const detail = make("section", { class: "ev-detail", tabindex: "0" });
-  root.append(head, map, status, make("div", { class: "ev-panes" }, files, detail));
+  const search = searching({ type: (text) => change({ text }), leave: () => files.focus() });
+  const root = frame("ev-many", search);
+  const verdict = make("p");
+  const language = languages((lang) => change({ lang }));
+  const remarks = make("div", { class: "ev-remarks" });
+  const head = make("div", { class: "ev-head" }, verdict, language.element, remarks);
+  const charts = make("div", { class: "ev-charts" });
+  const map = make("div", { class: "ev-map", keydown: moveInMap });
+  const left = make("p", { class: "ev-rest" });
+  const status = make("span", { class: "ev-status", role: "status", "aria-live": "polite" });
+  const reset = make("button", { type: "button", class: "ev-reset", click: () => change({ code: null, group: null, text: "" }) });
+  const bar = make("div", { class: "ev-bar", role: "search" }, search, reset, status);
+  const files = chooser({
+    choose: (file) => change({ file }),
+    enter: () => (detail.hidden ? files : findings).focus(),
+    leave: () => search.focus(),
+  });
+  const rest = make("p", { class: "ev-rest" });
+  const findings = chooser({
+    choose: (key) => change({ selected: Number(key) }),
+    enter: () => told.focus(),
+    leave: () => files.focus(),
+  });
+  const title = make("p", { class: "ev-title", role: "heading", "aria-level": "3" });
+  const back = (event) => event.key === "Escape" && findings.focus();
+  const told = make("div", { class: "ev-told", tabindex: "0", role: "region", keydown: back });
+  const source = make("div", { class: "ev-source", keydown: back });
+  const clean = make("p", { class: "ev-rest" });
+  const detail = make("section", { class: "ev-file" }, title, clean, findings.element, told, source);
+  const foot = make("p", { class: "ev-keys" });
+  const panes = make("div", { class: "ev-panes" }, make("div", {}, files.element, rest), detail);
+  root.append(head, charts, map, left, bar, panes, make("div", { class: "ev-foot" }, foot));
 
   function change(values) {
     for (const [key, value] of Object.entries(values)) model.set(key, value);
     model.save_changes();
   }
 
+  // ---------------------------------------------------------------- the head, and a chart for each kind of groups
+
   function drawHead() {
     const said = model.get("_head");
-    const by = model.get("by");
-    const options = ["folder", "seller", "month"].map((kind) => make("option", { value: kind }, word(`by_${kind}`)));
-    const select = make("select", { "aria-label": word("by"), change: () => change({ by: select.value }) }, ...options);
-    select.value = by;
-    const languages = ["de", "en"].map((lang) =>
+    verdict.className = said.valid ? "ev-valid" : "ev-invalid";
+    verdict.replaceChildren(make("strong", {}, said.valid ? "✓ " : "✗ "), said.about.join(" · "));
+    remarks.textContent = said.remark;
+    language.mark(model.get("lang"), word("language"));
+    search.placeholder = word("search_files");
+    search.setAttribute("aria-label", word("search_files"));
+    reset.textContent = word("reset");
+    bar.setAttribute("aria-label", word("search_files"));
+    foot.textContent = word("keys_many");
+  }
+
+  function drawCharts() {
+    const drawn = model.get("_charts").map(({ kind, title, bars, rest }) => {
+      const heading = make("button", { type: "button", "data-by": kind, click: () => change({ by: kind }) }, title);
+      const lines = bars.map(({ name, label, said, count, wrong, right }) => {
+        const bar = make("span", { class: "ev-bars", "aria-hidden": "true" });
+        for (const [part, share] of Object.entries({ wrong, right })) {
+          const piece = make("span", { class: `ev-${part}` });
+          piece.style.width = `${share}%`;
+          bar.append(piece);
+        }
+        const about = `${label}: ${said}`;
+        const attributes = { type: "button", "data-by": kind, "data-group": name, title: about, "aria-label": about };
+        const content = [make("span", { class: "ev-name" }, label), bar, make("span", { class: "ev-count" }, count)];
+        return make("li", {}, make("button", { ...attributes, click: () => pick(kind, name) }, ...content));
+      });
+      const over = make("div", { class: "ev-over" }, heading, make("span", {}, word("wrong_of")));
+      return make("section", { "aria-label": title }, over, make("ul", {}, ...lines), rest ? make("p", {}, rest) : "");
+    });
+    const focused = [...charts.querySelectorAll("button")].indexOf(charts.ownerDocument.activeElement);
+    charts.replaceChildren(...drawn);
+    charts.querySelectorAll("button")[focused]?.focus();
+    press();
+  }
+
+  function pick(by, group) {
+    const chosen = model.get("by") === by && model.get("group") === group;
+    change(chosen ? { group: null } : { by, code: null, group });
+  }
+
+  // ---------------------------------------------------------------- the map: codes by groups
+
+  // A field says in how many files, and by the strength of its colour in which share of the group.
+  function drawMap() {
+    const { groups, rows, rest } = model.get("_map");
+    const field = (count, share, label, code, group) => {
+      const attributes = { type: "button", tabindex: "-1", "data-field": "", "aria-label": label, class: count ? "" : "ev-none" };
+      const button = make("button", { ...attributes, click: () => choose(code, group) }, count ? String(count) : "·");
+      button.chosen = () => model.get("code") === code && model.get("group") === group;
+      button.style.setProperty("--ev-share", `${share && 12 + share * 0.6}%`);
+      return make("td", {}, button);
+    };
+    const lines = rows.map(({ code, severity, title, files, cells, shares }) =>
       make(
-        "button",
-        { type: "button", lang, "aria-pressed": String(model.get("lang") === lang), click: () => change({ lang }) },
-        { de: "Deutsch", en: "English" }[lang],
+        "tr",
+        {},
+        make("th", { scope: "row" }, sign(severity), code),
+        make("td", {}, title),
+        field(files, 0, `${code}: ${files}`, code, null),
+        ...cells.map((count, at) => field(count, shares[at], `${code}, ${groups[at][1]}: ${count}`, code, groups[at][0])),
       ),
     );
-    const group = make("div", { class: "ev-languages", role: "group", "aria-label": word("language") }, ...languages);
-    const about = make("p", { class: said.valid ? "ev-valid" : "ev-invalid" }, said.about.join(" · "));
-    head.replaceChildren(about, make("label", {}, word("by"), " ", select), group);
-    root.lang = model.get("lang");
+    const heads = [word("code"), word("finding"), word("files"), ...groups.map(([, label]) => label)];
+    const top = make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)));
+    const hadFocus = map.contains(map.ownerDocument.activeElement);
+    map.replaceChildren(make("table", { "aria-label": word("map") }, make("thead", {}, top), make("tbody", {}, ...lines)));
+    map.hidden = !rows.length;
+    left.textContent = rest;
+    left.hidden = !rest;
+    press();
+    if (hadFocus) map.querySelector('[tabindex="0"]')?.focus();
   }
 
-  // A field is a button: how many files, and the share of the group as the strength of its colour.
-  function field(label, count, share, code, group) {
-    if (!count) return make("span", { class: "ev-none", "aria-label": "0" }, "·");
+  function choose(code, group) {
     const chosen = model.get("code") === code && model.get("group") === group;
-    const attributes = { type: "button", "aria-pressed": String(chosen), "aria-label": label, "data-field": "" };
-    const button = make("button", { ...attributes, click: () => choose(chosen, code, group) }, String(count));
-    if (share !== null) button.style.setProperty("--ev-share", `${15 + (share * 55) / 100}%`);
-    return button;
-  }
-
-  function choose(chosen, code, group) {
     change(chosen ? { code: null, group: null } : { code, group });
   }
 
-  function drawMap() {
-    const { groups, rows } = model.get("_map");
-    const heads = groups.map(([, label]) => make("th", { scope: "col" }, label || "—"));
-    const lines = rows.map((row) => {
-      const sign = make("span", { class: `ev-${row.severity}`, "aria-hidden": "true" }, SIGNS[row.severity], " ");
-      const cells = row.cells.map((count, at) =>
-        make("td", {}, field(`${row.code}, ${groups[at][1]}: ${count}`, count, row.shares[at], row.code, groups[at][0])),
-      );
-      const all = make("td", {}, field(`${row.code}: ${row.files}`, row.files, null, row.code, null));
-      return make("tr", {}, make("th", { scope: "row" }, sign, row.code), make("td", {}, row.title), all, ...cells);
-    });
-    const first = [word("code"), word("finding"), word("files")].map((text) => make("th", { scope: "col" }, text));
-    const table = make("table", { "aria-label": word("map") }, make("thead", {}, make("tr", {}, ...first, ...heads)));
-    table.append(make("tbody", {}, ...lines));
-    const focused = map.querySelector(":focus")?.getAttribute("aria-label");
-    map.replaceChildren(table);
-    // The field that was pressed keeps the focus, though it was drawn anew.
-    for (const button of map.querySelectorAll("button")) if (button.getAttribute("aria-label") === focused) button.focus();
+  // What is chosen looks pressed; the map is one stop of the Tab key, at the chosen field or the first.
+  function press() {
+    const [by, code, group] = ["by", "code", "group"].map((key) => model.get(key));
+    for (const button of charts.querySelectorAll("button")) {
+      const { by: kind, group: name } = button.dataset;
+      button.setAttribute("aria-pressed", String(kind === by && (name === undefined || (name === group && code === null))));
+    }
+    const fields = [...map.querySelectorAll("[data-field]")];
+    for (const button of fields) button.setAttribute("aria-pressed", String(button.chosen()));
+    stop(fields.find((button) => button.chosen()) ?? fields[0]);
   }
 
+  function stop(field) {
+    for (const button of map.querySelectorAll('[tabindex="0"]')) button.tabIndex = -1;
+    if (field) field.tabIndex = 0;
+  }
+
+  function moveInMap(event) {
+    const field = event.target.closest("[data-field]");
+    if (!field || !isPlain(event)) return;
+    if (event.key === "Escape") return change({ code: null, group: null });
+    if (!(event.key in MOVES)) return;
+    event.preventDefault();
+    const [down, right] = MOVES[event.key];
+    const rows = [...map.querySelectorAll("tbody tr")];
+    const row = rows[rows.indexOf(field.closest("tr")) + down];
+    const next = row?.querySelectorAll("[data-field]")[field.closest("td").cellIndex - 2 + right];
+    if (!next) return;
+    stop(next);
+    next.focus();
+  }
+
+  // ---------------------------------------------------------------- the files of a field, down to the single finding
+
   function drawFiles() {
-    const { rows, status: counted } = model.get("_files");
+    const { rows, status: counted, rest: more } = model.get("_files");
+    const columns = ["file", "verdict", "seller", "errors"].map((key) => [key, word(key)]);
+    files.draw(word("files"), columns, [{ title: "", rows }]);
+    files.mark(model.get("file"), false);
     status.textContent = counted;
-    const lines = rows.map(([name, label, verdict, seller, errors]) => {
-      const pressed = String(model.get("file") === name);
-      const open = make("button", { type: "button", "aria-pressed": pressed, click: () => change({ file: name }) }, label);
-      return make("tr", {}, make("td", {}, open), make("td", {}, verdict), make("td", {}, seller), make("td", { class: "ev-line" }, String(errors)));
-    });
-    const heads = ["file", "verdict", "seller", "errors"].map((key) => make("th", { scope: "col" }, word(key)));
-    const at = files.scrollTop;
-    files.replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...lines)));
-    files.scrollTop = at;
+    rest.textContent = more;
+    rest.hidden = !more;
+    if (search.ownerDocument.activeElement !== search) search.value = model.get("text");
   }
 
   function drawDetail() {
-    const told = model.get("_detail");
-    detail.hidden = !told.file;
-    if (!told.file) return;
-    detail.setAttribute("aria-label", told.file);
-    const findings = told.findings.map(([severity, code, line, title, fix]) =>
-      make(
-        "div",
-        {},
-        make("p", {}, make("span", { class: `ev-${severity}`, "aria-hidden": "true" }, SIGNS[severity], " "), make("strong", {}, code), line ? ` · ${word("line")} ${line}` : ""),
-        make("p", {}, title),
-        make("p", { class: "ev-fix" }, fix),
-      ),
-    );
-    const title = make("p", { class: "ev-title", role: "heading", "aria-level": "3" }, told.file);
-    detail.replaceChildren(title, ...findings, make("p", { class: "ev-remark" }, word("open")));
-    detail.scrollTop = 0;
+    const { file, rows } = model.get("_detail");
+    detail.hidden = !file;
+    if (!file) return;
+    detail.setAttribute("aria-label", file);
+    title.textContent = file;
+    clean.textContent = word("clean");
+    clean.hidden = rows.length > 0;
+    const columns = ["code", "line", "finding"].map((key) => [key, word(key)]);
+    findings.draw(word("findings"), columns, [
+      { title: "", rows: rows.map(([number, severity, code, line, text]) => [number, [sign(severity), code], String(line ?? ""), text]) },
+    ]);
+    findings.mark(model.get("selected"), false);
+    drawPlace();
   }
 
-  const listeners = {
-    "change:_head": drawHead,
-    "change:by": drawHead,
-    "change:lang": drawHead,
-    "change:_map": drawMap,
-    "change:code": drawMap,
-    "change:group": drawMap,
-    "change:_files": drawFiles,
-    "change:file": drawFiles,
-    "change:_detail": drawDetail,
-    "change:_words": () => [drawHead(), drawMap(), drawFiles(), drawDetail()],
-  };
-  for (const [event, listener] of Object.entries(listeners)) model.on(event, listener);
+  function drawPlace() {
+    const said = model.get("_place");
+    told.hidden = source.hidden = !said.excerpt;
+    if (!said.excerpt) return;
+    told.setAttribute("aria-label", word("detail"));
+    told.replaceChildren(
+      make("p", {}, said.explanation),
+      make("p", { class: "ev-fix" }, make("strong", {}, word("fix"), ": "), said.fix),
+      make("p", { class: "ev-remark" }, word("open")),
+    );
+    told.scrollTop = 0;
+    drawSource(source, said.excerpt, word);
+  }
+
+  const draw = () => [drawHead(), drawCharts(), drawMap(), drawFiles(), drawDetail()];
   el.append(root);
-  drawHead();
-  drawMap();
-  drawFiles();
-  drawDetail();
-  return () => {
-    for (const [event, listener] of Object.entries(listeners)) model.off(event, listener);
-  };
+  draw();
+  return listen(model, {
+    "change:_words": draw,
+    "change:_head": drawHead,
+    "change:lang": drawHead,
+    "change:_charts": drawCharts,
+    "change:_map": drawMap,
+    "change:by": press,
+    "change:code": press,
+    "change:group": press,
+    "change:_files": drawFiles,
+    "change:file": () => files.mark(model.get("file")),
+    "change:_detail": drawDetail,
+    "change:selected": () => findings.mark(model.get("selected")),
+    "change:_place": drawPlace,
+  });
 }
 
 export default { render };

@@ -1,73 +1,86 @@
-"""Many results to explore: which code comes how often in which group of files, down to the single file."""
+"""Many results to explore: which code comes how often in which group of files, down to the single finding."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import anywidget
 import traitlets
 
-from einvoice.bulk.overview_html import html
+from einvoice.bulk.overview_html import html as overview_html
 from einvoice.bulk.words import VERDICT_WORDS, whole
-from einvoice.errors import quote
-from einvoice.notebook.filters import SEVERITIES
-from einvoice.notebook.groups import KINDS, group
-from einvoice.notebook.view import _HERE
+from einvoice.bulk.words import WORDS as BULK_WORDS
+from einvoice.errors import UnreadableDocument, quote
+from einvoice.notebook import charts, many_html
+from einvoice.notebook.excerpt import excerpt
+from einvoice.notebook.index import KINDS, Index
+from einvoice.notebook.sources import lines, script, style
 from einvoice.notebook.words import WORDS
-from einvoice.result import LANGUAGES, Language
-from einvoice.rulebook.catalog import entry
+from einvoice.result import LANGUAGES, Finding, Language
 
 if TYPE_CHECKING:
     from einvoice.bulk import FileResult, ResultSet
     from einvoice.notebook.view import ResultView
 
-_MOST_CODES: Final = 30
-_MOST_GROUPS: Final = 24
-_MOST_FILES: Final = 200
+_MOST_ROWS: Final = 200
 
 
 class ManyView(anywidget.AnyWidget):
     """Many results to explore; what a click changes can be set and read here too.
 
     Attributes:
-        by: how files are grouped: "folder", "seller" or "month".
+        by: how files are grouped: "folder", "seller" or "month"; at first by what tells them apart.
         code, group: the field of the map whose files are listed; None for all codes, or all groups.
+        text: what the files listed have in their name, seller or invoice number; "" for all.
         file: the name of the file whose findings are listed; "" for none.
+        selected: the number of the finding in `FileResult.findings` that is shown with its place; -1 for none.
         lang: "de" or "en".
         results: the results.
     """
 
-    _esm = (_HERE / "many_view.mjs").read_text(encoding="utf-8")
-    _css = (_HERE / "view.css").read_text(encoding="utf-8") + (_HERE / "many_view.css").read_text(encoding="utf-8")
+    _esm = script("many_view")
+    _css = style("view", "many_view")
 
     by = traitlets.Enum(KINDS, default_value="folder").tag(sync=True)
     code = traitlets.Unicode(None, allow_none=True).tag(sync=True)
     group = traitlets.Unicode(None, allow_none=True).tag(sync=True)
+    text = traitlets.Unicode("").tag(sync=True)
     file = traitlets.Unicode("").tag(sync=True)
+    selected = traitlets.Int(-1).tag(sync=True)
     lang = traitlets.Enum(LANGUAGES, default_value="de").tag(sync=True)
 
     # What the browser shows: text and numbers, ready to be put on the page.
     _words = traitlets.Dict().tag(sync=True)
     _head = traitlets.Dict().tag(sync=True)
+    _charts: Any = traitlets.List().tag(sync=True)
     _map = traitlets.Dict().tag(sync=True)
     _files = traitlets.Dict().tag(sync=True)
     _detail = traitlets.Dict().tag(sync=True)
+    _place = traitlets.Dict().tag(sync=True)
 
     def __init__(self, results: ResultSet, *, lang: Language) -> None:
         self.results = results
         self._overview = results.summary()
-        super().__init__(lang=lang)
+        self._index = Index(results)
+        self._lines: tuple[str, list[str]] = "", []
+        telling = (kind for kind in KINDS if len(self._index.groups(kind)) > 1)
+        super().__init__(lang=lang, by=next(telling, "folder"))
         self._speak()
         self.observe(self._speak, "lang")
         self.observe(self._regroup, "by")
-        self.observe(self._list, ["code", "group"])
-        self.observe(self._tell, "file")
+        self.observe(self._list, ["code", "group", "text"])
+        self.observe(self._open, "file")
+        self.observe(self._point, "selected")
 
     @property
     def files(self) -> tuple[FileResult, ...]:
         """The files of the field that was chosen."""
-        return tuple(file for file in self.results if self._is_chosen(file))
+        return tuple(self.results[number] for number in self._chosen)
+
+    @property
+    def finding(self) -> Finding | None:
+        """The finding that is shown with its place; None if none is."""
+        return self.results[self.file].findings[self.selected] if self.file and self.selected >= 0 else None
 
     def open_file(self) -> ResultView:
         """The file that was chosen, with all its findings, beside its XML. Raises what `ResultSet.result` raises."""
@@ -83,89 +96,100 @@ class ManyView(anywidget.AnyWidget):
         except KeyError:
             raise traitlets.TraitError(f"There is no file {quote(name)} in these results.") from None
 
-    def _is_chosen(self, file: FileResult) -> bool:
-        return (self.group is None or group(file, self.by) == self.group) and (
-            self.code is None or any(it["code"] == self.code for it in file.stored)
-        )
+    @traitlets.validate("selected")
+    def _check_selected(self, proposal: Any) -> int:
+        number: int = proposal["value"]
+        known = len(self.results[self.file].findings) if self.file else 0
+        if not -1 <= number < known:
+            raise traitlets.TraitError(f"There is no finding {number}: there are {known}.")
+        return number
+
+    @property
+    def _chosen(self) -> list[int]:
+        return self._index.chosen(self.by, self.group, self.code, self.text)
 
     def _speak(self, _: Any = None) -> None:
         """Everything in the language that was chosen."""
+        lang: Language = self.lang
+        verdicts = {name: number for name, number in self._overview.verdicts.items() if number}
         with self.hold_sync():
-            verdicts = {name: number for name, number in self._overview.verdicts.items() if number}
-            self._words = dict(WORDS[self.lang])
+            self._words = dict(WORDS[lang])
             self._head = {
                 "valid": self.results.is_valid,
-                "about": [
-                    f"{whole(number, self.lang)} {VERDICT_WORDS[self.lang][name]}" for name, number in verdicts.items()
-                ],
+                "about": [f"{whole(number, lang)} {VERDICT_WORDS[lang][name]}" for name, number in verdicts.items()],
+                "remark": "" if self.results.complete else BULK_WORDS[lang]["interrupted"],
             }
+            self._charts = charts.bars(self._index, lang)
             self._draw()
             self._list()
             self._tell()
 
     def _regroup(self, _: Any = None) -> None:
+        """Other groups; the one that was chosen is forgotten unless it is among them, set together with their kind."""
         with self.hold_sync():
-            self.group = None
+            if not self._index.has(self.by, self.group):
+                self.group = None
             self._draw()
             self._list()
 
     def _draw(self) -> None:
-        """The map: in how many files of each group a code was found."""
-        cells: Counter[tuple[str, str]] = Counter()
-        sizes: Counter[str] = Counter()
-        for file in self.results:
-            name = group(file, self.by)
-            sizes[name] += 1
-            cells.update((code, name) for code in {it["code"] for it in file.stored})
-        groups = sorted(name for name, _ in sizes.most_common(_MOST_GROUPS))
-        known = {it.code: it for it in self._overview.codes}  # a code may come with two severities; one row is enough
-        shown = sorted(known.values(), key=lambda it: (SEVERITIES.index(it.severity), -it.files))[:_MOST_CODES]
-        self._map = {
-            "groups": [[name, f"{quote(name)} ({whole(sizes[name], self.lang)})"] for name in groups],
-            "rows": [
-                {
-                    "code": it.code,
-                    "severity": it.severity,
-                    "title": entry(it.code).title(self.lang),
-                    "files": sum(cells[it.code, name] for name in sizes),
-                    "cells": [cells[it.code, name] for name in groups],
-                    "shares": [round(100 * cells[it.code, name] / sizes[name]) for name in groups],
-                }
-                for it in shown
-            ],
-            "left": len(sizes) - len(groups) + len(known) - len(shown),
-        }
+        self._map = charts.heat_map(self._index, self._overview, self.by, self.lang)
 
     def _list(self, _: Any = None) -> None:
         """The files of the field that was chosen."""
-        files = self.files
+        lang: Language = self.lang
+        words, chosen = WORDS[lang], self._chosen
+        left = len(chosen) - _MOST_ROWS
+        rows = [self._index.rows[number] for number in chosen[:_MOST_ROWS]]
         self._files = {
-            "status": WORDS[self.lang]["files_shown"].format(shown=len(files), all=len(self.results)),
+            "status": words["files_shown"].format(shown=whole(len(chosen), lang), all=whole(len(self._index), lang)),
             "rows": [
-                [it.file, quote(it.file), VERDICT_WORDS[self.lang][it.verdict], quote(it.seller), it.errors]
-                for it in files[:_MOST_FILES]
+                [it.file, quote(it.file), VERDICT_WORDS[lang][it.verdict], quote(it.seller), it.errors] for it in rows
             ],
+            "rest": words["rest_files"].format(count=whole(left, lang)) if left > 0 else "",
         }
 
-    def _tell(self, _: Any = None) -> None:
+    def _open(self, _: Any = None) -> None:
+        """The file that was chosen, and its first finding."""
+        with self.hold_sync():
+            self.selected = 0 if self.file and self.results[self.file].findings else -1
+            self._tell()
+
+    def _tell(self) -> None:
         """The findings of the file that was chosen."""
-        if not self.file:
-            self._detail = {}
+        found = enumerate(self.results[self.file].findings[:_MOST_ROWS] if self.file else ())
+        rows = [[number, it.severity, it.code, it.line, it.title(self.lang)] for number, it in found]
+        self._detail = {"file": quote(self.file), "rows": rows}
+        self._point()
+
+    def _point(self, _: Any = None) -> None:
+        """The finding that was chosen, with its place in the XML."""
+        finding, lang = self.finding, self.lang
+        if finding is None:
+            self._place = {}
             return
-        file = self.results[self.file]
-        self._detail = {
-            "file": quote(file.file),
-            "findings": [
-                [it.severity, it.code, it.line, it.title(self.lang), it.fix(self.lang)]
-                for it in file.findings[:_MOST_FILES]
-            ],
+        shown = excerpt(self._source(), finding.line, finding.column)
+        self._place = {
+            "explanation": finding.explanation(lang),
+            "fix": finding.fix(lang),
+            "excerpt": shown or {"missing": WORDS[lang]["no_place" if finding.line is None else "not_at_hand"]},
         }
+
+    def _source(self) -> list[str]:
+        """The lines of the file that was chosen, read again; none where nobody can, or where it is not at hand."""
+        if self._lines[0] != self.file:
+            try:
+                self._lines = self.file, lines(self.results.result(self.file))
+            except (UnreadableDocument, LookupError, ValueError, OSError):
+                self._lines = self.file, []
+        return self._lines[1]
 
     def __repr__(self) -> str:
-        return f"<ManyView: {len(self.files)} of {len(self.results)} files>"
+        return f"<ManyView: {len(self._chosen)} of {len(self._index)} files>"
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The widget; and for pages without one, such as an export, the results as they show themselves."""
+        """The widget; and for pages without one, such as an export, the overview and the charts as plain HTML."""
         bundle = super()._repr_mimebundle_(**options)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": repr(self), "text/html": html(self._overview, self.lang)}, metadata
+        page = overview_html(self._overview, self.lang) + many_html.html(self._charts, self._map, self.lang)
+        return {**data, "text/plain": repr(self), "text/html": page}, metadata

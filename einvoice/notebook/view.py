@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from importlib.resources import files
 from typing import Any, Final
 
 import anywidget
@@ -12,17 +12,28 @@ import traitlets
 from einvoice.errors import quote
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.filters import SEVERITIES, checked, choices, chosen, layer_name, term_name
+from einvoice.notebook.sources import lines, script, style
 from einvoice.notebook.words import WORDS
 from einvoice.result import LANGUAGES, Finding, Language, ValidationResult
+from einvoice.result.answer import standing
+from einvoice.result.html import html
 from einvoice.result.words import WORDS as RESULT_WORDS
-from einvoice.result.words import compared, counts, declared, verdict
+from einvoice.result.words import (
+    compared,
+    container,
+    counts,
+    declared,
+    difference,
+    layer,
+    layers,
+    second_opinion,
+    verdict,
+)
 from einvoice.result.words import severity as judged
-from einvoice.rulebook.catalog import entry
+from einvoice.rulebook.catalog import catalog
 from einvoice.rulebook.sections import title
-from einvoice.syntax import xml
 
 _MOST_ROWS: Final = 500
-_HERE: Final = files("einvoice.notebook")
 
 
 class ResultView(anywidget.AnyWidget):
@@ -37,8 +48,8 @@ class ResultView(anywidget.AnyWidget):
         result: the result.
     """
 
-    _esm = (_HERE / "view.mjs").read_text(encoding="utf-8")
-    _css = (_HERE / "view.css").read_text(encoding="utf-8")
+    _esm = script("view")
+    _css = style("view")
 
     filters = traitlets.Dict().tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
@@ -91,8 +102,7 @@ class ResultView(anywidget.AnyWidget):
 
     @cached_property
     def _lines(self) -> list[str]:
-        """The document, line by line as libxml2 counts them."""
-        return [line.removesuffix("\r") for line in xml.text(self.result.original.data).split("\n")]
+        return lines(self.result)
 
     def _speak(self, _: Any = None) -> None:
         """Everything in the language that was chosen."""
@@ -112,7 +122,8 @@ class ResultView(anywidget.AnyWidget):
                     )
                     if text
                 ],
-                "indicative": RESULT_WORDS[lang]["indicative"] if any(it.indicative for it in result.findings) else "",
+                "remarks": [text for text in _remarks(result, lang) if text],
+                "folded": [[summary, told] for summary, told in _folded(result, lang) if told],
             }
             self._choices = choices(result.findings, lang)
             self._list()
@@ -124,10 +135,16 @@ class ResultView(anywidget.AnyWidget):
         left = len(shown) - _MOST_ROWS
         counted = words["shown"].format(shown=len(shown), all=every)
         self._table = {
-            "rows": [self._row(number) for number in shown[:_MOST_ROWS]],
+            "groups": [{"title": heading, "rows": rows} for heading, rows in self._groups(shown[:_MOST_ROWS]) if rows],
             "status": counted if shown else words["nothing" if every else "clean"],
             "rest": words["rest"].format(count=left) if left > 0 else "",
         }
+
+    def _groups(self, shown: list[int]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """The rows by what they are about: the invoice, and the PDF around it, which has a verdict of its own."""
+        around = self.result.container
+        for heading, of_pdf in (("", False), (container(around, self.lang) if around else "", True)):
+            yield heading, [self._row(it) for it in shown if (self.result.findings[it].layer == "pdf") is of_pdf]
 
     def _row(self, number: int) -> dict[str, Any]:
         finding = self.result.findings[number]
@@ -168,13 +185,38 @@ class ResultView(anywidget.AnyWidget):
         """The widget; and for pages without one, such as an export, the result as it shows itself."""
         bundle = super()._repr_mimebundle_(**options)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        from einvoice.result.html import html
-
         return {**data, "text/plain": repr(self), "text/html": html(self.result, self.lang)}, metadata
+
+
+def _remarks(result: ValidationResult, lang: Language) -> Iterator[str]:
+    """What there is to know before one reads the findings."""
+    if result.container:
+        yield container(result.container, lang)
+    if any(finding.indicative for finding in result.findings):
+        yield RESULT_WORDS[lang]["indicative"]
+    yield standing(result, lang) or ""
+    if result.agreement:
+        yield second_opinion(result.agreement, lang)[0]
+
+
+def _folded(result: ValidationResult, lang: Language) -> Iterator[tuple[str, list[str]]]:
+    """What stands below, folded: a line, and those behind it."""
+    yield RESULT_WORDS[lang]["differences"], _first(difference(it, lang) for it in result.differences)
+    if result.agreement:
+        heading, *told = second_opinion(result.agreement, lang)
+        yield heading, _first(told)
+    yield layers(result.stack.layers, lang), [layer(it, lang) for it in result.stack.layers]
+
+
+def _first(lines: Iterable[str]) -> list[str]:
+    told = list(lines)
+    left = len(told) - _MOST_ROWS
+    return [*told[:_MOST_ROWS], f"… + {left}"] if left > 0 else told
 
 
 def _facts(finding: Finding, lang: Language) -> list[tuple[str, str]]:
     """What there is to know besides: what it is about, where it is, where the rule comes from."""
+    known = catalog().get(finding.code)  # a rule of an official artefact may not be there
     column = f", {WORDS[lang]['column']} {finding.column}" if finding.column else ""
     return [
         ("about", ", ".join(term_name(term, lang) for term in finding.terms)),
@@ -183,6 +225,7 @@ def _facts(finding: Finding, lang: Language) -> list[tuple[str, str]]:
         ("place", f"{WORDS[lang]['line']} {finding.line}{column}" if finding.line else ""),
         ("path", finding.xpath),
         ("draft", finding.draft_pointer or ""),
-        ("rule_source", entry(finding.code).source),
-        ("catalog", f'einvoice.catalog()["{finding.code}"]'),
+        ("rule_source", known.source if known else ""),
+        ("reported", finding.reported),
+        ("catalog", f'einvoice.catalog()["{finding.code}"]' if known else ""),
     ]

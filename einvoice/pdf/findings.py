@@ -30,7 +30,7 @@ def judge(data: bytes, hybrid: Hybrid, lang: Language) -> tuple[Container, Layer
     title = _WITH_VERAPDF if command else _TITLE
     chosen = hybrid.chosen
     candidates = tuple(errors.quote(file.name, most=_LONGEST) for file in hybrid.candidates)
-    container = Container(candidates[0], chosen.relationship, candidates, findings, title)
+    container = Container(candidates[0], chosen.relationship, candidates, findings, title, lang)
     return container, Layer(LAYER, title, rules=hybrid.checks)
 
 

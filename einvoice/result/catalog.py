@@ -42,11 +42,17 @@ COLUMNS: Final = (
 
 
 class Catalog(Mapping[str, CatalogEntry]):
-    """The entries by code, those of rules in their order; an alias finds its entry too, but is not listed."""
+    """The entries by code, those of rules in their order; an alias finds its entry too, but is not listed.
 
-    def __init__(self, entries: rulebook.Catalog, xrechnung_version: str) -> None:
+    Attributes:
+        xrechnung_version: the version of XRechnung whose rules are described, such as "3.0.2".
+        lang: the language of the texts where none is asked for.
+    """
+
+    def __init__(self, entries: rulebook.Catalog, xrechnung_version: str, lang: Language = "de") -> None:
         self._entries = entries
         self.xrechnung_version = xrechnung_version
+        self.lang = lang
 
     def __getitem__(self, code: str) -> CatalogEntry:
         entry = self._entries[code]
@@ -65,18 +71,18 @@ class Catalog(Mapping[str, CatalogEntry]):
         said = [self._entries.digest, *(list(self._items(lang)) for lang in LANGUAGES)]
         return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
-    def to_dict(self, lang: Language = "de") -> dict[str, Any]:
+    def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """The catalog as the HTTP interface answers it, ready for JSON."""
         return {
             "status": "ok",
             "catalog_version": self.version,
             "xrechnung_version": self.xrechnung_version,
             "rule_count": len(self),
-            "language": lang,
-            "items": list(self._items(lang)),
+            "language": lang or self.lang,
+            "items": list(self._items(lang or self.lang)),
         }
 
-    def to_frame(self, lang: Language = "de") -> pd.DataFrame:
+    def to_frame(self, lang: Language | None = None) -> pd.DataFrame:
         """The catalog as a pandas table, one row a code, in the order of the catalog.
 
         Columns: `code`; `severity` (ordered: information, warning, fatal), `layer` and `section` as categories;
@@ -91,22 +97,22 @@ class Catalog(Mapping[str, CatalogEntry]):
             import pandas as pd
         except ImportError as error:
             raise ImportError("A table needs pandas: pip install 'einvoice-toolkit[notebook]'") from error
-        frame = pd.DataFrame([self._row(entry, lang) for entry in self.values()], columns=list(COLUMNS))
+        frame = pd.DataFrame([self._row(entry, lang or self.lang) for entry in self.values()], columns=list(COLUMNS))
         severities = pd.CategoricalDtype(list(reversed(SEVERITIES)), ordered=True)
         layers, sections = pd.CategoricalDtype(list(LAYERS)), pd.CategoricalDtype(list(SECTIONS))
         return frame.astype({"severity": severities, "layer": layers, "section": sections})
 
-    def to_markdown(self, lang: Language = "de") -> str:
+    def to_markdown(self, lang: Language | None = None) -> str:
         """The catalog as a document in Markdown, by layer and section; each code is an anchor."""
         from einvoice.result.catalog_page import markdown
 
-        return markdown(self, lang)
+        return markdown(self, lang or self.lang)
 
-    def to_html(self, lang: Language = "de") -> str:
+    def to_html(self, lang: Language | None = None) -> str:
         """The catalog as a page that needs nothing else and runs no script; each code is an anchor."""
         from einvoice.result.catalog_page import html
 
-        return html(self, lang)
+        return html(self, lang or self.lang)
 
     def _items(self, lang: Language) -> Iterator[dict[str, Any]]:
         return (_item(entry, lang) for entry in self.values())
@@ -135,7 +141,7 @@ class Catalog(Mapping[str, CatalogEntry]):
     def _repr_html_(self) -> str:
         from einvoice.result.catalog_page import short_html
 
-        return short_html(self)
+        return short_html(self, self.lang)
 
 
 def _item(entry: CatalogEntry, lang: Language) -> dict[str, Any]:
@@ -170,7 +176,16 @@ def notes(entry: CatalogEntry, lang: Language) -> Iterator[dict[str, str]]:
 
 
 @functools.cache
-def catalog() -> Catalog:
-    """The catalog that comes with einvoice: every code of every layer, for the current rules."""
+def catalog(*, lang: Language = "de") -> Catalog:
+    """The catalog that comes with einvoice: every code of every layer, for the current rules.
+
+    Args:
+        lang: language of the texts, "de" or "en"; they can still be asked for in the other one.
+
+    Raises:
+        ValueError: another language.
+    """
+    if lang not in LANGUAGES:
+        raise ValueError(f"lang is {' or '.join(map(repr, LANGUAGES))}, not {lang!r}")
     national = read_ruleset(rules_folder() / "xrechnung")
-    return Catalog(rulebook.catalog(), national.versions[-1].specification)
+    return Catalog(rulebook.catalog(), national.versions[-1].specification, lang)

@@ -8,7 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from einvoice.model.terms import name
-from einvoice.result.texts import LANGUAGES, Language
+from einvoice.result.html import page
+from einvoice.result.texts import Language
 from einvoice.result.words import WORDS
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.sections import SECTIONS, title
@@ -123,17 +124,20 @@ def markdown(catalog: Catalog, lang: Language) -> str:
     return "".join(parts)
 
 
-def short_html(catalog: Catalog) -> str:
+def short_html(catalog: Catalog, lang: Language) -> str:
     """The catalog in a few lines, for a notebook: how many codes each layer has."""
-    lang = LANGUAGES[0]
     words = _WORDS[lang]
+    counts = {layer: sum(map(len, sections.values())) for layer, sections in _groups(catalog.values()).items()}
     rows = "".join(
-        f'<tr><th scope="row">{escape(words[layer])}</th><td>{sum(map(len, sections.values()))}</td></tr>'
-        for layer, sections in _groups(catalog.values()).items()
+        f'<tr><th scope="row">{escape(words[layer])}</th><td class="number">{count}</td></tr>'
+        for layer, count in counts.items()
     )
-    head = f'<tr><th scope="col">{escape(words["layer"])}</th><th scope="col">{escape(words["codes"])}</th></tr>'
-    about = escape(_about(catalog, lang))
-    return f'<table lang="{lang}"><caption>{about}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>'
+    head = (
+        f'<tr><th scope="col">{escape(words["layer"])}</th>'
+        f'<th scope="col" class="number">{escape(words["codes"])}</th></tr>'
+    )
+    caption = f"<caption>{escape(_about(catalog, lang))}</caption>"
+    return page(lang, f'<table style="width:auto">{caption}<thead>{head}</thead><tbody>{rows}</tbody></table>')
 
 
 def _about(catalog: Catalog, lang: Language) -> str:

@@ -20,6 +20,7 @@ class Container:
         candidates: the names of all attachments that may be the invoice, the chosen one first.
         findings: what is to be said of the PDF; they are among the findings of the result too.
         title: what judged, by language.
+        lang: the language of the texts where none is asked for.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Container:
     candidates: tuple[str, ...]
     findings: tuple[Finding, ...]
     title: Mapping[str, str]
+    lang: Language = "de"
 
     @property
     def is_valid(self) -> bool:
@@ -43,3 +45,8 @@ class Container:
             "findings": len(self.findings),
             "title": self.title[lang],
         }
+
+    def _repr_html_(self) -> str:
+        from einvoice.result.html import container_html
+
+        return container_html(self, self.lang)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from einvoice.model.invoice import Invoice
+from einvoice.result.texts import Language
 from einvoice.syntax import reader, xml
 
 
@@ -16,15 +17,16 @@ class Original:
     gets, is the bytes alone: they are smaller, and nobody reads them again who does not ask for the invoice.
     """
 
-    def __init__(self, data: bytes, invoice: Invoice | None = None) -> None:
+    def __init__(self, data: bytes, lang: Language, invoice: Invoice | None = None) -> None:
         self.data = data
+        self._lang = lang
         if invoice is not None:
-            self.invoice = invoice
+            self.invoice = invoice.in_language(lang)
 
     @cached_property
     def invoice(self) -> Invoice:
         """The invoice, unjudged."""
-        return reader.read(xml.parse(self.data).getroot())
+        return reader.read(xml.parse(self.data).getroot()).in_language(self._lang)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Original, (self.data,)
+        return Original, (self.data, self._lang)

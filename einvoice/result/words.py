@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from einvoice.errors import quote
@@ -11,8 +11,10 @@ from einvoice.rulebook.shown import show
 
 if TYPE_CHECKING:
     from einvoice.result.agreement import Agreement
+    from einvoice.result.container import Container
     from einvoice.result.differences import Difference
     from einvoice.result.finding import Finding
+    from einvoice.result.stack import Layer
     from einvoice.result.validation import ValidationResult
 
 #: What is compared, in the order in which it is told.
@@ -60,6 +62,9 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "differences": "Nach den heutigen Regeln anders:",
         "current": "neu mit {release}",
         "declared": "entfallen mit {release}",
+        "judged_by": "Geprüft nach",
+        "rules": "{count} Regeln",
+        "not_run": "nicht ausgeführt",
         "agreed": "Die offiziellen Prüfwerke kommen zum selben Ergebnis (verglichen: {layers}).",
         "disagreed": "Die offiziellen Prüfwerke kommen zu einem anderen Ergebnis (verglichen: {layers}):",
         "not_compared": "Kein offizielles Prüfwerk hat diese Rechnung geprüft; verglichen ist nichts.",
@@ -104,6 +109,9 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "differences": "Different by the rules of today:",
         "current": "new in {release}",
         "declared": "gone in {release}",
+        "judged_by": "Judged by",
+        "rules": "{count} rules",
+        "not_run": "not run",
         "agreed": "The official artefacts come to the same findings (compared: {layers}).",
         "disagreed": "The official artefacts come to other findings (compared: {layers}):",
         "not_compared": "No official artefact has judged this invoice; nothing was compared.",
@@ -134,6 +142,28 @@ def declared(result: ValidationResult) -> str:
     """What the document says it is, and its syntax: "XRechnung 3.0 (UBL)"."""
     identity = result.identity
     return f"{identity.profile} {identity.version}".strip() + f" ({identity.syntax})"
+
+
+def container(it: Container, lang: Language) -> str:
+    """The PDF around an invoice in one line: "PDF: valid · factur-x.xml (Alternative)"."""
+    judged = WORDS[lang]["valid" if it.is_valid else "invalid"]
+    relationship = f" ({quote(it.relationship)})" if it.relationship else ""
+    return f"PDF: {judged} · {quote(it.name)}{relationship}"
+
+
+def layer(it: Layer, lang: Language) -> str:
+    """A layer in one line, and how many rules of it were evaluated; or that it did not run."""
+    words = WORDS[lang]
+    if not it.executed:
+        return f"{it.description(lang) or it.name}: {words['not_run']}"
+    rules = f" · {words['rules'].format(count=it.rules)}" if it.rules else ""
+    return it.description(lang) + rules
+
+
+def layers(stack: Iterable[Layer], lang: Language) -> str:
+    """The layers in a line: "Judged by: XML schema of UBL, EN 16931, XRechnung"."""
+    names = (it.description(lang).partition(",")[0] if it.executed else layer(it, lang) for it in stack)
+    return f"{WORDS[lang]['judged_by']}: {', '.join(names)}"
 
 
 def headline(result: ValidationResult, lang: Language) -> str:

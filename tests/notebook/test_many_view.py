@@ -3,6 +3,7 @@
 import pytest
 
 import einvoice
+from einvoice.notebook.words import WORDS
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 traitlets = pytest.importorskip("traitlets")
@@ -65,19 +66,108 @@ def test_a_field_lists_its_files(view):
 
 def test_a_file_opens(view):
     view.file = "a/2.xml"
-    assert [finding[1] for finding in view._detail["findings"]] == ["BR-S-08"]
+    assert [row[2] for row in view._detail["rows"]] == ["BR-S-08"]
     assert view.open_file().finding.code == "BR-S-08"
     with pytest.raises(traitlets.TraitError):
         view.file = "c/1.xml"
+
+
+def test_a_finding_shows_its_place_in_the_file(view):
+    view.file = "a/2.xml"
+    assert view.finding == view.results["a/2.xml"].findings[0]
+    excerpt = view._place["excerpt"]
+    assert excerpt["marked"][1] == "<cac:TaxSubtotal>"
+    assert excerpt["first"] + len(excerpt["above"]) == view.finding.line
+    assert view._place["fix"] == view.finding.fix("en")
+    view.file = "b/2.xml"
+    assert view._place["excerpt"] == {"missing": WORDS["en"]["not_at_hand"]}
+    view.file = "a/1.xml"
+    assert (view.selected, view._detail["rows"], view._place) == (-1, [], {})
+    with pytest.raises(traitlets.TraitError):
+        view.selected = 0
+
+
+def test_files_that_are_not_at_hand_any_more_are_told_without_their_xml(results, tmp_path):
+    results.save(tmp_path / "saved.jsonl")
+    view = einvoice.ResultSet.load(tmp_path / "saved.jsonl", lang="en").explore()
+    view.file = "a/2.xml"
+    assert view._place["excerpt"] == {"missing": WORDS["en"]["not_at_hand"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("HAFEN", ["b/3.xml"]), ("b/", ["b/1.xml", "b/2.xml", "b/3.xml"]), ("2026-0417", 4)]
+)
+def test_a_text_is_looked_for_in_name_seller_and_number(view, text, expected):
+    view.text = text
+    assert ([file.file for file in view.files] if isinstance(expected, list) else len(view.files)) == expected
+
+
+def test_a_click_reads_no_file_again(view, monkeypatch):
+    """What is asked of 100,000 files may take a while once, not at each click."""
+    view.results["a/2.xml"]  # names are put in order once, too
+    for reading in ("__iter__", "kept"):
+        monkeypatch.setattr(einvoice.ResultSet, reading, lambda self: pytest.fail("all files were read again"))
+    view.code, view.group = "BR-S-08", "b"
+    view.by, view.text, view.lang = "month", "1", "de"
+    view.file = "a/2.xml"
+    assert view._files["rows"]
+
+
+def bars(view):
+    return {chart["kind"]: {bar["name"]: bar["count"] for bar in chart["bars"]} for chart in view._charts}
+
+
+def test_charts_count_what_is_not_valid(view):
+    assert bars(view) == {
+        "folder": {"a": "1 / 2", "b": "2 / 3"},
+        "seller": {"": "1 / 1", "Hafenkran AG": "0 / 1", "Lindenhof Gartenbau GmbH": "2 / 3"},
+        "month": {"": "1 / 1", "2026-04": "1 / 1", "2026-05": "1 / 3"},
+    }
+    lengths = {bar["name"]: (bar["wrong"], bar["right"]) for bar in view._charts[0]["bars"]}
+    assert lengths == {"a": (33.3, 33.3), "b": (66.7, 33.3)}
+
+
+def test_a_bar_chooses_its_group_together_with_its_kind(view):
+    view.code, view.group = "BR-S-08", "a"
+    view.set_state({"by": "month", "code": None, "group": "2026-04"})
+    assert [file.file for file in view.files] == ["b/1.xml"]
+    view.by = "seller"
+    assert view.group is None
+
+
+def test_groups_are_at_first_those_that_tell_files_apart(sample):
+    data = sample("ubl-invoice.xml").read_bytes()
+    other = data.replace(b">Lindenhof Gartenbau GmbH<", b">Hafenkran AG<")
+    view = einvoice.validate_many({"1.xml": data, "2.xml": other}, workers=0, progress=False).explore()
+    assert view.by == "seller"
+    assert set(bars(view)) == {"seller"}
+
+
+def test_what_is_left_out_is_told(sample):
+    wrong = sample("ubl-invoice.xml").read_bytes().replace(b'EUR">260.00', b'EUR">261.00')
+    files = {f"{number % 30:02}/{number}.xml": wrong for number in range(210)}
+    view = einvoice.validate_many(files, workers=0, progress=False, lang="en").explore()
+    assert len(view._map["groups"]) == 24
+    assert view._map["rows"][0]["files"] == 210
+    assert view._map["rest"] == "Further groups: 6."
+    assert view._charts[0]["rest"] == "Further groups: 22."
+    assert len(view._files["rows"]) == 200
+    assert view._files["rest"].startswith("… and 10 more")
+    assert len(view.files) == 210
+    view.group = "29"
+    assert view._files["rest"] == ""
 
 
 def test_the_language_changes_the_texts(view):
     view.lang = "de"
     assert view._files["status"] == "5 von 5 Dateien"
     assert view._head["about"] == ["2 gültig", "2 nicht gültig", "1 nicht lesbar"]
+    assert view._charts[0]["title"] == "Nach Ordner"
 
 
-def test_a_page_without_widgets_shows_the_overview(view):
+def test_a_page_without_widgets_shows_the_overview_and_the_charts(view):
     data, _ = view._repr_mimebundle_()
-    assert data["text/html"] == view.results._repr_html_()
+    assert data["text/html"].startswith(view.results._repr_html_())
+    for told in ("Hafenkran AG", "2 of 3 not valid", "Files by rule and group", "b (3)", "2026-04"):
+        assert told in data["text/html"]
     assert data["text/plain"] == "<ManyView: 5 of 5 files>"

@@ -1,11 +1,14 @@
 """A result as a widget: what is set from Python is what a click sets."""
 
+import html
+import re
 import subprocess
 import sys
 
 import pytest
 
 import einvoice
+from einvoice.reference import Report, Run, Verdict
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 traitlets = pytest.importorskip("traitlets")
@@ -52,7 +55,7 @@ def test_it_begins_with_everything_and_the_first_finding(view):
 def test_filters(view, filters, expected):
     view.filters = filters
     assert codes(view) == expected
-    assert [row["code"] for row in view._table["rows"]] == expected
+    assert [row["code"] for group in view._table["groups"] for row in group["rows"]] == expected
     assert repr(view) == f"<ResultView: {len(expected)} of 2 findings>"
 
 
@@ -107,6 +110,54 @@ def test_choices_are_those_that_lead_to_findings(view):
             view.filters = {key: value}
             assert label
             assert len(view.findings) == count
+
+
+def test_what_is_said_of_a_pdf_stands_apart_from_the_invoice():
+    """The PDF around an invoice has a verdict of its own, and what is wrong with it comes after the invoice."""
+    hybrids = pytest.importorskip("pdf.hybrids", reason="pikepdf is not installed")
+    wrong = hybrids.XML.replace(b">DE987654321<", b">987654321<")
+    spoiled = hybrids.hybrid(lambda pdf, spec: spec.__delitem__("/AFRelationship"), xml=wrong)
+    view = einvoice.validate(spoiled, lang="en").explore()
+    (invoice, around) = view._table["groups"]
+    assert (invoice["title"], around["title"]) == ("", "PDF: not valid · factur-x.xml")
+    of_pdf = [finding.code for finding in view.result.container.findings]
+    assert [row["code"] for row in around["rows"]] == of_pdf
+    assert not {row["code"] for row in invoice["rows"]} & set(of_pdf)
+    assert "PDF: not valid · factur-x.xml" in view._head["remarks"]
+    view.filters = {"layer": "pdf"}
+    assert codes(view) == of_pdf
+
+
+def test_compatibility_tells_what_is_different_today(sample):
+    """The sample has no electronic address of the seller, which later releases ask for."""
+    older = re.sub(rb"<cbc:EndpointID.*?</cbc:EndpointID>", b"", sample("ubl-invoice.xml").read_bytes(), count=1)
+    older = older.replace(b"urn:xeinkauf.de:kosit:xrechnung_3.0", b"urn:xoev-de:kosit:standard:xrechnung_2.3")
+    result = einvoice.validate(older, mode="compatibility", lang="en")
+    view = result.explore()
+    assert result.differences
+    (_, told), (_, layers) = view._head["folded"]
+    assert len(told) == len(result.differences)
+    assert all(one.finding.code in line for one, line in zip(result.differences, told, strict=True))
+    assert len(layers) == len(result.stack.layers)
+    shown = result._repr_html_()
+    assert all(html.escape(line) in shown for line in told)
+    assert html.escape(view._head["remarks"][-1]) in shown
+
+
+def test_a_second_opinion_is_told_with_rules_that_nobody_here_knows(sample, monkeypatch):
+    said = Report("THEIRS-1", "fatal", "fatal", "/*", "<b>Not so.</b>")
+    runs = Run("en16931", "EN 16931", "1.3.16"), Run("cius", reports=(said,))
+    monkeypatch.setattr("einvoice.reference.judge", lambda data, identity: Verdict("theirs", "", runs))
+    beside = einvoice.validate(sample("ubl-invoice.xml"), engine="both", lang="en")
+    heading, told = beside.explore()._head["folded"][0]
+    assert heading in beside.explore()._head["remarks"]
+    assert "THEIRS-1" in told[0]
+    assert "THEIRS-1" in beside._repr_html_()
+    instead = einvoice.validate(sample("ubl-invoice.xml"), engine="reference", lang="en").explore()
+    assert codes(instead) == ["THEIRS-1"]
+    facts = [text for _, text in instead._detail["facts"]]
+    assert "<b>Not so.</b>" in facts
+    assert not any("catalog" in text for text in facts)
 
 
 def test_a_page_without_widgets_shows_the_result(view):

@@ -1,68 +1,43 @@
-"""The widget's own script in a real Chromium, with a stand-in for the notebook around it."""
+"""The widget of a result in a real Chromium: keys and clicks reach Python, and all of it can be read and reached."""
 
-import shutil
+import re
 
 import pytest
+from widgets import Shown, chromium, marks
 
 import einvoice
 
-pytest.importorskip("anywidget", reason="the extra notebook is not installed")
-driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("browser"),
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
-]
+pytestmark = marks
 
-TRAITS = ("filters", "selected", "lang", "_words", "_head", "_choices", "_table", "_detail")
-NOTEBOOK = """async (script) => {
-  const { default: widget } = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
-  const state = await ask({}), listeners = {};
-  let changed = {};
-  const tell = (key) => (listeners["change:" + key] ?? []).forEach((listener) => listener());
-  const model = {
-    get: (key) => state[key],
-    set(key, value) { state[key] = changed[key] = value; tell(key); },
-    async save_changes() { const now = await ask(changed); changed = {}; Object.assign(state, now); Object.keys(now).forEach(tell); },
-    on: (event, listener) => (listeners[event] ??= []).push(listener),
-  };
-  widget.render({ model, el: document.body });
-}"""  # noqa: E501
-HOSTILE = "<img src=x onerror=alert(1)>"
+FAULTS = {
+    rb">DE123456789<": rb">123456789<",
+    rb">58</cbc:PaymentMeansCode>": rb">0</cbc:PaymentMeansCode>",
+    rb'EUR">260.00': rb'EUR">261.00',
+}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture
-def shown(sample):
-    """The widget of an invoice with hostile text at the places of its findings, and the page that it is on."""
-    text = sample("ubl-invoice.xml").read_text(encoding="utf-8")
-    quoted = HOSTILE.replace("<", "&lt;")
-    text = text.replace(">DE123456789<", f">{quoted}<").replace(
-        ">58</cbc:PaymentMeansCode>", f">{quoted}</cbc:PaymentMeansCode>"
-    )
-    view = einvoice.validate(text.replace(">LG-2026-0417<", f">{quoted}<").encode(), lang="en").explore()
-
-    def ask(changed):
-        for name, value in changed.items():
-            setattr(view, name, value)
-        return {name: getattr(view, name) for name in TRAITS}
-
-    with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.set_default_timeout(10_000)
-        page.heard = []
-        page.on("dialog", lambda dialog: (page.heard.append(dialog.message), dialog.dismiss()))
-        page.on("pageerror", lambda error: page.heard.append(str(error)))
-        page.on("request", lambda request: request.url.startswith("blob:") or page.heard.append(request.url))
-        page.expose_function("ask", ask)
-        page.evaluate(NOTEBOOK, view._esm)
-        yield view, page
-        browser.close()
+def shown(browser, sample):
+    """The widget of an invoice with three faults, and its page."""
+    data = sample("ubl-invoice.xml").read_bytes()
+    for right, wrong in FAULTS.items():
+        data = data.replace(right, wrong)
+    view = einvoice.validate(data, lang="en").explore()
+    shown = Shown(browser)
+    shown.widget(view)
+    yield view, shown
+    shown.page.close()
+    assert shown.heard == []
 
 
-def test_keys_and_clicks_reach_python_and_nothing_of_the_document_runs(shown):
-    view, page = shown
+def test_keys_and_clicks_reach_python(shown):
+    view, page = shown[0], shown[1].page
     page.focus("table[role=grid]")
     page.keyboard.press("ArrowDown")
     page.wait_for_selector('tr[aria-selected=true] >> text="' + view.findings[1].code + '"')
@@ -74,10 +49,94 @@ def test_keys_and_clicks_reach_python_and_nothing_of_the_document_runs(shown):
     page.wait_for_selector("tbody tr:only-child")
     page.click("tbody tr")
     page.wait_for_selector(".ev-detail >> text=BR-CO-09")
-    assert page.inner_text("mark") == "<cbc:CompanyID>" + HOSTILE.replace("<", "&lt;") + "</cbc:CompanyID>"
+    assert page.inner_text("mark") == "<cbc:CompanyID>123456789</cbc:CompanyID>"
     page.select_option("select[data-key=section]", "seller")
     page.click(".ev-reset")
     page.wait_for_function("document.querySelector('input[type=search]').value === ''")
     assert view.filters == {}
-    assert HOSTILE in page.inner_text(".ev-detail")
-    assert page.heard == []
+
+
+def test_it_goes_by_keyboard_alone(shown):
+    view, shown = shown
+    keys = shown.page.keyboard
+    shown.page.focus("button[lang=en]")
+    keys.press("/")
+    assert shown.focus() == "Search"
+    keys.type("BR-")
+    shown.page.wait_for_function("document.querySelectorAll('tr[data-key]').length === 3")
+    keys.press("Enter")
+    assert shown.focus() == "Findings"
+    keys.press("End")
+    shown.page.wait_for_selector(f'tr[aria-selected=true] >> text="{view.findings[-1].code}"')
+    active = shown.page.get_attribute("table", "aria-activedescendant")
+    assert shown.page.locator(f"#{active}").get_attribute("aria-selected") == "true"
+    keys.press("Enter")
+    assert shown.focus() == "The finding in detail"
+    keys.press("Escape")
+    assert shown.focus() == "Findings"
+    keys.press("Escape")
+    keys.press("Escape")
+    assert shown.focus() == "Findings"
+    shown.page.wait_for_function("document.querySelector('input').value === ''")
+    assert view.filters == {}
+
+
+def test_what_is_typed_here_is_not_for_the_notebook(shown):
+    page = shown[1].page
+    page.evaluate("window.heard = []; document.addEventListener('keydown', (event) => heard.push(event.key))")
+    for place in ("table", "button[lang=de]", ".ev-detail", "input"):
+        page.focus(place)
+        for key in ("d", "ArrowDown", "Enter", "Escape", "Control+b"):
+            page.keyboard.press(key)
+    assert page.evaluate("heard.filter((key) => key !== 'Control')") == ["b"] * 4
+
+
+def test_the_place_is_in_sight(shown):
+    page = shown[1].page
+    for row in page.locator("tr[data-key]").all():
+        row.click()
+        page.wait_for_function(
+            """(line) => {
+                const here = document.querySelector('[aria-current=true]'), pane = document.querySelector('pre');
+                const [it, box] = [here, pane].map((element) => element.getBoundingClientRect());
+                return here.innerText.startsWith(line) && it.top >= box.top && it.bottom <= box.bottom;
+            }""",
+            arg=row.locator(".ev-line").inner_text(),
+        )
+
+
+def test_everything_that_can_be_used_has_a_name(shown):
+    page = shown[1].page
+    for role in ("button", "searchbox", "combobox", "grid", "region", "search", "columnheader"):
+        elements = page.get_by_role(role).all()
+        assert elements, role
+        for element in elements:
+            assert re.search(rf'{role} "[^"]', element.aria_snapshot()), element.evaluate("it => it.outerHTML")
+    assert (
+        page.locator("[role=group]").count()
+        == page.locator('[role=group]:not([aria-label=""])[aria-label]').count()
+        > 0
+    )
+
+
+def test_what_has_the_focus_is_seen(shown):
+    page = shown[1].page
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        outline = page.evaluate("getComputedStyle(document.activeElement).outline")
+        assert "solid 2px" in outline, page.evaluate("document.activeElement.outerHTML")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_text_stands_out(browser, sample, dark):
+    wrong = sample("ubl-invoice.xml").read_bytes().replace(b">DE123456789<", b">123456789<")
+    result = einvoice.validate(wrong, lang="en")
+    shown = Shown(browser, dark)
+    shown.widget(result.explore())
+    shown.page.click("summary")
+    worst, element = shown.contrasts()[0]
+    assert worst >= 1, element
+    shown.write(result._repr_html_() + einvoice.read(wrong)._repr_html_() + einvoice.catalog()._repr_html_())
+    worst, element = shown.contrasts()[0]
+    assert worst >= 1, element
+    shown.page.close()

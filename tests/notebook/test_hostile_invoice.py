@@ -1,0 +1,119 @@
+"""An invoice that says HTML wherever it can say something: no page and no widget makes an element of it, or runs it."""
+
+import json
+
+import pytest
+from lxml import etree
+from widgets import Shown, chromium, marks
+
+import einvoice
+
+pytestmark = marks
+
+# No longer than what is shown of a name, so that nothing is cut off.
+IMAGE = "'\"></style><img src=x onerror=run=1>"
+SCRIPT = "</td></style><script>run=1</script>"
+INJECTED = "script, img, svg, iframe, object, embed, link, b, [onload], [onerror]"
+
+
+def spoiled(data, text):
+    """The same document with hostile text in place of every text and every attribute."""
+    root = etree.fromstring(data)
+    for element in root.iter(etree.Element):
+        if not len(element):
+            element.text = text
+        for name in element.attrib:
+            element.set(name, text)
+    return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+
+
+def spoiled_in_part(data, tag, text):
+    """The same document with hostile text in all elements of a name; the rules can go on with the others."""
+    root = etree.fromstring(data)
+    for element in root.iter(tag):
+        element.text = text
+    return etree.tostring(root)
+
+
+@pytest.fixture(scope="module")
+def documents(sample):
+    """By hostile names: all hostile, and each kind of element alone."""
+    documents = {}
+    for name in ("ubl-invoice.xml", "cii-invoice.xml"):
+        data = sample(name).read_bytes()
+        leaves = dict.fromkeys(it.tag for it in etree.fromstring(data).iter(etree.Element) if not len(it))
+        for text in (IMAGE, SCRIPT):
+            documents[f"{text.replace('/', '')}/{name}"] = spoiled(data, text)
+        documents |= {f"{IMAGE}/{name}{number}": spoiled_in_part(data, tag, IMAGE) for number, tag in enumerate(leaves)}
+    return documents
+
+
+@pytest.fixture(scope="module")
+def results(documents):
+    found = einvoice.validate_many(documents, workers=0, progress=False, lang="en")
+    assert found.verdicts["unreadable"] == 0
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def shown(browser):
+    shown = Shown(browser)
+    yield shown
+    assert shown.page.locator(INJECTED).count() == 0
+    assert shown.page.evaluate("typeof run") == "undefined"
+    assert shown.heard == []
+    shown.page.close()
+
+
+def test_no_page_makes_anything_of_it(shown, documents, results):
+    hybrids = pytest.importorskip("pdf.hybrids", reason="pikepdf is not installed")
+    first = documents[next(iter(documents))]
+    clean = einvoice.validate_many({"a": b"<x/>"}, workers=0, progress=False)
+    hybrid = einvoice.validate(hybrids.hybrid(name=IMAGE.replace("/", ""), xml=spoiled(hybrids.XML, SCRIPT)))
+    things = [einvoice.read(first), einvoice.catalog(), results, results.summary(), results.compare(clean)]
+    things += [hybrid, hybrid.container, hybrid.invoice]
+    for data in documents.values():
+        result = einvoice.validate(data, mode="compatibility")
+        things += [result, *result.findings]
+    pages = {thing._repr_html_() for thing in things}
+    pages.add(results.explore()._repr_mimebundle_()[0]["text/html"])
+    shown.write("".join(pages))
+    text = shown.page.evaluate("document.body.textContent")
+    assert text.count(IMAGE) > len(documents)
+    assert text.count(SCRIPT) > 10
+    assert len(pages) > len(documents)
+
+
+def test_the_widget_of_a_result_makes_nothing_of_it(shown, documents):
+    result = einvoice.validate(documents[next(iter(documents))], lang="en")
+    view = result.explore()
+    page = shown.widget(view)
+    for number, finding in list(enumerate(result.findings))[::8]:
+        page.click(f"tr[data-key='{number}']")
+        page.wait_for_selector(f".ev-kind >> text={finding.code}")
+        assert page.locator(INJECTED).count() == 0
+    assert IMAGE in page.inner_text(".ev-head")
+    assert "onerror=run=1" in page.inner_text("pre")
+    page.fill("input", "no such finding" + SCRIPT)
+    page.wait_for_function("document.querySelector('.ev-status').innerText.startsWith('No finding')")
+
+
+def test_the_widget_of_many_makes_nothing_of_it(shown, results):
+    view = results.explore()
+    page = shown.widget(view)
+    for kind in ("folder", "seller"):
+        view.by = kind
+        assert page.locator(INJECTED).count() == 0
+        assert IMAGE in page.inner_text(".ev-map")
+    assert IMAGE in page.inner_text(".ev-charts")
+    for file in list(results)[:12]:
+        page.click(f"tr[data-key={json.dumps(file.file)}]")
+        page.wait_for_selector(f"tr[data-key={json.dumps(file.file)}][aria-selected=true]")
+        assert page.locator(INJECTED).count() == 0
+    assert IMAGE in page.inner_text("section.ev-file .ev-title")

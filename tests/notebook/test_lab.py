@@ -1,0 +1,213 @@
+"""The notebooks in a real JupyterLab: run, clicked through, saved, and made a page of. Nothing leaves this machine."""
+
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from widgets import CONTRASTS, chromium, marks
+
+pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
+psutil = pytest.importorskip("psutil")
+pytestmark = marks
+
+ROOT = Path(__file__).parent.parent.parent
+SETTINGS = {"fetchNews": "false", "checkForUpdates": False}  # else Lab asks, and its server looks them up
+IDLE = "() => jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
+SEEN = """(line) => {
+    const here = document.querySelector('.einvoice-view [aria-current=true]'), pane = here?.closest('pre');
+    if (!here) return false;
+    const [it, box] = [here, pane].map((element) => element.getBoundingClientRect());
+    return here.innerText.startsWith(line) && it.top >= box.top && it.bottom <= box.bottom;
+}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Copies of the notebooks, and of how a page is made of them."""
+    return Path(shutil.copytree(ROOT / "notebooks", tmp_path_factory.mktemp("lab") / "notebooks"))
+
+
+@pytest.fixture(scope="module")
+def lab(folder, tmp_path_factory):
+    """The address of a JupyterLab of the test's own, with its token; afterwards it is gone, and its kernels with it."""
+    home = tmp_path_factory.mktemp("home")
+    token = secrets.token_hex(16)
+    settings = home / "config/lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps(SETTINGS), encoding="utf-8")
+    environment = os.environ | {
+        "HOME": str(home),
+        "IPYTHONDIR": str(home / "ipython"),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTER_TOKEN": token,
+        "PYTHONPATH": str(ROOT),
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        "--ip=127.0.0.1",
+        f"--notebook-dir={folder}",
+    ]
+    command += ["--ServerApp.port_retries=100", "--LabApp.expose_app_in_browser=True"]
+    with (home / "log").open("w") as log:
+        server = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        yield f"{address(server, home)}lab/tree/{{}}?reset&token={token}"
+        kernels = psutil.Process(server.pid).children(recursive=True)
+        assert kernels
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+    _, left = psutil.wait_procs(kernels, timeout=10)
+    assert left == []
+
+
+def address(server, home):
+    """Where a server is reached, as soon as it is."""
+    for _ in range(300):
+        assert server.poll() is None, (home / "log").read_text()
+        for file in home.glob("runtime/jpserver-*.json"):
+            return json.loads(file.read_text())["url"]
+        time.sleep(0.1)
+    pytest.fail((home / "log").read_text())
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def opened(browser, lab):
+    """Open a notebook and run its cells; at the end nothing may have been asked of others, or been complained of."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    page, outside, complaints = context.new_page(), [], []
+    page.set_default_timeout(30_000)
+
+    def route(route):
+        if urlsplit(route.request.url).hostname == "127.0.0.1":
+            return route.continue_()
+        outside.append(route.request.url)
+        return route.abort()
+
+    context.route("**/*", route)
+    page.on("websocket", lambda it: urlsplit(it.url).hostname == "127.0.0.1" or outside.append(it.url))
+    page.on("console", lambda it: it.type == "error" and complaints.append(it.text))
+    page.on("pageerror", lambda it: complaints.append(str(it)))
+
+    def opened(name):
+        page.goto(lab.format(name))
+        page.wait_for_selector(".jp-Notebook .jp-Cell")
+        page.wait_for_function(IDLE)
+        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+        page.wait_for_function(IDLE)
+        assert page.locator(".jp-OutputArea-output[data-mime-type*='stderr']").count() == 0
+        return page
+
+    yield opened
+    context.close()
+    assert outside == []
+    assert complaints == []
+
+
+def status(page, expected):
+    """Wait until the widget says how much of all it shows."""
+    page.wait_for_selector(f'.einvoice-view [role=status] >> text="{expected}"')
+
+
+def theme(page, name):
+    page.evaluate("(theme) => jupyterapp.commands.execute('apputils:change-theme', { theme })", f"JupyterLab {name}")
+    page.wait_for_selector(f"body[data-jp-theme-name='JupyterLab {name}']", state="attached")
+
+
+def check_contrasts(page, selector):
+    """Every text of an output stands out in both themes."""
+    for name in ("Light", "Dark"):
+        theme(page, name)
+        worst, element = page.locator(selector).first.evaluate(CONTRASTS)[0]
+        assert worst >= 1, (name, element)
+
+
+def test_one_invoice(opened):
+    page = opened("01-one-invoice.ipynb")
+    view = page.locator(".einvoice-view")
+    view.locator(".ev-reset").click()
+    view.locator("button[lang=en]").click()
+    status(page, "4 of 4 findings")
+    view.locator("[data-severity=fatal]").click()
+    status(page, "3 of 4 findings")
+    rows = view.locator("tr[data-key]")
+    rows.nth(1).click()
+    page.wait_for_function(SEEN, arg=rows.nth(1).locator(".ev-line").inner_text())
+    cells = page.locator(".jp-Notebook .jp-Cell").count()
+    for key in ("ArrowDown", "d", "d", "x"):
+        page.keyboard.press(key)
+    page.wait_for_function(SEEN, arg=rows.nth(2).locator(".ev-line").inner_text())
+    assert page.locator(".jp-Notebook .jp-Cell").count() == cells, "what is typed in the widget is not for the notebook"
+    assert "BR-CO-13" in view.locator(".ev-detail").inner_text()
+    view.locator("button[lang=de]").click()
+    status(page, "3 von 4 Befunden")
+    assert "Rechnungsbetrag" in view.locator(".ev-detail .ev-title").inner_text()
+    check_contrasts(page, ".einvoice-view")
+    static = ".jp-Notebook .einvoice:has(.invalid)"
+    check_contrasts(page, static)
+    assert page.locator(f"{static} td").first.evaluate("(cell) => getComputedStyle(cell).textAlign") == "left"
+
+
+def test_many_invoices(opened):
+    page = opened("02-many-invoices.ipynb")
+    view = page.locator(".einvoice-view.ev-many")
+    view.locator("button[aria-label='BR-DE-15, harbour (20): 10']").click()
+    status(page, "10 of 60 files")
+    view.locator("tr[data-key='harbour/003.xml']").click()
+    page.wait_for_selector(".ev-many pre [aria-current=true]")
+    assert "BR-DE-15" in view.locator("section.ev-file").inner_text()
+    view.locator("button[data-by=seller][data-group='Werkstatt am Kanal GmbH']").click()
+    status(page, "20 of 60 files")
+    check_contrasts(page, ".ev-many")
+
+
+@pytest.fixture
+def exported(opened, folder, lab):
+    """The pages that nbconvert makes of the notebooks as JupyterLab has saved them, by name; its menu does the same."""
+    names = ("01-one-invoice", "02-many-invoices")
+    for name in names:
+        page = opened(f"{name}.ipynb")
+        page.evaluate("jupyterapp.commands.execute('docmanager:save')")
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", *(f"{name}.ipynb" for name in names)]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120)
+    pages = {name: folder / f"{name}.html" for name in names}
+    menu = page.request.get(lab.format(f"{names[0]}.ipynb").replace("lab/tree", "nbconvert/html"))
+    assert "expected 224.90, found 224.91" in menu.text()
+    assert "widget-view+json" not in menu.text() + "".join(it.read_text(encoding="utf-8") for it in pages.values())
+    return pages
+
+
+def test_a_page_shows_without_scripts_what_the_widgets_show(browser, exported):
+    context = browser.new_context(java_script_enabled=False)
+    page, asked = context.new_page(), []
+    page.on("request", lambda it: it.url.startswith(("file:", "data:")) or asked.append(it.url))
+    page.goto(exported["01-one-invoice"].as_uri())
+    shown = page.locator(".jp-Cell:has-text('view = result.explore()') .einvoice")
+    assert shown.locator("details").count() == 5
+    shown.locator("summary", has_text="The line net amounts do not add up").click()
+    assert shown.get_by_text("expected 224.90, found 224.91").is_visible()
+    page.goto(exported["02-many-invoices"].as_uri())
+    shown = page.locator(".jp-Cell:has-text('many = results.explore()') .einvoice")
+    assert "10 of 20 not valid" in shown.last.inner_text()
+    assert "harbour (20)" in shown.last.inner_text()
+    assert asked == []
+    context.close()

@@ -1,0 +1,122 @@
+"""A widget in a real Chromium, with a stand-in for the notebook around it; and what may not happen there."""
+
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+pytest.importorskip("anywidget", reason="the extra notebook is not installed")
+from ipywidgets import DOMWidget
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+NOTEBOOK = """async (script) => {
+  const { default: widget } = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  const state = await ask({}), listeners = {};
+  let changed = {};
+  const tell = (key) => (listeners["change:" + key] ?? []).forEach((listener) => listener());
+  const model = {
+    get: (key) => state[key],
+    set(key, value) { state[key] = changed[key] = value; tell(key); },
+    async save_changes() {
+      const sent = changed;
+      changed = {};
+      const now = await ask(sent), news = Object.keys(now).filter((key) => JSON.stringify(now[key]) !== JSON.stringify(state[key]));
+      Object.assign(state, now);
+      news.forEach(tell);
+    },
+    on: (event, listener) => (listeners[event] ??= []).push(listener),
+  };
+  widget.render({ model, el: document.body });
+}"""  # noqa: E501
+PAGE = "<!doctype html><style>:root { color-scheme: light dark; background: Canvas }</style><body>"
+
+# The contrast of every text with what is behind it, as WCAG 2 counts it, and as a share of what it asks for: 4.5 for
+# text, 3 for the signs that stand beside a word. The worst first.
+CONTRASTS = """(root) => {
+  const paint = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgba = (colour) => {
+    paint.clearRect(0, 0, 1, 1);
+    paint.fillStyle = colour;
+    paint.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = paint.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+  };
+  const over = (top, below) => [0, 1, 2].map((at) => top[at] * top[3] + below[at] * (1 - top[3]));
+  const behind = (element) => {
+    if (!element) return [255, 255, 255];
+    const own = rgba(getComputedStyle(element).backgroundColor);
+    return own[3] === 1 ? own.slice(0, 3) : over(own, behind(element.parentElement));
+  };
+  const light = (colour) => {
+    const [r, g, b] = colour.map((it) => it / 255).map((it) => (it <= 0.04045 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  return [...root.querySelectorAll("*")]
+    .filter((it) => it.checkVisibility() && [...it.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+    .map((element) => {
+      const below = behind(element), text = over(rgba(getComputedStyle(element).color), below);
+      const [low, high] = [light(text), light(below)].sort((one, other) => one - other);
+      const needed = /^[■▲○]\\s*$/.test(element.textContent) ? 3 : 4.5;
+      return [(high + 0.05) / (low + 0.05) / needed, element.outerHTML.slice(0, 120)];
+    })
+    .sort(([one], [other]) => one - other);
+}"""  # noqa: E501
+
+marks = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+]
+
+
+@contextmanager
+def chromium():
+    """A browser that knows no host but this machine; skipped where its driver is missing."""
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+    with driver.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", alone])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Shown:
+    """A page that is listened to: dialogs, errors, complaints, and requests to others are `heard`."""
+
+    def __init__(self, browser, dark=False):
+        scheme = "dark" if dark else "light"
+        self.page = browser.new_page(color_scheme=scheme, viewport={"width": 1100, "height": 1000})
+        self.page.set_default_timeout(10_000)
+        self.heard = []
+        self.page.on("dialog", lambda dialog: (self.heard.append(dialog.message), dialog.dismiss()))
+        self.page.on("pageerror", lambda error: self.heard.append(str(error)))
+        self.page.on("console", lambda it: it.type == "error" and self.heard.append(it.text))
+        self.page.on("request", lambda request: request.url.startswith("blob:") or self.heard.append(request.url))
+        self.write("")
+
+    def write(self, html):
+        """Put HTML on the page, in place of what was there."""
+        self.page.set_content(PAGE + html)
+
+    def widget(self, view):
+        """Put a widget on the page."""
+        names = set(view.keys) - {"layout", "_css", "_esm", "_anywidget_id"} - set(DOMWidget().keys)
+
+        def ask(changed):
+            view.set_state(changed)
+            return {name: getattr(view, name) for name in names}
+
+        self.page.expose_function("ask", ask)
+        self.page.add_style_tag(content=view._css)
+        self.page.evaluate(NOTEBOOK, view._esm)
+        return self.page
+
+    def focus(self):
+        """What has the focus: its label, or else its text."""
+        return self.page.evaluate("(({ ariaLabel, innerText }) => ariaLabel ?? innerText)(document.activeElement)")
+
+    def contrasts(self, root="body"):
+        """How much of the contrast that it needs every text has, and the element it stands in; the worst first."""
+        return self.page.locator(root).first.evaluate(CONTRASTS)
