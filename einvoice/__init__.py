@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from einvoice.draft import Draft
     from einvoice.draft import schema as draft_schema
     from einvoice.notebook import explore
+    from einvoice.result.rule_changes import rule_changes
 
 __all__ = [
     "NAMESPACES",
@@ -67,18 +68,20 @@ __all__ = [
     "invoice_pdf",
     "read",
     "report_pdf",
+    "rule_changes",
     "validate",
     "validate_many",
     "write",
 ]
 
 
-#: What needs pydantic, processes or widgets comes when it is asked for: judging one invoice needs none of them.
+#: What needs pydantic, processes, widgets or all of the rules comes when it is asked for: judging needs none of that.
 _LATER = {
     "Draft": ("einvoice.draft", "Draft"),
     "ResultSet": ("einvoice.bulk", "ResultSet"),
     "draft_schema": ("einvoice.draft", "schema"),
     "explore": ("einvoice.notebook", "explore"),
+    "rule_changes": ("einvoice.result.rule_changes", "rule_changes"),
     "validate_many": ("einvoice.bulk", "validate_many"),
 }
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import einvoice.reference  # noqa: F401 (has an error of its own, and is loaded only where it is used)
 from einvoice import data, errors
 
 

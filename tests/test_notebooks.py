@@ -21,7 +21,7 @@ def cells(path):
 
 @pytest.mark.slow
 def test_a_notebook_prints_what_is_stored(path):
-    for extra in ("anywidget", "nbval", "pandas", "pikepdf", "weasyprint"):
+    for extra in ("anywidget", "distributed", "nbval", "pandas", "pikepdf", "pyarrow", "weasyprint"):
         pytest.importorskip(extra, reason=f"{extra} is not installed")
     command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-cell-timeout", "120"]
     apart = ["-q", "-c", os.devnull, "--rootdir", ROOT, "-p", "no:cacheprovider", "-p", "no:xdist"]

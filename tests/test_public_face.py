@@ -37,6 +37,7 @@ NAMES = [
     "invoice_pdf",
     "read",
     "report_pdf",
+    "rule_changes",
     "validate",
     "validate_many",
     "write",

@@ -2,12 +2,17 @@
 
 import datetime
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import einvoice
+from einvoice.data import rules_folder
 from einvoice.rulebook import releases
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -111,6 +116,88 @@ def test_the_environment_pins_what_is_current(monkeypatch):
     monkeypatch.setenv(releases.PINNED, "xrechnung-9")
     with pytest.raises(ValueError, match=r"EINVOICE_RULESET: ruleset is one of .*not 'xrechnung-9'"):
         einvoice.validate(UBL)
+
+
+# ---------------------------------------------------------------- announced
+
+ANNOUNCED = """
+[[versions]]
+version       = "9.0.0"
+date          = "{published}"
+valid_from    = "{valid_from}"
+specification = "3.0.3"
+en16931       = "1.3.16"
+"""
+
+TRIED = """
+import datetime, json, sys
+import einvoice
+document, valid_from = open(sys.argv[1], "rb").read(), datetime.date.fromisoformat(sys.argv[2])
+asked = {
+    "unasked": {},
+    "by name": {"ruleset": "xrechnung-3.0.3"},
+    "by day": {"as_of": valid_from},
+    "the day before": {"as_of": valid_from - datetime.timedelta(days=1)},
+    "as declared": {"mode": "compatibility"},
+    "compared": {"ruleset": "xrechnung-3.0.3", "mode": "compatibility"},
+}
+told = {}
+for name, how in asked.items():
+    result = einvoice.validate(document, **how)
+    finds = "BR-DE-15" in {finding.code for finding in result.findings}
+    changed = [(one.finding.code, one.only_in, one.version) for one in result.differences]
+    told[name] = result.stack.national.version, finds, changed
+print(json.dumps(told))
+"""
+
+
+def tried(folder, valid_from):
+    """What is found by a package to which a release is added in which BR-DE-15 is no more."""
+    root = Path(einvoice.__file__).parent
+    shutil.copytree(root, folder / "einvoice", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(rules_folder(), folder / "rules")
+    added = ANNOUNCED.format(published=datetime.date.today(), valid_from=valid_from)
+    with (folder / "rules" / "xrechnung" / "ruleset.toml").open("a", encoding="utf-8") as ruleset:
+        ruleset.write(added)
+    rule = folder / "rules" / "xrechnung" / "BR-DE-15.toml"
+    rule.write_text('until = "9.0.0"\n' + rule.read_text("utf-8"), "utf-8")
+    document = folder / "invoice.xml"
+    document.write_bytes(re.sub(rb"<cbc:BuyerReference>[^<]*</cbc:BuyerReference>", b"", UBL))
+    done = subprocess.run(
+        [sys.executable, "-c", TRIED, str(document), str(valid_from)],
+        env=os.environ | {"PYTHONPATH": str(folder), "EINVOICE_CACHE": str(folder / "cache")},
+        cwd=folder, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+def test_an_announced_release_can_be_tried_and_is_not_the_current_one(tmp_path):
+    valid_from = datetime.date.today() + datetime.timedelta(days=90)
+    of_today = [releases.newest().version, True, []]
+    assert tried(tmp_path, valid_from) == {
+        "unasked": of_today,
+        "by name": ["9.0.0", False, []],
+        "by day": ["9.0.0", False, []],
+        "the day before": of_today,
+        "as declared": of_today,
+        "compared": ["9.0.0", False, [["BR-DE-15", "current", "9.0.0"]]],
+    }
+
+
+def test_an_announced_release_is_the_current_one_from_its_day_on(tmp_path):
+    found = tried(tmp_path, datetime.date.today())
+    assert [found[name][0] for name in ("unasked", "by name", "as declared")] == ["9.0.0", "9.0.0", "9.0.0"]
+
+
+def test_a_clock_that_is_wrong_makes_no_published_release_an_announced_one(monkeypatch):
+    class LongAgo(datetime.date):
+        @classmethod
+        def today(cls):
+            return cls(1970, 1, 1)
+
+    newest = releases.newest()
+    monkeypatch.setattr(datetime, "date", LongAgo)
+    assert releases.newest() == newest
 
 
 # ---------------------------------------------------------------- what a release finds

@@ -69,6 +69,17 @@ def test_a_layer_that_stopped_is_not_compared(monkeypatch):
     assert agreement.agreed
 
 
+def test_an_extension_s_artefact_has_the_national_rules_in_it(monkeypatch):
+    said(monkeypatch, CORE, Run("extension", reports=(report("BR-DE-15"),)))
+    extension = b"urn:xeinkauf.de:kosit:xrechnung_3.0#conformant#urn:xeinkauf.de:kosit:extension:xrechnung_3.0"
+    document = UBL.replace(b"urn:xeinkauf.de:kosit:xrechnung_3.0", extension)
+    without = document.replace(b"<cbc:BuyerReference>", b"<!--").replace(b"</cbc:BuyerReference>", b"-->")
+    agreement = einvoice.validate(without, engine="both").agreement
+    assert agreement.compared == ("en16931", "cius", "extension")
+    assert agreement.agreed
+    assert einvoice.validate(document, engine="reference").stack.complete
+
+
 def test_nothing_compared_is_no_agreement(monkeypatch):
     said(monkeypatch, Run("en16931", executed=False, reason="missing"))
     agreement = einvoice.validate(UBL, engine="both").agreement

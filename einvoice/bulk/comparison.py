@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from einvoice.bulk import journal
 from einvoice.bulk.record import FileResult, Verdict
 from einvoice.bulk.words import VERDICT_WORDS, WORDS
 from einvoice.errors import quote
@@ -48,6 +49,7 @@ class Comparison:
         same: findings as before.
         turned: files with another verdict.
         missing, added: files that are no more, and new ones.
+        judged: what they were not judged alike by: its name in `ResultSet.made_by`, then and now.
     """
 
     fixed: tuple[Change, ...]
@@ -57,6 +59,7 @@ class Comparison:
     missing: tuple[str, ...]
     added: tuple[str, ...]
     lang: Language = "de"
+    judged: tuple[tuple[str, Any, Any], ...] = ()
 
     def __bool__(self) -> bool:
         return any((self.fixed, self.new, self.turned, self.missing, self.added))
@@ -87,7 +90,7 @@ class Comparison:
     def in_words(self, lang: Language | None = None) -> str:
         """Every kind of difference, with the first of each."""
         words = WORDS[lang or self.lang]
-        parts = [_counted(words, self)]
+        parts = [_counted(words, self), *judged_otherwise(self, lang or self.lang)]
         parts += _listed(words["turned"], [_turned(it, lang or self.lang) for it in self.turned])
         for kind in ("new", "fixed"):
             parts += _listed(words[kind], [_changed(it, lang or self.lang) for it in getattr(self, kind)])
@@ -133,6 +136,7 @@ def compare(before: ResultSet, after: ResultSet, by: str) -> Comparison:
         tuple(_only(old, new)),
         tuple(_only(new, old)),
         after.lang,
+        tuple(it for it in journal.differing(before.made_by, after.made_by) if it[0] != journal.RULES),
     )
 
 
@@ -186,6 +190,14 @@ def _counted(words: Mapping[str, str], comparison: Comparison) -> str:
         for kind in ("new", "fixed", "same", "turned", "missing", "added")
     ]
     return "; ".join(counts)
+
+
+def judged_otherwise(comparison: Comparison, lang: Language) -> list[str]:
+    """A line that says that other rules or options account for some of it; none where they were the same."""
+    told = ", ".join(
+        f"{quote(name)} {quote(str(then or '–'))} → {quote(str(now or '–'))}" for name, then, now in comparison.judged
+    )
+    return [f"{WORDS[lang]['judged']}: {told}"] if told else []
 
 
 def _listed(title: str, entries: Sequence[str]) -> list[str]:

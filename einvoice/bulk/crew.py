@@ -2,7 +2,8 @@
 
 Under way are four batches for each worker, of 64 files or 4 MiB of content each (a batch may end with one file more,
 of 10 MiB at most). Where a process dies, its batches are judged once more apart, and then file by file, so that the
-file that did it is known, and costs nobody else the verdict.
+file that did it is known, and costs nobody else the verdict. An executor of the caller is theirs to mend: where it
+takes nothing any more, each file that is left is a row that says so.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from einvoice.bulk import worker
+from einvoice.bulk.interrupts import held
 from einvoice.bulk.record import Row
 from einvoice.bulk.sources import Item
 from einvoice.bulk.worker import Options
@@ -57,8 +59,11 @@ class Here:
         self._options = options
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
-        """What became of the files, in their order."""
-        return (worker.judge([item], self._options) for item in items)
+        """What became of the files, in their order; no interrupt comes before the next ones are asked for."""
+        for item in items:
+            rows = worker.judge([item], self._options, _pinned())
+            with held():
+                yield rows
 
     def finish(self) -> list[Row]:
         """After an interrupt: what is done and not yet told."""
@@ -69,28 +74,29 @@ class Here:
 
 
 class Hired:
-    """An executor of the caller, such as that of a Dask cluster; it is theirs to end."""
+    """An executor of the caller; it is theirs to end."""
 
     def __init__(self, executor: Executor, workers: int, options: Options) -> None:
         self._executor = executor
-        self._most = UNDER_WAY * workers
+        self._workers = workers
         self._options = options
+        self._pinned = _pinned()
         self._under_way: deque[tuple[Batch, Future[list[Row]]]] = deque()
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
-        """What became of the files, in their order."""
+        """What became of the files, in their order; no interrupt comes before the next ones are asked for."""
         for batch in batches(items):
-            self._under_way.append((batch, self._submit(batch)))
-            if len(self._under_way) >= self._most:
-                yield self._oldest()
+            with held():
+                self._under_way.append((batch, self._submit(batch)))
+            if len(self._under_way) >= UNDER_WAY * self._workers:
+                yield from self._oldest()
         while self._under_way:
-            yield self._oldest()
+            yield from self._oldest()
 
     def finish(self) -> list[Row]:
         """After an interrupt: what is done and not yet told. What has begun is waited for."""
-        begun = [future for _, future in self._under_way if not future.cancel()]
         rows: list[Row] = []
-        for future in begun:
+        for future in self._begun():
             with suppress(Exception):
                 rows += future.result()
         self._under_way.clear()
@@ -101,17 +107,30 @@ class Hired:
         for _, future in self._under_way:
             future.cancel()
 
-    def _oldest(self) -> list[Row]:
+    def _begun(self) -> list[Future[list[Row]]]:
+        """What has begun or is done; nothing else will begin any more."""
+        return [future for _, future in self._under_way if not future.cancel()]
+
+    def _oldest(self) -> Iterator[list[Row]]:
         batch, future = self._under_way[0]
         try:
             rows = future.result()
         except Exception:  # whatever befell the worker: nothing about a file is raised
             rows = self._again(batch)
-        self._under_way.popleft()
-        return rows
+        with held():  # what is under way no more is kept by whoever asked
+            self._under_way.popleft()
+            yield rows
 
     def _submit(self, batch: Batch) -> Future[list[Row]]:
-        return self._executor.submit(worker.judge, batch, self._options)
+        try:
+            return self._hand_over(self._executor, batch)
+        except BrokenExecutor as error:  # it takes nothing any more
+            failed: Future[list[Row]] = Future()
+            failed.set_exception(error)
+            return failed
+
+    def _hand_over(self, executor: Executor, batch: Batch) -> Future[list[Row]]:
+        return executor.submit(worker.judge, batch, self._options, self._pinned)
 
     def _again(self, batch: Batch) -> list[Row]:
         rows: list[Row] = []
@@ -123,12 +142,22 @@ class Hired:
         return rows
 
 
+class Cluster(Hired):
+    """The workers of a Dask client."""
+
+    def _begun(self) -> list[Future[list[Row]]]:
+        """Dask lets go of what has begun, too. That is among the oldest: each thread has one batch, and one ahead."""
+        futures = [future for _, future in self._under_way]
+        for future in [it for it in futures if not it.done()][2 * self._workers :]:
+            future.cancel()
+        return [it for it in futures if not it.cancelled()]
+
+
 class Own(Hired):
     """Processes of this machine; where one dies, there are others."""
 
     def __init__(self, workers: int, options: Options) -> None:
         super().__init__(_pool(workers), workers, options)
-        self._workers = workers
         self._apart: ProcessPoolExecutor | None = None  # one process, for what may kill it
 
     def dismiss(self) -> None:
@@ -138,11 +167,11 @@ class Own(Hired):
 
     def _submit(self, batch: Batch) -> Future[list[Row]]:
         try:
-            return super()._submit(batch)
+            return self._hand_over(self._executor, batch)
         except BrokenExecutor:
             self._executor.shutdown(wait=False)
             self._executor = _pool(self._workers)
-            return super()._submit(batch)
+            return self._hand_over(self._executor, batch)
 
     def _again(self, batch: Batch) -> list[Row]:
         with suppress(BrokenExecutor):
@@ -163,7 +192,7 @@ class Own(Hired):
             except BrokenExecutor as error:
                 raise RuntimeError(_NO_START) from error
         try:
-            return self._apart.submit(worker.judge, batch, self._options).result()
+            return self._hand_over(self._apart, batch).result()
         except BrokenExecutor:
             self._apart = None
             raise
@@ -178,7 +207,7 @@ def crew(workers: int | None, client: Any, executor: Executor | None, options: O
     if sum(given is not None for given in (workers, client, executor)) > 1:
         raise ValueError("Give one of workers, client and executor.")
     if client is not None:
-        return Hired(client.get_executor(pure=False), sum(client.nthreads().values()) or 1, options)
+        return Cluster(client.get_executor(pure=False), sum(client.nthreads().values()) or 1, options)
     if executor is not None:
         return Hired(executor, getattr(executor, "_max_workers", None) or _processors(), options)
     if workers is not None and workers < 0:
@@ -193,6 +222,8 @@ def _processors() -> int:
 def _pool(workers: int) -> ProcessPoolExecutor:
     """Processes that start clean: a copy of this one could hold locks of threads that it does not have."""
     method = "spawn" if sys.platform == "win32" else "forkserver"
-    return ProcessPoolExecutor(
-        workers, multiprocessing.get_context(method), worker.begin, (os.environ.get(PINNED, ""),)
-    )
+    return ProcessPoolExecutor(workers, multiprocessing.get_context(method), worker.begin)
+
+
+def _pinned() -> str:
+    return os.environ.get(PINNED, "")

@@ -6,6 +6,7 @@ that the next run goes on from there.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +22,8 @@ VERSION: Final = 1
 """Of this format. A reader refuses a higher one; what it does not know in a line of a file it passes over."""
 
 FILENAME: Final = "einvoice-results.jsonl"
+RULES: Final = "rules"
+"""By this name stands what changes whenever a rule or a text does."""
 _KIND: Final = "einvoice_results"
 _END: Final = b'{"end":'
 
@@ -37,8 +40,21 @@ class Saved(NamedTuple):
 def made_by(options: Options) -> dict[str, Any]:
     """What judges: this format, this release with its rules, and what was asked for."""
     pinned = releases.pinned()
-    rules = {"einvoice": version("einvoice-toolkit"), "rules": catalog().version}
-    return {_KIND: VERSION, **rules, "pinned": pinned.name if pinned else None, **options._asdict()}
+    day = f"{options.as_of:%Y-%m-%d}" if options.as_of else None
+    rules = {"einvoice": version("einvoice-toolkit"), RULES: catalog().version}
+    return {_KIND: VERSION, **rules, "pinned": pinned.name if pinned else None, **options._asdict(), "as_of": day}
+
+
+def options(maker: Mapping[str, Any]) -> Options:
+    """The options that results were made with."""
+    said = {name: maker[name] for name in Options._fields if maker.get(name)}
+    return Options(**said | ({"as_of": datetime.date.fromisoformat(said["as_of"])} if "as_of" in said else {}))
+
+
+def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """In what two makers of results differ: the name, what it was in the one, what it is in the other."""
+    names = dict.fromkeys((*one, *other))
+    return [(name, one.get(name), other.get(name)) for name in names if one.get(name) != other.get(name)]
 
 
 def read(path: Path) -> Saved:
@@ -109,8 +125,9 @@ class Journal:
         """
         if self._path.exists() and self._path.stat().st_size:
             saved = read(self._path)
-            if saved.made_by != self._maker:
-                raise ValueError(f"{self._path.name} was made by other rules or options; begin another file.")
+            if other := differing(saved.made_by, self._maker):
+                told = ", ".join(f"{name} {before!r} (now {now!r})" for name, before, now in other)
+                raise ValueError(f"{self._path.name} was made by other rules or options: {told}; begin another file.")
             self._known = dict(_by_hash(saved.lines))
             self._file = self._path.open("r+b")
             self._file.truncate(saved.end)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from einvoice.bulk.comparison import judged_otherwise
 from einvoice.bulk.words import VERDICT_WORDS, WORDS, whole
 from einvoice.errors import quote
 from einvoice.result.html import STYLE
@@ -110,9 +111,10 @@ def comparison_html(comparison: Comparison, lang: Language) -> str:
     ]
     names = {kind: [quote(name, most=_NAME) for name in getattr(comparison, kind)] for kind in ("missing", "added")}
     lists += "".join(_list(words[kind], entries) for kind, entries in {"turned": turned, **names}.items())
+    otherwise = "".join(f"<p>{escape(it)}</p>" for it in judged_otherwise(comparison, lang))
     return (
         f'<div class="einvoice" lang="{lang}"><style>{_STYLE}</style>'
-        f'<p class="{"invalid" if comparison else "valid"}">{escape(counts)}</p>{lists}</div>'
+        f'<p class="{"invalid" if comparison else "valid"}">{escape(counts)}</p>{otherwise}{lists}</div>'
     )
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ca
 from einvoice.result.finding import Finding
 from einvoice.result.location import NOWHERE, remembered
 from einvoice.result.texts import Language
+from einvoice.rulebook import releases
 from einvoice.rulebook.catalog import entry
 from einvoice.syntax.detect import Identity, specifications
 from einvoice.syntax.overrides import overrides
@@ -24,6 +25,7 @@ from einvoice.syntax.overrides import overrides
 if TYPE_CHECKING:
     from einvoice.errors import UnreadableDocument
     from einvoice.model.values import Amount
+    from einvoice.result.stack import Stack
     from einvoice.result.validation import ValidationResult
 
 Verdict: TypeAlias = Literal["valid", "invalid", "unreadable"]
@@ -57,6 +59,8 @@ class FileResult:
         sha256: of its bytes, in hexadecimal digits; "" where they could not all be read.
         verdict: "valid", "invalid", or "unreadable": nobody can read it as an invoice.
         syntax, root, profile, version, specification: what the document declares; "" where it cannot be read.
+        ruleset: the release that judged it, as `einvoice.validate` takes it, such as "xrechnung-2.3.1-1.8.2" or
+            "en16931-1.3.16"; "" where none of these did.
         seller, seller_vat, buyer, number, currency: BT-27, BT-31, BT-44, BT-1, BT-5; "" where they are missing, and
             no more than 500 characters of them.
         date: BT-2 as text, ISO 8601 where it is a date.
@@ -73,6 +77,7 @@ class FileResult:
     profile: str = ""
     version: str = ""
     specification: str = ""
+    ruleset: str = ""
     seller: str = ""
     seller_vat: str = ""
     buyer: str = ""
@@ -102,7 +107,7 @@ class FileResult:
         code, severity = stored["code"], stored["severity"]
         flag = stored.get("flag", severity)
         place = (stored.get("line"), stored.get("column"), stored.get("xpath", ""))
-        published = self._overrides if flag != severity else {}
+        published = self._overrides(stored.get("published")) if flag != severity else {}
         return Finding(
             code=code,
             severity=severity,
@@ -119,12 +124,11 @@ class FileResult:
             lang=self.lang,
         )
 
-    @cached_property
-    def _overrides(self) -> Mapping[str, Any]:
+    def _overrides(self, release: str | None) -> Mapping[str, Any]:
         known = specifications().get(self.specification)
         if known is None:  # of a later release, perhaps
             return {}
-        return overrides(Identity(cast("Any", self.syntax), self.root, None, None, known))
+        return overrides(Identity(cast("Any", self.syntax), self.root, None, None, known), release)
 
     def __repr__(self) -> str:
         return f"<FileResult {self.file!r}: {self.verdict}, {self.errors} errors, {self.warnings} warnings>"
@@ -147,6 +151,7 @@ def row_of_result(file: str, sha256: str, result: ValidationResult) -> Row:
         "profile": identity.profile,
         "version": identity.version,
         "specification": identity.specification.name,
+        "ruleset": _ruleset(result.stack),
         "seller": _short(invoice.seller.name),
         "seller_vat": _short(invoice.seller.vat_identifier),
         "buyer": _short(invoice.buyer.name),
@@ -157,7 +162,7 @@ def row_of_result(file: str, sha256: str, result: ValidationResult) -> Row:
         "vat": _number(invoice.vat_total),
         "gross": _number(invoice.totals.gross),
         **_counts(result.findings),
-        "findings": [_stored(finding) for finding in result.findings[:MOST_FINDINGS]],
+        "findings": [_stored(finding, result.stack) for finding in result.findings[:MOST_FINDINGS]],
     }
     return Row(verdict, encode(facts))
 
@@ -181,6 +186,11 @@ def row_of_error(file: str, sha256: str, error: UnreadableDocument) -> Row:
 def encode(facts: Mapping[str, Any]) -> bytes:
     """A line of JSON, without its end; what is empty is left out."""
     return json.dumps(_filled(facts), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def has_findings(line: bytes) -> bool:
+    """Whether a line may tell of findings; what none does need not be read for them."""
+    return b'"findings":[' in line
 
 
 def decode(line: bytes, lang: Language = "de") -> FileResult:
@@ -225,12 +235,21 @@ def _counts(findings: tuple[Finding, ...]) -> dict[str, int]:
     return dict(zip(_SEVERITIES, map(severities.count, ("fatal", "warning", "information")), strict=True))
 
 
-def _stored(finding: Finding) -> dict[str, Any]:
+def _ruleset(stack: Stack) -> str:
+    for name, ruleset in (("cius", releases.NATIONAL), ("en16931", releases.CORE)):
+        layer = stack.layer(name)
+        if layer and layer.version:
+            return "-".join(filter(None, (ruleset, layer.specification, layer.version)))
+    return ""
+
+
+def _stored(finding: Finding, stack: Stack) -> dict[str, Any]:
     return _filled(
         {
             "code": finding.code,
             "severity": finding.severity,
             "flag": finding.flag if finding.flag != finding.severity else "",
+            "published": stack.national.version if finding.override else "",
             "layer": finding.layer,
             "section": finding.section,
             "terms": finding.terms,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from einvoice.bulk import journal
-from einvoice.bulk.record import VERDICTS, FileResult, decode
+from einvoice.bulk.record import VERDICTS, FileResult, decode, has_findings
 from einvoice.bulk.sources import Corpus, Item, content_of
 from einvoice.bulk.words import WORDS
 from einvoice.result.explorable import Explorable
@@ -129,32 +129,51 @@ class ResultSet(Explorable, Sequence[FileResult]):
         """
         file = self[name]
         data = content_of(self._corpus.find(name)) if content is None else content_of(Item(name, _bytes(content)))
-        options: dict[str, Any] = {option: self.made_by.get(option) for option in ("profile", "ruleset")}
-        result = validate(data, lang=self.lang, mode=self.made_by.get("mode", "current"), **options)
+        result = validate(data, lang=self.lang, **journal.options(self.made_by)._asdict())
         if file.sha256 and journal.sha256(data) != file.sha256:
             raise ValueError(f"The content of {name!r} has changed since it was judged.")
         return result
+
+    def _asked(self, which: str) -> ResultSet:
+        """The files that a table has rows of."""
+        return self._of([line for line in self._lines if has_findings(line)]) if which == "findings" else self
 
     def to_frame(
         self, which: Literal["findings", "files"] = "findings", *, lang: Language | None = None
     ) -> pd.DataFrame:
         """The results as a pandas table: a row for each finding, or for each file.
 
-        "findings": `file` (category), then the columns of `ValidationResult.to_frame`: `code`, `layer`, `section`,
-        `bt_field`, `title` (categories); `severity`, `flag` (ordered: information < warning < fatal); `line`, `column`
-        (Int64, may be missing); `expected`, `actual`, `difference` (`Decimal`, else text); `indicative` (bool); the
-        others are text.
+        Categories keep a large table small, and compare where they are ordered: `frame[frame.severity >= "warning"]`.
+        Whole numbers may be missing (`pd.NA`); amounts and what was compared are exact, and add up exactly.
 
-        "files": `file`, `sha256`, `seller`, `seller_vat`, `buyer`, `number` (text); `date` (datetime64[s], NaT where it
-        is none); `currency`, `syntax`, `profile`, `version` (categories); `net`, `vat`, `gross` (`Decimal` or None);
-        `verdict` (ordered: valid < invalid < unreadable); `errors`, `warnings`, `information` (Int64).
+        "findings" has `file`, then the columns of `ValidationResult.to_frame`:
+
+        | columns | dtype |
+        |---|---|
+        | `file`, `code`, `layer`, `section`, `bt_field`, `title` | category |
+        | `severity`, `flag` | category, ordered: information < warning < fatal |
+        | `line`, `column` | Int64 |
+        | `expected`, `actual`, `difference` | object: `Decimal`, or text where no numbers were compared, or None |
+        | `indicative` | bool |
+        | `terms`, `explanation`, `fix`, `xpath`, `override_reason`, `notes` | str |
+
+        "files" has:
+
+        | columns | dtype |
+        |---|---|
+        | `file`, `sha256`, `seller`, `seller_vat`, `buyer`, `number` | str |
+        | `date` | datetime64[s], NaT where it is none |
+        | `currency`, `syntax`, `profile`, `version`, `ruleset` | category |
+        | `net`, `vat`, `gross` | object: `Decimal`, or None where it is missing or no number |
+        | `verdict` | category, ordered: valid < invalid < unreadable |
+        | `errors`, `warnings`, `information` | Int64 |
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").
         """
         from einvoice.bulk import tables
 
-        return tables.to_frame(self, which, lang or self.lang)
+        return tables.to_frame(self._asked(which), which, lang or self.lang)
 
     def to_csv(
         self,
@@ -168,11 +187,12 @@ class ResultSet(Explorable, Sequence[FileResult]):
         """The results as CSV with a header, also written to `path`. It needs no pandas.
 
         For a German Excel, which opens it by a double click: `sep=";", encoding="utf-8-sig"`. With a semicolon between
-        them numbers have a decimal comma. What looks like a formula is told to be text by an apostrophe.
+        them numbers have a decimal comma. What looks like a formula is told to be text by an apostrophe. No CSV can
+        keep a spreadsheet from taking the invoice number 0815 for a number, and 1-2 for a day; Parquet can.
         """
         from einvoice.bulk import tables
 
-        return tables.to_csv(self, path, which, sep, encoding, lang or self.lang)
+        return tables.to_csv(self._asked(which), path, which, sep, encoding, lang or self.lang)
 
     def to_parquet(
         self,
@@ -183,14 +203,15 @@ class ResultSet(Explorable, Sequence[FileResult]):
     ) -> None:
         """Write the table as Parquet.
 
-        Amounts are decimal128(38, 6), null where they need more; what was compared is text.
+        It reads back into the types of `to_frame`, but for days, which count milliseconds there, and for what was
+        compared, which is text. Amounts are decimal128(38, 6), null where they need more.
 
         Raises:
             ImportError: pandas or pyarrow is not installed.
         """
         from einvoice.bulk import tables
 
-        tables.to_parquet(self, path, which, lang or self.lang)
+        tables.to_parquet(self._asked(which), path, which, lang or self.lang)
 
     def summary(self) -> Overview:
         """How many files are valid, and what is wrong with the others, the most frequent first."""

@@ -21,6 +21,7 @@ from einvoice.rulebook import releases
 from einvoice.validate import validate
 
 if TYPE_CHECKING:
+    import datetime
     import os
     from concurrent.futures import Executor
 
@@ -36,6 +37,7 @@ def validate_many(
     mode: Mode = "current",
     profile: str | None = None,
     ruleset: str | None = None,
+    as_of: datetime.date | None = None,
     resume: str | os.PathLike[str] | None = None,
 ) -> ResultSet:
     """Judge many files. What cannot be read becomes a row of the results, never an exception.
@@ -52,7 +54,8 @@ def validate_many(
         client: a Dask client, whose workers judge instead. They need no access to the files, but this package.
         executor: another executor of `concurrent.futures` to judge instead; it is not shut down.
         progress: show a bar, if tqdm is installed.
-        lang, mode, profile, ruleset: see `einvoice.validate`.
+        lang, mode, profile, ruleset, as_of: see `einvoice.validate`. `as_of` is a day on which there were rules of
+            XRechnung, whatever the files declare.
         resume: a file of JSON Lines, or a folder for one: what is done is written down there at once, and files whose
             content is found there are not judged again. When all is done it holds what `ResultSet.save` writes.
 
@@ -65,12 +68,11 @@ def validate_many(
         TypeError, ValueError: an argument is wrong, or `resume` holds something else.
         RuntimeError: no worker process can be started.
     """
-    options = Options(mode, profile, ruleset)
+    options = Options(mode, profile, ruleset, as_of)
     with suppress(UnreadableDocument):  # wrong options are told before anything begins
         validate(b"", lang=lang, **options._asdict())
-    releases.pinned()
-    if ruleset is not None:
-        releases.named(ruleset)
+    if as_of is not None:
+        releases.as_of(as_of)
     files = corpus(source)
     hands = crew(workers, client, executor, options)
     journal = Journal(Path(resume), options) if resume is not None else None

@@ -34,6 +34,7 @@ FILES: Final = (
     "syntax",
     "profile",
     "version",
+    "ruleset",
     "verdict",
     "errors",
     "warnings",
@@ -48,7 +49,7 @@ _TEXTS: Final = {
 }
 _CATEGORIES: Final = {
     "findings": ("file", "code", "layer", "section", "bt_field", "title"),
-    "files": ("currency", "syntax", "profile", "version"),
+    "files": ("currency", "syntax", "profile", "version", "ruleset"),
 }
 
 
@@ -102,10 +103,11 @@ def to_parquet(files: Iterable[FileResult], path: str | os.PathLike[str], which:
     for name in _AMOUNTS if which == "files" else ():
         amounts = [_fitting(number) for number in frame[name]]
         special[name] = pyarrow.array(amounts, pyarrow.decimal128(38, _DECIMALS))
-    arrays = [
-        special[name] if name in special else pyarrow.array(frame[name], from_pandas=True) for name in frame.columns
-    ]
-    parquet.write_table(pyarrow.Table.from_arrays(arrays, names=list(frame.columns)), path)
+    # The table says of which type a column is for pandas, too: a whole number that may be missing is no float there.
+    table = pyarrow.Table.from_pandas(frame.assign(**dict.fromkeys(special)), preserve_index=False)
+    for name, array in special.items():
+        table = table.set_column(frame.columns.get_loc(name), name, array)
+    parquet.write_table(table, path)
 
 
 Rows = Callable[[Iterable[FileResult], Language], Iterator[tuple[Any, ...]]]

@@ -30,6 +30,7 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "turned": "anderes Urteil",
         "missing": "fehlende Dateien",
         "added": "neue Dateien",
+        "judged": "anders geprüft",
     },
     "en": {
         "files": "files",
@@ -48,6 +49,7 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "turned": "another verdict",
         "missing": "missing files",
         "added": "new files",
+        "judged": "judged otherwise",
     },
 }
 

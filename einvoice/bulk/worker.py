@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import os
 import signal
@@ -22,10 +23,16 @@ class Options(NamedTuple):
     mode: Mode = "current"
     profile: str | None = None
     ruleset: str | None = None
+    as_of: datetime.date | None = None
 
 
-def judge(items: Sequence[Item], options: Options) -> list[Row]:
-    """What became of these files, in their order."""
+def judge(items: Sequence[Item], options: Options, pinned: str) -> list[Row]:
+    """What became of these files, in their order.
+
+    `pinned` is what the environment of whoever asks wants judged by (`releases.PINNED`); a worker may have another.
+    """
+    if os.environ.get(PINNED, "") != pinned:
+        os.environ[PINNED] = pinned
     return [_judge(item, options) for item in items]
 
 
@@ -36,7 +43,7 @@ def _judge(item: Item, options: Options) -> Row:
     try:
         data = content_of(item)
         sha256 = hashlib.sha256(data).hexdigest()
-        result = validate(data, mode=options.mode, profile=options.profile, ruleset=options.ruleset)
+        result = validate(data, **options._asdict())
         return row_of_result(item.name, sha256, result)
     except UnreadableDocument as error:
         return row_of_error(item.name, sha256, error)
@@ -49,13 +56,9 @@ def not_judged(item: Item, reason: str) -> Row:
     return row_of_error(item.name, "", NotJudged(reason=reason))
 
 
-def begin(pinned: str) -> None:
-    """Prepare a worker process: it judges by what its parent's environment asks for ("" for the newest releases).
-
-    An interrupt, which a terminal sends to all of them, is its parent's affair.
-    """
+def begin() -> None:
+    """Prepare a worker process: an interrupt, which a terminal sends to all of them, is its parent's affair."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ[PINNED] = pinned
 
 
 def ready() -> bool:

@@ -15,7 +15,6 @@ from einvoice.result import LANGUAGES
 from einvoice.rulebook.releases import CORE, NATIONAL
 
 WRONG, IMPOSSIBLE = 1, 2
-_HEADINGS = {"de": ("Neu", "Entfallen", "Geändert"), "en": ("Added", "Removed", "Changed")}
 
 
 def add_to(commands: Any) -> None:
@@ -45,20 +44,14 @@ def add_to(commands: Any) -> None:
 
 def run_diff(options: argparse.Namespace) -> int:
     """Print the rules that are new, gone, or judge otherwise, with their titles; return the exit status."""
-    from einvoice.rulebook.catalog import entry
-    from einvoice.rulebook.changes import changes
-    from einvoice.rulebook.releases import named
+    from einvoice.result.rule_changes import rule_changes
 
     try:
-        old, new = (named(f"{options.ruleset}-{version}") for version in (options.old, options.new))
+        old, new = (f"{options.ruleset}-{version}" for version in (options.old, options.new))
+        print(rule_changes(old, new, lang=options.lang))
     except ValueError as error:
         print(error, file=sys.stderr)
         return IMPOSSIBLE
-    for heading, found in zip(_HEADINGS[options.lang], changes(old, new), strict=True):
-        print(f"{heading}: {len(found)}")
-        for code in found:
-            print(f"  {code}  {entry(code).title(options.lang)}")
-        print()
     return 0
 
 

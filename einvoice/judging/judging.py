@@ -128,9 +128,9 @@ class Judging:
         self._findings = [finding for finding in self._findings if finding.layer not in names]
         self._findings += self._reported(verdict, invoice)
         for run in verdict.runs:
-            if not run.executed:
+            if run.trouble:
                 values = {"artefact": run.title, "layer": run.layer, "detail": run.detail}
-                self._of_catalog(f"REFERENCE-{run.reason.upper()}", run.layer, invoice.node, values)
+                self._of_catalog(run.trouble, run.layer, invoice.node, values)
         for name in layers if self._level is None else [layer.name for layer in self._level.layers()]:
             if name not in referee.covered(verdict.runs):
                 self._not_run("REFERENCE-MISSING", name, invoice.node)

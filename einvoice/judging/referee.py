@@ -21,6 +21,9 @@ _STEPS: Final = (
 )
 """How XPath 2 and 3 write an element's name with its namespace; lxml understands XPath 1."""
 
+_WITHIN: Final = {"profile": ("en16931",), "extension": ("cius",)}
+"""Rules that come in one artefact with those of a layer, where ours are layers apart."""
+
 
 def layers(verdict: Verdict) -> tuple[Layer, ...]:
     """The artefacts as layers of a stack."""
@@ -84,9 +87,9 @@ def _as_xpath_1(step: re.Match[str]) -> str:
 
 
 def covered(runs: Iterable[Run]) -> set[str]:
-    """The layers that artefacts stand for: one of a level of Factur-X has the rules of EN 16931 in it."""
+    """The layers that artefacts stand for: that of an extension or of a level has the rules in it that it builds on."""
     names = {run.layer for run in runs}
-    return names | {"en16931"} if "profile" in names else names
+    return names.union(*(_WITHIN.get(name, ()) for name in names))
 
 
 def agreement(

@@ -128,6 +128,11 @@ class VatBreakdown(TaxCategory):
         return "tax point date" in self.marks or self.tax_point_date is not absent
 
     @property
+    def is_of_invoice(self) -> bool:
+        """Whether a UBL document has it where the official rules find lines, allowances and charges from it."""
+        return self.node is None or self.node.getparent().getparent().getparent() is None
+
+    @property
     def is_of_other_total(self) -> bool:
         """Whether its document has it below something else than a total of the VAT, such as a tax withheld."""
         return self.node is not None and not self.node.getparent().tag.endswith("}TaxTotal")

@@ -14,10 +14,9 @@ from einvoice.reference.engine import saxon_version
 from einvoice.reference.referee import judge
 from einvoice.reference.refused import ConfigurationRefused
 from einvoice.reference.store import configurations, remove
-from einvoice.reference.verdict import REASONS, Report, Run, Verdict
+from einvoice.reference.verdict import Report, Run, Verdict
 
 __all__ = [
-    "REASONS",
     "Configuration",
     "ConfigurationRefused",
     "Engines",

@@ -13,7 +13,8 @@ from einvoice.reference.child import Failed
 from einvoice.reference.configuration import Configuration, Kind, Resource, Scenario
 from einvoice.reference.engine import saxon_version
 from einvoice.reference.refused import ConfigurationRefused
-from einvoice.reference.verdict import REASONS
+from einvoice.reference.verdict import trouble
+from einvoice.rulebook.catalog import entry
 from einvoice.syntax import xml
 
 _LIMITS: Final = xml.Limits(bytes=64 << 20)
@@ -108,4 +109,4 @@ def _prove(configuration: Configuration) -> None:
 
 
 def _reason(error: Failed) -> str:
-    return error.detail or REASONS[error.reason]["en"]
+    return error.detail or entry(trouble(error.reason)).title("en")

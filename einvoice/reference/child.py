@@ -14,6 +14,7 @@ import atexit
 import os
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.reference import limits
@@ -28,7 +29,7 @@ _START: Final = (
 
 
 class Failed(Exception):  # noqa: N818 (says what happened)
-    """There is no answer; `reason` is a key of `einvoice.reference.verdict.REASONS`."""
+    """There is no answer; `reason` is that of a `Run`."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         self.reason = reason
@@ -36,19 +37,20 @@ class Failed(Exception):  # noqa: N818 (says what happened)
         super().__init__(f"{reason}: {detail}" if detail else reason)
 
 
-def ask(work: str, body: bytes = b"", **told: Any) -> dict[str, Any]:
+def ask(work: str, body: bytes = b"", seconds: float | None = None, **told: Any) -> dict[str, Any]:
     """Have the worker do something, and return what it answers.
 
     Args:
         work: name of a task of `einvoice.reference.worker`.
         body: the document that it is about.
+        seconds: how long it may take, with waiting for its turn; None stands for `limits.SECONDS`.
         told: what else the task wants to know; JSON.
 
     Raises:
         Failed: it says why not ("stopped", "artefact"), took too long ("time"), or went down ("died").
         ChildProcessError: the system starts no process.
     """
-    answer = _worker.ask({"work": work, **told}, body)
+    answer = _worker.ask({"work": work, **told}, body, limits.SECONDS if seconds is None else seconds)
     if "reason" in answer:
         raise Failed(str(answer["reason"]), str(answer.get("detail", "")))
     return answer
@@ -63,35 +65,41 @@ class _Worker:
         self._connection: socket.socket | None = None
         self._turns = 0
 
-    def ask(self, told: dict[str, Any], body: bytes) -> dict[str, Any]:
+    def ask(self, told: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any]:
         """Send a request and wait for the answer."""
-        from einvoice.reference import frames
-
-        with self._lock:
-            if self._process is None or self._process.poll() is not None:
-                self._stop()
-                self._start()
-            assert self._connection is not None
+        until = time.monotonic() + seconds
+        if not self._lock.acquire(timeout=max(seconds, 0)):
+            raise Failed("time")
+        try:
+            answer = self._asked(told, body, until)
             self._turns += 1
-            self._connection.settimeout(limits.SECONDS)
-            try:
-                frames.send(self._connection, told, body)
-                received = frames.receive(self._connection, limits.ANSWER)
-            except TimeoutError:
-                self._stop()
-                raise Failed("time") from None
-            except (OSError, ValueError):
-                received = None
-            except BaseException:  # an interrupt: the answer to this would be taken for that to the next request
-                self._stop()
-                raise
-            if received is None:
-                self._stop()
-                raise Failed("died")
-            answer, _ = received
             if self._turns >= limits.TURNS or answer.get("memory", 0) > limits.FULL:
                 self._stop()
             return answer
+        except BaseException:  # also an interrupt: the answer to this would be taken for that to the next request
+            self._stop()
+            raise
+        finally:
+            self._lock.release()
+
+    def _asked(self, told: dict[str, Any], body: bytes, until: float) -> dict[str, Any]:
+        from einvoice.reference import frames
+
+        if self._process is None or self._process.poll() is not None:
+            self._stop()
+            self._start()
+        assert self._connection is not None
+        self._connection.settimeout(max(until - time.monotonic(), 0.001))
+        try:
+            frames.send(self._connection, told, body)
+            received = frames.receive(self._connection, limits.ANSWER)
+        except TimeoutError:
+            raise Failed("time") from None
+        except (OSError, ValueError):
+            raise Failed("died") from None
+        if received is None:
+            raise Failed("died")
+        return received[0]
 
     def stop(self) -> None:
         """End the process."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from einvoice.reference import bundled, child, store
+from einvoice.reference import bundled, child, limits, store
 from einvoice.reference.child import Failed
 from einvoice.reference.configuration import Configuration, Resource, Scenario
 from einvoice.reference.engine import saxon_version
@@ -33,79 +34,77 @@ def judge(data: bytes, identity: Identity) -> Verdict:
         errors.UnreadableDocument: one of its subclasses; an artefact that fails raises nothing, its `Run` tells.
         ChildProcessError: the system starts no process.
     """
-    xml.parse(data)  # refuses what Saxon had better not see; but Saxon sees comments, as it does elsewhere
-    document = without_declaration(data).encode()
+    document = _Document(data)
     added = store.configurations() if saxon_version() else ()
     try:
-        verdict = _by_added(document, [it for it in added if it.kind == "configuration"])
-        further = [_runs(document, *found) for it in reversed(added) if (found := _single(document, it))]
+        chosen = document.choice(it for it in added if it.kind == "configuration")
+        single = [it for it in reversed(added) if it.kind == "schematron"]
+        further = [found for it in single if (found := document.choice([it]))]
     except Failed as error:
         return Verdict("", "", _not_run(identity.layers, error.reason, error.detail))
-    verdict = verdict or _by_bundled(document, identity)
-    return replace(verdict, runs=verdict.runs + tuple(run for runs in further for run in runs))
+    verdict = document.by_added(*chosen) if chosen else document.by_bundled(identity)
+    return replace(verdict, runs=verdict.runs + tuple(run for found in further for run in document.runs(*found)))
 
 
-def _by_added(document: bytes, configurations: Iterable[Configuration]) -> Verdict | None:
-    for configuration in configurations:
-        scenario = _scenario(document, configuration)
-        if scenario is not None:
-            return Verdict(configuration.name, scenario.name, _runs(document, configuration, scenario))
-    return None
+class _Document:
+    """A document that is being judged, and the time that is left for it."""
 
+    def __init__(self, data: bytes) -> None:
+        xml.parse(data)  # refuses what Saxon had better not see; but Saxon sees comments, as it does elsewhere
+        self._text = without_declaration(data).encode()
+        self._until = time.monotonic() + limits.SECONDS
 
-def _single(document: bytes, configuration: Configuration) -> tuple[Configuration, Scenario] | None:
-    """A single stylesheet, if it takes the document."""
-    if configuration.kind != "schematron":
+    def choice(self, configurations: Iterable[Configuration]) -> tuple[Configuration, Scenario] | None:
+        """The first configuration that has a scenario for the document, and its first one that takes it."""
+        for configuration in configurations:
+            matches = [(it.match, dict(it.namespaces)) for it in configuration.scenarios]
+            first = self._ask("match", scenarios=matches)["first"]
+            if first is not None:
+                return configuration, configuration.scenarios[first]
         return None
-    scenario = _scenario(document, configuration)
-    return (configuration, scenario) if scenario else None
 
+    def by_added(self, configuration: Configuration, scenario: Scenario) -> Verdict:
+        """What a configuration says that was added."""
+        return Verdict(configuration.name, scenario.name, self.runs(configuration, scenario))
 
-def _scenario(document: bytes, configuration: Configuration) -> Scenario | None:
-    """The first scenario that takes the document."""
-    matches = [(it.match, dict(it.namespaces)) for it in configuration.scenarios]
-    first = child.ask("match", document, scenarios=matches)["first"]
-    return None if first is None else configuration.scenarios[first]
+    def by_bundled(self, identity: Identity) -> Verdict:
+        """What the bundled artefacts say; of what they have none for, that they have none."""
+        there, scenario = bundled.configuration(), bundled.scenario(identity)
+        if there is None or scenario is None:
+            return Verdict("", "", _not_run(identity.layers, "missing"))
+        runs = self.runs(there, scenario)
+        judged = {run.layer for run in runs}
+        if "profile" in judged:
+            judged |= _IN_PROFILE
+        others = [layer for layer in identity.layers if layer not in judged]
+        return Verdict(there.name, scenario.name, runs + _not_run(others, "missing"))
 
+    def runs(self, configuration: Configuration, scenario: Scenario) -> tuple[Run, ...]:
+        """What the artefacts of a scenario say, one by one."""
+        return tuple(self._run(configuration, scenario, resource) for resource in scenario.resources)
 
-def _by_bundled(document: bytes, identity: Identity) -> Verdict:
-    """What the bundled artefacts say; of what they have none for, that they have none."""
-    there, scenario = bundled.configuration(), bundled.scenario(identity)
-    if there is None or scenario is None:
-        return Verdict("", "", _not_run(identity.layers, "missing"))
-    runs = _runs(document, there, scenario)
-    judged = {run.layer for run in runs}
-    if "profile" in judged:
-        judged |= _IN_PROFILE
-    others = [layer for layer in identity.layers if layer not in judged]
-    return Verdict(there.name, scenario.name, runs + _not_run(others, "missing"))
+    def _run(self, configuration: Configuration, scenario: Scenario, resource: Resource) -> Run:
+        told = (resource.layer, resource.title, resource.version, resource.sha256)
+        try:
+            answer = self._judged(configuration, resource)
+        except Failed as error:
+            return Run(*told, executed=False, reason=error.reason, detail=error.detail, rules=resource.rules)
+        reports = tuple(report(plain, scenario.levels) for plain in answer["reports"])
+        return Run(*told, rules=resource.rules, reports=reports)
+
+    def _judged(self, configuration: Configuration, resource: Resource) -> dict[str, Any]:
+        # What was compiled is used again for the same edition: a file may include others that change with it.
+        told = {"path": str(configuration.folder / resource.path), "edition": configuration.sha256 or resource.sha256}
+        if resource.layer == "schema":
+            return self._ask("schema", folder=str(configuration.folder), **told)
+        if saxon_version() is None:
+            raise Failed("engine")
+        return self._ask("run", reads=resource.reads, **told)
+
+    def _ask(self, work: str, **told: Any) -> dict[str, Any]:
+        return child.ask(work, self._text, self._until - time.monotonic(), **told)
 
 
 def _not_run(layers: Iterable[str], reason: str, detail: str = "") -> tuple[Run, ...]:
     """The layers without an artefact; XML schemas are no matter of this, everybody has the official ones."""
     return tuple(Run(layer, executed=False, reason=reason, detail=detail) for layer in layers if layer != "schema")
-
-
-def _runs(document: bytes, configuration: Configuration, scenario: Scenario) -> tuple[Run, ...]:
-    return tuple(_run(document, configuration, scenario, resource) for resource in scenario.resources)
-
-
-def _run(document: bytes, configuration: Configuration, scenario: Scenario, resource: Resource) -> Run:
-    """Run one artefact."""
-    told = (resource.layer, resource.title, resource.version, resource.sha256)
-    try:
-        answer = _asked(document, configuration, resource)
-    except Failed as error:
-        return Run(*told, executed=False, reason=error.reason, detail=error.detail, rules=resource.rules)
-    reports = tuple(report(plain, scenario.levels) for plain in answer["reports"])
-    return Run(*told, rules=resource.rules, reports=reports)
-
-
-def _asked(document: bytes, configuration: Configuration, resource: Resource) -> dict[str, Any]:
-    # What was compiled is used again for the same edition: a file may include others that change with it.
-    told = {"path": str(configuration.folder / resource.path), "edition": configuration.sha256 or resource.sha256}
-    if resource.layer == "schema":
-        return child.ask("schema", document, folder=str(configuration.folder), **told)
-    if saxon_version() is None:
-        raise Failed("engine")
-    return child.ask("run", document, reads=resource.reads, **told)

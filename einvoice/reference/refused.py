@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from einvoice.errors import EinvoiceError
 
-_SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
+SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
     "not_read": {
         "de": "Die Datei {file} lässt sich nicht lesen: {reason}.",
         "en": "The file {file} cannot be read: {reason}.",
@@ -114,6 +114,7 @@ _SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "en": "The XSLT processor is missing or too old: pip install 'einvoice-toolkit[reference]'.",
     },
 }
+"""By cause and language, with placeholders for the values of a `ConfigurationRefused`."""
 
 
 class ConfigurationRefused(EinvoiceError):  # noqa: N818 (says what happened)
@@ -131,7 +132,7 @@ class ConfigurationRefused(EinvoiceError):  # noqa: N818 (says what happened)
 
     def message(self, lang: str = "de") -> str:
         """Why, in a sentence."""
-        return _SENTENCES[self.cause][lang].format(**self.values)
+        return SENTENCES[self.cause][lang].format(**self.values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), self.cause, **self.values), ()

@@ -94,7 +94,7 @@ def stylesheet(path: Path, folder: Path) -> tuple[Facts, bool]:
     """
     reads = check_stylesheet(path, folder)
     told = facts(path)
-    if not told.rules:
+    if not told.rules and not reads:  # else they are in what it includes
         raise ConfigurationRefused("no_rules", file=path.name)
     return told, reads
 

@@ -4,38 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from einvoice.reference.configuration import BUNDLED
 from einvoice.result import Severity
-
-REASONS: Final[Mapping[str, Mapping[str, str]]] = {
-    "missing": {
-        "de": "Für diese Schicht ist kein amtliches Artefakt eingerichtet (einvoice rules add).",
-        "en": "No official artefact is installed for this layer (einvoice rules add).",
-    },
-    "engine": {
-        "de": "Der XSLT-Prozessor fehlt oder ist zu alt: pip install 'einvoice-toolkit[reference]'.",
-        "en": "The XSLT processor is missing or too old: pip install 'einvoice-toolkit[reference]'.",
-    },
-    "stopped": {
-        "de": "Das Artefakt hat abgebrochen: {detail}",
-        "en": "The artefact stopped: {detail}",
-    },
-    "time": {
-        "de": "Das Artefakt wurde nicht rechtzeitig fertig.",
-        "en": "The artefact did not finish in time.",
-    },
-    "died": {
-        "de": "Das Artefakt hat den Prozess, in dem es lief, zu Fall gebracht, vielleicht aus Mangel an Speicher.",
-        "en": "The artefact brought down the process that it ran in, perhaps for want of memory.",
-    },
-    "artefact": {
-        "de": "Das Artefakt lässt sich nicht laden: {detail}",
-        "en": "The artefact cannot be loaded: {detail}",
-    },
-}
-"""Why something was not executed, by code and language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +41,8 @@ class Run:
         version: its release, as far as it says one.
         sha256: of its file, in hexadecimal digits.
         executed: whether it ran to its end. What stopped half-way has said nothing, least of all that all is well.
-        reason: why it was not executed, a key of `REASONS`; "" if it was.
+        reason: why it was not executed, the last word of a code of the catalog, such as "stopped" of REFERENCE-STOPPED;
+            "" if it was.
         detail: what the engine said about it, English, "" for nothing.
         rules: how many asserts and reports it has; 0 for an XML schema.
         reports: what it found, in its own order; of each code no more than 100.
@@ -90,9 +63,10 @@ class Run:
         """The codes of the rules that were broken."""
         return frozenset(report.code for report in self.reports)
 
-    def why(self, lang: str) -> str:
-        """Why it was not executed, in a sentence; "" if it was."""
-        return REASONS[self.reason][lang].format(detail=self.detail) if self.reason else ""
+    @property
+    def trouble(self) -> str:
+        """The code of the catalog for why it was not executed; "" if it was."""
+        return trouble(self.reason) if self.reason else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +92,11 @@ class Verdict:
     def complete(self) -> bool:
         """Whether there is something, and all of it ran to its end."""
         return bool(self.runs) and all(run.executed for run in self.runs)
+
+
+def trouble(reason: str) -> str:
+    """The code of the catalog for why an artefact was not executed."""
+    return f"REFERENCE-{reason.upper()}"
 
 
 def report(plain: Mapping[str, Any], levels: Mapping[str, Severity]) -> Report:

@@ -14,6 +14,7 @@ from einvoice.rulebook.releases import Release, between
 
 Judge: TypeAlias = Callable[[Release], tuple[Finding, ...]]
 Key: TypeAlias = tuple[str, str, str]
+Side: TypeAlias = Literal["declared", "current"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +24,11 @@ class Difference:
     Attributes:
         finding: the finding; it is among those of the result only if `only_in` is "declared".
         only_in: "declared" (the rules that judged the invoice) or "current" (those of today).
-        changed_in: the release from which on it is as it is today.
+        changed_in: the release from which on it is as it is in the newer one of the two.
     """
 
     finding: Finding
-    only_in: Literal["declared", "current"]
+    only_in: Side
     changed_in: Release
 
     @property
@@ -52,12 +53,16 @@ class Difference:
 
 
 def compare(judge: Judge, declared: Release, current: Release) -> tuple[Difference, ...]:
-    """What `judge` finds by one of two releases of a rule set and not by the other, an older one and a newer one.
+    """What `judge` finds by one of two releases of a rule set and not by the other; ``declared`` may be announced.
 
     Releases between the two are asked where there is a difference, to find out which one made it. The same rule at the
     same place is a difference too if its severity is another one.
     """
+    sides: tuple[Side, Side] = ("declared", "current")
     steps = (declared, *between(declared, current))
+    if current not in steps:
+        sides = ("current", "declared")
+        steps = (current, *between(current, declared))
 
     @cache
     def found(step: int) -> dict[Key, Finding]:
@@ -66,12 +71,12 @@ def compare(judge: Judge, declared: Release, current: Release) -> tuple[Differen
     first, last = found(0), found(len(steps) - 1)
 
     def changed(key: Key) -> Release:
-        today = key in last
-        return steps[bisect_left(range(len(steps)), True, key=lambda step: (key in found(step)) is today)]
+        at_last = key in last
+        return steps[bisect_left(range(len(steps)), True, key=lambda step: (key in found(step)) is at_last)]
 
-    gone = [Difference(first[key], "declared", changed(key)) for key in first if key not in last]
-    new = [Difference(last[key], "current", changed(key)) for key in last if key not in first]
-    return (*gone, *new)
+    gone = [Difference(first[key], sides[0], changed(key)) for key in first if key not in last]
+    come = [Difference(last[key], sides[1], changed(key)) for key in last if key not in first]
+    return (*gone, *come)
 
 
 def _key(finding: Finding) -> Key:

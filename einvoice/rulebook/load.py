@@ -173,7 +173,7 @@ class Definition:
         parts = [("", self.data), ("codes", self.member)]
         parts += [(f"{prefix}.{own}".lstrip("."), part[own]) for prefix, part in parts if own in part]
         own_wordings = [it for it in self.data.get("earlier", ()) if self.code in it.get("codes", [self.code])]
-        wordings = [it for it in own_wordings if self.ruleset.has("", it["until"], version)]
+        wordings = [it for it in own_wordings if _is_about(it, own) and self.ruleset.has("", it["until"], version)]
         if wordings:
             earlier = min(wordings, key=lambda wording: self.ruleset.place_of(wording["until"]))
             parts += [("earlier", earlier)] + ([(f"earlier.{own}", earlier[own])] if own in earlier else [])
@@ -184,6 +184,11 @@ class Definition:
         if known and known.get("syntax", syntax) == syntax and self.ruleset.has("", known["until"], version):
             return known["code"]
         return self.code
+
+
+def _is_about(wording: Mapping[str, Any], syntax: str) -> bool:
+    """Whether an older wording holds in a syntax: one that has words for the other syntax alone does not."""
+    return syntax in wording or wording.keys() - {"until", "codes"} not in ({"ubl"}, {"cii"})
 
 
 def read_definitions(folder: Path, ruleset: RuleSet) -> list[Definition]:

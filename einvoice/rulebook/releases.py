@@ -3,6 +3,9 @@
 A name is that of the specification, ``xrechnung-2.0.1``, and means the last release of the rules for it; a single
 release is named after it, ``xrechnung-3.0.2-2.4.0``. ``en16931-1.3.12`` is EN 16931 alone. Each release of XRechnung
 brings the release of EN 16931 that it was published with (``rules/*/ruleset.toml``).
+
+A release that is published, and not in force yet, is announced: it can be asked for by its name, or by a day on which
+it will be in force; nothing is judged by it unasked.
 """
 
 from __future__ import annotations
@@ -47,8 +50,8 @@ class Release(NamedTuple):
     def versions(self) -> tuple[tuple[str, str], ...]:
         """The release of each rule set, as ``RuleBook.program`` takes them; none where it is the newest."""
         if self.ruleset == CORE:
-            return ((CORE, self.version),) if self != newest(CORE) else ()
-        return ((CORE, self.core), (NATIONAL, self.version)) if self != newest(NATIONAL) else ()
+            return ((CORE, self.version),) if self != releases(CORE)[-1] else ()
+        return ((CORE, self.core), (NATIONAL, self.version)) if self != releases(NATIONAL)[-1] else ()
 
     @property
     def family(self) -> str:
@@ -56,17 +59,14 @@ class Release(NamedTuple):
         return f"{self.ruleset}-{self.specification.rpartition('.')[0]}".rstrip("-")
 
 
-@functools.cache
 def releases(ruleset: str = NATIONAL) -> tuple[Release, ...]:
-    """All releases of a rule set, the oldest first."""
-    known = _ruleset(ruleset)
-    last = {version.specification: version.name for version in known.versions}
-    return tuple(_release(known, version, last[version.specification] == version.name) for version in known.versions)
+    """All releases of a rule set, the oldest first, those that are announced last."""
+    return _releases(ruleset, _today(ruleset))
 
 
 def newest(ruleset: str = NATIONAL) -> Release:
-    """The newest release of a rule set that is part of this version of einvoice."""
-    return releases(ruleset)[-1]
+    """The newest release of a rule set that is in force."""
+    return [release for release in releases(ruleset) if release.valid_from <= _today(ruleset)][-1]
 
 
 def names() -> tuple[str, ...]:
@@ -105,8 +105,13 @@ def as_of(day: datetime.date, ruleset: str = NATIONAL) -> Release:
 
 
 def declared(family: str) -> Release | None:
-    """The last release for a family of specifications, such as ``xrechnung-2.0``; None where there is none."""
-    return next((release for release in reversed(releases()) if release.family == family), None)
+    """The last release for a family of specifications, such as ``xrechnung-2.0``; None where there is none.
+
+    It is an announced one only where the family has no other.
+    """
+    of_family = [release for release in releases() if release.family == family]
+    in_force = [release for release in of_family if release.valid_from <= _today(NATIONAL)]
+    return next(reversed(in_force or of_family), None)
 
 
 def between(old: Release, new: Release) -> tuple[Release, ...]:
@@ -125,6 +130,23 @@ def _ruleset(name: str) -> RuleSet:
     return read_ruleset(rules_folder() / name)
 
 
+def _today(ruleset: str) -> str:
+    """Today, ISO 8601; where the clock is wrong, no earlier than the last publication that is known of."""
+    return max(datetime.date.today().isoformat(), *(version.date for version in _ruleset(ruleset).versions))
+
+
+@functools.cache
+def _releases(ruleset: str, today: str) -> tuple[Release, ...]:
+    known = _ruleset(ruleset)
+    announced_first = sorted(known.versions, key=lambda version: _valid_from(version) <= today)
+    last = {version.specification: version.name for version in announced_first}
+    return tuple(_release(known, version, last[version.specification] == version.name) for version in known.versions)
+
+
+def _valid_from(version: Version) -> str:
+    return version.valid_from or version.date
+
+
 def title(ruleset: str) -> Mapping[str, str]:
     """What a rule set is called, by language."""
     return _ruleset(ruleset).title
@@ -139,5 +161,5 @@ def _release(ruleset: RuleSet, version: Version, is_last: bool) -> Release:
         version.specification,
         version.en16931 or version.name,
         version.date,
-        version.valid_from or version.date,
+        _valid_from(version),
     )

@@ -6,6 +6,7 @@ import html.parser
 import io
 import json
 import pickle
+import re
 from decimal import Decimal
 
 import pandas as pd
@@ -15,6 +16,7 @@ from corpora import UBL, numbered, planted, with_fault
 import einvoice
 from einvoice.bulk import ResultSet
 from einvoice.bulk.accepted import read
+from einvoice.result.words import NUMBERS
 
 HOSTILE = "<script>alert(1)</script>&quot;\"'"
 FILES, CODES = planted(30)
@@ -111,7 +113,7 @@ def test_a_row_for_each_file(results):
     assert dict(frame.verdict.value_counts()) == results.verdicts
     assert {name: str(kind) for name, kind in frame.dtypes.items() if str(kind) != "str"} == {
         "date": "datetime64[s]",
-        **dict.fromkeys(("currency", "syntax", "profile", "version", "verdict"), "category"),
+        **dict.fromkeys(("currency", "syntax", "profile", "version", "ruleset", "verdict"), "category"),
         **dict.fromkeys(("net", "vat", "gross"), "object"),
         **dict.fromkeys(("errors", "warnings", "information"), "Int64"),
     }
@@ -135,14 +137,41 @@ def test_tables_of_nothing_have_their_types():
     assert empty._repr_html_()
 
 
-def test_csv_that_a_german_excel_opens(results, tmp_path):
-    results.to_csv(tmp_path / "a.csv", sep=";", encoding="utf-8-sig", lang="de")
-    data = (tmp_path / "a.csv").read_bytes()
-    assert data.startswith(b"\xef\xbb\xbf")
-    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), delimiter=";"))
-    assert [row["code"] for row in rows] == list(CODES.values())
-    sums = next(row for row in rows if row["code"] == "BR-CO-10")
-    assert (sums["expected"], sums["actual"], sums["difference"]) == ("368,99", "369,00", "0,01")
+def german_excel(data):
+    """The rows of a CSV as Excel opens it where Windows is German: what looks like a number there is one."""
+    text = data.decode("utf-8") if data.startswith(b"\xef\xbb\xbf") else data.decode("cp1252")
+    rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=";", strict=True))
+    number = re.compile(r"-?\d+(,\d+)?")
+    for row in rows:
+        assert None not in row  # no cell too many, as a separator in a text would make it
+        for name, cell in row.items():
+            assert not cell.startswith(("=", "+", "@"))
+            row[name] = Decimal(cell.replace(",", ".")) if number.fullmatch(cell) else cell
+    return rows
+
+
+def test_csv_that_a_german_excel_opens(tmp_path):
+    awkward = 'Müller; "Söhne"\r\n=1+1 €'
+    data = UBL.replace(b"Lindenhof Gartenbau GmbH", awkward.replace("\r", "&#13;").encode())
+    results = here(FILES | {"Größe;2.xml": with_fault("BR-CO-10", data)})
+    results.to_csv(tmp_path / "files.csv", "files", sep=";", encoding="utf-8-sig")
+    frame = results.to_frame("files")
+    rows = german_excel((tmp_path / "files.csv").read_bytes())
+    assert (rows[-1]["file"], rows[-1]["seller"]) == ("Größe;2.xml", results[-1].seller)
+    assert awkward.split()[1] in results[-1].seller
+    for name in ("file", "seller", "buyer", "number", "verdict"):
+        assert [row[name] for row in rows] == list(frame[name])
+    for name in ("net", "vat", "gross", "errors"):
+        assert [row[name] for row in rows] == [number if pd.notna(number) else "" for number in frame[name].to_list()]
+        assert isinstance(rows[-1][name], Decimal)
+    results.to_csv(tmp_path / "findings.csv", sep=";", encoding="utf-8-sig", lang="de")
+    found = german_excel((tmp_path / "findings.csv").read_bytes())
+    assert [row["code"] for row in found] == [*CODES.values(), "BR-CO-10"]
+    assert [found[-1][name] for name in NUMBERS] == [Decimal("368.99"), Decimal("369.00"), Decimal("0.01")]
+    assert [row["title"] for row in found] == list(results.to_frame(lang="de").title)
+
+
+def test_csv_for_programs_has_points_and_any_separator(results, tmp_path):
     results.to_csv(tmp_path / "b.csv", "files", sep="\t", encoding="cp1252")
     (first, *_) = csv.DictReader(io.StringIO((tmp_path / "b.csv").read_text("cp1252"), newline=""), delimiter="\t")
     assert first["gross"] == "415.33"
@@ -176,9 +205,21 @@ def test_parquet_keeps_numbers_exact(results, tmp_path):
         some.to_parquet(tmp_path / f"{number}f.parquet")
     files = pd.read_parquet(tmp_path / "0.parquet")
     assert set(files[files.verdict == "valid"].net) == {Decimal("359.00"), Decimal("250.00")}
+    assert pd.read_parquet(tmp_path / "1.parquet").gross.isna().all()
     findings = pd.read_parquet(tmp_path / "0f.parquet")
     assert list(findings.code) == list(CODES.values())
     assert "368.99" in set(findings.expected)
+
+
+def test_parquet_keeps_the_types(results, tmp_path):
+    pytest.importorskip("pyarrow")
+    elsewhere = {"files": {"date": "datetime64[ms]"}, "findings": dict.fromkeys(NUMBERS, "str")}
+    for which, others in elsewhere.items():
+        results.to_parquet(tmp_path / "a.parquet", which)
+        frame, again = results.to_frame(which), pd.read_parquet(tmp_path / "a.parquet")
+        pd.testing.assert_frame_equal(again.drop(columns=list(others)), frame.drop(columns=list(others)))
+        assert {name: str(again[name].dtype) for name in others} == others
+    assert results.to_frame().column.isna().any()  # a whole number that is missing makes no float of the others
 
 
 # ---------------------------------------------------------------- text and pages

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import einvoice
 from einvoice.bulk import ResultSet, journal
+from einvoice.bulk.record import decode
 
 FILES = planted(12)[0]
 
@@ -63,6 +64,31 @@ def test_an_interrupt_waits_for_what_others_have_begun():
     assert not part.complete
     assert 64 <= len(part) <= 192
     assert [file.file for file in part] == list(files)[: len(part)]
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+def test_an_interrupt_while_results_are_kept_comes_after_that(threads, monkeypatch):
+    monkeypatch.setattr("einvoice.bulk.crew.BATCH_FILES", 1)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    kept = []
+
+    def keep(self, rows):
+        if not kept:
+            signal.raise_signal(signal.SIGINT)
+        kept.extend(rows)
+
+    monkeypatch.setattr("einvoice.bulk.run._Run._keep", keep)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            hands = {"executor": pool} if threads else {"workers": 0}
+            part = einvoice.validate_many(FILES, progress=False, **hands)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert not part.complete
+    monkeypatch.undo()
+    assert kept
+    assert [decode(row.line) for row in kept] == list(here(FILES))[: len(kept)]
 
 
 def test_what_is_done_is_not_judged_again(tmp_path, judged):
@@ -137,40 +163,64 @@ def test_results_by_other_rules_or_of_something_else_are_left_alone(tmp_path):
 
 
 SCRIPT = """
-import sys
+import hashlib, sys
 import einvoice
-if __name__ == "__main__":
+from einvoice.bulk import worker
+
+judge_one = worker.validate
+
+def noted(data, **options):
+    with open(sys.argv[3], "ab", 0) as log:
+        log.write(hashlib.sha256(data).hexdigest().encode() + b"\\n")
+    return judge_one(data, **options)
+
+worker.validate = noted  # in each worker, too: it imports this script
+
+def run(**hands):
     print("begin", flush=True)
-    results = einvoice.validate_many(sys.argv[1], workers=2, resume=sys.argv[2])
-    print(results.complete, len(results))
+    results = einvoice.validate_many(sys.argv[1], resume=sys.argv[2], progress=False, **hands)
+    print(results.complete, len(results), flush=True)
+
+if __name__ == "__main__":
+    if sys.argv[4] == "processes":
+        run(workers=2)
+    else:
+        from distributed import Client, LocalCluster
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+            run(client=Client(cluster))
 """
 
 
 @pytest.mark.slow
-def test_ctrl_c_at_half_and_on_again(tmp_path):
-    files = planted(3000)[0]
+@pytest.mark.parametrize(("how", "interrupt"), [("processes", os.killpg), ("dask", os.kill)])
+def test_interrupted_at_half_no_file_is_judged_twice_and_none_is_lost(tmp_path, how, interrupt):
+    """A terminal interrupts all processes, a notebook's button likewise; those of a cluster are elsewhere."""
+    if how == "dask":
+        pytest.importorskip("distributed")
+    files = planted(2000)[0]
     folder = in_folder(tmp_path / "files", files)
     (tmp_path / "run.py").write_text(SCRIPT)
-    notes = tmp_path / "notes.jsonl"
-    command = [sys.executable, str(tmp_path / "run.py"), str(folder), str(notes)]
+    notes, log = tmp_path / "notes.jsonl", tmp_path / "log"
+    command = [sys.executable, *map(str, (tmp_path / "run.py", folder, notes, log)), how]
     # Whoever runs the tests in the background has this signal ignored, and passes that on.
     listening = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=listening)
-    deadline = time.monotonic() + 60
-    while not notes.exists() or notes.read_bytes().count(b"\n") < 150:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    os.killpg(run.pid, signal.SIGINT)  # as a terminal does, to all of them
-    said = run.communicate(timeout=60)[0].split()
+    options = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True, "preexec_fn": listening}
+    with subprocess.Popen(command, **options) as run:
+        deadline = time.monotonic() + 120
+        while not notes.exists() or notes.read_bytes().count(b"\n") < 1000:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        interrupt(run.pid, signal.SIGINT)
+        said = run.communicate(timeout=60)[0].split()
     assert run.returncode == 0
     assert said[:2] == ["begin", "False"]
-    part = ResultSet.load(notes)
-    settled = [file for file in part if file.sha256]
-    assert 149 <= len(settled) <= int(said[2]) < 3000
+    assert 999 <= len(ResultSet.load(notes)) == int(said[2]) < 2000
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout.split() == ["begin", "True", "3000"]
+    assert done.stdout.split() == ["begin", "True", "2000"]
+    contents = [journal.sha256(data) for data in files.values()]
+    assert len(set(contents)) == 2000
+    assert sorted(log.read_text().split()) == sorted(contents)
     whole = ResultSet.load(notes)
-    assert [file.file for file in whole] == sorted(files)
     assert whole.complete
     assert list(whole) == list(here(folder))
 

@@ -1,6 +1,7 @@
 """Many files: whatever they come in, the same verdicts, in order, and nothing raised about a file."""
 
 import io
+import logging
 import os
 import sys
 import tarfile
@@ -16,7 +17,7 @@ from corpora import CII, FAULTS, UBL, in_folder, numbered, planted, with_fault
 
 import einvoice
 from einvoice.bulk import crew
-from einvoice.bulk.record import MOST_FINDINGS, VERDICTS
+from einvoice.bulk.record import MOST_FINDINGS, VERDICTS, decode
 from einvoice.bulk.worker import Options
 
 FILES, CODES = planted(150)
@@ -335,6 +336,48 @@ def test_an_executor_of_processes_that_the_caller_has_judges():
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         rows = [row for rows in crew.Hired(pool, 1, Options()).rows(items) for row in rows]
         assert [row.verdict for row in rows] == ["valid"]
+
+
+@pytest.mark.slow
+def test_a_worker_of_somebody_else_that_dies_costs_files_their_verdict_and_nothing_is_lost():
+    items = [crew.Item(str(number), UBL) for number in range(400)]
+    items[100] = crew.Item("100", Deadly("deadly.xml"))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        rows = [row for rows in crew.Hired(pool, 1, Options()).rows(items) for row in rows]
+    told = [decode(row.line) for row in rows]
+    assert [file.file for file in told] == [item.name for item in items]
+    assert {file.verdict for file in told[:64]} == {"valid"}
+    assert {file.verdict for file in told[64:]} == {"unreadable"}  # such an executor is broken for good
+    assert {file.findings[0].code for file in told[64:]} == {"FILE-WORKER"}
+    assert not any(row.settled for row in rows[64:])  # to be judged when the run is resumed
+
+
+@pytest.mark.slow
+def test_where_a_worker_of_dask_dies_only_its_file_has_no_verdict():
+    distributed = pytest.importorskip("distributed")
+    import dask
+
+    items = [crew.Item(str(number), UBL) for number in range(200)]
+    items[100] = crew.Item("100", Deadly("deadly.xml"))
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        hands = crew.crew(None, client, None, Options())
+        told = [decode(row.line) for rows in hands.rows(items) for row in rows]
+    assert [file.file for file in told] == [item.name for item in items]
+    assert [file.file for file in told if not file.is_valid] == ["100"]
+    assert told[100].findings[0].code == "FILE-WORKER"
+
+
+def test_an_executor_that_is_shut_down_is_refused():
+    with ThreadPoolExecutor(1) as threads:
+        pass
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        einvoice.validate_many(FILES, executor=threads, progress=False)
 
 
 def test_no_more_is_under_way_than_the_bound():

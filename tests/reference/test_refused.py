@@ -9,7 +9,7 @@ import pytest
 
 from einvoice.cli import main
 from einvoice.reference import ConfigurationRefused, archive, configurations
-from einvoice.reference.refused import _SENTENCES
+from einvoice.reference.refused import SENTENCES
 
 from .made import CBC, UBL, files, packed, rule, scenario, scenarios, schema, stylesheet
 
@@ -286,7 +286,7 @@ def test_every_refusal_travels_and_speaks_both_languages():
     values = dict.fromkeys(
         ("file", "folder", "reason", "limit", "path", "element", "what", "level", "scenario", "name"), "–"
     )
-    for cause, sentences in _SENTENCES.items():
+    for cause, sentences in SENTENCES.items():
         error = pickle.loads(pickle.dumps(ConfigurationRefused(cause, **values)))
         assert (error.cause, str(error)) == (cause, error.message("en"))
         assert sentences.keys() == {"de", "en"}

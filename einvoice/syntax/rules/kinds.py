@@ -220,4 +220,11 @@ def said(rule: SyntaxRule, node: Any) -> str:
 
 
 def _codes(rule: SyntaxRule) -> frozenset[str]:
-    return codes(rule.argument, rule.release, rule.syntax)
+    return _list(rule.argument, rule.release, rule.syntax)
+
+
+@functools.cache
+def _list(argument: str, release: str | None, syntax: str) -> frozenset[str]:
+    """The codes of a list in a release, without those that are left out of it (``countries -1A``)."""
+    name, *left_out = argument.split(" -")
+    return codes(name, release, syntax).difference(left_out)
