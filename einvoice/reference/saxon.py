@@ -1,7 +1,8 @@
 """Saxon at work, in the worker process: stylesheets compiled once, shut off from the network, and from files.
 
 A stylesheet that is a single file gets its text, and may read nothing at all. One that needs files beside its own may
-read files, but not the network; `einvoice.reference.confined` has seen to it that these are files of its folder.
+read files, but not the network; `einvoice.reference.confined` has seen to it that these are files of its folder. No XML
+that Saxon parses, wherever it comes from, may have a DOCTYPE: its entities would be had from anywhere.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from einvoice.reference.text import without_declaration
 
 _FEATURE: Final = "http://saxon.sf.net/feature/"
 _XSL: Final = "http://www.w3.org/1999/XSL/Transform"
+_NO_DOCTYPE: Final = "http%3A//apache.org/xml/features/disallow-doctype-decl"
 _KNOWN: Final = {"xs": "http://www.w3.org/2001/XMLSchema", "fn": "http://www.w3.org/2005/xpath-functions"}
 """Prefixes that an XPath need not declare."""
 
@@ -112,6 +114,7 @@ def _processor(protocols: str) -> Any:
     processor = saxonche.PySaxonProcessor(license=False)
     processor.set_configuration_property(f"{_FEATURE}allow-external-functions", "false")
     processor.set_configuration_property(f"{_FEATURE}allowedProtocols", protocols)
+    processor.set_configuration_property(f"{_FEATURE}parserFeature?uri={_NO_DOCTYPE}", "true")
     return processor
 
 

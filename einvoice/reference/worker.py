@@ -20,7 +20,7 @@ from einvoice.reference.child import Failed
 _DETAIL: Final = 300
 """So many characters of an engine's message are told."""
 
-_FILE: Final = re.compile(r"\s+of\s+file:\S*?(?=:?(\s|$))")
+_FILE: Final = re.compile(r"\s+(of|systemId:)\s+file:\S*?(?=[:;]?(\s|$))")
 """Which of the user's folders it was is no part of the message."""
 
 _TASKS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {

@@ -112,6 +112,30 @@ def test_nothing_is_read_from_files(expression, ran):
     assert "root:" not in run.detail
 
 
+@pytest.mark.parametrize("reads", [False, True])
+@pytest.mark.parametrize("uri", ["http://{host}/x", "file:///etc/hostname"])
+def test_no_entity_is_read(uri, reads, ran):
+    """Not even where a stylesheet may read files: it parses a text, or a file of its own, that names others."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        entity = uri.format(host=f"127.0.0.1:{server.getsockname()[1]}")
+        text = f"&lt;!DOCTYPE x [&lt;!ENTITY e SYSTEM ''{entity}''>]>&lt;x>&amp;e;&lt;/x>"
+        run = ran(value("exists(document(''))") if reads else "", value(f"parse-xml('{text}')"))
+        assert (run.executed, run.reason) == (False, "stopped")
+        assert "DOCTYPE is disallowed" in run.detail
+        assert "file:" not in run.detail
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+def test_a_file_of_its_own_with_entities_is_not_read(added, invoice, judged):
+    rules = stylesheet(rule("A", value("document('codes.xml')")))
+    codes = b'<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/hostname">]><a>&e;</a>'
+    added(packed(files(others={"xsl/de.xsl": rules, "xsl/codes.xml": codes})))
+    run = judged(invoice).runs[2]
+    assert (run.executed, run.reason) == (False, "stopped")
+
+
 def test_the_environment_is_not_told(added, invoice, judged, monkeypatch, fresh):
     monkeypatch.setenv("EINVOICE_KEY_1", "secret")
     told = value("environment-variable('EINVOICE_KEY_1'), available-environment-variables()")
