@@ -103,8 +103,10 @@ def _hide_summary(answer: dict[str, Any], job: Message) -> None:
 
 
 def _locate_rules(answer: dict[str, Any], job: Message) -> None:
-    differences = answer.get("validation_details", {}).get("compatibility", {}).get("differences", ())
-    locate_rules((*answer["errors"], *answer["warnings"], *differences), job.head.get("base"))
+    details = answer.get("validation_details", {})
+    differences = details.get("compatibility", {}).get("differences", ())
+    told = [finding for name in _ONE_SIDED for finding in details.get("reference", {}).get(name, ())]
+    locate_rules((*answer["errors"], *answer["warnings"], *differences, *told), job.head.get("base"))
 
 
 def locate_rules(told: Iterable[dict[str, Any]], base: str | None) -> None:
@@ -167,6 +169,9 @@ def to_json(answer: object) -> bytes:
     """Return an answer as JSON."""
     return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
 
+
+_ONE_SIDED = ("only_native", "only_reference")
+"""Where an answer tells the findings that our rules and the official artefacts do not share."""
 
 _WRONG_DRAFT = {
     "de": {"title": "Kein gültiger Entwurf", "detail": "Falsche Stellen im Entwurf: {count}. Sie stehen in errors."},

@@ -16,7 +16,7 @@ def routes(services: Services) -> APIRouter:
     router = APIRouter()
     workers, metrics = services.workers, services.metrics
 
-    @router.get("/healthz", response_model=Health, responses={200: _shown({"status": "ok"})})
+    @router.get("/healthz", response_model=Health, responses={200: _shown(alive={"status": "ok"})})
     async def health() -> Response:
         """Say that the process is alive."""
         return JSONResponse({"status": "ok"}, headers=NO_STORE)
@@ -25,8 +25,8 @@ def routes(services: Services) -> APIRouter:
         "/readyz",
         response_model=Readiness,
         responses={
-            200: _shown(_readiness(True, True), _readiness(True, False)),
-            503: {"model": Readiness, **_shown(_readiness(False, True))},
+            200: _shown(ready=_readiness(True, True), degraded=_readiness(True, False)),
+            503: {"model": Readiness, **_shown(not_ready=_readiness(False, True))},
         },
     )
     async def readiness() -> Response:
@@ -41,7 +41,7 @@ def routes(services: Services) -> APIRouter:
         metrics.watch("artifacts_available", "gauge", "1 while PDFs can be kept.", lambda: services.artifacts.available)
         metrics.watch("upload_bytes_free", "gauge", "Memory left for uploads.", lambda: workers.memory)
 
-        example = _shown("# TYPE einvoice_workers_ready gauge\neinvoice_workers_ready 2\n", media_type="text/plain")
+        example = _shown("text/plain", excerpt="# TYPE einvoice_workers_ready gauge\neinvoice_workers_ready 2\n")
 
         @router.get("/metrics", response_class=PlainTextResponse, responses={200: example})
         async def figures() -> Response:
@@ -56,7 +56,6 @@ def _readiness(workers: bool, artifacts: bool) -> dict[str, Any]:
     return {"status": status, "checks": {"workers": workers, "artifacts": artifacts}}
 
 
-def _shown(*answers: Any, media_type: str = "application/json") -> dict[str, Any]:
-    """What OpenAPI says of answers that are their own examples."""
-    examples = {f"number {number}": {"value": answer} for number, answer in enumerate(answers, start=1)}
-    return {"content": {media_type: {"examples": examples}}}
+def _shown(media_type: str = "application/json", **answers: Any) -> dict[str, Any]:
+    """What OpenAPI says of an answer that has these examples."""
+    return {"content": {media_type: {"examples": {name: {"value": answer} for name, answer in answers.items()}}}}

@@ -128,8 +128,9 @@ function compared(values, lang) {
 
 function place(finding, lang, show) {
   const words = WORDS[lang];
-  const rule = finding.doc_url
-    ? el("a", { href: `catalog/${encodeURIComponent(finding.code)}?lang=${lang}`, target: "_blank", rel: "noopener" }, words.rulePage)
+  const told = (finding.doc_url ?? "").split("/").at(-1); // the page may be of a more general code than the finding
+  const rule = told
+    ? el("a", { href: `catalog/${told}?lang=${lang}`, target: "_blank", rel: "noopener" }, words.rulePage)
     : null;
   return el(
     "div",

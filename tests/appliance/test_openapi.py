@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 
-import httpx
 import pytest
 from served import API, BATCH, DRAFT, GENERATE, UBL, VALIDATE, WRONG
 
@@ -22,7 +21,7 @@ CHECKS = (
 
 @pytest.fixture(scope="module")
 def described(server):
-    return httpx.get(server.base.join("/openapi.json")).json()
+    return server.client.get("/openapi.json").json()
 
 
 def test_every_operation_names_its_problems(described):
@@ -68,9 +67,9 @@ def test_references_lead_somewhere(described):
 
 
 def test_nothing_of_another_address(server):
-    text = httpx.get(server.base.join("/openapi.json")).text
+    text = server.client.get("/openapi.json").text
     assert "jsdelivr" not in text
-    assert "unpkg" not in httpx.get(server.base.join("/docs")).text
+    assert "unpkg" not in server.client.get("/docs").text
 
 
 def test_real_answers_keep_to_it(server):
@@ -171,6 +170,6 @@ def test_examples_are_what_their_names_say(described):
 
 
 def test_the_page_shows_the_examples(server, described):
-    docs = httpx.get(server.base.join("/docs")).text
+    docs = server.client.get("/docs").text
     for _, status, _, name, _ in shown(described):
         assert f"<summary>Example: {status}, {name}</summary>" in docs
