@@ -219,6 +219,47 @@ class Endpoints(_Answer):
     error_catalog: str
 
 
+class RuleSet(_Answer):
+    """A release of rules that the operator can have invoices judged by (EINVOICE_RULESET)."""
+
+    name: str = Field(examples=["xrechnung-3.0.2"])
+    version: str = Field(description="Release of the rules.")
+    specification: str = Field(description="Version of the specification that they judge; empty for EN 16931 alone.")
+    en16931: str = Field(description="Release of the rules of EN 16931 that go with it.")
+    valid_from: str = Field(description="Day from which they count, ISO 8601; empty where that is not known.")
+    announced: bool = Field(description="Whether nothing is judged by them unasked yet.")
+
+
+class Artefacts(_Answer):
+    """A set of official artefacts that is there to judge by."""
+
+    name: str
+    kind: Literal["configuration", "schematron", "bundled"]
+    title: str
+    sha256: str = Field(description="Of the file that was added; empty for what comes with einvoice.")
+    scenarios: list[str]
+
+
+class NativeEngine(_Answer):
+    """The rules of this program."""
+
+    version: str
+
+
+class ReferenceEngine(_Answer):
+    """The official artefacts, run by Saxon."""
+
+    version: str | None = Field(description="Of saxonche; null where it is not installed, and nothing can be run.")
+    configurations: list[Artefacts]
+
+
+class Engines(_Answer):
+    """Who can judge, by the values of the form field `engine`."""
+
+    native: NativeEngine
+    reference: ReferenceEngine
+
+
 class Capabilities(_Answer):
     """What the key entitles to, and what this service can do."""
 
@@ -230,6 +271,8 @@ class Capabilities(_Answer):
     supported_generation_formats: list[str] = Field(examples=[["UBL", "CII", "ZUGFERD"]])
     supported_languages: list[str] = Field(examples=[["de", "en"]])
     supported_validation_modes: list[str] = Field(examples=[["current", "compatibility"]])
+    rule_sets: list[RuleSet]
+    engines: Engines
     endpoints: Endpoints
 
 

@@ -28,6 +28,7 @@ from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.result.catalog import catalog
 from einvoice.result.explorable import Explorable
 from einvoice.rulebook.catalog import CatalogEntry
+from einvoice.rulebook.releases import rule_sets
 from einvoice.syntax.writer import write
 from einvoice.validate import read, validate
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from einvoice.draft import Draft
     from einvoice.draft import schema as draft_schema
     from einvoice.notebook import explore
+    from einvoice.reference import engines
     from einvoice.result.rule_changes import rule_changes
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "convert",
     "draft_schema",
     "embed",
+    "engines",
     "explain_error",
     "explore",
     "extract",
@@ -69,6 +72,7 @@ __all__ = [
     "read",
     "report_pdf",
     "rule_changes",
+    "rule_sets",
     "validate",
     "validate_many",
     "write",
@@ -80,6 +84,7 @@ _LATER = {
     "Draft": ("einvoice.draft", "Draft"),
     "ResultSet": ("einvoice.bulk", "ResultSet"),
     "draft_schema": ("einvoice.draft", "schema"),
+    "engines": ("einvoice.reference", "engines"),
     "explore": ("einvoice.notebook", "explore"),
     "rule_changes": ("einvoice.result.rule_changes", "rule_changes"),
     "validate_many": ("einvoice.bulk", "validate_many"),

