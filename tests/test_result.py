@@ -365,3 +365,13 @@ def test_an_unreadable_document_travels_with_its_texts():
     title, detail = einvoice.explain_error(again, "en")
     assert title == "An element is closed by the wrong name"
     assert "<b>" in detail
+
+
+def test_a_place_is_where_a_start_tag_begins():
+    """libxml2 says where it ends, and nothing beyond line 65,535."""
+    missing = WRONG.replace(b"<cbc:BuyerReference>", b"<!--").replace(b"</cbc:BuyerReference>", b"-->")
+    (root,) = [finding for finding in einvoice.validate(missing).findings if finding.code == "BR-DE-15"]
+    assert (root.line, root.column) == (missing[: missing.index(b"<Invoice")].count(b"\n") + 1, 1)
+    long = b"<?xml version='1.0'?>" + b"\n" * 70_000 + missing.partition(b"?>")[2]
+    (far,) = [finding for finding in einvoice.validate(long).findings if finding.code == "BR-DE-15"]
+    assert far.line == 70_000 + root.line

@@ -6,20 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from einvoice.model import source
-from einvoice.syntax.xml import positions
+from einvoice.syntax.xml import Position, positions
 
 
 class Places:
     """The places of one document that findings point at.
 
-    All of them are worked out together: a column costs one more scan of the document, however many are asked for.
+    All of them are worked out together: they cost one more scan of the document, however many are asked for. libxml2's
+    own line is that of a start tag's end, and stops at 65,535.
     """
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._wanted: list[Any] = []
         self._steps: dict[Any, str] = {}
-        self._columns: dict[Any, int] | None = None
+        self._starts: dict[Any, Position | None] = {}
 
     def at(self, node: Any, attribute: str | None = None) -> Location:
         """The location of an element of the document, or of one attribute of it."""
@@ -30,15 +31,15 @@ class Places:
         """An XPath that selects the node and nothing else."""
         return source.xpath(node, attribute, self._steps)
 
-    def column(self, node: Any) -> int | None:
-        """The column of an element's start tag."""
-        if self._columns is None:
+    def start(self, node: Any) -> Position | None:
+        """Where an element's start tag begins; None where nobody can tell."""
+        if node not in self._starts:
             try:
-                found = positions(self._data, self._wanted)
+                found: list[Position] = positions(self._data, self._wanted)
             except ValueError:  # a name that libxml2 takes (XML 1.0, fifth edition), but expat does not (fourth)
                 found = []
-            self._columns = {element: place.column for element, place in zip(self._wanted, found, strict=False)}
-        return self._columns.get(node)
+            self._starts = dict.fromkeys(self._wanted) | dict(zip(self._wanted, found, strict=False))
+        return self._starts[node]
 
     def order(self) -> dict[Any, int]:
         """The elements that findings point at, numbered as they stand in the document."""
@@ -61,13 +62,15 @@ class Location:
 
     @property
     def line(self) -> int | None:
-        """The line, counted from 1; None without a place."""
-        return source.line(self.node)
+        """The line on which the element's start tag begins, counted from 1; None without a place."""
+        start = self._places.start(self.node) if self._places else None
+        return source.line(self.node) if start is None else start.line
 
     @property
     def column(self) -> int | None:
         """The column of the element's start tag, counted from 1 in characters; None where nobody can tell."""
-        return None if self._places is None else self._places.column(self.node)
+        start = self._places.start(self.node) if self._places else None
+        return None if start is None else start.column
 
     @property
     def xpath(self) -> str:
