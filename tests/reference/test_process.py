@@ -208,6 +208,13 @@ def test_a_worker_is_replaced_after_so_many_turns(fresh, monkeypatch):
     assert len(pids - {None}) == 2
 
 
+def test_what_its_parent_holds_is_not_what_a_worker_holds(fresh):
+    ballast = b"x" * limits.FULL
+    ask("match", b"<a/>", scenarios=[("true()", {})])
+    assert fresh._process is not None
+    del ballast
+
+
 def test_a_worker_is_replaced_when_it_is_full(fresh, monkeypatch):
     monkeypatch.setattr(limits, "FULL", 1 << 20)
     ask("match", b"<a/>", scenarios=[("true()", {})])
