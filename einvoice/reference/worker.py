@@ -60,7 +60,7 @@ def _bound(memory: int) -> None:
 
 
 def _held() -> int:
-    """Bytes that this process has held at most; `ru_maxrss` would begin with what its parent held, such as a notebook."""
+    """Bytes that this process has held at most; `ru_maxrss` would begin with what its parent held, maybe a notebook."""
     try:
         status = Path("/proc/self/status").read_text("ascii")
     except OSError:  # not on Linux
