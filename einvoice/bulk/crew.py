@@ -146,11 +146,8 @@ class Cluster(Hired):
     """The workers of a Dask client."""
 
     def _begun(self) -> list[Future[list[Row]]]:
-        """Dask lets go of what has begun, too. That is among the oldest: each thread has one batch, and one ahead."""
-        futures = [future for _, future in self._under_way]
-        for future in [it for it in futures if not it.done()][2 * self._workers :]:
-            future.cancel()
-        return [it for it in futures if not it.cancelled()]
+        """All of it: Dask lets go of what has begun, too, and a client learns late what has."""
+        return [future for _, future in self._under_way]
 
 
 class Own(Hired):

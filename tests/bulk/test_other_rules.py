@@ -90,7 +90,7 @@ def test_processes_and_dask_judge_by_them():
     for options in OPTIONS[2:4]:
         assert einvoice.validate_many(files, workers=2, progress=False, **options) == here(files, **options)
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         distributed.Client(cluster) as client,
     ):
         for options in OPTIONS[:3]:

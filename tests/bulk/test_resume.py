@@ -186,7 +186,7 @@ if __name__ == "__main__":
         run(workers=2)
     else:
         from distributed import Client, LocalCluster
-        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
             run(client=Client(cluster))
 """
 

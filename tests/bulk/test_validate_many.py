@@ -362,7 +362,7 @@ def test_where_a_worker_of_dask_dies_only_its_file_has_no_verdict():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -407,7 +407,9 @@ def test_a_batch_ends_where_its_content_is_large():
 def test_dask_gives_the_same_results(results):
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
+        ) as cluster,
         distributed.Client(cluster) as client,
     ):
         assert einvoice.validate_many(FILES, client=client, progress=False) == results
