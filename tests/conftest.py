@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from chromium import chromium
 from hypothesis import HealthCheck, settings
 
 # The first documents of a fresh checkout take long, whatever the strategy: no cache is warm yet.
@@ -87,6 +88,13 @@ def server(tmp_path_factory):
 
     with serving(tmp_path_factory.mktemp("served") / "data", workers=2, metrics=1) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real Chromium; not for the whole session, since its driver has an event loop, and other tests have theirs."""
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture

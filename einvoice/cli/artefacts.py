@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.result import LANGUAGES
+from einvoice.cli.asked import add_lang
 
 if TYPE_CHECKING:
     from einvoice.reference import Configuration
@@ -40,7 +40,7 @@ _WORDS: Final = {
 def add_to(work: Any) -> None:
     """Declare the commands."""
     told = argparse.ArgumentParser(add_help=False)
-    told.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
+    add_lang(told)
     add = work.add_parser("add", parents=[told], help="let official artefacts judge beside our own rules")
     add.add_argument(
         "file", type=Path, metavar="FILE", help="KoSIT's validator configuration (ZIP), or a compiled Schematron (XSLT)"

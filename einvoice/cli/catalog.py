@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.result import LANGUAGES, Language
+from einvoice.cli.asked import add_lang, print_for_programs
+from einvoice.result import Language
 
 if TYPE_CHECKING:
     from einvoice.result.catalog import Catalog
@@ -34,7 +35,7 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser(
         "catalog", help="write down every code", description="Write down every code with its texts, as UTF-8."
     )
-    parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
+    add_lang(parser)
     parser.add_argument("--format", choices=FORMATS, default="json", help="how it is written (default: json)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where to (default: standard output)")
     parser.set_defaults(run=run)
@@ -46,8 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
     content = FORMATS[options.format](catalog(), options.lang)
     if options.output is None:
-        if hasattr(sys.stdout, "reconfigure"):
-            sys.stdout.reconfigure(encoding="utf-8", newline="")
+        print_for_programs()
         sys.stdout.write(content)
         return 0
     try:

@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from einvoice.cli.judged import complain, problem_of
+from einvoice.cli.asked import add_lang, source
+from einvoice.cli.judged import complain
 from einvoice.convert import Converted, Loss, convert
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.model.terms import name
-from einvoice.result import LANGUAGES, Language
+from einvoice.result import Language
 from einvoice.result.words import WORDS
 
 DONE, LOST, UNREADABLE = range(3)
@@ -33,18 +34,18 @@ def add_to(commands: Any) -> None:
     parser.add_argument("file", metavar="FILE", help="an invoice in UBL or CII; - is the standard input")
     parser.add_argument("--to", choices=("UBL", "CII"), help="the syntax (default: the one that FILE is not in)")
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="where to write (default: standard output)")
-    parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
+    add_lang(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the document, tell on the error stream what was lost, return the exit status."""
     try:
-        converted = convert(sys.stdin.buffer if options.file == "-" else options.file, options.to)
+        converted = convert(source(options.file), options.to)
         if options.output is not None:
             options.output.write_bytes(converted.xml)
     except (UnreadableDocument, OSError) as error:
-        complain(options.file, problem_of(error, options.lang), options.lang)
+        complain(options.file, error, options.lang)
         return UNREADABLE
     if options.output is None:
         sys.stdout.buffer.write(converted.xml)

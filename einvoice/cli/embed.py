@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from einvoice.cli.judged import complain, problem_of
+from einvoice.cli.asked import add_lang
+from einvoice.cli.judged import complain
 from einvoice.errors import PdfRefused, ToolsMissing, UnreadableDocument
 from einvoice.pdf.embed import Embedded, embed
 from einvoice.pdf.profiles import PROFILES
-from einvoice.result import LANGUAGES, Language
+from einvoice.result import Language
 from einvoice.syntax.xml import source_bytes
 
 DONE, NO_PDFA, REFUSED = range(3)
@@ -48,7 +49,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("invoice", metavar="INVOICE.xml", help="the invoice, in CII")
     parser.add_argument("-o", "--output", metavar="OUT.pdf", type=Path, required=True, help="where to write")
     parser.add_argument("--profile", choices=[it.name for it in PROFILES], help="default: what the invoice declares")
-    parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
+    add_lang(parser)
     parser.set_defaults(run=run)
 
 
@@ -72,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"{options.invoice}: {words['ubl']}", file=sys.stderr)
         return REFUSED
     except (UnreadableDocument, OSError) as error:
-        complain(str(file), problem_of(error, options.lang), options.lang)
+        complain(str(file), error, options.lang)
         return REFUSED
     _tell(made, options.lang)
     return DONE if made.pdfa else NO_PDFA

@@ -8,7 +8,8 @@ import textwrap
 from difflib import get_close_matches
 from typing import Any
 
-from einvoice.result import LANGUAGES, Language
+from einvoice.cli.asked import add_lang
+from einvoice.result import Language
 from einvoice.result.words import WORDS
 from einvoice.rulebook.catalog import CatalogEntry
 
@@ -19,7 +20,7 @@ def add_to(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser("explain", help="say what a code means", description="Say what a code means.")
     parser.add_argument("code", metavar="CODE", help="such as BR-CO-10")
-    parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the text (default: de)")
+    add_lang(parser)
     parser.set_defaults(run=run)
 
 

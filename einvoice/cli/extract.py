@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from einvoice.cli.judged import complain, problem_of
+from einvoice.cli.asked import add_lang, source
+from einvoice.cli.judged import complain
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.pdf.extracted import Extracted, extract
 from einvoice.pdf.hybrid import Attachment
-from einvoice.result import LANGUAGES, Language, explain_error
+from einvoice.result import Language, explain_error
 from einvoice.result.words import WORDS
 
 DONE, UNREADABLE = 0, 2
@@ -44,14 +45,14 @@ def add_to(commands: Any) -> None:
     )
     parser.add_argument("file", metavar="FILE.pdf", help="a PDF; - is the standard input")
     parser.add_argument("-o", "--output", metavar="OUT.xml", help="where to write it (default: the standard output)")
-    parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
+    add_lang(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the XML, say what was found, return the exit status."""
     try:
-        found = extract(sys.stdin.buffer if options.file == "-" else options.file)
+        found = extract(source(options.file))
         told = sys.stderr  # the XML has the standard output to itself
         if options.output in (None, "-"):
             sys.stdout.buffer.write(found.xml)
@@ -59,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
             Path(options.output).write_bytes(found.xml)
             told = sys.stdout
     except (UnreadableDocument, OSError) as error:
-        complain(options.file, problem_of(error, options.lang), options.lang)
+        complain(options.file, error, options.lang)
         return UNREADABLE
     for line in _told(found, options.lang):
         print(line, file=told)

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from einvoice.cli.asked import add_lang, source
 from einvoice.cli.formats import FORMATS
-from einvoice.cli.judged import Judged, complain, problem_of
+from einvoice.cli.judged import Judged, complain
 from einvoice.errors import DraftError
 from einvoice.generate import Generated, generate
-from einvoice.result import LANGUAGES
 
 VALID, FINDINGS, UNREADABLE = range(3)
 _FORMATS = ("UBL", "CII", "ZUGFERD")
@@ -28,15 +28,14 @@ def add_to(commands: Any) -> None:
     parser.add_argument("file", metavar="DRAFT.json", help="the draft; - is the standard input")
     parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="where to write (default: standard output)")
     parser.add_argument("--format", choices=_FORMATS, help="in place of the format that the draft names")
-    parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
+    add_lang(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the invoice, print what was found, return the exit status."""
-    source = sys.stdin.buffer if options.file == "-" else Path(options.file)
     try:
-        generated = generate(source, options.format, lang=options.lang)
+        generated = generate(source(options.file), options.format, lang=options.lang)
         if options.output is not None:
             options.output.write_bytes(generated.data)
     except DraftError as error:
@@ -45,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
             print(": ".join(part for part in where if part), file=sys.stderr)
         return UNREADABLE
     except OSError as error:
-        complain(options.file, problem_of(error, options.lang), options.lang)
+        complain(options.file, error, options.lang)
         return UNREADABLE
     _tell(generated, options)
     return VALID if generated.is_valid else FINDINGS

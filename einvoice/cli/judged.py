@@ -28,18 +28,18 @@ class Judged(NamedTuple):
     problem: Problem | None = None
 
 
-def problem_of(error: UnreadableDocument | OSError, lang: Language) -> Problem:
-    """The reason, in the language of the reader."""
-    if isinstance(error, OSError):
-        return Problem("", WORDS[lang]["not_opened"], f"{error.strerror or error}.")
-    title, detail = explain_error(error, lang)
-    return Problem(error.code, title, detail, error.line, error.column)
-
-
-def complain(file: str, problem: Problem, lang: Language) -> None:
-    """Say on the error stream what is wrong with a file, where, and what to do."""
-    words = WORDS[lang]
+def complain(file: str, error: UnreadableDocument | OSError, lang: Language) -> Problem:
+    """Say on the error stream what is wrong with a file, where, and what to do; and return that."""
+    words, problem = WORDS[lang], _problem(error, lang)
     place = ", ".join(
         f"{words[name]} {number}" for name, number in (("line", problem.line), ("column", problem.column)) if number
     )
     print(": ".join(part for part in (file, place, problem.title) if part), problem.detail, sep=". ", file=sys.stderr)
+    return problem
+
+
+def _problem(error: UnreadableDocument | OSError, lang: Language) -> Problem:
+    if isinstance(error, OSError):
+        return Problem("", WORDS[lang]["not_opened"], f"{error.strerror or error}.")
+    title, detail = explain_error(error, lang)
+    return Problem(error.code, title, detail, error.line, error.column)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from einvoice.cli import artefacts
-from einvoice.result import LANGUAGES
+from einvoice.cli.asked import add_lang
 from einvoice.rulebook.releases import CORE, NATIONAL
 
 WRONG, IMPOSSIBLE = 1, 2
@@ -29,7 +29,7 @@ def add_to(commands: Any) -> None:
     diff.add_argument("ruleset", choices=[NATIONAL, CORE], metavar="RULESET", help=f"{NATIONAL} or {CORE}")
     diff.add_argument("old", metavar="OLD", help="a release, such as 2.3.1")
     diff.add_argument("new", metavar="NEW", help="a later one, such as 3.0.2")
-    diff.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
+    add_lang(diff)
     diff.set_defaults(run=run_diff)
     folder = argparse.ArgumentParser(add_help=False)
     folder.add_argument("--folder", type=Path, help="of the rule data (default: the one that einvoice runs on)")

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from einvoice.cli.asked import add_lang, print_for_programs, source
 from einvoice.cli.formats import FORMATS
-from einvoice.cli.judged import Judged, complain, problem_of
+from einvoice.cli.judged import Judged, complain
 from einvoice.errors import UnreadableDocument
-from einvoice.result import LANGUAGES
 from einvoice.rulebook.releases import named
 from einvoice.validate import ENGINES, MODES, validate
 
@@ -22,7 +22,7 @@ def add_to(commands: Any) -> None:
     """Declare the command."""
     parser = commands.add_parser("validate", help="judge invoices", description="Judge invoices.")
     parser.add_argument("files", nargs="+", metavar="FILE", help="an invoice: UBL, CII or PDF; - is the standard input")
-    parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
+    add_lang(parser)
     parser.add_argument(
         "--profile", choices=["xrechnung"], help="judge by EN 16931 and XRechnung, whatever the invoice declares"
     )
@@ -67,8 +67,8 @@ def run(options: argparse.Namespace) -> int:
             yield judged
 
     layout = FORMATS[options.format]
-    if layout.for_programs and hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8", newline="")
+    if layout.for_programs:
+        print_for_programs()
     for text in layout.print(watched(), options.lang):
         sys.stdout.write(text)
     return worst
@@ -76,13 +76,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _judge(file: str, options: argparse.Namespace) -> Judged:
     try:
-        source = sys.stdin.buffer if file == "-" else file
         asked = {name: getattr(options, name) for name in ("lang", "profile", "mode", "ruleset", "as_of", "engine")}
-        return Judged(file, validate(source, **asked))
+        return Judged(file, validate(source(file), **asked))
     except (UnreadableDocument, OSError) as error:
-        problem = problem_of(error, options.lang)
-    complain(file, problem, options.lang)
-    return Judged(file, problem=problem)
+        return Judged(file, problem=complain(file, error, options.lang))
 
 
 def _status(judged: Judged) -> int:

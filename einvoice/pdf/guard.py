@@ -2,34 +2,30 @@
 
     this process ──asks──> server, started once, with pikepdf loaded ──forks──> worker, one a file, ends with it
 
-The server (`einvoice.pdf.server`) is started when the first PDF comes, and ends with this process. A worker is handed
-one end of a socket pair, reads the PDF from it and writes its answer into it: plain JSON and the XML, since what comes
-back from a process that has read a hostile file is no more trusted than the file. Threads may ask at once.
-
-No `multiprocessing`: that imports the main script again, which not every script is prepared for.
+The server (`einvoice.pdf.server`) is an `einvoice.child`. A worker is handed one end of a socket pair, reads the PDF
+from it and writes its answer into it: plain JSON and the XML, since what comes back from a process that has read a
+hostile file is no more trusted than the file. Threads may ask at once.
 """
 
 from __future__ import annotations
 
-import atexit
-import os
+import importlib.util
 import struct
-import sys
-import threading
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice import errors
+from einvoice.child import Child
 from einvoice.pdf import limits
 from einvoice.pdf.hybrid import Hybrid
 
 if TYPE_CHECKING:
     import socket
-    import subprocess
 
-_START: Final = "import sys; sys.path[:] = sys.argv[1:]; from einvoice.pdf import server; server.main()"
 _LENGTH: Final = struct.Struct("!Q")
 _TRIES: Final = 3
 """The server may have gone unnoticed, may go while it is asked, and is then a new one."""
+
+_server: Final = Child("einvoice.pdf.server")
 
 
 def read_hybrid(data: bytes) -> Hybrid:
@@ -41,6 +37,8 @@ def read_hybrid(data: bytes) -> Hybrid:
         errors.PdfTooComplex: reading took more memory or time than it may, or brought the worker down.
         ChildProcessError: the system starts no process.
     """
+    if importlib.util.find_spec("pikepdf") is None:
+        raise errors.PdfNotRead
     for _ in range(_TRIES):
         answer = _asked(data)
         if answer is not None:
@@ -54,7 +52,10 @@ def _asked(data: bytes) -> bytes | None:
 
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        if not _server.hand_over(theirs):
+        try:
+            with _server.turn() as control:
+                socket.send_fds(control, [limits.STARTED], [theirs.fileno()])
+        except OSError:  # it went just now
             return None
         theirs.close()
         ours.settimeout(limits.PATIENCE)
@@ -108,72 +109,3 @@ def packed(told: dict[str, Any], xml: bytes = b"") -> bytes:
 
     head = json.dumps(told).encode()
     return _LENGTH.pack(len(head)) + head + xml
-
-
-class _Server:
-    """The process that forks workers, started when it is needed and again when it has gone."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-
-    def hand_over(self, connection: socket.socket) -> bool:
-        """Give a worker its end of a socket pair; False if the server has gone, so that the next one is a new one."""
-        import socket
-
-        with self._lock:
-            if self._control is None:
-                self._start()
-            assert self._control is not None
-            try:
-                socket.send_fds(self._control, [limits.STARTED], [connection.fileno()])
-            except OSError:
-                self._stop()
-                return False
-        return True
-
-    def stop(self) -> None:
-        """End the server."""
-        with self._lock:
-            self._stop()
-
-    def forget(self) -> None:
-        """In a forked process: leave the server to the one that started it."""
-        self._lock = threading.Lock()
-        if self._process is not None:
-            self._process.returncode = 0  # it is not ours to wait for
-        if self._control is not None:
-            self._control.close()
-        self._process = self._control = None
-
-    def _start(self) -> None:
-        import importlib.util
-        import socket
-        import subprocess
-
-        if importlib.util.find_spec("pikepdf") is None:
-            raise errors.PdfNotRead
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _START, *sys.path],
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C in a terminal is meant for us
-            )
-        self._control = ours
-
-    def _stop(self) -> None:
-        if self._control is not None:
-            self._control.close()
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        self._process = self._control = None
-
-
-_server: Final = _Server()
-atexit.register(_server.stop)
-os.register_at_fork(after_in_child=_server.forget)

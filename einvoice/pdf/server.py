@@ -11,13 +11,13 @@ import socket
 from typing import Any
 
 from einvoice import errors
+from einvoice.child import bound
 from einvoice.pdf import extract, limits, streams
 from einvoice.pdf.guard import packed
 
 
-def main() -> None:
-    """Fork a worker for each connection that is handed over on standard input, until that is closed."""
-    control = socket.socket(fileno=0)
+def main(control: socket.socket) -> None:
+    """Fork a worker for each connection that is handed over by this one, until that is closed."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries the workers
     streams.bound_unpacking()
     _rehearse()
@@ -71,15 +71,7 @@ def _work(connection: socket.socket) -> None:
 
 
 def _bound() -> None:
-    """From here on the system ends this process when it takes too much; it writes no file either."""
-    for limit, most in (
-        (resource.RLIMIT_AS, limits.MEMORY),
-        (resource.RLIMIT_CPU, limits.SECONDS // 2),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(limit, (most, most))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    bound({resource.RLIMIT_AS: limits.MEMORY, resource.RLIMIT_CPU: limits.SECONDS // 2})
     signal.alarm(limits.SECONDS)
 
 

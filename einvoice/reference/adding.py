@@ -8,10 +8,10 @@ from typing import Final
 
 from einvoice.errors import UnreadableDocument
 from einvoice.model.source import NAMESPACES
-from einvoice.reference import archive, child, scenarios, store
-from einvoice.reference.child import Failed
+from einvoice.reference import archive, guard, scenarios, store
 from einvoice.reference.configuration import Configuration, Kind, Resource, Scenario
 from einvoice.reference.engine import saxon_version
+from einvoice.reference.guard import Failed
 from einvoice.reference.refused import ConfigurationRefused
 from einvoice.reference.verdict import trouble
 from einvoice.rulebook.catalog import entry
@@ -89,7 +89,7 @@ def _prove(configuration: Configuration) -> None:
     folder = configuration.folder
     for scenario in configuration.scenarios:
         try:
-            child.ask("check_match", expression=scenario.match, namespaces=dict(scenario.namespaces))
+            guard.ask("check_match", expression=scenario.match, namespaces=dict(scenario.namespaces))
         except Failed as error:
             raise ConfigurationRefused("match", scenario=scenario.name, reason=_reason(error)) from None
     resources = {
@@ -101,9 +101,9 @@ def _prove(configuration: Configuration) -> None:
         place = str(folder / path)
         try:
             if is_schema:
-                child.ask("check_schema", path=place, folder=str(folder))
+                guard.ask("check_schema", path=place, folder=str(folder))
             else:
-                child.ask("check_stylesheet", path=place, reads=resource.reads)
+                guard.ask("check_stylesheet", path=place, reads=resource.reads)
         except Failed as error:
             raise ConfigurationRefused("not_compiled", file=path, reason=_reason(error)) from None
 

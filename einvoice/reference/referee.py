@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from einvoice.reference import bundled, child, limits, store
-from einvoice.reference.child import Failed
+from einvoice.reference import bundled, guard, limits, store
 from einvoice.reference.configuration import Configuration, Resource, Scenario
 from einvoice.reference.engine import saxon_version
+from einvoice.reference.guard import Failed
 from einvoice.reference.text import without_declaration
 from einvoice.reference.verdict import Run, Verdict, report
 from einvoice.syntax import xml
@@ -102,7 +102,7 @@ class _Document:
         return self._ask("run", reads=resource.reads, **told)
 
     def _ask(self, work: str, **told: Any) -> dict[str, Any]:
-        return child.ask(work, self._text, self._until - time.monotonic(), **told)
+        return guard.ask(work, self._text, self._until - time.monotonic(), **told)
 
 
 def _not_run(layers: Iterable[str], reason: str, detail: str = "") -> tuple[Run, ...]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from xml.sax.saxutils import quoteattr
 
 from einvoice.reference import svrl
-from einvoice.reference.child import Failed
+from einvoice.reference.guard import Failed
 from einvoice.reference.text import without_declaration
 
 _FEATURE: Final = "http://saxon.sf.net/feature/"

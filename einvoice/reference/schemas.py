@@ -11,7 +11,7 @@ from lxml import etree
 
 from einvoice import errors
 from einvoice.reference import limits
-from einvoice.reference.child import Failed
+from einvoice.reference.guard import Failed
 
 
 def run(text: str, path: str, folder: str, edition: str) -> dict[str, Any]:

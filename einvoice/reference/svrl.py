@@ -10,7 +10,7 @@ from lxml import etree
 
 from einvoice import errors
 from einvoice.reference import limits
-from einvoice.reference.child import Failed
+from einvoice.reference.guard import Failed
 
 _SVRL: Final = "{http://purl.oclc.org/dsdl/svrl}"
 _CODE: Final = re.compile(r"\s*\[([\w.-]+)\]")

@@ -1,4 +1,4 @@
-"""The process that runs artefacts: does one task after the other that it is asked for. See `einvoice.reference.child`.
+"""The process that runs artefacts: does one task after the other that it is asked for. See `einvoice.reference.guard`.
 
 A task gets the text of the document, without XML declaration, and what the request tells by name. It returns what is
 answered, or raises `Failed`.
@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice import errors
+from einvoice.child import bound
 from einvoice.reference import frames, limits, saxon, schemas
-from einvoice.reference.child import Failed
+from einvoice.reference.guard import Failed
 
 _DETAIL: Final = 300
 """So many characters of an engine's message are told."""
@@ -34,29 +35,16 @@ _TASKS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
 }
 
 
-def main(memory: int) -> None:
-    """Answer the requests that come by standard input, until that is closed, with so many bytes of memory."""
-    _bound(memory)
-    with socket.socket(fileno=0) as connection:
+def main(connection: socket.socket, memory: int) -> None:
+    """Answer the requests that come by a connection, until that is closed, with so many bytes of memory."""
+    bound({resource.RLIMIT_DATA: memory})  # address space says nothing: Saxon reserves 32 GB of it
+    with connection:
         while request := frames.receive(connection, limits.ANSWER):
-            signal.alarm(limits.SECONDS + 5)  # should nobody be there any more to end this
+            signal.alarm(limits.SECONDS + 5)  # should whoever asks be unable to end this
             told, body = request
             answer = _answer(told, body.decode())
             signal.alarm(0)
             frames.send(connection, {**answer, "memory": _held()})
-
-
-def _bound(memory: int) -> None:
-    """From here on the system ends this process when it takes too much; it writes no file either."""
-    for limit, most in (
-        (resource.RLIMIT_DATA, memory),  # address space says nothing: Saxon reserves 32 GB of it
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        allowed = resource.getrlimit(limit)[1]  # who started us may be bounded more tightly
-        bound = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
-        resource.setrlimit(limit, (bound, bound))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def _held() -> int:

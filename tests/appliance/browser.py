@@ -1,43 +1,18 @@
-"""A real Chromium on the real page, watched: what it asks for, what it complains about."""
+"""The appliance's page in a real Chromium, watched: what it asks for, what it complains about."""
 
-import shutil
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-LEFT_OUT = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+from chromium import Watched
 
 
-@contextmanager
-def chromium():
-    """Start Chromium, or skip where it is missing."""
-    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed")
-    with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", LEFT_OUT])
-        try:
-            yield browser
-        finally:
-            browser.close()
-
-
-class Page:
+class Page(Watched):
     """The appliance's page in a window of its own, with a key or without."""
 
-    def __init__(self, browser, server, *, key=True, **context):
+    def __init__(self, browser, server, *, key=True, **options):
+        super().__init__(browser, **{"locale": "de-DE", "viewport": {"width": 1300, "height": 900}, **options})
         self.server = server
-        self.context = browser.new_context(**{"locale": "de-DE", "viewport": {"width": 1300, "height": 900}, **context})
-        self.page = self.context.new_page()
         self.folder = TemporaryDirectory()
-        self.asked = []
-        self.complaints = []
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("console", self._heard)
         # Violations of the policy are events, too; those of Trusted Types never reach the console otherwise.
         self.page.add_init_script(
             "window.violations = [];"
@@ -46,10 +21,6 @@ class Page:
         self.page.goto(str(server.base))
         if key:
             self.give_key()
-
-    def _heard(self, message):
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
 
     def give_key(self, key=None):
         self.page.fill("#key", key or self.server.client.headers["x-api-key"])
@@ -83,5 +54,5 @@ class Page:
         return self.page.evaluate("violations")
 
     def close(self):
-        self.context.close()
+        super().close()
         self.folder.cleanup()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from browser import Page, chromium
+from browser import Page
 from served import CII, UBL, WRONG, serving
 
 sys.path.append(str(Path(__file__).parent.parent / "pdf"))
@@ -17,12 +17,6 @@ pytestmark = pytest.mark.slow
 
 HOSTILE = '<img src=x onerror="window.executed=1"><script>window.executed=1</script>'
 ESCAPED = HOSTILE.replace("<", "&lt;").replace(">", "&gt;")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture
@@ -40,7 +34,7 @@ def opened(browser, server):
         page.close()
         assert violations == []
         assert page.complaints == []
-        assert [url for url in page.asked if not url.startswith((str(server.base), "blob:"))] == []
+        assert page.asked_of_others(str(server.base)) == []
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from lxml import etree
-from widgets import Shown, chromium, marks
+from widgets import Shown, marks
 
 import einvoice
 
@@ -53,12 +53,6 @@ def results(documents):
     found = einvoice.validate_many(documents, workers=0, progress=False, lang="en")
     assert found.verdicts["unreadable"] == 0
     return found
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

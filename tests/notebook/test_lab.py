@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from widgets import CONTRASTS, chromium, marks
+from widgets import CONTRASTS, marks
 
 pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
 psutil = pytest.importorskip("psutil")
@@ -82,12 +82,6 @@ def address(server, home):
             return json.loads(file.read_text())["url"]
         time.sleep(0.1)
     pytest.fail((home / "log").read_text())
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from widgets import Shown, chromium, marks
+from widgets import Shown, marks
 
 import einvoice
 
@@ -20,12 +20,6 @@ def results(sample):
     files = {f"a/{number}.xml": good for number in range(4)} | {f"b/{number}.xml": other for number in range(3)}
     files |= {"a/wrong.xml": wrong, "a/april.xml": april, "b/cut.xml": good[:500]}
     return einvoice.validate_many(files, workers=0, progress=False, lang="en")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

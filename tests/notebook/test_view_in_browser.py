@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from widgets import Shown, chromium, marks
+from widgets import Shown, marks
 
 import einvoice
 
@@ -14,12 +14,6 @@ FAULTS = {
     rb">58</cbc:PaymentMeansCode>": rb">0</cbc:PaymentMeansCode>",
     rb'EUR">260.00': rb'EUR">261.00',
 }
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

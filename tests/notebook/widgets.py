@@ -1,14 +1,11 @@
 """A widget in a real Chromium, with a stand-in for the notebook around it; and what may not happen there."""
 
-import shutil
-from contextlib import contextmanager
-
 import pytest
+from chromium import Watched
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 from ipywidgets import DOMWidget
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 NOTEBOOK = """async (script) => {
   const { default: widget } = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
   const state = await ask({}), listeners = {};
@@ -62,39 +59,20 @@ CONTRASTS = """(root) => {
     .sort(([one], [other]) => one - other);
 }"""  # noqa: E501
 
-marks = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("browser"),
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
-]
+marks = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 
-@contextmanager
-def chromium():
-    """A browser that knows no host but this machine; skipped where its driver is missing."""
-    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-    with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", alone])
-        try:
-            yield browser
-        finally:
-            browser.close()
-
-
-class Shown:
-    """A page that is listened to: dialogs, errors, complaints, and requests to others are `heard`."""
+class Shown(Watched):
+    """A page of a notebook; nothing on it may be `heard`: no complaint, and no request to others."""
 
     def __init__(self, browser, dark=False):
-        scheme = "dark" if dark else "light"
-        self.page = browser.new_page(color_scheme=scheme, viewport={"width": 1100, "height": 1000})
+        super().__init__(browser, color_scheme="dark" if dark else "light", viewport={"width": 1100, "height": 1000})
         self.page.set_default_timeout(10_000)
-        self.heard = []
-        self.page.on("dialog", lambda dialog: (self.heard.append(dialog.message), dialog.dismiss()))
-        self.page.on("pageerror", lambda error: self.heard.append(str(error)))
-        self.page.on("console", lambda it: it.type == "error" and self.heard.append(it.text))
-        self.page.on("request", lambda request: request.url.startswith("blob:") or self.heard.append(request.url))
         self.write("")
+
+    @property
+    def heard(self):
+        return self.complaints + self.asked_of_others()
 
     def write(self, html):
         """Put HTML on the page, in place of what was there."""

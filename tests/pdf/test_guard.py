@@ -12,6 +12,7 @@ import pytest
 from pdf.hybrids import XML, hybrid
 
 from einvoice import errors
+from einvoice.child import Child
 from einvoice.pdf import extract, guard, limits, server
 
 GOOD = hybrid()
@@ -20,7 +21,7 @@ GOOD = hybrid()
 @pytest.fixture
 def fresh(monkeypatch):
     """A server of this test alone."""
-    own = guard._Server()
+    own = Child("einvoice.pdf.server")
     monkeypatch.setattr(guard, "_server", own)
     yield own
     own.stop()
@@ -49,19 +50,19 @@ def test_an_error_comes_home_with_its_values():
 
 def test_the_server_is_started_once(fresh):
     guard.read_hybrid(GOOD)
-    first = fresh._process.pid
+    first = fresh.pid
     guard.read_hybrid(GOOD)
-    assert fresh._process.pid == first
+    assert fresh.pid == first
 
 
 def test_a_server_that_died_is_replaced(fresh):
     guard.read_hybrid(GOOD)
-    os.kill(fresh._process.pid, signal.SIGKILL)
+    os.kill(fresh.pid, signal.SIGKILL)
     assert guard.read_hybrid(GOOD).xml == XML
 
 
-def test_a_server_that_cannot_start_is_no_endless_story(fresh, monkeypatch):
-    monkeypatch.setattr(guard, "_START", "raise SystemExit(1)")
+def test_a_server_that_cannot_start_is_no_endless_story(monkeypatch):
+    monkeypatch.setattr(guard, "_server", Child("einvoice.pdf.no_such_module"))
     with pytest.raises(ChildProcessError):
         guard.read_hybrid(GOOD)
 
@@ -161,7 +162,7 @@ def test_a_script_needs_no_guard_and_leaves_nobody_behind(tmp_path):
         import einvoice
         from einvoice.pdf import guard
         print(einvoice.extract({str(path)!r}).name)
-        print(guard._server._process.pid)
+        print(guard._server.pid)
     """)
     assert done.stderr == ""
     name, pid = done.stdout.split()
@@ -179,14 +180,14 @@ def test_a_forked_process_has_a_server_of_its_own(tmp_path):
         from einvoice.pdf import guard
         with open({str(path)!r}, "rb") as file: data = file.read()
         einvoice.extract(data)
-        ours = guard._server._process.pid
+        ours = guard._server.pid
         child = os.fork()
         if child == 0:
             assert einvoice.extract(data).name == "factur-x.xml"
-            assert guard._server._process.pid != ours
+            assert guard._server.pid != ours
             raise SystemExit(7)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
         einvoice.extract(data)
-        assert guard._server._process.pid == ours
+        assert guard._server.pid == ours
     """)
     assert (done.stderr, done.returncode) == ("", 0)

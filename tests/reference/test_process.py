@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
-from einvoice.reference import child as child_module
-from einvoice.reference import frames, limits
-from einvoice.reference.child import ask
+from einvoice.child import Child
+from einvoice.reference import frames, guard, limits
+from einvoice.reference.guard import ask
 
 from .made import files, packed, rule, stylesheet, template
 
@@ -37,9 +37,9 @@ def ran(added, invoice, judged):
 @pytest.fixture
 def fresh():
     """A worker of the test's own, and none after it."""
-    child_module._worker.stop()
-    yield child_module._worker
-    child_module._worker.stop()
+    guard._worker.stop()
+    yield guard._worker
+    guard._worker.stop()
 
 
 def value(expression):
@@ -177,9 +177,11 @@ def test_one_that_takes_too_long(added, invoice, judged, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there the system bounds it")
-def test_one_that_takes_too_much_memory(ran, fresh, monkeypatch):
-    monkeypatch.setattr(limits, "MEMORY", 300 << 20)
+def test_one_that_takes_too_much_memory(ran, monkeypatch):
+    small = Child("einvoice.reference.worker", 300 << 20)
+    monkeypatch.setattr(guard, "_worker", small)
     run = ran(value("string-length(string-join((1 to 200000000) ! 'xxxxxxxxxxxxxxxxxxxxxxx'))"))
+    small.stop()
     assert (run.executed, run.reason) == (False, "died")
 
 
@@ -190,7 +192,7 @@ def test_a_worker_killed_in_the_middle_costs_one_artefact(added, invoice, judged
     def send_and_kill(connection, told, body=b""):
         send(connection, told, body)
         if told.get("path", "").endswith("en.xsl"):
-            os.kill(fresh._process.pid, signal.SIGKILL)
+            os.kill(fresh.pid, signal.SIGKILL)
 
     with monkeypatch.context() as patched:
         patched.setattr(frames, "send", send_and_kill)
@@ -204,21 +206,21 @@ def test_a_worker_is_replaced_after_so_many_turns(fresh, monkeypatch):
     pids = set()
     for _ in range(4):
         ask("match", b"<a/>", scenarios=[("true()", {})])
-        pids.add(fresh._process.pid if fresh._process else None)
+        pids.add(fresh.pid)
     assert len(pids - {None}) == 2
 
 
 def test_what_its_parent_holds_is_not_what_a_worker_holds(fresh):
     ballast = b"x" * limits.FULL
     ask("match", b"<a/>", scenarios=[("true()", {})])
-    assert fresh._process is not None
+    assert fresh.pid is not None
     del ballast
 
 
 def test_a_worker_is_replaced_when_it_is_full(fresh, monkeypatch):
     monkeypatch.setattr(limits, "FULL", 1 << 20)
     ask("match", b"<a/>", scenarios=[("true()", {})])
-    assert fresh._process is None
+    assert fresh.pid is None
 
 
 def test_threads_wait_for_each_other(added, invoice, judged, fresh):
@@ -238,19 +240,19 @@ def test_threads_wait_for_each_other(added, invoice, judged, fresh):
 
 def test_a_fork_has_a_worker_of_its_own(fresh):
     ask("match", b"<a/>", scenarios=[("true()", {})])
-    ours = fresh._process.pid
+    ours = fresh.pid
     forked = os.fork()
     if forked == 0:
         status = 1
         try:
             first = ask("match", b"<a/>", scenarios=[("false()", {}), ("true()", {})])["first"]
-            status = 0 if first == 1 and fresh._process.pid != ours else 2
+            status = 0 if first == 1 and fresh.pid != ours else 2
             fresh.stop()
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]) == 0
     assert ask("match", b"<a/>", scenarios=[("true()", {})])["first"] == 0
-    assert fresh._process.pid == ours
+    assert fresh.pid == ours
 
 
 def test_a_condition_that_takes_too_long_lets_nothing_pass(added, invoice, judged, monkeypatch, fresh):
@@ -276,6 +278,6 @@ def test_without_the_engine_nothing_is_judged(added, invoice, judged, monkeypatc
 def test_a_stylesheet_that_vanished(added, invoice, judged):
     configuration = added(packed(files()))
     (configuration.folder / "xsl" / "de.xsl").unlink()
-    child_module._worker.stop()
+    guard._worker.stop()
     run = judged(invoice).runs[2]
     assert (run.executed, run.reason) == (False, "artefact")

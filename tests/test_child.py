@@ -1,0 +1,223 @@
+"""The process that is asked in place of this one: whatever becomes of the two, nobody waits and nobody is left."""
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+
+from einvoice.child import Child, bound
+
+ECHO = """
+    def main(connection, *arguments):
+        while asked := connection.recv(100):
+            connection.sendall(repr((asked.decode(), *arguments)).encode())
+"""
+DEAF = """
+    import signal, socket
+    def main(connection, port):
+        signal.alarm(120)
+        seen = socket.create_connection(("127.0.0.1", port))
+        sum(range(10**12))  # one call of a library that returns to nobody
+"""
+LONG = 60
+"""Seconds that nothing here takes, on a slow machine either."""
+
+
+@pytest.fixture
+def children(tmp_path, monkeypatch):
+    """Start a child that runs this code."""
+    monkeypatch.syspath_prepend(tmp_path)
+    started = []
+
+    def child(code, *arguments):
+        module = f"child_{len(started)}"
+        (tmp_path / f"{module}.py").write_text(textwrap.dedent(code))
+        started.append(Child(module, *arguments))
+        return started[-1]
+
+    yield child
+    for it in started:
+        it.stop()
+
+
+@pytest.fixture
+def echo(children):
+    return children(ECHO)
+
+
+@pytest.fixture
+def listener():
+    """Sees who is alive: a connection to it ends with the process that made it."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(LONG)
+        yield server
+
+
+def ask(child, word="you"):
+    with child.turn() as connection:
+        connection.settimeout(LONG)
+        connection.sendall(word.encode())
+        return connection.recv(100).decode()
+
+
+def is_there(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def in_a_fork(act):
+    """Do something in a fork of this process; whether it holds there."""
+    forked = os.fork()
+    if forked == 0:
+        try:
+            os._exit(0 if act() else 1)
+        finally:
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]) == 0
+
+
+def test_it_is_started_once_and_when_it_is_needed(echo):
+    assert echo.pid is None
+    assert ask(echo) == "('you',)"
+    first = echo.pid
+    assert ask(echo, "again") == "('again',)"
+    assert (echo.pid, echo.turns) == (first, 2)
+
+
+def test_it_is_given_what_its_main_wants_to_know(children):
+    assert ask(children(ECHO, 7, 1 << 40)) == "('you', 7, 1099511627776)"
+
+
+def test_one_that_died_is_replaced(echo):
+    ask(echo)
+    first = echo.pid
+    os.kill(first, signal.SIGKILL)
+    os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+    assert ask(echo) == "('you',)"
+    assert echo.pid != first
+    assert echo.turns == 1
+
+
+def test_one_that_hangs_is_ended_with_the_turn(children, listener):
+    child = children(DEAF, listener.getsockname()[1])
+    with pytest.raises(TimeoutError), child.turn() as connection:  # noqa: PT012
+        seen, _ = listener.accept()
+        connection.settimeout(0.01)
+        connection.recv(1)
+    assert child.pid is None
+    with seen:
+        seen.settimeout(LONG)
+        assert seen.recv(1) == b""
+
+
+def test_an_answer_that_nobody_waited_for_is_not_taken_for_the_next(echo):
+    with pytest.raises(KeyboardInterrupt), echo.turn() as connection:  # noqa: PT012
+        connection.sendall(b"first")
+        raise KeyboardInterrupt
+    assert ask(echo, "second") == "('second',)"
+
+
+def test_nobody_waits_for_a_turn_longer_than_they_will(echo):
+    ask(echo)
+    done = threading.Event()
+
+    def wait():
+        with pytest.raises(TimeoutError), echo.turn(0.01):
+            pytest.fail("a turn in the turn of another thread")
+        done.set()
+
+    with echo.turn():
+        threading.Thread(target=wait).start()
+        assert done.wait(LONG)
+    assert ask(echo) == "('you',)"
+    assert echo.turns == 3
+
+
+def test_stopped_it_is_gone_and_may_come_again(echo):
+    ask(echo)
+    first = echo.pid
+    echo.stop()
+    assert echo.pid is None
+    assert not is_there(first)
+    assert ask(echo) == "('you',)"
+
+
+def test_one_that_the_system_does_not_start(echo, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "executable", "/no/such/python")
+        with pytest.raises(ChildProcessError, match="child_0"):
+            ask(echo)
+    assert ask(echo) == "('you',)"
+
+
+def test_a_fork_has_a_child_of_its_own(echo):
+    ask(echo)
+    ours = echo.pid
+
+    def ask_there():
+        assert echo.pid is None
+        assert ask(echo) == "('you',)"
+        theirs = echo.pid
+        echo.stop()
+        return theirs != ours
+
+    assert in_a_fork(ask_there)
+    assert ask(echo) == "('you',)"
+    assert (echo.pid, echo.turns) == (ours, 2)
+
+
+def test_a_fork_in_the_turn_of_another_thread_waits_for_nobody(echo):
+    forked = []
+    with echo.turn():
+        thread = threading.Thread(target=lambda: forked.append(in_a_fork(lambda: ask(echo) == "('you',)")))
+        thread.start()
+        thread.join(LONG)
+    assert forked == [True]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there the signal ends a process")
+def test_a_child_at_work_goes_with_a_parent_that_was_killed(children, listener, tmp_path):
+    children(DEAF)
+    script = f"""
+        import sys; sys.path[:] = {[str(tmp_path), *sys.path]}
+        from einvoice.child import Child
+        with Child("child_0", {listener.getsockname()[1]}).turn() as connection:
+            connection.recv(1)
+    """
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)]) as parent:
+        seen, _ = listener.accept()
+        parent.kill()
+    with seen:
+        seen.settimeout(LONG)
+        assert seen.recv(1) == b""
+
+
+def test_who_started_it_may_be_bounded_more_tightly():
+    tight, loose = 100 << 20, 200 << 20
+
+    def bounded():
+        resource.setrlimit(resource.RLIMIT_DATA, (tight, tight))
+        bound({resource.RLIMIT_DATA: loose, resource.RLIMIT_CPU: 5})
+        return resource.getrlimit(resource.RLIMIT_DATA) == (tight, tight)
+
+    assert in_a_fork(bounded)
+
+
+def test_beyond_its_bounds_a_process_is_ended_and_writes_nothing(tmp_path):
+    def write():
+        bound({resource.RLIMIT_CPU: 5})
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        with pytest.raises(OSError, match="too large"):
+            (tmp_path / "file").write_bytes(b"x")
+        return resource.getrlimit(resource.RLIMIT_CPU) == (5, 5)
+
+    assert in_a_fork(write)
