@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from einvoice.cli.judged import complain, problem_of
+from einvoice.cli.judged import complain, file_of, problem_of
 from einvoice.convert import Converted, Loss, convert
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.model.terms import name
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         if options.output is not None:
             options.output.write_bytes(converted.xml)
     except (UnreadableDocument, OSError) as error:
-        complain(options.file, problem_of(error, options.lang), options.lang)
+        complain(file_of(error, options.file), problem_of(error, options.lang), options.lang)
         return UNREADABLE
     if options.output is None:
         sys.stdout.buffer.write(converted.xml)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from einvoice.cli.judged import complain, problem_of
+from einvoice.cli.judged import complain, file_of, problem_of
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.pdf.extracted import Extracted, extract
 from einvoice.pdf.hybrid import Attachment
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
             Path(options.output).write_bytes(found.xml)
             told = sys.stdout
     except (UnreadableDocument, OSError) as error:
-        complain(options.file, problem_of(error, options.lang), options.lang)
+        complain(file_of(error, options.file), problem_of(error, options.lang), options.lang)
         return UNREADABLE
     for line in _told(found, options.lang):
         print(line, file=told)

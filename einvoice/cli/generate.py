@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from einvoice.cli.formats import FORMATS
-from einvoice.cli.judged import Judged, complain, problem_of
+from einvoice.cli.judged import Judged, complain, file_of, problem_of
 from einvoice.errors import DraftError
 from einvoice.generate import Generated, generate
 from einvoice.result import LANGUAGES
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
             print(": ".join(part for part in where if part), file=sys.stderr)
         return UNREADABLE
     except OSError as error:
-        complain(options.file, problem_of(error, options.lang), options.lang)
+        complain(file_of(error, options.file), problem_of(error, options.lang), options.lang)
         return UNREADABLE
     _tell(generated, options)
     return VALID if generated.is_valid else FINDINGS

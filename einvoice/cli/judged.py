@@ -31,9 +31,15 @@ class Judged(NamedTuple):
 def problem_of(error: UnreadableDocument | OSError, lang: Language) -> Problem:
     """The reason, in the language of the reader."""
     if isinstance(error, OSError):
-        return Problem("", WORDS[lang]["not_opened"], f"{error.strerror or error}.")
+        words = WORDS[lang]
+        return Problem("", words["not_opened"], words.get(type(error).__name__, f"{error.strerror or error}."))
     title, detail = explain_error(error, lang)
     return Problem(error.code, title, detail, error.line, error.column)
+
+
+def file_of(error: Exception, asked: str) -> str:
+    """The file that an error is about: one that could not be opened, such as that to write to, or the one asked for."""
+    return str(getattr(error, "filename", None) or asked)
 
 
 def complain(file: str, problem: Problem, lang: Language) -> None:
