@@ -35,7 +35,7 @@ from einvoice.validate import read, validate
 if TYPE_CHECKING:
     from einvoice.bulk import ResultSet, validate_many
     from einvoice.draft import Draft
-    from einvoice.draft import schema as draft_schema
+    from einvoice.draft.schema import schema as draft_schema
     from einvoice.notebook import explore
     from einvoice.reference import engines
     from einvoice.result.rule_changes import rule_changes

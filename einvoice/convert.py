@@ -53,6 +53,9 @@ class Converted:
     syntax: Syntax
     losses: tuple[Loss, ...]
 
+    def __repr__(self) -> str:
+        return f"<Converted to {self.syntax}: {len(self.losses)} losses>"
+
 
 def convert(source: xml.Source, to: Syntax | None = None) -> Converted:
     """Write an invoice in the other syntax.

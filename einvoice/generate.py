@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from einvoice.model.invoice import Invoice
-from einvoice.result import LANGUAGES, Language, ValidationResult
+from einvoice.result import Language, ValidationResult
+from einvoice.result.texts import check_language
 from einvoice.syntax.writer import write
 from einvoice.validate import validate
 
@@ -105,8 +106,7 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language = "d
     """
     from einvoice.draft import SCHEMA_VERSION, read
 
-    if lang not in LANGUAGES:
-        raise ValueError(f"lang is {' or '.join(map(repr, LANGUAGES))}, not {lang!r}")
+    check_language(lang)
     known = read(draft, format=format)
     invoice = known.invoice().in_language(lang)
     pdf: bytes | None = None

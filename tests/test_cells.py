@@ -40,6 +40,20 @@ def test_the_catalog_speaks_the_language_that_was_asked_for(lang, word):
     assert catalog.version == einvoice.catalog().version
 
 
+@pytest.mark.parametrize(("lang", "said"), {"de": "→ BT-106 auf", "en": "→ Set BT-106 to"}.items())
+def test_an_entry_of_the_catalog_says_what_it_means(lang, said):
+    entry = einvoice.catalog(lang=lang)["BR-CO-10"]
+    assert repr(entry) == "<CatalogEntry BR-CO-10: fatal, en16931>"
+    assert str(entry).startswith(f"BR-CO-10: {entry.title(lang)}\n")
+    assert said in str(entry)
+    hostile = entry._replace(texts={lang: dict.fromkeys(entry.texts[lang], "<script>")})
+    shown = hostile._repr_html_()
+    assert f'lang="{lang}"' in shown
+    assert shown.count("&lt;script&gt;") == 3
+    assert "<script" not in shown
+    assert html.escape(entry.fix(lang)) in entry._repr_html_()
+
+
 def test_another_language_is_refused(sample):
     with pytest.raises(ValueError, match="lang is 'de' or 'en', not 'fr'"):
         einvoice.read(sample("ubl-invoice.xml"), lang="fr")

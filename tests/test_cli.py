@@ -39,6 +39,34 @@ def broken(tmp_path):
 # ---------------------------------------------------------------- exit status
 
 
+@pytest.mark.parametrize("lang", ["de", "en"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    {
+        "nothing.xml": {"de": "Es gibt keine solche Datei", "en": "There is no such file"},
+        ".": {"de": "Das ist ein Ordner.", "en": "This is a folder."},
+    }.items(),
+)
+def test_why_a_file_cannot_be_opened_is_said_in_the_reader_s_language(tmp_path, capsys, lang, name, said):
+    assert main(["validate", str(tmp_path / name), "--lang", lang]) == 2
+    assert said[lang] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["convert", "generate"])
+def test_where_nothing_can_be_written_is_told(sample, tmp_path, capsys, command):
+    source = sample({"convert": "ubl-invoice.xml", "generate": "draft.json"}[command])
+    place = str(tmp_path / "nowhere" / "out.xml")
+    assert main([command, str(source), "-o", place]) == 2
+    assert capsys.readouterr().err.startswith(f"{place}: Die Datei lässt sich nicht öffnen.")
+
+
+def test_what_a_file_is_ends_its_sentence(tmp_path, capsys):
+    path = tmp_path / "page.xml"
+    path.write_bytes(b"<!doctype html><html></html>")
+    assert main(["validate", str(path), "--lang", "en"]) == 2
+    assert "Found: HTML. Hand over" in capsys.readouterr().err
+
+
 def test_valid_is_0_findings_are_1_unreadable_is_2(good, bad, broken, tmp_path, capsys):
     for files, status in (
         ([good], 0),

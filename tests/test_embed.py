@@ -54,6 +54,20 @@ def attachment(pdf, name):
     return file
 
 
+def test_files_are_embedded_as_their_bytes_are(page, sample, tmp_path):
+    path, invoice = tmp_path / "page.pdf", sample("cii-invoice.xml")
+    path.write_bytes(page)
+    made = embed(str(path), invoice)
+    assert made.pdf == embed(page, invoice.read_bytes()).pdf
+    with path.open("rb") as opened_page, invoice.open("rb") as opened:
+        assert embed(opened_page, opened).pdf == made.pdf
+    assert len(repr(made)) < 1000
+    with pytest.raises(FileNotFoundError):
+        embed(tmp_path / "none.pdf", invoice)
+    with pytest.raises(ValueError, match="lang is 'de' or 'en'"):
+        embed(path, invoice, lang="fr")
+
+
 def codes(reasons):
     return [it.code for it in reasons]
 

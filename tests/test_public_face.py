@@ -1,7 +1,10 @@
 """The public face: a short list of names, quickly imported, and nothing heavy behind it."""
 
+import ast
+import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +57,36 @@ HEAVY = {
 def python(code):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.split()
+
+
+def test_a_type_checker_takes_no_function_for_a_module():
+    tree = ast.parse(Path(einvoice.__file__).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    named = [f"{node.module}.{alias.name}" for node in imports for alias in node.names if alias.asname]
+    assert "einvoice.draft.schema.schema" in named
+    for name in named:
+        package = importlib.import_module(name.rpartition(".")[0])
+        assert not hasattr(package, "__path__") or importlib.util.find_spec(name) is None, name
+
+
+@pytest.mark.parametrize("function", [einvoice.report_pdf, einvoice.invoice_pdf])
+def test_a_page_is_made_of_a_result_or_an_invoice(function, sample):
+    path = sample("ubl-invoice.xml")
+    with pytest.raises(TypeError, match=r"Expected an? (result of|invoice from) einvoice"):
+        function(path)
+    judged = einvoice.validate(path)
+    given = judged if function is einvoice.report_pdf else judged.invoice
+    with pytest.raises(ValueError, match="lang is 'de' or 'en', not 'fr'"):
+        function(given, "fr")
+
+
+def test_a_day_is_no_text(sample):
+    with pytest.raises(TypeError, match=r"as_of is a datetime\.date, not str"):
+        einvoice.validate(sample("ubl-invoice.xml"), as_of="2024-01-31")
+
+
+def test_what_was_converted_does_not_fill_the_screen(sample):
+    assert repr(einvoice.convert(sample("ubl-invoice.xml"))) == "<Converted to CII: 0 losses>"
 
 
 def test_the_face_is_this_list():

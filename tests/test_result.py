@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 import einvoice
+from einvoice.cli.judged import Judged
+from einvoice.cli.table import print_table
 from einvoice.model.terms import terms
-from einvoice.result import Finding
+from einvoice.result import Finding, words
 from einvoice.rulebook.catalog import catalog
 from einvoice.syntax.overrides import Override
 
@@ -23,6 +25,7 @@ SAMPLES = Path(__file__).parent / "samples"
 UBL = (SAMPLES / "ubl-invoice.xml").read_bytes()
 CII = (SAMPLES / "cii-invoice.xml").read_bytes()
 WRONG = UBL.replace(b'"EUR">99.00', b'"EUR">98.99').replace(b"2026-05-04", b"2026-05-32")
+SEVERITIES = ("information", "warning", "fatal")
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -73,6 +76,33 @@ def test_findings_at_different_places_are_different(wrong):
 )
 def test_the_leading_term_of_a_group_is_its_first_one(listed, leading):
     assert made(terms=listed).bt_field == leading
+
+
+def test_nothing_is_to_be_done_about_what_the_declared_extension_allows():
+    allowed = Override("information", "Erlaubt.", "Allowed.")
+    tolerated = Override("warning", "Geduldet.", "Tolerated.")
+    assert made(override=allowed).fix("de") == "Hier ist nichts zu tun."
+    assert made(override=allowed).to_dict("en")["fix"] == "Nothing needs to be done here."
+    assert made(override=tolerated).fix("en") == made().fix("en")
+
+
+@pytest.mark.parametrize(
+    ("code", "found", "told"),
+    [("BR-CL-16", "58.000", "found “58.000”"), ("BR-CL-16", "", ""), ("BR-CL-03", "17.94", ""), ("BR-E-01", 0, "")],
+)
+def test_a_text_that_is_wrong_is_told_with_the_numbers(code, found, told):
+    assert words.numbers(made(code, values={"found": found}), "en") == told
+
+
+def test_errors_are_told_before_what_is_for_information(wrong):
+    kinds = [replace(made(f"BR-0{number}"), severity=it) for number, it in enumerate(SEVERITIES, 1)]
+    ordered = [it.code for it in words.gravest_first([*kinds, made("BR-09")])]
+    assert ordered == ["BR-03", "BR-09", "BR-02", "BR-01"]
+    many = replace(wrong, findings=(kinds[0],) * 300 + (kinds[2],))
+    for shown in (str(many), many._repr_html_(), "".join(print_table(iter([Judged("a", many)]), "en"))):
+        codes = re.findall(r"BR-0\d", shown)
+        assert codes[0] == "BR-03"
+        assert "BR-01" in codes
 
 
 def test_every_group_has_a_leading_term():

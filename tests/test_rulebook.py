@@ -165,8 +165,8 @@ def test_texts_quote_how_many_there_are() -> None:
         (Decimal("119.000"), Decimal("119.01"), "119,00", "119.00"),
         (Decimal("0.125"), Decimal("1.1"), "0,125", "0.125"),
         (Decimal("1E+3"), None, "1.000", "1,000"),
-        (Decimal("-1234567.891"), Decimal("99.9"), "-1.234.567,891", "-1,234,567.891"),
-        (Decimal("-0.10"), Decimal("99.9"), "-0,1", "-0.1"),
+        (Decimal("-1234567.891"), Decimal("99.9"), "−1.234.567,891", "−1,234,567.891"),
+        (Decimal("-0.10"), Decimal("99.9"), "−0,1", "−0.1"),
         (Decimal("NaN"), Decimal(1), "NaN", "NaN"),
         ("1234.50", Decimal(1), "1234.50", "1234.50"),
         (date(2026, 12, 31), None, "31.12.2026", "2026-12-31"),
@@ -197,7 +197,8 @@ def test_words_of_ours_stand_in_no_quotes(values: dict[str, str], title: str) ->
     ("text", "said"),
     [
         ("Given: {actual}.", "Given: nothing."),
-        ("Given: {it.x}, calculated: {expected}.", "Given: nothing, calculated: …."),
+        ("Given: {it.x}, calculated: {expected}.", "Given: nothing, calculated: cannot be determined."),
+        ("{it.empty} % of it is {expected}", "(empty) % of it is (cannot be determined)"),
         ("The charge of {it.amount} {invoice.currency} says", "The charge of (not given) says"),
         ("An allowance ({it.amount})", "An allowance (not given)"),
         ("Line {line.identifier} is {it.empty}, {it.empty}", "Line (not given) is (empty), (empty)"),
@@ -206,6 +207,17 @@ def test_words_of_ours_stand_in_no_quotes(values: dict[str, str], title: str) ->
 def test_words_for_what_is_missing_fit_into_the_sentence(text: str, said: str) -> None:
     made = CatalogEntry("X", "fatal", "", "", (), {"en": {"explanation": text}}, "")
     assert made.explanation("en", {"it.empty": ""}) == said
+
+
+def test_what_cannot_be_calculated_is_not_what_to_write() -> None:
+    taxed = {"category": "S", "rate": "VAT", "scheme": "VAT", "taxable_amount": "100.00", "tax_amount": "19.00"}
+    (found,) = fired("BR-S-09", invoice(vat_breakdown=[taxed]))
+    rule = entry("BR-S-09")
+    assert "Angegeben: 19,00, errechnet: nicht bestimmbar" in rule.explanation("de", found.values)
+    for language, said in {"de": "Erst dann lässt sich der Betrag errechnen", "en": "Only then can the amount"}.items():
+        fix = rule.fix(language, found.values)
+        assert said in fix
+        assert "BT-116, BT-119" in fix
 
 
 def test_one_code_with_two_meanings() -> None:

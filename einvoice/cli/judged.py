@@ -29,8 +29,12 @@ class Judged(NamedTuple):
 
 
 def complain(file: str, error: UnreadableDocument | OSError, lang: Language) -> Problem:
-    """Say on the error stream what is wrong with a file, where, and what to do; and return that."""
+    """Say on the error stream what is wrong with a file, where, and what to do; and return that.
+
+    An error that names a file, such as that to write to, is about that one and not the one that was asked for.
+    """
     words, problem = WORDS[lang], _problem(error, lang)
+    file = str(getattr(error, "filename", None) or file)
     place = ", ".join(
         f"{words[name]} {number}" for name, number in (("line", problem.line), ("column", problem.column)) if number
     )
@@ -40,6 +44,7 @@ def complain(file: str, error: UnreadableDocument | OSError, lang: Language) -> 
 
 def _problem(error: UnreadableDocument | OSError, lang: Language) -> Problem:
     if isinstance(error, OSError):
-        return Problem("", WORDS[lang]["not_opened"], f"{error.strerror or error}.")
+        words = WORDS[lang]
+        return Problem("", words["not_opened"], words.get(type(error).__name__, f"{error.strerror or error}."))
     title, detail = explain_error(error, lang)
     return Problem(error.code, title, detail, error.line, error.column)

@@ -11,7 +11,17 @@ from typing import Final
 
 from einvoice.cli.judged import Judged
 from einvoice.result import Finding, Language, ValidationResult
-from einvoice.result.words import WORDS, difference, headline, notes, numbers, place, second_opinion, severity
+from einvoice.result.words import (
+    WORDS,
+    difference,
+    gravest_first,
+    headline,
+    notes,
+    numbers,
+    place,
+    second_opinion,
+    severity,
+)
 
 _WIDEST: Final = 110
 _NARROWEST: Final = 30
@@ -46,7 +56,7 @@ class _Table:
         verdict = self._paint(headline(result, self._lang), _GREEN if result.is_valid else _RED, _BOLD)
         lines = [f"{self._paint(file, _BOLD)}", f"{_GAP}{verdict}"]
         if result.findings:
-            lines += ["", *self._rows(result.findings)]
+            lines += ["", *self._rows(gravest_first(result.findings))]
         if any(finding.indicative for finding in result.findings):
             lines += ["", *textwrap.wrap(WORDS[self._lang]["indicative"], self._width, initial_indent=_GAP,
                                          subsequent_indent=_GAP)]  # fmt: skip
@@ -64,7 +74,7 @@ class _Table:
             text, self._width, initial_indent=_GAP * 2, subsequent_indent=_GAP * 3, break_on_hyphens=False
         )
 
-    def _rows(self, findings: tuple[Finding, ...]) -> Iterator[str]:
+    def _rows(self, findings: list[Finding]) -> Iterator[str]:
         words = WORDS[self._lang]
         cells = [(finding.code, place(finding, self._lang)) for finding in findings]
         widths = [

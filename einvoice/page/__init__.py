@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from einvoice.model.invoice import Invoice
+from einvoice.result import Language, ValidationResult
+from einvoice.result.texts import check_language
+
 if TYPE_CHECKING:
     import datetime
-
-    from einvoice.model.invoice import Invoice
-    from einvoice.result import Language, ValidationResult
 
 
 def invoice_pdf(
@@ -31,8 +32,12 @@ def invoice_pdf(
 
     Raises:
         ToolsMissing: weasyprint, or what it needs of the system, is not installed.
-        ValueError: the logo is no picture.
+        TypeError: the invoice is something else, such as a path.
+        ValueError: the logo is no picture, or another language.
     """
+    if not isinstance(invoice, Invoice):
+        raise TypeError(f"Expected an invoice from einvoice.read, not {type(invoice).__name__}.")
+    check_language(lang)
     from einvoice.page import invoice as page
 
     return page.invoice_pdf(invoice, lang, logo=logo, when=when)
@@ -53,10 +58,16 @@ def report_pdf(
 
     Raises:
         ToolsMissing: weasyprint, or what it needs of the system, is not installed.
+        TypeError: the result is something else, such as a path.
+        ValueError: another language.
     """
+    if not isinstance(result, ValidationResult):
+        raise TypeError(f"Expected a result of einvoice.validate, not {type(result).__name__}.")
+    lang = lang or result.lang
+    check_language(lang)
     from einvoice.page import report as page
 
-    return page.report_pdf(result, lang or result.lang, when=when)
+    return page.report_pdf(result, lang, when=when)
 
 
 __all__ = ["invoice_pdf", "report_pdf"]

@@ -126,12 +126,8 @@ def _numbers(finding: Finding, lang: Language) -> Markup:
     if not told:
         return EMPTY
     head = tag("tr", *(tag("th", WORDS[lang][name], scope="col") for name, _ in told))
-    row = tag("tr", *(tag("td", _minus(finding.values.get(name), text)) for name, text in told))
+    row = tag("tr", *(tag("td", text) for _, text in told))
     return tag("table", tag("thead", head), tag("tbody", row), class_="numbers")
-
-
-def _minus(value: Any, text: str) -> str:
-    return text.replace("-", "−", 1) if isinstance(value, Decimal) else text
 
 
 def _told(name: str, text: str, kind: str) -> Markup:

@@ -10,7 +10,7 @@ import datetime
 import hashlib
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from einvoice.errors import PdfRefused, ToolsMissing
@@ -19,7 +19,7 @@ from einvoice.pdf import profiles
 from einvoice.pdf.obstacles import Reason, obstacles, reason
 from einvoice.pdf.profiles import Profile
 from einvoice.pdf.xmp import Packet
-from einvoice.result.texts import Language
+from einvoice.result.texts import Language, check_language
 from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import identify
 from einvoice.syntax.writer import write
@@ -40,12 +40,12 @@ class Embedded:
     ``filename`` and ``profile`` tell how the XML is attached.
     """
 
-    pdf: bytes
+    pdf: bytes = field(repr=False)
     pdfa: bool
     reasons: tuple[Reason, ...]
     warnings: tuple[Reason, ...]
     profile: Profile
-    xml: bytes
+    xml: bytes = field(repr=False)
 
     @property
     def filename(self) -> str:
@@ -54,8 +54,8 @@ class Embedded:
 
 
 def embed(
-    pdf: bytes,
-    invoice: bytes | Invoice,
+    pdf: xml.Source,
+    invoice: xml.Source | Invoice,
     *,
     profile: str | None = None,
     lang: Language = "de",
@@ -67,9 +67,10 @@ def embed(
     The same input gives the same bytes. Other attachments stay; an invoice that is attached already is replaced.
 
     Args:
-        pdf: the readable page. PDF/A-3 makes a hybrid that is PDF/A-3; any other PDF works, and ``reasons`` say what
-            it lacks.
-        invoice: CII, attached byte for byte; or an invoice of the model, which is written as CII.
+        pdf: the readable page: a path, bytes, or a binary file. PDF/A-3 makes a hybrid that is PDF/A-3; any other PDF
+            works, and ``reasons`` say what it lacks.
+        invoice: CII, attached byte for byte: a path, bytes, or a binary file; or an invoice of the model, which is
+            written as CII.
         profile: name of a profile, see ``einvoice.pdf.profiles``; by default what the invoice declares in BT-24. An
             invoice of the model that declares another is narrowed to it.
         lang: language of the reasons and of the attachment's description, "de" or "en".
@@ -79,16 +80,21 @@ def embed(
     Raises:
         PdfRefused: the PDF is encrypted or damaged.
         UnreadableDocument: the XML is no invoice.
-        ValueError: the XML is UBL, the relationship is none the profile allows, or ``when`` has no time zone.
+        ValueError: the XML is UBL, the relationship is none the profile allows, ``when`` has no time zone, or another
+            language.
+        OSError: a file cannot be opened.
         LookupError: there is no such profile.
         ToolsMissing: pikepdf is not installed.
     """
-    model, data, chosen, warnings = _invoice(invoice, profile, lang)
+    check_language(lang)
+    page = _bytes(pdf)
+    given = invoice if isinstance(invoice, Invoice) else _bytes(invoice)
+    model, data, chosen, warnings = _invoice(given, profile, lang)
     wanted = _relationship(chosen, model, relationship)
     moment = _moment(model) if when is None else when
     if moment.tzinfo is None:
         raise ValueError("when needs a time zone")
-    with opened(pdf) as document:
+    with opened(page) as document:
         found = obstacles(document, lang)
         if "/AcroForm" in document.Root and _is_signed(document):
             warnings.append(reason("signed", lang))
@@ -159,6 +165,10 @@ def _invoice(given: bytes | Invoice, name: str | None, lang: Language) -> tuple[
     if chosen is not declared:
         model = profiles.narrowed(model, chosen)
     return model, write(model, "CrossIndustryInvoice"), chosen, []
+
+
+def _bytes(source: xml.Source) -> bytes:
+    return source if isinstance(source, bytes) else xml.source_bytes(source)[0]
 
 
 def _read(data: bytes) -> Invoice:

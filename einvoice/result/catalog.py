@@ -57,7 +57,8 @@ class Catalog(Mapping[str, CatalogEntry]):
     def __getitem__(self, code: str) -> CatalogEntry:
         entry = self._entries[code]
         found = {syntax: path_of(number, syntax) for syntax, number in entry.points_at.items()} | entry.xpaths
-        return entry._replace(xpaths={syntax: found[syntax] for syntax in SYNTAXES if found.get(syntax)})
+        xpaths = {syntax: found[syntax] for syntax in SYNTAXES if found.get(syntax)}
+        return entry._replace(xpaths=xpaths, lang=self.lang)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)

@@ -83,9 +83,15 @@ class Finding:
         return known.explanation(lang or self.lang, values)
 
     def fix(self, lang: Language | None = None) -> str:
-        """What to do about it."""
+        """What to do about it: nothing, where what the invoice declares allows for it."""
+        if self.override is not None and self.override.level == "information":
+            return WORDS[lang or self.lang]["nothing_to_do"]
         known, values = self._described()
         return known.fix(lang or self.lang, values)
+
+    def explains(self, name: str) -> bool:
+        """Whether the explanation quotes one of `values`."""
+        return f"{{{name}}}" in self._described()[0].texts[self.lang]["explanation"]
 
     def override_reason(self, lang: Language | None = None) -> str:
         """Why `severity` is not the rule's own `flag`; "" where it is."""

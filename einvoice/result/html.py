@@ -15,6 +15,7 @@ from einvoice.result.words import (
     counts,
     declared,
     difference,
+    gravest_first,
     layer,
     layers,
     notes,
@@ -56,7 +57,7 @@ def html(result: ValidationResult, lang: Language) -> str:
     """The result as HTML; everything from the document and from the catalog is escaped."""
     number = quote(result.summary.invoice_number)
     about = " · ".join(part for part in (number, declared(result), counts(result, lang)) if part)
-    shown = result.findings[:_SHOWN]
+    shown = gravest_first(result.findings)[:_SHOWN]
     left = len(result.findings) - _SHOWN
     return page(
         lang,

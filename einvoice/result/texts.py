@@ -11,6 +11,12 @@ Language: TypeAlias = Literal["de", "en"]
 LANGUAGES: Final[tuple[Language, ...]] = ("de", "en")
 
 
+def check_language(lang: str) -> None:
+    """Raise ``ValueError`` for a language that results do not speak."""
+    if lang not in LANGUAGES:
+        raise ValueError(f"lang is {' or '.join(map(repr, LANGUAGES))}, not {lang!r}")
+
+
 def explain_error(error: UnreadableDocument, lang: Language = "de") -> tuple[str, str]:
     """Say what is wrong with a file that nobody can read: a title, and why together with what to do about it."""
     known = entry(error.code)

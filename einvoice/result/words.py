@@ -43,6 +43,9 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "difference": "Differenz",
         "indicative": "Die Datei entspricht nicht dem XML-Schema. Befunde der anderen Ebenen können daraus folgen.",
         "not_opened": "Die Datei lässt sich nicht öffnen",
+        "FileNotFoundError": "Es gibt keine solche Datei oder keinen solchen Ordner; den Namen prüfen.",
+        "IsADirectoryError": "Das ist ein Ordner.",
+        "PermissionError": "Die Berechtigung dazu fehlt.",
         "unknown_code": "Den Code {code} gibt es nicht.",
         "did_you_mean": "Gemeint ist vielleicht: {near}",
         "rule": "Regel",
@@ -70,6 +73,7 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "not_compared": "Kein offizielles Prüfwerk hat diese Rechnung geprüft; verglichen ist nichts.",
         "only_native": "nur hier",
         "only_reference": "nur im Prüfwerk",
+        "nothing_to_do": "Hier ist nichts zu tun.",
         "more": "Dieselbe Regel ist an weiteren Stellen verletzt, die hier nicht einzeln stehen: {count}.",
     },
     "en": {
@@ -90,6 +94,9 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "difference": "difference",
         "indicative": "The file does not conform to the XML schema. Findings of the other layers may follow from that.",
         "not_opened": "The file cannot be opened",
+        "FileNotFoundError": "There is no such file or folder; check the name.",
+        "IsADirectoryError": "This is a folder.",
+        "PermissionError": "The permission for that is missing.",
         "unknown_code": "There is no code {code}.",
         "did_you_mean": "Perhaps you mean: {near}",
         "rule": "Rule",
@@ -117,6 +124,7 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "not_compared": "No official artefact has judged this invoice; nothing was compared.",
         "only_native": "only here",
         "only_reference": "only in the artefact",
+        "nothing_to_do": "Nothing needs to be done here.",
         "more": "The same rule is broken at further places that are not listed one by one: {count}.",
     },
 }
@@ -175,13 +183,18 @@ def headline(result: ValidationResult, lang: Language) -> str:
 
 def in_words(result: ValidationResult, lang: Language) -> str:
     """The verdict and the first findings, a line each."""
-    shown = [f"  {in_line(finding, lang)}" for finding in result.findings[:_SHOWN]]
+    shown = [f"  {in_line(finding, lang)}" for finding in gravest_first(result.findings)[:_SHOWN]]
     left = len(result.findings) - len(shown)
     told = [f"  {difference(one, lang)}" for one in result.differences[:_SHOWN]]
     heading = [WORDS[lang]["differences"]] if told else []
     second = second_opinion(result.agreement, lang) if result.agreement else ()
     more = [f"  … + {left}"] if left else []
     return "\n".join((headline(result, lang), *shown, *more, *heading, *told, *second))
+
+
+def gravest_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Errors, then warnings, then what is for information, each in the order that they have."""
+    return sorted(findings, key=lambda it: -_SEVERITIES.index(it.severity))
 
 
 def in_line(finding: Finding, lang: Language) -> str:
@@ -247,8 +260,8 @@ def numbers(finding: Finding, lang: Language) -> str:
 def compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str]]:
     """What was compared, by the names of ``NUMBERS``.
 
-    Numbers that agree are not told, since then something else is wrong; and where a rule is about how a number is
-    written, it is told as it stands.
+    Numbers that agree are not told, since then something else is wrong; where a rule is about how a number is written,
+    it is told as it stands, and so is a text that its explanation quotes.
     """
     values = finding.values
     if values.get("difference") == 0:
@@ -256,6 +269,8 @@ def compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str]]:
     if "written" in values:
         yield "actual", WORDS[lang]["quote"].format(values["written"])
         return
+    if (found := values.get("found")) and isinstance(found, str) and finding.explains("found"):
+        yield "actual", WORDS[lang]["quote"].format(quote(found))
     for name in NUMBERS:
         text = show(values[name], values, lang).strip() if name in values else ""
         if text:

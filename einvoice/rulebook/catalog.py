@@ -21,6 +21,11 @@ _QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
 _TWICE: Final = re.compile(r"(\([^()]+\)) \1")
 """What lacks twice in a row, such as an amount and its currency, is told once."""
 _UNKNOWN: Final = "…"
+_NOT_YET: Final[Mapping[str, str]] = {
+    "de": "Diese Angaben berichtigen oder ergänzen: {terms}. Erst dann lässt sich der Betrag errechnen.",
+    "en": "Correct or complete this information: {terms}. Only then can the amount be calculated.",
+}
+"""What to do where a fix would quote an expected amount that cannot be worked out."""
 _NO_VALUES: Final[Mapping[str, Any]] = {}
 Values: TypeAlias = "Mapping[str, Any] | None"
 """What a finding has to quote; None where no invoice is at hand."""
@@ -34,7 +39,8 @@ class CatalogEntry(NamedTuple):
     invoice is at hand. ``examples`` are, by language, situations that break the rule. ``points_at`` is the leading term
     in each syntax that can break it, ``xpaths`` where that stands (prefixes: `einvoice.NAMESPACES`); only
     `einvoice.catalog` has worked them out for every rule. ``notes`` are what is to be known of the rule itself
-    (`notes.Note`, by the names of its parts); those with an ``until`` are about older releases.
+    (`notes.Note`, by the names of its parts); those with an ``until`` are about older releases. ``lang`` is the
+    language in which it shows itself.
     """
 
     code: str
@@ -56,6 +62,7 @@ class CatalogEntry(NamedTuple):
     xpaths: dict[str, str] = {}  # noqa: RUF012
     points_at: dict[str, str] = {}  # noqa: RUF012
     notes: tuple[dict[str, Any], ...] = ()
+    lang: str = "de"
 
     def title(self, language: str, values: Values = None) -> str:
         """What is wrong, in a line. ``language`` is ``de`` or ``en``, ``values`` what a finding has to quote."""
@@ -67,11 +74,31 @@ class CatalogEntry(NamedTuple):
 
     def fix(self, language: str, values: Values = None) -> str:
         """What to do about it."""
-        return self._filled(self.texts[language]["fix"], language, values)
+        text = self.texts[language]["fix"]
+        if values is not None and "{expected}" in text and "expected" not in values:
+            return _NOT_YET[language].format(terms=", ".join(self.terms))
+        return self._filled(text, language, values)
 
     def note(self, number: int, language: str, values: Values = None) -> str:
         """What a note says."""
         return self._filled(self.notes[number][language], language, values)
+
+    def __str__(self) -> str:
+        return "\n".join((f"{self.code}: {self.title(self.lang)}", *self._told()))
+
+    def __repr__(self) -> str:
+        return f"<CatalogEntry {self.code}: {self.severity}, {self.layer}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        kind = ", ".join((self.severity, self.layer, *self.terms))
+        head = f"<strong>{escape(self.code)}: {escape(self.title(self.lang))}</strong> <small>{escape(kind)}</small>"
+        told = "".join(f"<p>{escape(text)}</p>" for text in self._told())
+        return f'<div class="einvoice" lang="{self.lang}"><p>{head}</p>{told}</div>'
+
+    def _told(self) -> tuple[str, str]:
+        return self.explanation(self.lang), f"→ {self.fix(self.lang)}"
 
     def _filled(self, text: str, language: str, values: Values) -> str:
         def quoted(found: re.Match[str]) -> str:

@@ -99,10 +99,12 @@ def pinned() -> Release | None:
 
 
 def as_of(day: datetime.date, ruleset: str = NATIONAL) -> Release:
-    """The release in force on a day; ``ValueError`` for days before the first one.
+    """The release in force on a day; ``ValueError`` for days before the first one, ``TypeError`` for what is no day.
 
     A release that replaces another of the same specification is in force from its publication on.
     """
+    if not isinstance(day, datetime.date):
+        raise TypeError(f"as_of is a datetime.date, not {type(day).__name__}")
     known = releases(ruleset)
     in_force = [release for release in known if release.valid_from and release.valid_from <= day.isoformat()]
     if not in_force:

@@ -89,7 +89,7 @@ def opened(browser, lab):
     """Open a notebook and run its cells; at the end nothing may have been asked of others, or been complained of."""
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
     page, outside, complaints = context.new_page(), [], []
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(90_000)
 
     def route(route):
         if urlsplit(route.request.url).hostname == "127.0.0.1":

@@ -86,5 +86,8 @@ def test_why_there_is_nothing_to_extract(pdf, tmp_path, capsys, data, title):
 
 
 def test_a_place_that_cannot_be_written_is_told(pdf, tmp_path, capsys):
-    assert main(["extract", pdf(hybrid()), "-o", str(tmp_path / "nowhere" / "out.xml")]) == 2
-    assert "No such file" in capsys.readouterr().err
+    place = str(tmp_path / "nowhere" / "out.xml")
+    assert main(["extract", pdf(hybrid()), "-o", place]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"{place}: ")
+    assert "keinen solchen Ordner" in said
