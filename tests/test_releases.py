@@ -269,6 +269,17 @@ def test_a_document_is_judged_by_what_it_declares_and_the_difference_is_told():
     assert today.differences == ()
 
 
+def test_an_override_that_ended_is_credited_to_the_rules_that_had_it():
+    """BR-CL-23 of EN 16931 is as it was; KoSIT made a warning of it in 2.3, and does so in 3.0 for what declares 3.0."""
+    unit = re.sub(rb'unitCode="[^"]*"', b'unitCode="no unit"', UBL).replace(TODAY, OF_23)
+    result = einvoice.validate(unit, mode="compatibility")
+    told = [one for one in result.differences if one.finding.code == "BR-CL-23"]
+    assert {(one.only_in, one.finding.severity, one.ruleset, one.version) for one in told} == {
+        ("declared", "warning", "xrechnung", "2.0.0"),
+        ("current", "fatal", "xrechnung", "2.0.0"),
+    }
+
+
 def test_the_answer_tells_the_differences():
     result = einvoice.validate(NO_BT_34.replace(TODAY, OF_23), mode="compatibility")
     answer = json.loads(json.dumps(result.to_dict("en")))

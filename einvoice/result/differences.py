@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from einvoice.result.finding import Finding
 from einvoice.result.texts import Language
-from einvoice.rulebook.releases import Release, between
+from einvoice.rulebook.releases import CORE, Release, between
 
 Judge: TypeAlias = Callable[[Release], tuple[Finding, ...]]
 Key: TypeAlias = tuple[str, str, str]
@@ -25,21 +25,18 @@ class Difference:
         finding: the finding; it is among those of the result only if `only_in` is "declared".
         only_in: "declared" (the rules that judged the invoice) or "current" (those of today).
         changed_in: the release from which on it is as it is in the newer one of the two.
+        ruleset: the rule set whose release changed it, "en16931" or "xrechnung".
     """
 
     finding: Finding
     only_in: Side
     changed_in: Release
-
-    @property
-    def ruleset(self) -> str:
-        """The rule set whose release changed it: "en16931" or "xrechnung"."""
-        return "en16931" if self.finding.layer == "en16931" else self.changed_in.ruleset
+    ruleset: str
 
     @property
     def version(self) -> str:
         """The release of that rule set, such as "1.3.10" or "2.0.0"."""
-        return self.changed_in.core if self.ruleset == "en16931" else self.changed_in.version
+        return self.changed_in.core if self.ruleset == CORE else self.changed_in.version
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """The difference as the HTTP interface answers it, ready for JSON."""
@@ -70,14 +67,26 @@ def compare(judge: Judge, declared: Release, current: Release) -> tuple[Differen
 
     first, last = found(0), found(len(steps) - 1)
 
-    def changed(key: Key) -> Release:
+    def difference(finding: Finding, only_in: Side) -> Difference:
+        key = _key(finding)
         at_last = key in last
-        return steps[bisect_left(range(len(steps)), True, key=lambda step: (key in found(step)) is at_last)]
+        step = bisect_left(range(len(steps)), True, key=lambda step: (key in found(step)) is at_last)
+        ruleset = CORE if finding.layer == CORE else steps[step].ruleset
+        if _flag(key, found(step - 1)) == _flag(key, found(step)):
+            # The rule is as it was: its severity is overridden in one of the two, which EN 16931 never does.
+            ruleset = steps[step].ruleset
+        return Difference(finding, only_in, steps[step], ruleset)
 
-    gone = [Difference(first[key], sides[0], changed(key)) for key in first if key not in last]
-    come = [Difference(last[key], sides[1], changed(key)) for key in last if key not in first]
+    gone = [difference(first[key], sides[0]) for key in first if key not in last]
+    come = [difference(last[key], sides[1]) for key in last if key not in first]
     return (*gone, *come)
 
 
 def _key(finding: Finding) -> Key:
     return finding.code, finding.severity, finding.xpath
+
+
+def _flag(key: Key, found: Mapping[Key, Finding]) -> str | None:
+    """The severity that the rule itself has where it found something at the same place; None if it did not."""
+    code, _, xpath = key
+    return next((it.flag for it in found.values() if (it.code, it.xpath) == (code, xpath)), None)
