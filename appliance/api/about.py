@@ -36,6 +36,7 @@ _PATHS = {
 
 def capabilities(rights: Entitlements, base: str) -> dict[str, Any]:
     """Return what a key with these rights is told; `base` is the address of the appliance."""
+    current = einvoice.catalog().rule_set
     return {
         "status": "ok",
         "plan_type": rights.plan_type,
@@ -57,6 +58,7 @@ def capabilities(rights: Entitlements, base: str) -> dict[str, Any]:
                 "en16931": release.core,
                 "valid_from": release.valid_from,
                 "announced": release.announced,
+                "current": release == current,
             }
             for release in einvoice.rule_sets()
         ],
