@@ -259,6 +259,7 @@ class Engines(_Answer):
 
     native: NativeEngine
     reference: ReferenceEngine
+    default: Engine = Field(description="Who judges where a request does not say (EINVOICE_ENGINE).")
 
 
 class Capabilities(_Answer):
