@@ -273,14 +273,16 @@ def test_heading_levels_skip_none(broken):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not os.environ.get("EINVOICE_VERAPDF"), reason="EINVOICE_VERAPDF does not name a veraPDF command")
+@pytest.mark.skipif(
+    not os.environ.get("EINVOICE_TEST_VERAPDF"), reason="EINVOICE_TEST_VERAPDF does not name a veraPDF command"
+)
 @pytest.mark.parametrize("flavour", ["3a", "ua1"])
 def test_verapdf_finds_it_conformant(broken, sample, tmp_path, flavour):
     results = {"broken": broken, "valid": einvoice.validate(sample("ubl-invoice.xml")), "many": lines_with_errors(200)}
     awkward = dataclasses.replace(broken, filename=AWKWARD[2] + AWKWARD[3])
     for number, result in enumerate((*results.values(), awkward)):
         (tmp_path / f"{number}.pdf").write_bytes(einvoice.report_pdf(result, "de"))
-    command = [*shlex.split(os.environ["EINVOICE_VERAPDF"]), "--format", "text", "-v", "-f", flavour]
+    command = [*shlex.split(os.environ["EINVOICE_TEST_VERAPDF"]), "--format", "text", "-v", "-f", flavour]
     done = subprocess.run([*command, *sorted(tmp_path.glob("*.pdf"))], capture_output=True, text=True, timeout=600)
     assert len([line for line in done.stdout.splitlines() if line.startswith("PASS")]) == 4
     assert "FAIL" not in done.stdout
