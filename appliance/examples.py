@@ -47,7 +47,7 @@ async def examples(run: Run) -> Examples:
         "validate": judged,
         "validate_batch": batch,
         "generate": generated,
-        "capabilities": {"200": {"plan business": capabilities(BUSINESS, BASE)}},
+        "capabilities": {"200": {"plan business": capabilities(BUSINESS, "native", BASE)}},
         "error_catalog": {"200": {f"the first {_CATALOG_ITEMS} items": catalog}},
         "invoice_draft_schema": {"200": {"without properties": described}},
     }

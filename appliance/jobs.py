@@ -144,9 +144,8 @@ def _unread(error: einvoice.UnreadableDocument, lang: Language, milliseconds: in
 
 
 def _as_finding(error: einvoice.UnreadableDocument, lang: Language) -> dict[str, Any]:
-    known = einvoice.catalog()[error.code]
     finding = einvoice.Finding(
-        code=error.code, severity="fatal", flag="fatal", layer=known.layer, section=known.section, values=error.values
+        code=error.code, severity="fatal", flag="fatal", layer="file", section="document", values=error.values
     )
     return {**finding.to_dict(lang), "line": error.line, "column": error.column}
 

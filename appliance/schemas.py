@@ -228,6 +228,7 @@ class RuleSet(_Answer):
     en16931: str = Field(description="Release of the rules of EN 16931 that go with it.")
     valid_from: str = Field(description="Day from which they count, ISO 8601; empty where that is not known.")
     announced: bool = Field(description="Whether nothing is judged by them unasked yet.")
+    current: bool = Field(description="Whether invoices are judged by them here; true of one.")
 
 
 class Artefacts(_Answer):
@@ -258,6 +259,7 @@ class Engines(_Answer):
 
     native: NativeEngine
     reference: ReferenceEngine
+    default: Engine = Field(description="Who judges where a request does not say (EINVOICE_ENGINE).")
 
 
 class Capabilities(_Answer):
@@ -288,6 +290,9 @@ class CatalogItem(_Answer):
     bt_field: str = TERM
     xpath: str = XPATH
     examples: list[str]
+    current: bool = Field(
+        description="Whether today's rules have it; compatibility mode finds codes of other releases, too."
+    )
 
 
 class CatalogAnswer(_Answer):
@@ -296,6 +301,7 @@ class CatalogAnswer(_Answer):
     status: Literal["ok"]
     catalog_version: str
     xrechnung_version: str = XRECHNUNG
+    rule_set: str = Field(description="The rules as which the codes are described.", examples=["xrechnung-3.0.2"])
     rule_count: int
     language: Literal["de", "en"]
     items: list[CatalogItem]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.judging import Judging, chosen, in_force, national, status
+from einvoice.judging import Judging, by_now, chosen, in_force, national, status
 from einvoice.model.invoice import Invoice
 from einvoice.pdf.document import open_hybrid, parse
 from einvoice.profile import level_of
@@ -65,14 +65,14 @@ def validate(
     Args:
         source: a path, bytes, or a binary file; UBL or CII, or a PDF with CII embedded.
         lang: language of the texts, "de" or "en"; the findings can still be asked for the other one.
-        mode: "current" judges by the rules of today; "compatibility" by the last ones for the specification that the
+        mode: "current" judges by the rules of today, which are the newest in force or those that the environment
+            variable EINVOICE_RULESET names; "compatibility" by the last ones for the specification that the
             document declares, and tells in `differences` what today's would find differently.
         profile: "xrechnung" judges by EN 16931 and XRechnung, whatever the document declares; "facturx" takes a
             document in CII that declares EN 16931 for the level EN 16931 of Factur-X, which declares the same.
         ruleset: the release to judge by, whatever the document declares: "xrechnung-2.0.1" (with the EN 16931 rules
             that it was published with), "en16931-1.3.12" (without national ones).
-        as_of: judges by the releases in force on that day. Without this, `ruleset` and "compatibility" the newest
-            releases count, or those that the environment variable EINVOICE_RULESET names.
+        as_of: judges by the releases in force on that day.
         engine: "native" judges by the rules of this program. "reference" judges by the official artefacts instead:
             those added by `einvoice rules add`, or else those that come with einvoice, which are not there for every
             document. "both" judges by the rules of this program, and tells in `agreement` what the artefacts find
@@ -87,15 +87,17 @@ def validate(
     _check(lang=(lang, LANGUAGES), mode=(mode, MODES), engine=(engine, ENGINES))
     _check(profile=(profile, (None, "xrechnung", "facturx")))
     named = releases.named(ruleset) if ruleset else None
-    current = releases.pinned() or releases.newest()
+    current = releases.current()
     data, filename = xml.source_bytes(source)
     hybrid = open_hybrid(data)
     content, document = (data, xml.parse(data)) if hybrid is None else (hybrid.xml, parse(hybrid))
-    identity = identify(document) if hybrid is None and profile != "facturx" else as_facturx(identify(document))
+    identity = by_now(identify(document), current)
+    if hybrid or profile == "facturx":
+        identity = as_facturx(identity)
     verdict = None if engine == "native" else _referred(content, identity)
     referee = verdict if engine == "reference" else None
     case = _Case(content, document, identity, lang, profile == "xrechnung" or ruleset is not None, referee)
-    release = named or in_force(identity, mode, as_of) or current
+    release = named or in_force(identity, mode, as_of, current)
 
     judging, invoice = case.judge(release)
     container = judging.container(data, hybrid) if hybrid else None
@@ -104,7 +106,8 @@ def validate(
         differences = compare(lambda other: case.judge(other)[0].sorted(), release, current)
     second = judging.agreement(verdict, invoice) if verdict and not referee else None
     milliseconds = round((time.perf_counter() - started) * 1000)
-    stack = Stack(mode, status(identity, mode), tuple(judging.layers), national(release), engine)
+    of_country = national(releases.national(release))
+    stack = Stack(mode, status(identity, mode, current), tuple(judging.layers), of_country, engine)
     original = Original(content, lang, invoice)
     return ValidationResult(
         judging.sorted(), identity, stack, original, lang, filename, milliseconds, container, differences, second

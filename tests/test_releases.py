@@ -131,7 +131,7 @@ announced     = {announced}
 """
 
 TRIED = """
-import datetime, json, sys
+import datetime, json, os, sys
 import einvoice
 document, valid_from = open(sys.argv[1], "rb").read(), datetime.date.fromisoformat(sys.argv[2])
 asked = {
@@ -148,6 +148,12 @@ for name, how in asked.items():
     finds = "BR-DE-15" in {finding.code for finding in result.findings}
     changed = [(one.finding.code, one.only_in, one.version) for one in result.differences]
     told[name] = result.stack.national.version, finds, changed
+known = einvoice.catalog()
+told["catalog"] = known.rule_set.version, known["BR-DE-15"].current
+known = einvoice.catalog(ruleset="xrechnung-3.0.3")
+told["its catalog"] = known.xrechnung_version, known["BR-DE-15"].current
+os.environ["EINVOICE_RULESET"] = "en16931-1.3.12"
+told["beside EN 16931"] = einvoice.validate(document).stack.layer("cius").version
 print(json.dumps(told))
 """
 
@@ -182,6 +188,9 @@ def test_an_announced_release_can_be_tried_and_is_not_the_current_one(tmp_path):
         "the day before": of_today,
         "as declared": of_today,
         "compared": ["9.0.0", False, [["BR-DE-15", "current", "9.0.0"]]],
+        "catalog": [releases.newest().version, True],
+        "its catalog": ["3.0.3", False],
+        "beside EN 16931": releases.newest().version,
     }
 
 
@@ -270,7 +279,7 @@ def test_a_document_is_judged_by_what_it_declares_and_the_difference_is_told():
 
 
 def test_an_override_that_ended_is_credited_to_the_rules_that_had_it():
-    """BR-CL-23 of EN 16931 is as it was; KoSIT made a warning of it in 2.3, and does so in 3.0 for what declares 3.0."""
+    """BR-CL-23 of EN 16931 is as it was; KoSIT made a warning of it in 2.3, and does in 3.0 for what declares 3.0."""
     unit = re.sub(rb'unitCode="[^"]*"', b'unitCode="no unit"', UBL).replace(TODAY, OF_23)
     result = einvoice.validate(unit, mode="compatibility")
     told = [one for one in result.differences if one.finding.code == "BR-CL-23"]

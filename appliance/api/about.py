@@ -15,7 +15,7 @@ from appliance.api.parameters import LANGUAGES, MODES, PREFIX
 from appliance.artifacts import FILES
 from appliance.jobs import to_json
 from appliance.plans import Entitlements
-from appliance.schemas import Capabilities
+from appliance.schemas import Capabilities, Engine
 from appliance.services import Services, Who
 from appliance.upload import FILE_LIMIT, TEN_FILES
 
@@ -34,8 +34,12 @@ _PATHS = {
 }
 
 
-def capabilities(rights: Entitlements, base: str) -> dict[str, Any]:
-    """Return what a key with these rights is told; `base` is the address of the appliance."""
+def capabilities(rights: Entitlements, engine: Engine, base: str) -> dict[str, Any]:
+    """Return what a key with these rights is told.
+
+    `engine` judges where a request does not say; `base` is the address of the appliance.
+    """
+    current = einvoice.catalog().rule_set
     return {
         "status": "ok",
         "plan_type": rights.plan_type,
@@ -57,15 +61,16 @@ def capabilities(rights: Entitlements, base: str) -> dict[str, Any]:
                 "en16931": release.core,
                 "valid_from": release.valid_from,
                 "announced": release.announced,
+                "current": release == current,
             }
             for release in einvoice.rule_sets()
         ],
-        "engines": _engines(),
+        "engines": _engines(engine),
         "endpoints": {name: f"{base}{PREFIX}{path}" for name, path in _PATHS.items()},
     }
 
 
-def _engines() -> dict[str, Any]:
+def _engines(default: Engine) -> dict[str, Any]:
     """Who can judge: our rules, and the official artefacts as far as they are there."""
     there = einvoice.engines()
     configurations = [
@@ -81,6 +86,7 @@ def _engines() -> dict[str, Any]:
     return {
         "native": {"version": version("einvoice-toolkit")},
         "reference": {"version": there.saxon, "configurations": configurations},
+        "default": default,
     }
 
 
@@ -97,7 +103,8 @@ def routes(services: Services) -> APIRouter:
     )
     async def what_there_is(request: Request, who: Who) -> Response:
         """Confirm the key, and say what it entitles to, how much may be sent, and where."""
-        answer = await asyncio.to_thread(capabilities, who.rights, base_url(request.scope))
+        engine = services.settings.engine
+        answer = await asyncio.to_thread(capabilities, who.rights, engine, base_url(request.scope))
         return Response(to_json(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return router

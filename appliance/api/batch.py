@@ -9,12 +9,21 @@ from starlette.responses import Response
 
 from appliance.api.described import UPLOADS, form, problems
 from appliance.api.judging import NO_STORE, job, links, note, recipe, with_last
-from appliance.api.parameters import INVALID_LANGUAGE, INVALID_MODE, PREFIX, Lang, form_mode
+from appliance.api.parameters import (
+    ENGINES,
+    INVALID_ENGINE,
+    INVALID_LANGUAGE,
+    INVALID_MODE,
+    PREFIX,
+    Lang,
+    form_engine,
+    form_mode,
+)
 from appliance.artifacts import Kind
 from appliance.gate import RIGHT_REQUIRED
 from appliance.jobs import to_json
 from appliance.problems import Language
-from appliance.schemas import BatchAnswer, Mode
+from appliance.schemas import BatchAnswer, Engine, Mode
 from appliance.services import Caller, Services, Who
 from appliance.upload import INVALID_FORM, NO_FILE, TEN_FILES, TOO_MANY_FILES, UploadedFile, read_form
 from appliance.usage import FILES
@@ -24,7 +33,8 @@ MODES: dict[str, Mode] = {"current": "current"}
 """Rule sets are compared for a single file only."""
 
 PROBLEMS = problems(
-    *(INVALID_LANGUAGE, INVALID_FORM, NO_FILE, TOO_MANY_FILES, INVALID_MODE, RIGHT_REQUIRED), *(*UPLOADS, FILES)
+    *(INVALID_LANGUAGE, INVALID_FORM, NO_FILE, TOO_MANY_FILES, INVALID_MODE, INVALID_ENGINE, RIGHT_REQUIRED),
+    *(*UPLOADS, FILES),
 )
 
 
@@ -37,7 +47,7 @@ def routes(services: Services) -> APIRouter:
         response_model=BatchAnswer,
         response_description="The verdicts.",
         responses=PROBLEMS,
-        openapi_extra=form("files", several=True, mode=list(MODES)),
+        openapi_extra=form("files", several=True, mode=list(MODES), engine=list(ENGINES)),
     )
     async def validate_batch(request: Request, lang: Lang, who: Who) -> Response:
         """Judge up to ten invoices; a file that nobody can read does not keep the others from being judged."""
@@ -50,9 +60,10 @@ def routes(services: Services) -> APIRouter:
                 take=place.take,
             )
             form_mode(sent.fields, MODES)
+            engine = form_engine(sent.fields, services.settings.engine)
             await services.usage.take(who.key.name, FILES, who.rights.daily_validation_limit, len(sent.files))
             turns = asyncio.Semaphore(services.settings.workers)
-            items = await _all(_item(services, turns, request, who, lang, file) for file in sent.files)
+            items = await _all(_item(services, turns, request, who, lang, engine, file) for file in sent.files)
         body = b'{"status":"done","count":%d,"items":[%b]}' % (len(items), b",".join(items))
         return Response(body, media_type="application/json", headers=NO_STORE)
 
@@ -70,10 +81,15 @@ async def _all(coming: Iterable[Awaitable[bytes]]) -> list[bytes]:
 
 
 async def _item(
-    services: Services, turns: asyncio.Semaphore, request: Request, who: Caller, lang: Language, file: UploadedFile
+    services: Services,
+    turns: asyncio.Semaphore,
+    request: Request,
+    who: Caller,
+    lang: Language,
+    engine: Engine,
+    file: UploadedFile,
 ) -> bytes:
     """Return what is answered about one of the files; they take turns, so that none waits for all before it."""
-    engine = services.settings.engine
     async with turns:
         try:
             work = job(services, "validate_item", file.content, request, who, lang, name=file.name, engine=engine)

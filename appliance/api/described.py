@@ -1,7 +1,6 @@
 """What OpenAPI says of a route beside its answer: the problems it can end in, and its form."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from typing import Any
 
 from appliance.gate import KEY_INVALID, KEY_MISSING, PLAN_REQUIRED, RIGHT_REQUIRED
@@ -45,7 +44,7 @@ def _example(kind: ProblemKind) -> dict[str, Any]:
     return {"value": Problem(kind, headers=None, **kind.example).told("en")}
 
 
-def form(file_field: str, *, several: bool, mode: list[str], engine: Sequence[str] = ()) -> dict[str, Any]:
+def form(file_field: str, *, several: bool, mode: list[str], engine: list[str]) -> dict[str, Any]:
     """Return what OpenAPI says of a form with files."""
     file: dict[str, Any] = {"type": "string", "format": "binary"}
     files = {"type": "array", "items": file, "minItems": 1, "maxItems": 10} if several else file
@@ -53,8 +52,7 @@ def form(file_field: str, *, several: bool, mode: list[str], engine: Sequence[st
     properties = {
         file_field: {**files, "description": about},
         "validation_mode": {"type": "string", "enum": mode, "default": "current", "description": MODE},
+        "engine": {"type": "string", "enum": engine, "description": ENGINE},
     }
-    if engine:
-        properties["engine"] = {"type": "string", "enum": list(engine), "description": ENGINE}
     schema = {"type": "object", "required": [file_field], "properties": properties}
     return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}

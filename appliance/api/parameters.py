@@ -1,12 +1,14 @@
 """What several requests can say."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import Depends, Query
 
 from appliance.problems import Language, Problem, ProblemKind, Words
 from appliance.schemas import Engine, Mode
+
+T = TypeVar("T")
 
 PREFIX = "/api/external"
 
@@ -56,10 +58,7 @@ def form_mode(fields: Mapping[str, str], known: Mapping[str, Mode]) -> Mode:
     Raises:
         Problem: it asks for another.
     """
-    value = fields.get("validation_mode", "current")
-    if value not in known:
-        raise Problem(INVALID_MODE, known=" | ".join(known), value=value)
-    return known[value]
+    return _chosen(fields, "validation_mode", known, "current", INVALID_MODE)
 
 
 def form_engine(fields: Mapping[str, str], otherwise: Engine) -> Engine:
@@ -68,10 +67,14 @@ def form_engine(fields: Mapping[str, str], otherwise: Engine) -> Engine:
     Raises:
         Problem: it asks for somebody unknown.
     """
-    value = fields.get("engine", otherwise)
-    if value not in ENGINES:
-        raise Problem(INVALID_ENGINE, known=" | ".join(ENGINES), value=value)
-    return ENGINES[value]
+    return _chosen(fields, "engine", ENGINES, otherwise, INVALID_ENGINE)
+
+
+def _chosen(fields: Mapping[str, str], name: str, known: Mapping[str, T], otherwise: str, problem: ProblemKind) -> T:
+    value = fields.get(name, otherwise)
+    if value not in known:
+        raise Problem(problem, known=" | ".join(known), value=value)
+    return known[value]
 
 
 Lang = Annotated[Language, Depends(_language)]

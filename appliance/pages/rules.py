@@ -19,6 +19,7 @@ _WORDS = {
         "xpath": "Stelle",
         "notes": "Zu wissen",
         "source": "Quelle",
+        "elsewhere": "Eine Regel anderer Fassungen: Die hier geltenden Regeln ({rule_set}) haben sie nicht.",
         "fatal": "Fehler",
         "warning": "Warnung",
         "information": "Hinweis",
@@ -31,6 +32,7 @@ _WORDS = {
         "xpath": "Place",
         "notes": "Good to know",
         "source": "Source",
+        "elsewhere": "A rule of other releases: those in force here ({rule_set}) do not have it.",
         "fatal": "Error",
         "warning": "Warning",
         "information": "Information",
@@ -50,17 +52,21 @@ def routes() -> APIRouter:
         if code not in catalog:
             raise Problem(NOT_FOUND)
         entry = catalog[code]
-        return page(f"{entry.code}: {entry.title(lang)}", "".join(_body(entry, lang)), lang)
+        body = _body(entry, catalog.rule_set.name, lang)
+        return page(f"{entry.code}: {entry.title(lang)}", "".join(body), lang)
 
     return router
 
 
-def _body(entry: einvoice.CatalogEntry, lang: Language) -> Iterator[str]:
+def _body(entry: einvoice.CatalogEntry, rule_set: str, lang: Language) -> Iterator[str]:
     words = _WORDS[lang]
     other = "en" if lang == "de" else "de"
     yield f'<p class="quiet"><a href="?lang={other}" lang="{other}" hreflang="{other}">{words["other"]}</a></p>'
     yield f"<h1>{escape(entry.code)}: {escape(entry.title(lang))}</h1>"
-    yield f'<p class="quiet">{words[entry.severity]}</p><p>{escape(entry.explanation(lang))}</p>'
+    yield f'<p class="quiet">{words[entry.severity]}</p>'
+    if not entry.current:
+        yield f"<p>{words['elsewhere'].format(rule_set=rule_set)}</p>"
+    yield f"<p>{escape(entry.explanation(lang))}</p>"
     yield f"<p><strong>{words['fix']}:</strong> {escape(entry.fix(lang))}</p><dl>"
     details = {
         "terms": [escape(", ".join(entry.terms))] if entry.terms else [],

@@ -13,16 +13,16 @@ export async function capabilities(key, lang, signal) {
   return (await ask(`api/external/capabilities?lang=${lang}`, { headers: { "X-API-Key": key }, signal })).json();
 }
 
-/** Return the verdict on one file. */
-export async function validate(key, lang, file, signal) {
-  const form = new FormData();
+/** Return the verdict on one file; `how` says by which rules it is judged, and by whom. */
+export async function validate(key, lang, file, how, signal) {
+  const form = asked(how);
   form.append("file", file, file.name);
   return (await send("api/external/validate", key, lang, form, signal)).json();
 }
 
-/** Return the verdicts on several files, in their order. */
-export async function validateBatch(key, lang, files, signal) {
-  const form = new FormData();
+/** Return the verdicts on several files, in their order; of several there is no other mode than "current". */
+export async function validateBatch(key, lang, files, how, signal) {
+  const form = asked(how);
   for (const file of files) {
     form.append("files", file, file.name);
   }
@@ -34,6 +34,15 @@ export async function artifact(key, lang, url) {
   // Only the path is taken: the page may have been opened under another of the appliance's addresses.
   const path = url.slice(url.indexOf("/api/external/artifacts/") + 1);
   return (await ask(`${path}?lang=${lang}`, { headers: { "X-API-Key": key } })).blob();
+}
+
+function asked({ mode, engine }) {
+  const form = new FormData();
+  form.append("validation_mode", mode);
+  if (engine) {
+    form.append("engine", engine);
+  }
+  return form;
 }
 
 function send(path, key, lang, body, signal) {

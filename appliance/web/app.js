@@ -20,6 +20,7 @@ const state = {
   tried: null, // the key that was asked about last
   works: null, // the key that works, and its plan
   plan: null,
+  how: { mode: "current", engine: null }, // by which rules, and who; null is as the operator has set it
   waiting: [], // files that came before the key
   entries: [], // {file, name, answer, problem, alone, source}, in the order in which they came
   shown: 0,
@@ -55,7 +56,7 @@ async function check(entries, { fresh = false } = {}) {
   tell(WORDS[state.lang].checking(entries.length));
   byId("trouble").replaceChildren();
   try {
-    const told = await outcomes(entries, { key: key(), lang: state.lang, limits: state.limits, signal });
+    const told = await outcomes(entries, { key: key(), lang: state.lang, how: state.how, limits: state.limits, signal });
     signal.throwIfAborted();
     for (const [entry, outcome] of told) {
       Object.assign(entry, { answer: null, problem: null, ...outcome });
@@ -95,8 +96,9 @@ async function tryKey() {
   }
   state.tried = key();
   try {
-    const { limits, plan_type: plan } = await capabilities(key(), state.lang);
+    const { limits, plan_type: plan, engines } = await capabilities(key(), state.lang);
     Object.assign(state.limits, limits);
+    offer(engines);
     Object.assign(state, { plan, works: state.tried });
     aboutKey();
     aboutDrop();
@@ -134,7 +136,7 @@ function draw() {
     return;
   }
   const several = state.entries.length > 1 ? [filesList(state.entries, state.shown, state.lang, look)] : [];
-  const said = entry.answer ? verdict(entry, state.lang) : refusal(entry.problem, state.lang, { name: entry.name });
+  const said = entry.answer ? verdict(entry, state.lang, showPlace) : refusal(entry.problem, state.lang, { name: entry.name });
   result.replaceChildren(...several, said, tools(entry), columns(entry));
   drawSource(entry);
 }
@@ -246,6 +248,17 @@ function choose(number, opened) {
 
 function show(number) {
   choose(number, true);
+  lookAtXml();
+}
+
+/** Show the place of a finding that is none of those listed. */
+function showPlace(finding) {
+  choose(null, false);
+  mark(finding);
+  lookAtXml();
+}
+
+function lookAtXml() {
   const box = byId("xml");
   box.scrollIntoView({ block: "nearest", behavior: "instant" });
   box.focus({ preventScroll: true });
@@ -355,6 +368,20 @@ async function changeLanguage(lang) {
   }
 }
 
+/** Let the user choose who judges, where there is somebody else than the program itself. */
+function offer({ reference, default: usual }) {
+  byId("engine-choice").hidden = !(reference.version && reference.configurations.length);
+  byId("engine").value = state.how.engine ?? usual;
+}
+
+/** Judge by other rules, or have somebody else judge, from now on and what is shown. */
+async function changeHow(changed) {
+  Object.assign(state.how, changed);
+  if (state.entries.length && key()) {
+    await check(state.entries);
+  }
+}
+
 function changeTheme(theme) {
   if (theme === "auto") {
     delete document.documentElement.dataset.theme;
@@ -371,6 +398,8 @@ function listen() {
   for (const button of document.querySelectorAll("[data-theme-choice]")) {
     button.addEventListener("click", () => changeTheme(button.dataset.themeChoice));
   }
+  byId("mode").addEventListener("change", (event) => changeHow({ mode: event.target.value }));
+  byId("engine").addEventListener("change", (event) => changeHow({ engine: event.target.value }));
   byId("key").addEventListener("change", tryKey);
   byId("key").addEventListener("paste", () => setTimeout(tryKey));
   byId("files").addEventListener("change", (event) => {

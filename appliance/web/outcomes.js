@@ -8,23 +8,23 @@ import { WORDS } from "./words.js";
  * Return what is to be said of each entry, as [entry, {answer}] or [entry, {problem}].
  * Raises Refusal where it is not the files that are refused.
  */
-export async function outcomes(entries, { key, lang, limits, signal }) {
+export async function outcomes(entries, { key, lang, how, limits, signal }) {
   const told = [];
   for (const entry of entries) {
     const problem = await unfit(entry.file, lang, limits);
     told.push(...(problem ? [[entry, { problem }]] : []));
   }
   const sent = entries.filter((entry) => !told.some(([unsent]) => unsent === entry));
-  const single = sent.filter((entry) => entry.alone || sent.length === 1);
+  const single = sent.filter((entry) => entry.alone || sent.length === 1 || how.mode !== "current");
   const together = sent.filter((entry) => !single.includes(entry));
   for (const entry of single) {
-    told.push(...(await asked([entry], async () => [await validate(key, lang, entry.file, signal)])));
+    told.push(...(await asked([entry], async () => [await validate(key, lang, entry.file, how, signal)])));
   }
   const most = limits.batch_max_files;
   for (let begin = 0; begin < together.length; begin += most) {
     const some = together.slice(begin, begin + most);
     const files = some.map((entry) => entry.file);
-    told.push(...(await asked(some, () => validateBatch(key, lang, files, signal))));
+    told.push(...(await asked(some, () => validateBatch(key, lang, files, how, signal))));
   }
   return told;
 }

@@ -1,11 +1,12 @@
 // What is said of a file as a whole: the verdict in words, the key facts, the layers that ran, or why there is none.
 
+import { onlyOne, secondOpinion, sinceThen } from "./compared.js";
 import { el } from "./dom.js";
 import { date, figure } from "./figures.js";
 import { WORDS } from "./words.js";
 
-/** Return the verdict on a file that was judged. */
-export function verdict(entry, lang) {
+/** Return the verdict on a file that was judged; `show(finding)` is called when the place of one is asked for. */
+export function verdict(entry, lang, show) {
   const { answer } = entry;
   const words = WORDS[lang];
   const mood = answer.is_valid ? "good" : "bad";
@@ -19,7 +20,7 @@ export function verdict(entry, lang) {
       el("h2", { id: "verdict", tabindex: "-1" }, sign(mood), answer.is_valid ? words.valid : words.invalid),
       el("p", { class: "sentence" }, sentence(answer, words)),
     ),
-    layers(answer.validation_details, words),
+    el("div", { class: "layers" }, layers(answer.validation_details, words), others(answer, lang, show)),
     facts(answer.invoice_summary, lang),
   );
 }
@@ -101,27 +102,47 @@ function extent(layer, words) {
 }
 
 function layers(details, words) {
-  const ran = details.validation_stack.layers ?? [];
+  const { layers: ran = [], engine } = details.validation_stack;
   const { container } = details;
   if (!ran.length) {
-    return null;
+    return [];
   }
+  return [
+    el("h3", {}, words.layers),
+    layerList(ran, words),
+    engine === "reference" ? el("p", {}, words.referenceAlone) : null,
+    container ? el("p", {}, container.is_valid ? words.pdfGood : words.pdfBad) : null,
+  ];
+}
+
+function layerList(ran, words) {
   const items = ran.map((layer) =>
     el(
       "li",
       { class: layer.executed ? "ran" : "skipped" },
       sign(layer.executed ? "good" : "bad"),
-      el("span", {}, `${layer.title ?? layer.name} `, el("span", { class: "quiet" }, extent(layer, words))),
+      el("span", {}, `${layer.title || layer.name} `, el("span", { class: "quiet" }, extent(layer, words))),
     ),
   );
-  const pdf = container ? el("p", {}, container.is_valid ? words.pdfGood : words.pdfBad) : null;
-  const message = details.compatibility?.message;
-  return el(
-    "div",
-    { class: "layers" },
-    el("h3", {}, words.layers),
-    el("ul", {}, items),
-    pdf,
-    message ? el("p", {}, message) : null,
-  );
+  return el("ul", {}, items);
+}
+
+/** What others say: the rules of today, where the declared ones have judged, and the official artefacts. */
+function others(answer, lang, show) {
+  const words = WORDS[lang];
+  const { compatibility, reference } = answer.validation_details;
+  const changed = sinceThen(answer, lang, show);
+  const second = secondOpinion(answer, lang);
+  return [
+    compatibility?.message ? el("p", {}, compatibility.message) : null,
+    changed ? [el("h3", {}, words.differences), changed] : [],
+    second
+      ? [
+          el("h3", { id: "second" }, words.second),
+          el("p", { class: "second" }, second.agreed === null ? null : sign(second.agreed ? "good" : "bad"), second.sentence),
+          onlyOne(answer, lang, show),
+          layerList(reference.layers, words),
+        ]
+      : [],
+  ];
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import hashlib
+from dataclasses import replace
 
 from einvoice.result import Layer, Mode, Status
 from einvoice.rulebook import engine, releases
@@ -13,11 +14,24 @@ from einvoice.syntax.detect import Identity, specifications
 from einvoice.syntax.rules.table import rule_table
 
 
-def in_force(identity: Identity, mode: Mode, day: datetime.date | None) -> Release | None:
-    """The release of a day, or in compatibility mode that of the declared specification; None for the current one."""
+def by_now(identity: Identity, current: Release) -> Identity:
+    """The identity as it is seen from the current release: what has taken the place of its specification by then."""
+    specification, family = identity.specification, releases.national(current).family
+    newer = specifications().get(specification.superseded_by)
+    if newer is None or "cius" not in identity.layers or newer.family == family:
+        return identity
+    outdated = _number(identity.family) < _number(family)
+    successor = newer.name.replace(newer.family, family) if outdated else ""
+    return replace(identity, specification=replace(specification, superseded_by=successor))
+
+
+def in_force(identity: Identity, mode: Mode, day: datetime.date | None, current: Release) -> Release:
+    """The release of a day, or in compatibility mode that of the declared specification, or else the current one."""
     if day:
         return releases.as_of(day, releases.NATIONAL if "cius" in identity.layers else releases.CORE)
-    return releases.declared(identity.family) if mode == "compatibility" else None
+    if mode == "compatibility" and identity.family != releases.national(current).family:
+        return releases.declared(identity.family) or current
+    return current
 
 
 def chosen(identity: Identity, release: Release, forced: bool) -> tuple[str, ...]:
@@ -28,14 +42,30 @@ def chosen(identity: Identity, release: Release, forced: bool) -> tuple[str, ...
     return tuple(layer for layer in specification.layers if layer != "schema")
 
 
-def status(identity: Identity, mode: Mode) -> Status:
-    """How the declared specification stands to the current one; some older ones are not there to be judged by."""
-    if identity.kind == "unknown":
+def status(identity: Identity, mode: Mode, current: Release) -> Status:
+    """How the declared specification stands to the current one; some older ones are not there to be judged by.
+
+    One that is later than the current one is unknown to it.
+    """
+    if identity.kind == "unknown" or ("cius" in identity.layers and _is_later(identity.family, current)):
         return "unknown"
     if identity.specification.current:
         return "current"
     there = "cius" not in identity.layers or releases.declared(identity.family)
     return "outdated" if there or mode == "current" else "unknown"
+
+
+def _is_later(family: str, current: Release) -> bool:
+    return _number(family) > _number(releases.national(current).family)
+
+
+def _number(family: str) -> tuple[int, ...]:
+    """What families of specifications are ordered by.
+
+    >>> _number("xrechnung-2.3")
+    (2, 3)
+    """
+    return tuple(map(int, family.rpartition("-")[2].split(".")))
 
 
 @functools.cache
@@ -62,8 +92,6 @@ def program(
 
 @functools.cache
 def national(release: Release) -> Layer:
-    """The rule set of XRechnung that is chosen, or else the newest one."""
-    if release.ruleset != releases.NATIONAL:
-        release = releases.newest()
+    """A release of XRechnung as a layer, whether it has judged or not."""
     title = releases.title(release.ruleset)
     return Layer("cius", title, release.version, release.specification, release.date)

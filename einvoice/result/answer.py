@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.result.texts import Language
+from einvoice.rulebook.releases import declared
 
 if TYPE_CHECKING:
     from einvoice.result.stack import Stack
@@ -32,6 +33,11 @@ _MESSAGES: Final[Mapping[str, Mapping[Language, str]]] = {
         "heutigen Regeln.",
         "en": "The invoice declares {declared}. That version is not part of this installation; it was judged by the "
         "rules of today.",
+    },
+    "later": {
+        "de": "Die Rechnung gibt {declared} an, eine spätere Fassung als die hier geltende; beurteilt wurde sie nach "
+        "{judged}.",
+        "en": "The invoice declares {declared}, a later version than the one in force here; it was judged by {judged}.",
     },
     "unknown": {
         "de": "Die Rechnung gibt keine bekannte Spezifikation an; beurteilt wurde sie nach {judged}.",
@@ -115,12 +121,12 @@ def standing(result: ValidationResult, lang: Language) -> str | None:
     """How the declared specification stands to the rules that judged, in words; None where it is the current one."""
     status: str = result.stack.status
     if status == "unknown" and result.identity.kind != "unknown":
-        status = "not_there"
+        status = "later" if declared(result.identity.family) else "not_there"
     texts = _MESSAGES.get(status)
     if texts is None:
         return None
-    declared = f"{result.identity.profile} {result.identity.version}"
-    message = texts[lang].format(declared=declared, judged=_judged(result.stack))
+    said = f"{result.identity.profile} {result.identity.version}"
+    message = texts[lang].format(declared=said, judged=_judged(result.stack))
     if result.stack.mode == "current":
         return message
     count = len(result.differences)

@@ -7,14 +7,13 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.data import rules_folder
 from einvoice.model.terms import leading
 from einvoice.result.texts import LANGUAGES, Language
 from einvoice.rulebook import catalog as rulebook
 from einvoice.rulebook.catalog import CatalogEntry
+from einvoice.rulebook.releases import Release, current, named, national
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 from einvoice.rulebook.sections import SECTIONS
-from einvoice.rulebook.versions import read_ruleset
 from einvoice.syntax.paths import path_of
 
 if TYPE_CHECKING:
@@ -44,15 +43,26 @@ COLUMNS: Final = (
 class Catalog(Mapping[str, CatalogEntry]):
     """The entries by code, those of rules in their order; an alias finds its entry too, but is not listed.
 
+    There is one for each code that any release can find, as its rule reads in the one that is described; the texts are
+    always those of today. `entry.current` says whether that release has the rule.
+
     Attributes:
-        xrechnung_version: the version of XRechnung whose rules are described, such as "3.0.2".
+        rule_set: the release whose rules are described.
         lang: the language of the texts where none is asked for.
     """
 
-    def __init__(self, entries: rulebook.Catalog, xrechnung_version: str, lang: Language = "de") -> None:
-        self._entries = entries
-        self.xrechnung_version = xrechnung_version
+    def __init__(self, rule_set: Release, lang: Language = "de") -> None:
+        self.rule_set = rule_set
         self.lang = lang
+
+    @property
+    def xrechnung_version(self) -> str:
+        """The version of XRechnung whose rules are described, such as "3.0.2"."""
+        return national(self.rule_set).specification
+
+    @functools.cached_property
+    def _entries(self) -> rulebook.Catalog:
+        return rulebook.catalog(self.rule_set)
 
     def __getitem__(self, code: str) -> CatalogEntry:
         entry = self._entries[code]
@@ -69,7 +79,7 @@ class Catalog(Mapping[str, CatalogEntry]):
     @functools.cached_property
     def version(self) -> str:
         """Sixteen hexadecimal digits that change whenever a rule or a text does."""
-        said = [self._entries.digest, *(list(self._items(lang)) for lang in LANGUAGES)]
+        said = [self._entries.digest, self.rule_set.name, *(list(self._items(lang)) for lang in LANGUAGES)]
         return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
@@ -78,6 +88,7 @@ class Catalog(Mapping[str, CatalogEntry]):
             "status": "ok",
             "catalog_version": self.version,
             "xrechnung_version": self.xrechnung_version,
+            "rule_set": self.rule_set.name,
             "rule_count": len(self),
             "language": lang or self.lang,
             "items": list(self._items(lang or self.lang)),
@@ -161,6 +172,7 @@ def _item(entry: CatalogEntry, lang: Language) -> dict[str, Any]:
         "xpaths": dict(entry.xpaths),
         "examples": list(entry.examples.get(lang, ())),
         "notes": list(notes(entry, lang)),
+        "current": entry.current,
         "doc_url": f"/catalog/{entry.code}",
     }
 
@@ -176,17 +188,22 @@ def notes(entry: CatalogEntry, lang: Language) -> Iterator[dict[str, str]]:
             yield {"kind": note["kind"], "text": said, "source": note["source"], "syntax": note["syntax"]}
 
 
-@functools.cache
-def catalog(*, lang: Language = "de") -> Catalog:
-    """The catalog that comes with einvoice: every code of every layer, for the current rules.
+def catalog(*, lang: Language = "de", ruleset: str | None = None) -> Catalog:
+    """The catalog that comes with einvoice: every code of every layer.
 
     Args:
         lang: language of the texts, "de" or "en"; they can still be asked for in the other one.
+        ruleset: the release as whose rules read they are described, such as "xrechnung-2.3.1". Without it those of
+            today: the newest in force, or those that the environment variable EINVOICE_RULESET names.
 
     Raises:
-        ValueError: another language.
+        ValueError: an argument has a value that is not known; the message names those that are.
     """
     if lang not in LANGUAGES:
         raise ValueError(f"lang is {' or '.join(map(repr, LANGUAGES))}, not {lang!r}")
-    national = read_ruleset(rules_folder() / "xrechnung")
-    return Catalog(rulebook.catalog(), national.versions[-1].specification, lang)
+    return _catalog(named(ruleset) if ruleset else current(), lang)
+
+
+@functools.cache
+def _catalog(rule_set: Release, lang: Language) -> Catalog:
+    return Catalog(rule_set, lang)

@@ -2,7 +2,7 @@
 
 The entries come from the rule files, from the folders of texts alone (``rules/schema``, ``rules/file``) and from the
 tables of ``rules/syntax`` and ``rules/levels``, and are kept in the cache as plain data: a program that prints one
-finding reads nothing else.
+finding reads nothing else. There is one for each code that any release can find; how a rule reads is up to the release.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.data import rules_folder
 from einvoice.rulebook import cache
+from einvoice.rulebook.releases import Release, newest
 from einvoice.rulebook.shown import lacking, show
 
 _QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
@@ -41,6 +42,8 @@ class CatalogEntry(NamedTuple):
     `einvoice.catalog` has worked them out for every rule. ``notes`` are what is to be known of the rule itself
     (`notes.Note`, by the names of its parts); those with an ``until`` are about older releases. ``lang`` is the
     language in which it shows itself.
+    (`notes.Note`, by the names of its parts); those with an ``until`` are about older releases. ``current`` says
+    whether the release of the catalog has the rule.
     """
 
     code: str
@@ -63,6 +66,7 @@ class CatalogEntry(NamedTuple):
     points_at: dict[str, str] = {}  # noqa: RUF012
     notes: tuple[dict[str, Any], ...] = ()
     lang: str = "de"
+    current: bool = True
 
     def title(self, language: str, values: Values = None) -> str:
         """What is wrong, in a line. ``language`` is ``de`` or ``en``, ``values`` what a finding has to quote."""
@@ -127,7 +131,7 @@ class Catalog(Mapping[str, CatalogEntry]):
         self.digest = digest
 
     def __getitem__(self, code: str) -> CatalogEntry:
-        return CatalogEntry(*self._rows[self._aliases.get(code, code)])
+        return CatalogEntry(*self._rows[code if code in self._rows else self._aliases[code]])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
@@ -136,10 +140,17 @@ class Catalog(Mapping[str, CatalogEntry]):
         return len(self._rows)
 
 
+def catalog(release: Release | None = None) -> Catalog:
+    """The catalog that comes with einvoice, as the rules read in a release, or else in the newest one.
+
+    Its ``digest`` changes whenever a rule or a text does.
+    """
+    return _catalog((release or newest()).versions)
+
+
 @functools.cache
-def catalog() -> Catalog:
-    """The catalog that comes with einvoice; its ``digest`` changes whenever a rule or a text does."""
-    return read_catalog(rules_folder())
+def _catalog(versions: tuple[tuple[str, str], ...]) -> Catalog:
+    return read_catalog(rules_folder(), versions)
 
 
 def entry(code: str) -> CatalogEntry:
@@ -147,16 +158,19 @@ def entry(code: str) -> CatalogEntry:
     return catalog()[code]
 
 
-def read_catalog(folder: Path) -> Catalog:
-    """The catalog of a folder of rules. Raises ``RuleError`` where a file is wrong."""
+def read_catalog(folder: Path, versions: tuple[tuple[str, str], ...] = ()) -> Catalog:
+    """The catalog of a folder of rules, in the releases of its rule sets as ``Release.versions`` names them.
+
+    Raises ``RuleError`` where a file is wrong.
+    """
     digest = cache.digest(
         sorted((*folder.glob("*/*.toml"), *folder.glob("syntax/*.csv"), *folder.glob("levels/*.csv")))
     )
-    key = cache.key("catalog", digest)
+    key = cache.key(repr(("catalog", versions)), digest)
     rows = cache.load("catalog", key)
     if rows is None:
         from einvoice.rulebook.entries import entries
 
-        rows = [tuple(entry) for entry in entries(folder)]
+        rows = [tuple(entry) for entry in entries(folder, dict(versions))]
         cache.store("catalog", key, rows)
     return Catalog(rows, digest)

@@ -35,14 +35,18 @@ _TEXT_KEYS: Final = {
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
 
-def entries(folder: Path) -> Iterator[CatalogEntry]:
-    """Every entry: the rule sets first, then the folders of texts alone. Raises ``RuleError`` for a wrong file."""
+def entries(folder: Path, chosen: Mapping[str, str]) -> Iterator[CatalogEntry]:
+    """Every entry, as the rules read in the releases of ``chosen``: first rule sets, then folders of texts alone.
+
+    Raises ``RuleError`` for a wrong file.
+    """
     shelf = Shelf(folder)
+    versions = {name: version.name for name, version in shelf.versions(chosen).items()}
     for name, definitions in shelf.definitions.items():
         for definition in definitions:
-            yield from _of_rule(definition, shelf.contexts[name], folder)
+            yield from _of_rule(definition, versions[name], shelf.contexts[name], folder)
     composed = {entry.code: entry for entry in levels.entries_of_levels(folder / levels.FOLDER)}
-    composed |= {entry.code: entry for entry in rows.entries_of_rows(folder / rows.FOLDER)}
+    composed |= {entry.code: entry for entry in rows.entries_of_rows(folder / rows.FOLDER, versions)}
     _note_rows(composed, folder / rows.FOLDER / "differs.toml")
     for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
         if path.parent.name not in (*shelf.sets, rows.FOLDER, levels.FOLDER):
@@ -55,18 +59,22 @@ def entries(folder: Path) -> Iterator[CatalogEntry]:
 def _of_both(entry: CatalogEntry, row: CatalogEntry) -> CatalogEntry:
     """Texts written by hand, with what the row says: where it points, in the syntaxes that it is about."""
     points = {syntax: number for syntax, number in entry.points_at.items() if syntax in row.severities}
-    return entry._replace(severities=row.severities, xpaths=row.xpaths, points_at=points)
+    return entry._replace(
+        severity=row.severity, severities=row.severities, xpaths=row.xpaths, points_at=points, current=row.current
+    )
 
 
-def _of_rule(definition: Definition, contexts: Contexts, folder: Path) -> Iterator[CatalogEntry]:
-    """One entry, or two where the syntaxes have codes of their own."""
-    newest = definition.ruleset.newest
+def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: Path) -> Iterator[CatalogEntry]:
+    """One entry, or two where the syntaxes have codes of their own; as a release reads that has the rule."""
+    current = definition.in_version(version)
+    if not current:
+        version = definition.ruleset.newest
     by_code: dict[str, list[str]] = {}
     for syntax in SYNTAXES:
-        by_code.setdefault(definition.sentence(syntax, newest).code, []).append(syntax)
+        by_code.setdefault(definition.sentence(syntax, version).code, []).append(syntax)
     data = definition.data
     for code, syntaxes in by_code.items():
-        sentences = {syntax: definition.sentence(syntax, newest) for syntax in syntaxes}
+        sentences = {syntax: definition.sentence(syntax, version) for syntax in syntaxes}
         first = next((it for it in sentences.values() if not it.never), sentences[syntaxes[0]])
         yield CatalogEntry(
             code,
@@ -79,15 +87,16 @@ def _of_rule(definition: Definition, contexts: Contexts, folder: Path) -> Iterat
             data.get("source", ""),
             definition.bound("since"),
             definition.bound("until"),
-            definition.aliases,
+            tuple(alias for alias in (definition.code, *definition.aliases) if alias not in by_code),
             tuple(data.get("replaces", ())),
             {syntax: it.severity for syntax, it in sentences.items()},
             {syntax: it.never for syntax, it in sentences.items() if it.never},
-            _stand_ins(definition, syntaxes, contexts),
+            _stand_ins(definition, sentences, version, contexts),
             definition.told or situations.told(definition, first, folder),
-            _paths(sentences, contexts),
+            _paths(sentences, version, contexts),
             points_at=_points_at(sentences),
             notes=tuple(note.plain() for note in definition.notes),
+            current=current,
         )
 
 
@@ -97,25 +106,28 @@ def _points_at(sentences: Mapping[str, Sentence]) -> dict[str, str]:
     return {syntax: it.terms[0] for syntax, it in judged.items() if it.terms}
 
 
-def _paths(sentences: Mapping[str, Sentence], contexts: Contexts) -> dict[str, str]:
+def _paths(sentences: Mapping[str, Sentence], version: str, contexts: Contexts) -> dict[str, str]:
     """Where a rule looks that reads no business term: its context."""
     found = {
-        syntax: contexts.get(it.context, syntax) for syntax, it in sentences.items() if not it.terms and it.context
+        syntax: contexts.get(it.context, syntax, version)
+        for syntax, it in sentences.items()
+        if not it.terms and it.context
     }
     return {syntax: context.xpath for syntax, context in found.items() if context}
 
 
-def _stand_ins(definition: Definition, syntaxes: list[str], contexts: Contexts) -> dict[str, str]:
+def _stand_ins(
+    definition: Definition, sentences: Mapping[str, Sentence], version: str, contexts: Contexts
+) -> dict[str, str]:
     """The business term for every path that the texts quote, and for ``actual``."""
     found: dict[str, str] = {}
     text = " ".join(text for texts in definition.texts.values() for text in texts.values())
-    for syntax in syntaxes:
-        sentence = definition.sentence(syntax, definition.ruleset.newest)
+    for syntax, sentence in sentences.items():
         if sentence.never:
             continue
         if sentence.terms:
             found["actual"] = sentence.terms[0]
-        scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")))
+        scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")), version)
         for path in _PATH.findall(text):
             found.update((path, number) for number in terms_at(path, scope.names)[:1])
     return found

@@ -4,9 +4,10 @@ A name is that of the specification, ``xrechnung-2.0.1``, and means the last rel
 release is named after it, ``xrechnung-3.0.2-2.4.0``. ``en16931-1.3.12`` is EN 16931 alone. Each release of XRechnung
 brings the release of EN 16931 that it was published with (``rules/*/ruleset.toml``).
 
-A release that is published, and not in force yet, is announced: it can be asked for by its name, or by a day on which
-it will be in force; nothing is judged by it unasked. Which ones are is written down with them, and no matter of the
-clock: what is current changes with the version of einvoice alone.
+What documents are judged by unasked is the current release: the newest one, or the one that an environment variable
+names. A release that is published, and not in force yet, is announced: it can be asked for by its name, or by a day on
+which it will be in force; nothing is judged by it unasked. Which ones are is written down with them, and no matter of
+the clock: what is current changes with the version of einvoice and the environment alone.
 """
 
 from __future__ import annotations
@@ -51,10 +52,12 @@ class Release(NamedTuple):
 
     @property
     def versions(self) -> tuple[tuple[str, str], ...]:
-        """The release of each rule set, as ``RuleBook.program`` takes them; none where it is the newest."""
-        if self.ruleset == CORE:
-            return ((CORE, self.version),) if self != releases(CORE)[-1] else ()
-        return ((CORE, self.core), (NATIONAL, self.version)) if self != releases(NATIONAL)[-1] else ()
+        """The release of each rule set, as ``RuleBook.program`` takes them; none where all are the last ones there.
+
+        With EN 16931 alone goes the newest of XRechnung, for documents that declare it all the same.
+        """
+        chosen = ((CORE, self.core), (NATIONAL, self.version if self.ruleset == NATIONAL else newest().version))
+        return chosen if any(releases(name)[-1].version != version for name, version in chosen) else ()
 
     @property
     def family(self) -> str:
@@ -70,9 +73,24 @@ def releases(ruleset: str = NATIONAL) -> tuple[Release, ...]:
     return tuple(_release(known, version, last[version.specification] == version.name) for version in known.versions)
 
 
+@functools.cache
 def newest(ruleset: str = NATIONAL) -> Release:
     """The newest release of a rule set that is in force."""
     return [release for release in releases(ruleset) if not release.announced][-1]
+
+
+def current() -> Release:
+    """The release that documents are judged by unasked: the one that the environment names, or else the newest.
+
+    Raises:
+        ValueError: the environment names one that is not there.
+    """
+    return _pinned(os.environ.get(PINNED, "")) or newest()
+
+
+def national(release: Release) -> Release:
+    """The release of XRechnung that counts beside ``release``: itself, or for EN 16931 alone the current one."""
+    return next(one for one in (release, current(), newest()) if one.ruleset == NATIONAL)
 
 
 def names() -> tuple[str, ...]:
@@ -91,7 +109,11 @@ def named(name: str) -> Release:
 
 def pinned() -> Release | None:
     """The release that the environment asks for, if it does; ``ValueError`` if there is none of that name."""
-    name = os.environ.get(PINNED)
+    return _pinned(os.environ.get(PINNED, ""))
+
+
+@functools.cache
+def _pinned(name: str) -> Release | None:
     try:
         return named(name) if name else None
     except ValueError as error:

@@ -13,11 +13,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from einvoice.codelists import holds
 from einvoice.model.terms import LANGUAGES
 from einvoice.rulebook import sections
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.load import TEXTS
 from einvoice.rulebook.naming import Names, Noun, Place
+from einvoice.rulebook.releases import CORE, NATIONAL
 from einvoice.rulebook.rule import SYNTAXES
 from einvoice.rulebook.xpaths import xpath_of_row
 
@@ -26,26 +28,43 @@ _NATIONAL: Final = "national"
 _BLANK: Final = re.compile(r"\{(\w+)\}")
 
 
-def entries_of_rows(folder: Path) -> Iterator[CatalogEntry]:
+def entries_of_rows(folder: Path, versions: Mapping[str, str]) -> Iterator[CatalogEntry]:
     """One entry for each code of the tables in ``folder``; none where there are no tables.
+
+    ``versions`` are the releases of the rule sets whose severities and places are told, of the codes that they have.
 
     Raises ``RuleError`` where a row names what has no words.
     """
     if not (folder / "texts.toml").exists():
         return
-    composer = Composer(folder)
+    composer, rows = Composer(folder), _rows(folder)
+    there: dict[str, list[tuple[str, dict[str, str]]]] = {}
+    for syntax, path, row in rows:
+        if holds(row["since"], row["until"], versions[NATIONAL if path.stem.endswith(_NATIONAL) else CORE]):
+            there.setdefault(row["code"], []).append((syntax, row))
+    for code, entry in _entries(composer, rows).items():
+        yield _as_there(composer, entry, there[code]) if code in there else entry._replace(current=False)
+
+
+def _entries(composer: Composer, rows: list[tuple[str, Path, dict[str, str]]]) -> dict[str, CatalogEntry]:
+    """The entries by their codes, as the newest row of each puts it."""
     found: dict[str, CatalogEntry] = {}
-    for syntax, path, row in _rows(folder):
+    for syntax, path, row in rows:
         known = found.get(row["code"]) or composer.entry(row, path)
         if row["until"] and not known.until:  # how an older release put it is told by nobody
             if row["until"] == known.since:
                 found[row["code"]] = known._replace(since=row["since"])
             continue
-        found[row["code"]] = known._replace(
-            severities={**known.severities, syntax: row["severity"]},
-            xpaths={**known.xpaths, syntax: composer.xpath(row, syntax, known)},
-        )
-    yield from found.values()
+        found[row["code"]] = composer.located(known, syntax, row)
+    return found
+
+
+def _as_there(composer: Composer, entry: CatalogEntry, rows: list[tuple[str, dict[str, str]]]) -> CatalogEntry:
+    """An entry with the severities and places that the rows of a release have; its texts are those of the newest."""
+    read = entry._replace(severity=rows[0][1]["severity"], severities={}, xpaths={})
+    for syntax, row in rows:
+        read = composer.located(read, syntax, row)
+    return read
 
 
 def _rows(folder: Path) -> list[tuple[str, Path, dict[str, str]]]:
@@ -67,11 +86,14 @@ class Composer:
         self._nouns = Names(folder / "elements.csv", Noun)
         self._places = Names(folder / "places.csv", Place)
 
-    def xpath(self, row: Mapping[str, str], syntax: str, known: CatalogEntry) -> str:
-        """Where a row points, besides where earlier rows of its code and syntax do."""
+    def located(self, known: CatalogEntry, syntax: str, row: Mapping[str, str]) -> CatalogEntry:
+        """The entry with what a row says of it: where it points, besides where others of its code and syntax do."""
         before = known.xpaths.get(syntax)
         made = xpath_of_row(row, syntax, self._texts["conditions"][syntax])
-        return f"{before} | {made}" if before else made
+        return known._replace(
+            severities={**known.severities, syntax: row["severity"]},
+            xpaths={**known.xpaths, syntax: f"{before} | {made}" if before else made},
+        )
 
     def entry(self, row: Mapping[str, str], file: Path) -> CatalogEntry:
         """The entry of a row of ``file``."""

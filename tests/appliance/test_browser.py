@@ -9,9 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 from browser import Page
-from served import CII, UBL, WRONG, serving
+from served import CII, UBL, WRONG, declaring, serving
 
-sys.path.append(str(Path(__file__).parent.parent / "pdf"))
+sys.path += [str(Path(__file__).parent.parent / folder) for folder in ("pdf", "reference")]
 
 pytestmark = pytest.mark.slow
 
@@ -177,6 +177,96 @@ def contrast(*colours):
 
     low, high = sorted(map(luminance, colours))
     return (high + 0.05) / (low + 0.05)
+
+
+# ---------------------------------------------------------------- other rules, other judges
+
+
+def chosen(page, name, value):
+    """Choose how it is judged, and wait for what is said of it then."""
+    with page.page.expect_response(re.compile("/validate")):
+        page.page.select_option(f"#{name}", value)
+    page.page.wait_for_selector("body:not(.busy)")
+
+
+def test_the_rules_that_an_invoice_declares(page):
+    older = re.sub(rb"<cbc:EndpointID[^>]*>[^<]*</cbc:EndpointID>", b"", declaring("2.3"), count=1)
+    page.choose(("rechnung.xml", older))
+    assert page.text("#verdict") == "Nicht gültig"
+    assert page.page.locator(".apart").count() == 0
+    chosen(page, "mode", "compatibility")
+    assert page.text("#verdict") == "Gültig"
+    told = page.server.validate(older, validation_mode="compatibility").json()["validation_details"]["compatibility"]
+    assert told["message"] in page.text(".layers")
+    assert page.texts(".apart .code") == [it["code"] for it in told["differences"]]
+    place = page.texts(".apart .code").index("PEPPOL-EN16931-R020")
+    assert page.texts(".apart .only")[place] == "neu mit XRechnung 3.0.0 (2.0.0)"
+    page.choose(("a.xml", older), ("b.xml", CII))
+    assert page.texts(".files button .quiet") == ["Gültig", "Gültig"]
+    assert not any("/batch" in url for url in page.asked), "a batch is judged by the rules of today"
+
+
+def test_without_artefacts_nobody_else_is_offered(page):
+    page.page.route(
+        "**/capabilities*",
+        lambda route: route.fulfill(
+            json={
+                **(told := page.server.client.get("/api/external/capabilities").json()),
+                "engines": {**told["engines"], "reference": {"version": None, "configurations": []}},
+            }
+        ),
+    )
+    page.page.reload()
+    assert page.page.locator("#engine").is_hidden()
+    page.give_key()
+    assert page.page.locator("#engine").is_hidden()
+    assert page.page.locator("#mode").is_visible()
+
+
+def test_a_second_opinion_that_agrees(page):
+    pytest.importorskip("saxonche")
+    page.choose(("rechnung.xml", WRONG))
+    assert page.page.locator("#second").count() == 0
+    chosen(page, "engine", "both")
+    assert page.text(".second") == "Die offiziellen Prüfwerke kommen zum selben Ergebnis (verglichen: EN 16931)."
+    assert page.page.locator(".apart").count() == 0
+    page.choose(("a.xml", WRONG), ("b.xml", CII))
+    assert page.text(".second").startswith("Die offiziellen Prüfwerke kommen zum selben")
+    page.page.click("text=b.xml")
+    assert page.text(".second").startswith("Kein offizielles Prüfwerk")
+    page.page.click("[data-lang=en]")
+    page.page.get_by_text("No official artefact has judged this invoice").wait_for()
+
+
+def test_a_second_opinion_that_differs(browser, tmp_path):
+    pytest.importorskip("saxonche")
+    from made import files, packed
+
+    from einvoice.reference import add
+
+    (tmp_path / "test.zip").write_bytes(packed(files()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EINVOICE_RULES_DIR", str(tmp_path / "rules"))
+        add(tmp_path / "test.zip")
+    with serving(tmp_path / "data", workers=1, rules_dir=tmp_path / "rules", engine="both") as server:
+        page = Page(browser, server)
+        assert page.page.input_value("#engine") == "both", "as the operator has set it"
+        page.choose(("rechnung.xml", WRONG))
+        reference = server.validate(WRONG).json()["validation_details"]["reference"]
+        assert page.text(".second").startswith("Die offiziellen Prüfwerke kommen zu einem anderen Ergebnis")
+        theirs = [it["code"] for it in reference["only_reference"]]
+        assert "BR-CL-23" in theirs
+        assert page.texts(".apart .code") == [it["code"] for it in reference["only_native"]] + theirs
+        assert set(page.texts(".apart .only")) == {"nur hier", "nur im Prüfwerk"}
+        page.page.locator(".apart li", has_text="BR-CO-10").get_by_role("button").click()
+        assert marked(page) == [line_of(WRONG, b">692.99<")]
+        chosen(page, "engine", "reference")
+        assert page.page.locator("#second").count() == 0
+        assert "allein die offiziellen Prüfwerke" in page.text(".layers")
+        chosen(page, "engine", "native")
+        assert "Prüfwerk" not in page.text(".layers")
+        assert (page.complaints, page.violations()) == ([], [])
+        page.close()
 
 
 def table(content, separator):

@@ -48,6 +48,13 @@ def test_nobody_else_is_asked(server, engine):
     assert "native | reference | both" in refused.json()["detail"]
 
 
+def test_a_batch_can_ask_for_it_too(server):
+    items = server.batch(("a.xml", UBL), ("b.xml", CII), engine="both").json()["items"]
+    assert [reference(item)["agreed"] for item in items] == [True, None]
+    refused = server.batch(("a.xml", UBL), engine="java")
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_engine")
+
+
 def test_the_report_is_by_the_same_engine(server):
     link = server.validate(WRONG, engine="both", lang="en").json()["artifacts"]["validation_report_pdf"]["url"]
     pdf = server.client.get(link)
@@ -75,6 +82,7 @@ def test_an_operator_sets_it_for_all(tmp_path):
     with serving(tmp_path / "data", engine="both") as server:
         assert reference(server.validate(UBL).json())["agreed"] is True
         assert "reference" not in server.validate(UBL, engine="native").json()["validation_details"]
+        assert server.client.get("/api/external/capabilities").json()["engines"]["default"] == "both"
         items = server.batch(("a.xml", UBL), ("b.xml", b"<none/>")).json()["items"]
         assert reference(items[0])["agreed"] is True
         assert items[1]["errors"][0]["code"] == "FILE-ROOT"

@@ -1,0 +1,137 @@
+"""What is current: the newest release, or the one that the environment pins; in results and in the catalog alike."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import einvoice
+from einvoice.rulebook import engine, releases
+from einvoice.syntax.rules.table import rule_table
+
+SAMPLES = Path(__file__).parent / "samples"
+UBL = (SAMPLES / "ubl-invoice.xml").read_bytes()
+OLDER = "urn:cen.eu:en16931:2017#compliant#urn:xoev-de:kosit:standard:xrechnung_"
+PINNED = "xrechnung-3.0.2-2.4.0"
+"""A release of the rules before the last one for its specification."""
+MODES = ("current", "compatibility")
+
+
+@pytest.fixture
+def pin(monkeypatch):
+    def pinned(name):
+        monkeypatch.setenv(releases.PINNED, name)
+
+    monkeypatch.delenv(releases.PINNED, raising=False)
+    return pinned
+
+
+def declaring(version):
+    """The sample declares XRechnung 3.0."""
+    said = (OLDER + version).encode()
+    return re.sub(rb"urn:cen.eu:[^<]*xrechnung_3.0", said, UBL) if version != "3.0" else UBL
+
+
+def standing(version, mode="current"):
+    """How a document stands that declares a version: the status, the release that judged it, what is said of it."""
+    result = einvoice.validate(declaring(version), mode=mode, lang="en")
+    assert result.stack.layer("cius").version == result.stack.national.version
+    message = result.to_dict("en")["validation_details"]["compatibility"]["message"]
+    return result.stack.status, result.stack.national.version, message, result
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_document_of_the_pinned_specification_is_current(pin, mode):
+    pin(PINNED)
+    status, version, message, result = standing("3.0", mode)
+    assert (status, version, message) == ("current", "2.4.0", None)
+    assert result.stack.layer("en16931").version == "1.3.14.2"
+    assert result.differences == ()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_older_specification_is_current_where_it_is_pinned(pin, mode):
+    pin("xrechnung-2.3.1")
+    status, version, message, result = standing("2.3", mode)
+    assert (status, version, message) == ("current", "1.8.2", None)
+    assert "DECL-OUTDATED" not in {finding.code for finding in result.findings}
+
+
+@pytest.mark.parametrize(("mode", "version"), [("current", "1.8.2"), ("compatibility", "1.7.3")])
+def test_what_the_pinned_one_replaced_is_outdated_and_told_so(pin, mode, version):
+    pin("xrechnung-2.3.1")
+    status, judged, message, result = standing("2.2", mode)
+    assert (status, judged) == ("outdated", version)
+    assert "XRechnung 2.2" in message
+    (told,) = (finding for finding in result.findings if finding.code == "DECL-OUTDATED")
+    assert told.values["successor"] == "XRechnung 2.3"
+    assert told.values["identifier"] == OLDER + "2.3"
+
+
+@pytest.mark.parametrize(("mode", "version"), [("current", "1.8.2"), ("compatibility", "2.6.0")])
+def test_what_is_later_than_the_pinned_one_is_unknown_to_it(pin, mode, version):
+    pin("xrechnung-2.3.1")
+    status, judged, message, _ = standing("3.0", mode)
+    assert (status, judged) == ("unknown", version)
+    assert "a later version than the one in force here" in message
+
+
+def test_beside_en_16931_alone_the_newest_of_xrechnung_counts(pin):
+    pin("en16931-1.3.12")
+    status, version, _, result = standing("3.0")
+    assert (status, version) == ("current", "2.6.0")
+    assert result.stack.layer("en16931").version == "1.3.12"
+    assert einvoice.catalog().xrechnung_version == result.to_dict("en")["xrechnung_version"] == "3.0.2"
+
+
+# ---------------------------------------------------------------- the catalog
+
+
+def test_the_catalog_is_that_of_the_pinned_release(pin):
+    unpinned = einvoice.catalog()
+    pin(PINNED)
+    known = einvoice.catalog()
+    assert known is einvoice.catalog()
+    assert known is einvoice.catalog(ruleset=PINNED) is not unpinned
+    assert einvoice.catalog(ruleset="xrechnung-3.0.2") is unpinned
+    told = known.to_dict("en")
+    assert (told["xrechnung_version"], told["rule_set"]) == ("3.0.2", PINNED)
+    assert known.version != unpinned.version
+    assert known.keys() == unpinned.keys()
+    # Release 2.5.0 made a warning of R120, which was an error; EN 16931 1.3.16 brought CII-SR-464.
+    assert (known["PEPPOL-EN16931-R120"].severity, unpinned["PEPPOL-EN16931-R120"].severity) == ("fatal", "warning")
+    current = {item["code"]: item["current"] for item in told["items"]}
+    assert (current["BR-DE-15"], current["CII-SR-464"], unpinned["CII-SR-464"].current) == (True, False, True)
+
+
+def test_a_code_is_listed_as_the_release_has_it():
+    known = einvoice.catalog(ruleset="en16931-1.3.13")
+    assert known["BR-IG-01"].code == "BR-IG-01"  # in UBL; in CII it has been the other one all along
+    assert (set(known["BR-IG-01"].severities), set(known["BR-AF-01"].severities)) == ({"UBL"}, {"CII"})
+    assert set(einvoice.catalog()["BR-AF-01"].severities) == {"UBL", "CII"}
+
+
+@pytest.mark.parametrize("name", ["xrechnung-1.2.2", "xrechnung-2.3.1", PINNED, "xrechnung-3.0.2"])
+def test_the_catalog_has_what_the_rules_of_the_release_can_find(name):
+    """The engine reads the same files another way."""
+    release, known = releases.named(name), einvoice.catalog(ruleset=name)
+    there = set()
+    for syntax in ("UBL", "CII"):
+        rules = engine.rulebook().program(syntax, versions=dict(release.versions)).rules
+        for rule in (*rules, *rule_table(syntax, releases=dict(release.versions)).rules):
+            entry = known[rule.code]
+            assert (entry.code, entry.current) == (rule.code, True)
+            assert entry.severities[syntax] == rule.severity, rule.code
+            there.add(rule.code)
+    assert len(there) > 1000
+    gone = {code for code, entry in known.items() if not entry.current}
+    assert gone
+    assert not gone & there
+
+
+def test_an_unknown_release_has_no_catalog(pin):
+    with pytest.raises(ValueError, match=r"ruleset is one of .*not 'xrechnung-9'"):
+        einvoice.catalog(ruleset="xrechnung-9")
+    pin("xrechnung-9")
+    with pytest.raises(ValueError, match="EINVOICE_RULESET"):
+        einvoice.catalog()
