@@ -19,18 +19,18 @@ from einvoice.convert import Converted, Loss, convert
 from einvoice.errors import DraftError, EinvoiceError, FindingsError, RuleError, TooMuchWork, UnreadableDocument
 from einvoice.generate import Generated, generate
 from einvoice.model.invoice import Invoice
-from einvoice.model.source import NAMESPACES
+from einvoice.model.location import NAMESPACES
 from einvoice.model.values import absent
-from einvoice.page import invoice_pdf, report_pdf
-from einvoice.pdf.embed import embed
-from einvoice.pdf.extracted import Extracted, extract
+from einvoice.pdf.api import Extracted, extract
+from einvoice.pdf.writer.embed import embed
 from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.result.catalog import catalog
-from einvoice.result.explorable import Explorable
+from einvoice.result.widget_hook import Explorable
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.releases import rule_sets
 from einvoice.syntax.writer import write
 from einvoice.validate import read, validate
+from einvoice.visualization import invoice_pdf, report_pdf
 
 if TYPE_CHECKING:
     from einvoice.bulk import ResultSet, validate_many

@@ -12,7 +12,7 @@ import functools
 import re
 from typing import TypeAlias
 
-from einvoice.data import rules_folder
+from einvoice.resources import rules_folder
 
 _COLUMNS = ["code", "since", "until"]
 _PART = re.compile("([0-9]+)([a-z]*)")

@@ -11,11 +11,11 @@ from typing import Any, Final, Literal, TypeAlias
 
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
-from einvoice.model.source import line, xpath
+from einvoice.model.location import line, xpath
 from einvoice.model.terms import terms as business_terms
 from einvoice.model.values import Value
 from einvoice.syntax import xml
-from einvoice.syntax.binding import collapse
+from einvoice.syntax.mapping.binding import collapse
 from einvoice.syntax.writer import write
 from einvoice.validate import read
 

@@ -37,8 +37,8 @@
     ├── RuleError                     a rule file is wrong
     ├── PdfRefused                    this PDF cannot take an invoice in: it is encrypted or damaged
     ├── ToolsMissing                  what makes or changes PDFs is not installed
-    ├── SchemaFilesError              the XML schemas are missing or damaged (stands in `einvoice.syntax.schema_d16b`)
-    └── ConfigurationRefused          official artefacts that are not taken (stands in `einvoice.reference.refused`)
+    ├── SchemaFilesError              the XML schemas are missing or damaged (stands in `einvoice.syntax.schema.d16b`)
+    └── ConfigurationRefused          an official artefact is refused (in `einvoice.reference.bundles.errors`)
 
 `str(error)` is one English sentence. The full text in German and English (title, explanation, fix) stands in the
 catalog under the error's code, in `rules/file/<CODE>.toml`, with `error.values` for its placeholders.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from einvoice.model.invoice import Invoice
 from einvoice.result import Language, ValidationResult
-from einvoice.result.texts import check_language
+from einvoice.result.languages import check_language
 from einvoice.syntax.writer import write
 from einvoice.validate import validate
 
@@ -131,13 +131,13 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language = "d
 
 def _hybrid(draft: Draft, invoice: Invoice, lang: Language) -> tuple[bytes, EmbeddedXml, tuple[str, ...]]:
     """The page that people read, with the XML inside as far as the profile can say it, and what it cannot."""
-    from einvoice.page import invoice_pdf
-    from einvoice.pdf import profiles
-    from einvoice.pdf.embed import embed
+    from einvoice.facturx import business_terms
+    from einvoice.pdf.writer.embed import embed
+    from einvoice.visualization import invoice_pdf
 
-    profile = profiles.named(draft.declared_profile)
-    left_out = profiles.beyond(invoice, profile) if profile in profiles.SMALLER else ()
-    said = profiles.narrowed(invoice, profile) if left_out else invoice
+    profile = business_terms.named(draft.declared_profile)
+    left_out = business_terms.beyond(invoice, profile) if profile in business_terms.SMALLER else ()
+    said = business_terms.narrowed(invoice, profile) if left_out else invoice
     made = embed(invoice_pdf(invoice, lang), write(said, draft.root), profile=profile.name, lang=lang)
     return made.pdf, EmbeddedXml(True, "CII", made.filename), left_out
 

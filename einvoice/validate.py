@@ -8,17 +8,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.judging import Judging, by_now, chosen, in_force, national, status
+from einvoice.facturx import level_of
 from einvoice.model.invoice import Invoice
 from einvoice.pdf.document import open_hybrid, parse
-from einvoice.profile import level_of
 from einvoice.result import LANGUAGES, Engine, Language, Mode, Original, Stack, ValidationResult
 from einvoice.result.differences import Difference, compare
 from einvoice.rulebook import releases
 from einvoice.rulebook.releases import Release
+from einvoice.rulebook.syntax_rules.collector import Notes
 from einvoice.syntax import reader, schema, xml
 from einvoice.syntax.detect import Identity, as_facturx, identify
-from einvoice.syntax.rules.notes import Notes
+from einvoice.validation import Judging, by_now, chosen, in_force, national, status
 
 if TYPE_CHECKING:
     from einvoice.reference import Verdict

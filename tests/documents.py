@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from lxml import etree
 
-from einvoice.data import rules_folder
-from einvoice.model.source import NAMESPACES
-from einvoice.rulebook.examples import invoice_of
-from einvoice.rulebook.load import Example
+from einvoice.model.location import NAMESPACES
+from einvoice.resources import rules_folder
+from einvoice.rulebook.files.examples import invoice_of
+from einvoice.rulebook.files.load import Example
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
 

@@ -36,18 +36,7 @@ from einvoice.model.parties import (
     TaxRepresentativeTaxRegistration,
 )
 from einvoice.model.totals import Totals
-from einvoice.model.values import (
-    Amount,
-    Binary,
-    Code,
-    Date,
-    Identifier,
-    Percentage,
-    Quantity,
-    Text,
-    UnitPrice,
-    absent,
-)
+from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Percentage, Quantity, Text, UnitPrice, absent
 
 VAT = Code("VAT")
 XRECHNUNG = "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"

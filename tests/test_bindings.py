@@ -17,18 +17,18 @@ from strategies import invoices
 from einvoice.model.group import Group, kinds_of, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Item
+from einvoice.model.location import NAMESPACES
 from einvoice.model.money import AllowanceCharge, AllowanceTax, PaymentMeans, TaxTotal, VatBreakdown
 from einvoice.model.parties import Address, Delivery, TaxRegistration
-from einvoice.model.source import NAMESPACES
 from einvoice.model.totals import Totals
 from einvoice.model.values import Value, absent
-from einvoice.syntax.binding import Row, qualified
+from einvoice.syntax.mapping.binding import Row, qualified
+from einvoice.syntax.mapping.tables import table
 from einvoice.syntax.reader import read
 from einvoice.syntax.schema import violations
-from einvoice.syntax.schema_d16b import came_later
-from einvoice.syntax.schema_files import SchemaFiles
-from einvoice.syntax.schema_model import ContentModels
-from einvoice.syntax.tables import table
+from einvoice.syntax.schema.content_model import ContentModels
+from einvoice.syntax.schema.d16b import came_later
+from einvoice.syntax.schema.files import SchemaFiles
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
 

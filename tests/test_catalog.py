@@ -11,7 +11,7 @@ import pytest
 
 import einvoice
 from einvoice.cli import main
-from einvoice.model.source import NAMESPACES
+from einvoice.model.location import NAMESPACES
 from einvoice.result.catalog import COLUMNS, LAYERS, catalog, notes
 from einvoice.rulebook.rule import SYNTAXES
 from einvoice.rulebook.sections import SECTIONS, title

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from einvoice.child import Child, bound
+from einvoice.sandbox.process import Child, bound
 
 ECHO = """
     def main(connection, *arguments):
@@ -189,7 +189,7 @@ def test_a_child_at_work_goes_with_a_parent_that_was_killed(children, listener, 
     children(DEAF)
     script = f"""
         import sys; sys.path[:] = {[str(tmp_path), *sys.path]}
-        from einvoice.child import Child
+        from einvoice.sandbox.process import Child
         with Child("child_0", {listener.getsockname()[1]}).turn() as connection:
             connection.recv(1)
     """

@@ -8,7 +8,7 @@ import pytest
 
 from einvoice import codelists
 from einvoice.codelists import codes, ordered
-from einvoice.data import rules_folder
+from einvoice.resources import rules_folder
 
 SHIPPED = sorted(path.stem for path in (rules_folder() / "codelists").glob("*.csv"))
 

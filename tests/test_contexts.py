@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from einvoice.data import rules_folder
-from einvoice.model.source import NAMESPACES
-from einvoice.rulebook.build import Shelf, assemble
-from einvoice.rulebook.contexts import Context
-from einvoice.rulebook.engine import Program
-from einvoice.rulebook.kinds import TRUTH
+from einvoice.model.location import NAMESPACES
+from einvoice.resources import rules_folder
+from einvoice.rulebook.files.contexts import Context
 from einvoice.rulebook.language import Expression, Where
-from einvoice.rulebook.proof import Proof
+from einvoice.rulebook.language.types import TRUTH
+from einvoice.rulebook.program.build import Shelf, assemble
+from einvoice.rulebook.program.engine import Program
+from einvoice.rulebook.program.typecheck import Proof
 from einvoice.rulebook.rule import SYNTAXES, Rule
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse

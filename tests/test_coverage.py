@@ -15,13 +15,13 @@ from test_xml import BAD
 
 import einvoice
 from einvoice.codelists import codes as codes_of
-from einvoice.data import rules_folder
-from einvoice.rulebook.build import Shelf
-from einvoice.rulebook.versions import read_ruleset
+from einvoice.resources import rules_folder
+from einvoice.rulebook.files.versions import read_ruleset
+from einvoice.rulebook.program.build import Shelf
+from einvoice.rulebook.syntax_rules.collector import Notes
+from einvoice.rulebook.syntax_rules.table import NEWEST, rows, rule_table
 from einvoice.syntax import reader
-from einvoice.syntax.rules.notes import Notes
-from einvoice.syntax.rules.table import NEWEST, rows, rule_table
-from einvoice.syntax.schema_files import LEVELS
+from einvoice.syntax.schema.files import LEVELS
 
 #: What only a fault of einvoice itself brings about; test_validate makes one.
 OF_FAULTS = {"LAYER-FAILED", "LAYER-MISSING"}

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import einvoice
-from einvoice.rulebook import engine, releases
-from einvoice.syntax.rules.table import rule_table
+from einvoice.rulebook import releases
+from einvoice.rulebook.program import engine
+from einvoice.rulebook.syntax_rules.table import rule_table
 
 SAMPLES = Path(__file__).parent / "samples"
 UBL = (SAMPLES / "ubl-invoice.xml").read_bytes()

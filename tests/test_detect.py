@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from einvoice import errors
-from einvoice.data import rules_folder
-from einvoice.syntax import detect, overrides, xml
+from einvoice.resources import rules_folder
+from einvoice.syntax import detect, severity_overrides, xml
 
 SHARED = Path(__file__).parents[2] / "shared"
 needs_cases = pytest.mark.skipif(not SHARED.is_dir(), reason="the comparison cases are not there")
@@ -246,16 +246,16 @@ OVERRIDE = (
 )
 def test_a_wrong_override_is_named(monkeypatch, tmp_path, content, message):
     (tmp_path / "overrides.toml").write_text(content)
-    monkeypatch.setattr(overrides, "rules_folder", lambda: tmp_path)
+    monkeypatch.setattr(severity_overrides, "rules_folder", lambda: tmp_path)
     with pytest.raises(errors.RuleError, match=message):
-        overrides._table.__wrapped__(None)
+        severity_overrides._table.__wrapped__(None)
 
 
 # The overrides
 
 
 def levels(identity):
-    return {code: one.level for code, one in overrides.overrides(identity).items()}
+    return {code: one.level for code, one in severity_overrides.overrides(identity).items()}
 
 
 def test_overrides_are_those_of_the_declared_specification():
@@ -275,7 +275,7 @@ def test_each_override_gives_its_reason_in_both_languages():
             if not specification.identifiers:
                 continue
             identity = build(specification.identifiers[0], **({"root": root} if root else {}))
-            for code, one in overrides.overrides(identity).items():
+            for code, one in severity_overrides.overrides(identity).items():
                 assert one.level in ("fatal", "warning", "information"), code
                 assert one.reason_de.endswith(".")
                 assert one.reason_en.endswith(".")

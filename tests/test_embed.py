@@ -13,12 +13,12 @@ from pikepdf import Array, Dictionary, Name, String
 
 import einvoice
 from einvoice.errors import PdfRefused, ToolsMissing, UnreadableDocument
+from einvoice.facturx.business_terms import PROFILES, XRECHNUNG
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
-from einvoice.page import invoice_pdf
-from einvoice.pdf.embed import embed
-from einvoice.pdf.profiles import PROFILES, XRECHNUNG
-from einvoice.pdf.xmp import Packet
+from einvoice.pdf.writer.embed import embed
+from einvoice.pdf.writer.xmp import Packet
+from einvoice.visualization import invoice_pdf
 
 FACTURX_NAMES = ("factur-x.xml", "xrechnung.xml")
 
@@ -161,7 +161,7 @@ def test_dates_are_given_or_of_the_invoice(page):
 def test_other_processes_make_the_same_bytes(page):
     code = (
         "import sys, hashlib; sys.path.insert(0, 'tests'); from full import full_invoice;"
-        "from einvoice.page import invoice_pdf; from einvoice.pdf.embed import embed;"
+        "from einvoice.visualization import invoice_pdf; from einvoice.pdf.writer.embed import embed;"
         "print(hashlib.sha256(embed(invoice_pdf(full_invoice()), full_invoice()).pdf).hexdigest())"
     )
     found = set()

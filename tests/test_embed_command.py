@@ -6,7 +6,7 @@ import pytest
 
 import einvoice
 from einvoice.cli import main
-from einvoice.page import invoice_pdf
+from einvoice.visualization import invoice_pdf
 
 pikepdf = pytest.importorskip("pikepdf")
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import einvoice.reference  # noqa: F401 (has an error of its own, and is loaded only where it is used)
-from einvoice import data, errors
+from einvoice import errors, resources
 
 
 def below(kind):
@@ -19,7 +19,7 @@ def below(kind):
 
 
 CAUSES = list(below(errors.UnreadableDocument))
-FOLDER = data.rules_folder() / "file"
+FOLDER = resources.rules_folder() / "file"
 KEYS = {"title", "explanation", "fix"}
 
 
@@ -109,10 +109,10 @@ def test_quote_is_short_and_printable(text, options, want):
 
 
 def test_without_rule_data_the_message_says_so(monkeypatch, tmp_path):
-    monkeypatch.setattr(data, "_PACKAGE", tmp_path / "einvoice")
+    monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "einvoice")
     with pytest.raises(FileNotFoundError, match="Install the package again"):
-        data.rules_folder.__wrapped__()
+        resources.rules_folder.__wrapped__()
     (tmp_path / "rules").mkdir()
-    assert data.rules_folder.__wrapped__() == tmp_path / "rules"
+    assert resources.rules_folder.__wrapped__() == tmp_path / "rules"
     (tmp_path / "einvoice" / "rules").mkdir(parents=True)
-    assert data.rules_folder.__wrapped__() == tmp_path / "einvoice" / "rules"
+    assert resources.rules_folder.__wrapped__() == tmp_path / "einvoice" / "rules"

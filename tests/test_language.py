@@ -11,20 +11,13 @@ from hypothesis import strategies as st
 from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Document, Line, Period, Price
-from einvoice.model.money import (
-    AllowanceCharge,
-    AllowanceTax,
-    LineAllowanceCharge,
-    LineTax,
-    PaymentMeans,
-    VatBreakdown,
-)
+from einvoice.model.money import AllowanceCharge, AllowanceTax, LineAllowanceCharge, LineTax, PaymentMeans, VatBreakdown
 from einvoice.model.parties import Seller
 from einvoice.model.totals import Totals
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
 from einvoice.rulebook.functions import EXACT, WORDS
-from einvoice.rulebook.kinds import BINARY, COUNT, DATE, NUMBER, TEXT, TRUTH, Kind
 from einvoice.rulebook.language import Where, bind, check, condition, loops
+from einvoice.rulebook.language.types import BINARY, COUNT, DATE, NUMBER, TEXT, TRUTH, Kind
 
 HERE = Where("en16931/BR-0.toml", "assert")
 NAMES = {

@@ -10,15 +10,15 @@ from lxml import etree
 from syntax import builder
 
 import einvoice
-from einvoice.data import rules_folder
-from einvoice.profile.level import levels
-from einvoice.rulebook.levels import Word, entries_of_levels
-from einvoice.rulebook.naming import Names
+from einvoice.facturx.profile import levels
+from einvoice.resources import rules_folder
+from einvoice.rulebook.catalog.naming import Names
+from einvoice.rulebook.catalog.profiles import Word, entries_of_levels
+from einvoice.rulebook.syntax_rules import checks
+from einvoice.rulebook.syntax_rules.collector import Notes
+from einvoice.rulebook.syntax_rules.facturx import moment, value_or_measure
+from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import reader
-from einvoice.syntax.rules import kinds
-from einvoice.syntax.rules.facturx import moment, value_or_measure
-from einvoice.syntax.rules.notes import Notes
-from einvoice.syntax.rules.table import rule_table
 
 FOLDER = rules_folder() / "levels"
 CII = (Path(__file__).parent / "samples" / "cii-invoice.xml").read_bytes()
@@ -207,7 +207,7 @@ def test_each_kind_and_condition_of_the_rows_is_known():
             assert set(row["profiles"].split(" ")) <= set(LEVELS)
     for level in LEVELS:
         for rule in rule_table("CII", level).rules:
-            assert rule.kind in kinds.KINDS
+            assert rule.kind in checks.KINDS
             assert not rule.path_conditions or rule.kind in ("at_most", "absent", "listed"), rule.code
             for _, condition in (*rule.context_conditions, *rule.path_conditions):
                 assert callable(rule.condition(condition))

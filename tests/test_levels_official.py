@@ -9,7 +9,7 @@ from levels.official import asked, official
 from lxml import etree
 
 import einvoice
-from einvoice.profile.level import levels
+from einvoice.facturx.profile import levels
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
 

@@ -6,9 +6,9 @@ import pytest
 
 from einvoice.model.invoice import Invoice, PrecedingInvoice
 from einvoice.model.lines import Document, Period
+from einvoice.model.location import NAMESPACES
 from einvoice.model.money import PaymentMeans
 from einvoice.model.parties import Delivery, Seller
-from einvoice.model.source import NAMESPACES
 from einvoice.model.values import Date, Identifier, Text, absent
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse

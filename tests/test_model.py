@@ -15,14 +15,7 @@ from einvoice.model.lines import Document, Line
 from einvoice.model.money import LineAllowanceCharge
 from einvoice.model.parties import BuyerAddress, SellerAddress
 from einvoice.model.terms import Term, name, path_of, section, term, terms
-from einvoice.model.values import (
-    Amount,
-    Code,
-    Identifier,
-    Text,
-    Value,
-    absent,
-)
+from einvoice.model.values import Amount, Code, Identifier, Text, Value, absent
 
 # ---------------------------------------------------------------- groups
 

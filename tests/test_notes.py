@@ -10,16 +10,16 @@ import pytest
 
 import einvoice
 from einvoice.cli import main
-from einvoice.data import rules_folder
 from einvoice.errors import RuleError
+from einvoice.resources import rules_folder
 from einvoice.result import Finding, ValidationResult
 from einvoice.rulebook.catalog import catalog, entry
-from einvoice.rulebook.engine import rulebook
-from einvoice.rulebook.entries import entry_of_text
-from einvoice.rulebook.load import read_definitions, read_file
-from einvoice.rulebook.notes import Note
-from einvoice.rulebook.versions import read_ruleset
-from einvoice.syntax.overrides import Override
+from einvoice.rulebook.catalog.build import entry_of_text
+from einvoice.rulebook.files.load import read_definitions, read_file
+from einvoice.rulebook.files.notes import Note
+from einvoice.rulebook.files.versions import read_ruleset
+from einvoice.rulebook.program.engine import rulebook
+from einvoice.syntax.severity_overrides import Override
 
 SAMPLES = Path(__file__).parent / "samples"
 UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
@@ -233,7 +233,7 @@ def test_explain_tells_the_notes_of_today(capsys: pytest.CaptureFixture[str]) ->
     ],
 )  # fmt: skip
 def test_a_severity_in_words(flag: str, severity: str, german: str, english: str) -> None:
-    from einvoice.result.words import severity as in_words
+    from einvoice.render.text import severity as in_words
 
     override = Override(severity, "Darum.", "Therefore.") if flag != severity else None  # type: ignore[arg-type]
     finding = Finding("BR-CL-23", severity, flag, "en16931", "lines", override=override)  # type: ignore[arg-type]

@@ -9,9 +9,9 @@ from documents import insert
 from lxml import etree
 
 import einvoice
-from einvoice.data import rules_folder
-from einvoice.rulebook.examples import invoice_of
-from einvoice.rulebook.load import Example
+from einvoice.resources import rules_folder
+from einvoice.rulebook.files.examples import invoice_of
+from einvoice.rulebook.files.load import Example
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
 

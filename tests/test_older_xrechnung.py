@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from einvoice.data import rules_folder
-from einvoice.rulebook.engine import rulebook
-from einvoice.rulebook.examples import invoice_of
-from einvoice.rulebook.load import Example
-from einvoice.syntax import overrides
+from einvoice.resources import rules_folder
+from einvoice.rulebook.files.examples import invoice_of
+from einvoice.rulebook.files.load import Example
+from einvoice.rulebook.program.engine import rulebook
+from einvoice.syntax import severity_overrides
 from einvoice.syntax.detect import Identity, specifications
 from einvoice.syntax.reader import read
 from einvoice.syntax.writer import write
@@ -126,6 +126,6 @@ ATTACHED = {"raw": "QQ==", "mimeCode": "text/plain", "filename": "a.txt"}
 def test_a_flag_that_only_invoices_had() -> None:
     specification = specifications()["xrechnung-2.0"]
     for root, levels in ((CREDIT, ["warning"]), (UBL, [])):
-        published = overrides.overrides(Identity("UBL", root, None, None, specification), "1.5.0")
+        published = severity_overrides.overrides(Identity("UBL", root, None, None, specification), "1.5.0")
         assert [published[code].level for code in ("BR-DE-21",) if code in published] == levels
-    assert "BR-DE-21" not in overrides.overrides(Identity("UBL", CREDIT, None, None, specification), "1.6.0")
+    assert "BR-DE-21" not in severity_overrides.overrides(Identity("UBL", CREDIT, None, None, specification), "1.6.0")

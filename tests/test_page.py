@@ -23,20 +23,20 @@ from strategies import everything, invoices, plausible_invoices
 import einvoice
 from einvoice.codelists import codes
 from einvoice.errors import ToolsMissing
-from einvoice.model.filled import Filled, filled
 from einvoice.model.group import Group, kinds_of
 from einvoice.model.invoice import Invoice
+from einvoice.model.iteration import Filled, filled
 from einvoice.model.lines import Line
 from einvoice.model.terms import terms
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Number, Percentage, Quantity, Text
-from einvoice.page import glyphs, invoice_pdf
-from einvoice.page.invoice import invoice_html
-from einvoice.page.labels import label, meaning
-from einvoice.page.markup import Markup, tag
-from einvoice.page.payment import conditions
-from einvoice.page.render import render
-from einvoice.page.sheet import Sheet
-from einvoice.pdf.xmp import Packet
+from einvoice.pdf.writer.xmp import Packet
+from einvoice.visualization import glyphs, invoice_pdf
+from einvoice.visualization.invoice.page import invoice_html
+from einvoice.visualization.invoice.payment import conditions
+from einvoice.visualization.invoice.sheet import Sheet
+from einvoice.visualization.labels import label, meaning
+from einvoice.visualization.markup import Markup, tag
+from einvoice.visualization.typesetting import render
 
 PAGE = Path(glyphs.__file__).parent
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)  # it takes minutes, and the message says it all
@@ -384,13 +384,14 @@ def test_what_is_no_picture_is_no_logo():
 
 
 def test_weasyprint_is_imported_when_it_is_needed():
-    code = "import sys, einvoice.page, einvoice.pdf.embed; print({'weasyprint', 'pikepdf', 'PIL'} & set(sys.modules))"
+    modules = "einvoice.visualization, einvoice.pdf.writer.embed"
+    code = f"import sys, {modules}; print({{'weasyprint', 'pikepdf', 'PIL'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
 
 def test_a_missing_renderer_is_named_with_what_it_needs(monkeypatch):
-    module = sys.modules["einvoice.page.render"]
+    module = sys.modules["einvoice.visualization.typesetting"]
     monkeypatch.setitem(sys.modules, "weasyprint", None)
     module._tools.cache_clear()
     with pytest.raises(ToolsMissing, match=re.escape("libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0")) as raised:
@@ -401,6 +402,6 @@ def test_a_missing_renderer_is_named_with_what_it_needs(monkeypatch):
 
 def test_the_environment_is_as_before(monkeypatch):
     monkeypatch.setenv("FONTCONFIG_FILE", "mine")
-    module = sys.modules["einvoice.page.render"]
+    module = sys.modules["einvoice.visualization.typesetting"]
     assert module._with_own_fonts(lambda: __import__("os").environ["FONTCONFIG_FILE"]).endswith("fonts.conf")
     assert __import__("os").environ["FONTCONFIG_FILE"] == "mine"

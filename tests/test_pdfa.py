@@ -11,9 +11,9 @@ import pytest
 from full import full_invoice
 from PIL import Image, ImageDraw
 
-from einvoice.page import invoice_pdf
-from einvoice.pdf.embed import embed
-from einvoice.pdf.profiles import PROFILES
+from einvoice.facturx.business_terms import PROFILES
+from einvoice.pdf.writer.embed import embed
+from einvoice.visualization import invoice_pdf
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("pdfa")]
 
@@ -112,7 +112,7 @@ def test_ghostscript_has_nothing_to_say(folder):
 
 @pytest.mark.skipif(not shutil.which("gs"), reason="Ghostscript is not installed")
 def test_ghostscript_notices_what_the_page_avoids(tmp_path, monkeypatch):
-    module = __import__("einvoice.page.render", fromlist=["_BASE"])
+    module = __import__("einvoice.visualization.typesetting", fromlist=["_BASE"])
     monkeypatch.setattr(module, "_BASE", module._BASE.replace("pixelated", "auto"))
     module._tools.cache_clear()
     (tmp_path / "smooth.pdf").write_bytes(invoice_pdf(full_invoice(1), logo=logo("RGB")))

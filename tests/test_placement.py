@@ -17,6 +17,7 @@ from strategies import invoices, plausible_invoices
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice, Note, PrecedingInvoice
 from einvoice.model.lines import Document, GrossPrice, Line, LineDocument, Period, Price
+from einvoice.model.location import NAMESPACES
 from einvoice.model.money import (
     AllowanceCharge,
     CreditTransfer,
@@ -39,7 +40,6 @@ from einvoice.model.parties import (
     SellerTaxRegistration,
     TaxRegistration,
 )
-from einvoice.model.source import NAMESPACES
 from einvoice.model.values import (
     Amount,
     Binary,
@@ -54,7 +54,7 @@ from einvoice.model.values import (
     Value,
     absent,
 )
-from einvoice.syntax.placement import placed
+from einvoice.syntax.mapping.placement import placed
 from einvoice.syntax.reader import read
 from einvoice.syntax.schema import violations
 from einvoice.syntax.writer import write

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import einvoice
-from einvoice.data import rules_folder
+from einvoice.resources import rules_folder
 from einvoice.rulebook import releases
 
 SAMPLES = Path(__file__).parent / "samples"

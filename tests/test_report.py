@@ -20,12 +20,12 @@ from lxml import html as parser
 
 import einvoice
 from einvoice.model.terms import name
-from einvoice.page import glyphs
-from einvoice.page.findings import _MOST
-from einvoice.page.report import report_html
-from einvoice.page.words import WORDS
 from einvoice.rulebook.sections import SECTIONS, title
-from einvoice.syntax.overrides import Override
+from einvoice.syntax.severity_overrides import Override
+from einvoice.visualization import glyphs
+from einvoice.visualization.report.findings import _MOST
+from einvoice.visualization.report.labels import WORDS
+from einvoice.visualization.report.page import report_html
 
 WHEN = datetime.datetime(2026, 11, 21, 23, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
 SAMPLE = Path(__file__).parent / "samples" / "ubl-invoice.xml"
@@ -297,7 +297,7 @@ def test_the_words_are_complete_and_used():
 
 
 def test_the_public_function_imports_the_renderer_when_called_only():
-    names = ("weasyprint", "html", "einvoice.page.report")
+    names = ("weasyprint", "html", "einvoice.visualization.report.page")
     code = f"import sys, einvoice; einvoice.report_pdf; print(*[name in sys.modules for name in {names}])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == ["False"] * 3

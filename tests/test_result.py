@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 import einvoice
-from einvoice.cli.judged import Judged
+from einvoice.cli.outcome import Judged
 from einvoice.cli.table import print_table
 from einvoice.model.terms import terms
-from einvoice.result import Finding, words
+from einvoice.render import text
+from einvoice.result import Finding
 from einvoice.rulebook.catalog import catalog
-from einvoice.syntax.overrides import Override
+from einvoice.syntax.severity_overrides import Override
 
 SAMPLES = Path(__file__).parent / "samples"
 UBL = (SAMPLES / "ubl-invoice.xml").read_bytes()
@@ -91,12 +92,12 @@ def test_nothing_is_to_be_done_about_what_the_declared_extension_allows():
     [("BR-CL-16", "58.000", "found “58.000”"), ("BR-CL-16", "", ""), ("BR-CL-03", "17.94", ""), ("BR-E-01", 0, "")],
 )
 def test_a_text_that_is_wrong_is_told_with_the_numbers(code, found, told):
-    assert words.numbers(made(code, values={"found": found}), "en") == told
+    assert text.numbers(made(code, values={"found": found}), "en") == told
 
 
 def test_errors_are_told_before_what_is_for_information(wrong):
     kinds = [replace(made(f"BR-0{number}"), severity=it) for number, it in enumerate(SEVERITIES, 1)]
-    ordered = [it.code for it in words.gravest_first([*kinds, made("BR-09")])]
+    ordered = [it.code for it in text.gravest_first([*kinds, made("BR-09")])]
     assert ordered == ["BR-03", "BR-09", "BR-02", "BR-01"]
     many = replace(wrong, findings=(kinds[0],) * 300 + (kinds[2],))
     for shown in (str(many), many._repr_html_(), "".join(print_table(iter([Judged("a", many)]), "en"))):

@@ -8,16 +8,16 @@ import pytest
 from syntax import builder
 
 import einvoice
-from einvoice.data import rules_folder
 from einvoice.errors import RuleError
-from einvoice.model.source import NAMESPACES
+from einvoice.model.location import NAMESPACES
 from einvoice.model.terms import terms
-from einvoice.rulebook.naming import Names, Noun, Place
+from einvoice.resources import rules_folder
+from einvoice.rulebook.catalog.naming import Names, Noun, Place
+from einvoice.rulebook.catalog.syntax_rules import entries_of_rows
 from einvoice.rulebook.releases import newest
-from einvoice.rulebook.rows import entries_of_rows
+from einvoice.rulebook.syntax_rules.collector import Notes
+from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import reader
-from einvoice.syntax.rules.notes import Notes
-from einvoice.syntax.rules.table import rule_table
 
 FOLDER = rules_folder() / "syntax"
 LATER = {"name", "found", "count"}

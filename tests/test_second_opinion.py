@@ -187,7 +187,7 @@ def test_the_command_tells_it(monkeypatch, tmp_path, capsys):
 
 
 def test_the_report_tells_it(monkeypatch):
-    from einvoice.page import report as page
+    from einvoice.visualization.report import page as page
 
     said(monkeypatch, CORE, CIUS)
     told = page._second_opinion(einvoice.validate(WRONG_SUM, engine="both", lang="en"), "en")

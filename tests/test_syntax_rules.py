@@ -7,13 +7,13 @@ import pytest
 from lxml import etree
 from syntax import builder
 
-from einvoice.model.source import NAMESPACES, xpath
+from einvoice.model.location import NAMESPACES, xpath
+from einvoice.rulebook.syntax_rules import checks, cii, facturx, matcher, ubl
+from einvoice.rulebook.syntax_rules.collector import Notes
+from einvoice.rulebook.syntax_rules.rule import SyntaxRule
+from einvoice.rulebook.syntax_rules.table import TABLES, rows, rule_table
 from einvoice.syntax import reader, xml
-from einvoice.syntax.rules import cii, facturx, kinds, places, ubl
-from einvoice.syntax.rules.notes import Notes
-from einvoice.syntax.rules.rule import SyntaxRule
-from einvoice.syntax.rules.table import TABLES, rows, rule_table
-from einvoice.syntax.schema_files import LEVELS
+from einvoice.syntax.schema.files import LEVELS
 
 SYNTAXES = ("UBL", "CII")
 UNREACHABLE = {"CII-DT-010", "CII-DT-011", "CII-DT-012"}  # an earlier context has all their elements
@@ -61,7 +61,7 @@ def test_every_code_has_one_row(syntax, families):
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_rows_are_written_as_the_notation_says(syntax):
     for rule in [SyntaxRule(order, syntax, *row) for order, row in enumerate(rows(syntax))]:
-        assert rule.kind in kinds.KINDS, rule.code
+        assert rule.kind in checks.KINDS, rule.code
         assert rule.severity in ("warning", "fatal"), rule.code
         assert {pattern.conditions for pattern in rule.contexts()} == {rule.context_conditions}, rule.code
         assert {path.anywhere for path in rule.paths()} == {rule.is_anywhere}, rule.code
@@ -83,7 +83,7 @@ def test_every_word_is_used():
         for name, word in inspect.getmembers(module, inspect.isfunction):
             if word.__module__ == module.__name__ and not name.startswith("_") and name != "additional":
                 assert name in used, f"{module.__name__}.{name}"
-    assert set(kinds.KINDS) <= used
+    assert set(checks.KINDS) <= used
 
 
 # ---------------------------------------------------------------- every row
@@ -354,8 +354,8 @@ def test_values_of_the_whole_document_count_in_each_context():
 
 
 def test_only_so_many_steps_are_kept_and_the_rest_is_judged_alike(monkeypatch):
-    monkeypatch.setattr(places, "LIMIT", 10)
-    monkeypatch.setattr(places, "_PLACES", {})
+    monkeypatch.setattr(matcher, "LIMIT", 10)
+    monkeypatch.setattr(matcher, "_PLACES", {})
     junk = "".join(f"<cbc:X{number}/>" for number in range(20))
     line = "<cac:InvoiceLine><cbc:Note/><cbc:Note/><cbc:UUID/></cac:InvoiceLine>"
     expected = {"UBL-CR-515": 1, "UBL-SR-34": 2, "UBL-SR-48": 2}
@@ -366,7 +366,7 @@ def test_only_so_many_steps_are_kept_and_the_rest_is_judged_alike(monkeypatch):
     assert notes.places.is_full
     assert len(notes.places.start.inner) == 10
     assert codes(ubl_document(line * 2)) == expected
-    assert places.places("UBL", watched=True) is not notes.places  # the next document starts afresh
+    assert matcher.places("UBL", watched=True) is not notes.places  # the next document starts afresh
 
 
 # ---------------------------------------------------------------- parity

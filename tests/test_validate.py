@@ -16,10 +16,10 @@ from lxml import etree
 
 import einvoice
 from einvoice import errors
-from einvoice.rulebook.engine import Program
-from einvoice.syntax import overrides
+from einvoice.rulebook.program.engine import Program
+from einvoice.syntax import severity_overrides
 from einvoice.syntax.detect import _declared, specifications
-from einvoice.syntax.overrides import Override
+from einvoice.syntax.severity_overrides import Override
 
 SAMPLES = Path(__file__).parent / "samples"
 UBL = (SAMPLES / "ubl-invoice.xml").read_bytes()
@@ -276,7 +276,7 @@ def test_a_layer_that_did_not_run_is_not_valid_even_without_findings():
 
 def test_a_published_override_changes_the_severity_and_says_why(monkeypatch):
     published = {"BR-CO-10": Override("warning", "weil es so veröffentlicht ist", "because it is published so")}
-    monkeypatch.setattr(overrides, "overrides", lambda identity, release: published)
+    monkeypatch.setattr(severity_overrides, "overrides", lambda identity, release: published)
     result = einvoice.validate(WRONG_SUM)
     (finding,) = result.findings
     assert (finding.severity, finding.flag) == ("warning", "fatal")

@@ -16,8 +16,8 @@ from einvoice.model import values
 from einvoice.model.values import absent
 from einvoice.rulebook import functions
 from einvoice.rulebook.functions import EXACT, WORDS
-from einvoice.rulebook.kinds import Kind
 from einvoice.rulebook.language import Where, check
+from einvoice.rulebook.language.types import Kind
 
 ASKED = [pytest.param(question, id=f"{path.stem}: {question['rule']}") for path, question in questions()]
 

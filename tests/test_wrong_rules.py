@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from einvoice.data import rules_folder
 from einvoice.errors import RuleError
+from einvoice.resources import rules_folder
 from einvoice.rulebook.check import check_all, new_rule
-from einvoice.rulebook.engine import RuleBook
+from einvoice.rulebook.program.engine import RuleBook
 
 RULE = """
 code     = "BR-99"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from einvoice import errors
-from einvoice.data import rules_folder
+from einvoice.resources import rules_folder
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
 

@@ -1,11 +1,11 @@
 """Many files at once: judged by several processes, kept small, compared, and made into tables."""
 
-from einvoice.bulk.accepted import Acceptance, Accepted
+from einvoice.bulk.baseline import Acceptance, Accepted
 from einvoice.bulk.comparison import Change, Comparison
+from einvoice.bulk.execution.run import validate_many
 from einvoice.bulk.overview import Overview
 from einvoice.bulk.record import FileResult
 from einvoice.bulk.results import ResultSet
-from einvoice.bulk.run import validate_many
 
 __all__ = [
     "Acceptance",

@@ -7,13 +7,13 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from einvoice.bulk import journal
+from einvoice.bulk import jsonl
+from einvoice.bulk.labels import VERDICT_WORDS, WORDS
 from einvoice.bulk.record import FileResult, Verdict
-from einvoice.bulk.words import VERDICT_WORDS, WORDS
 from einvoice.errors import quote
-from einvoice.result import table
+from einvoice.render import tables
 from einvoice.result.finding import Finding
-from einvoice.result.texts import Language
+from einvoice.result.languages import Language
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ class Comparison:
         rows = []
         for kind in ("fixed", "new", "same"):
             for change in getattr(self, kind):
-                row = table.row(change.finding, lang or self.lang)
+                row = tables.row(change.finding, lang or self.lang)
                 rows.append((kind, change.file, *(row[name] for name in columns)))
         frame = pd.DataFrame(rows, columns=["change", "file", *columns])
         severity = pd.CategoricalDtype(["information", "warning", "fatal"], ordered=True)
@@ -106,7 +106,7 @@ class Comparison:
         return f"<Comparison: {', '.join(f'{len(getattr(self, name))} {name}' for name in counts)}>"
 
     def _repr_html_(self) -> str:
-        from einvoice.bulk.overview_html import comparison_html
+        from einvoice.bulk.html import comparison_html
 
         return comparison_html(self, self.lang)
 
@@ -136,7 +136,7 @@ def compare(before: ResultSet, after: ResultSet, by: str) -> Comparison:
         tuple(_only(old, new)),
         tuple(_only(new, old)),
         after.lang,
-        tuple(it for it in journal.differing(before.made_by, after.made_by) if it[0] != journal.RULES),
+        tuple(it for it in jsonl.differing(before.made_by, after.made_by) if it[0] != jsonl.RULES),
     )
 
 
@@ -213,6 +213,6 @@ def _turned(it: Turned, lang: Language) -> str:
 
 
 def _changed(change: Change, lang: Language) -> str:
-    from einvoice.result.words import in_line
+    from einvoice.render.text import in_line
 
     return f"{quote(change.file, most=_NAME)}: {in_line(change.finding, lang)}"

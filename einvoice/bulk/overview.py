@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from einvoice.bulk.words import VERDICT_WORDS, WORDS, whole
+from einvoice.bulk.labels import VERDICT_WORDS, WORDS, whole
 from einvoice.errors import quote
-from einvoice.result.texts import Language
+from einvoice.result.languages import Language
 from einvoice.rulebook.catalog import entry
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Overview:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from einvoice.bulk.overview_html import html
+        from einvoice.bulk.html import html
 
         return html(self, self.lang)
 

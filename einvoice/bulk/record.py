@@ -15,12 +15,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from einvoice.result.finding import Finding
+from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, remembered
-from einvoice.result.texts import Language
 from einvoice.rulebook import releases
 from einvoice.rulebook.catalog import entry
 from einvoice.syntax.detect import Identity, specifications
-from einvoice.syntax.overrides import overrides
+from einvoice.syntax.severity_overrides import overrides
 
 if TYPE_CHECKING:
     from einvoice.errors import UnreadableDocument

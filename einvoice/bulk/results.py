@@ -10,13 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from einvoice.bulk import journal
+from einvoice.bulk import jsonl
+from einvoice.bulk.files.sources import Corpus, Item, content_of
+from einvoice.bulk.labels import WORDS
 from einvoice.bulk.record import VERDICTS, FileResult, decode, has_findings
-from einvoice.bulk.sources import Corpus, Item, content_of
-from einvoice.bulk.words import WORDS
-from einvoice.result.explorable import Explorable
-from einvoice.result.texts import Language
+from einvoice.result.languages import Language
 from einvoice.result.validation import ValidationResult
+from einvoice.result.widget_hook import Explorable
 from einvoice.syntax import xml
 from einvoice.validate import validate
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from einvoice.bulk.accepted import Accepted
+    from einvoice.bulk.baseline import Accepted
     from einvoice.bulk.comparison import Comparison
     from einvoice.bulk.overview import Overview
 
@@ -137,8 +137,8 @@ class ResultSet(Explorable, Sequence[FileResult]):
         """
         file = self[name]
         data = content_of(self._corpus.find(name)) if content is None else content_of(Item(name, _bytes(content)))
-        result = validate(data, lang=self.lang, **journal.options(self.made_by)._asdict())
-        if file.sha256 and journal.sha256(data) != file.sha256:
+        result = validate(data, lang=self.lang, **jsonl.options(self.made_by)._asdict())
+        if file.sha256 and jsonl.sha256(data) != file.sha256:
             raise ValueError(f"The content of {name!r} has changed since it was judged.")
         return result
 
@@ -229,7 +229,7 @@ class ResultSet(Explorable, Sequence[FileResult]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the results down as JSON Lines, for `load`, `compare` and `assert_same`."""
-        journal.write(Path(path), self.made_by, self._lines, self.complete)
+        jsonl.write(Path(path), self.made_by, self._lines, self.complete)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, lang: Language = "de") -> ResultSet:
@@ -238,7 +238,7 @@ class ResultSet(Explorable, Sequence[FileResult]):
         Raises:
             ValueError: the file holds none, or those of a later version.
         """
-        saved = journal.read(Path(path))
+        saved = jsonl.read(Path(path))
         return cls(saved.lines, saved.made_by, lang=lang, complete=saved.complete)
 
     def compare(
@@ -257,9 +257,9 @@ class ResultSet(Explorable, Sequence[FileResult]):
         """The same without the findings that are accepted on a day (today); the verdicts are what they were.
 
         Args:
-            accepted: a TOML file: see `einvoice.bulk.accepted`.
+            accepted: a TOML file: see `einvoice.bulk.baseline`.
         """
-        from einvoice.bulk.accepted import read
+        from einvoice.bulk.baseline import read
 
         book = read(accepted) if isinstance(accepted, str | os.PathLike) else accepted
         return self._of(book.leave_out(self._lines, on))
@@ -293,7 +293,7 @@ class ResultSet(Explorable, Sequence[FileResult]):
         return f"<ResultSet: {len(self)} files{': ' if counts else ''}{counts}{broken_off}>"
 
     def _repr_html_(self) -> str:
-        from einvoice.bulk.overview_html import html
+        from einvoice.bulk.html import html
 
         return html(self.summary(), self.lang)
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.bulk.record import VERDICTS, FileResult
-from einvoice.result import table
-from einvoice.result.texts import Language
-from einvoice.result.words import NUMBERS
+from einvoice.render import tables
+from einvoice.render.text import NUMBERS
+from einvoice.result.languages import Language
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FINDINGS: Final = ("file", *table.COLUMNS)
+FINDINGS: Final = ("file", *tables.COLUMNS)
 FILES: Final = (
     "file",
     "sha256",
@@ -84,7 +84,7 @@ def to_csv(
     """The table `which` as CSV: see `ResultSet.to_csv`."""
     columns, rows = _table(which)
     comma = "," if sep == ";" else "."
-    text = table.csv_text(columns, rows(files, lang), sep=sep, decimal=comma)
+    text = tables.csv_text(columns, rows(files, lang), sep=sep, decimal=comma)
     if path is not None:
         Path(path).write_bytes(text.encode(encoding, "backslashreplace"))
     return text
@@ -104,10 +104,10 @@ def to_parquet(files: Iterable[FileResult], path: str | os.PathLike[str], which:
         amounts = [_fitting(number) for number in frame[name]]
         special[name] = pyarrow.array(amounts, pyarrow.decimal128(38, _DECIMALS))
     # The table says of which type a column is for pandas, too: a whole number that may be missing is no float there.
-    table = pyarrow.Table.from_pandas(frame.assign(**dict.fromkeys(special)), preserve_index=False)
+    tables = pyarrow.Table.from_pandas(frame.assign(**dict.fromkeys(special)), preserve_index=False)
     for name, array in special.items():
-        table = table.set_column(frame.columns.get_loc(name), name, array)
-    parquet.write_table(table, path)
+        tables = tables.set_column(frame.columns.get_loc(name), name, array)
+    parquet.write_table(tables, path)
 
 
 Rows = Callable[[Iterable[FileResult], Language], Iterator[tuple[Any, ...]]]
@@ -124,7 +124,7 @@ def _table(which: str) -> tuple[tuple[str, ...], Rows]:
 def _of_findings(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[Any, ...]]:
     for file in files:
         for finding in file.findings:
-            yield file.file, *table.row(finding, lang).values()
+            yield file.file, *tables.row(finding, lang).values()
 
 
 def _of_files(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[Any, ...]]:

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from einvoice.cli import catalog, convert, embed, explain, extract, generate, rules, schema, validate
+from einvoice.cli.commands import catalog, convert, embed, explain, extract, generate, rules, schema, validate
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

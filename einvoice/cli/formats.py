@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.cli import table
-from einvoice.cli.judged import Judged, Problem
+from einvoice.cli.outcome import Judged, Problem
+from einvoice.render.text import notes
 from einvoice.result import Finding, Language
-from einvoice.result.words import notes
 
 _Print: TypeAlias = Callable[[Iterator[Judged], Language], Iterator[str]]
 
@@ -40,7 +40,7 @@ def _item(judged: Judged, lang: Language) -> dict[str, Any]:
 
 def _csv(verdicts: Iterator[Judged], lang: Language) -> Iterator[str]:
     """One row a finding, with the file in the first column."""
-    from einvoice.result.table import COLUMNS, csv_text, row
+    from einvoice.render.tables import COLUMNS, csv_text, row
 
     yield csv_text(("file", *COLUMNS), ())
     for judged in verdicts:

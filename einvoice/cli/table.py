@@ -9,9 +9,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from einvoice.cli.judged import Judged
-from einvoice.result import Finding, Language, ValidationResult
-from einvoice.result.words import (
+from einvoice.cli.outcome import Judged
+from einvoice.render.text import (
     WORDS,
     difference,
     gravest_first,
@@ -22,6 +21,7 @@ from einvoice.result.words import (
     second_opinion,
     severity,
 )
+from einvoice.result import Finding, Language, ValidationResult
 
 _WIDEST: Final = 110
 _NARROWEST: Final = 30

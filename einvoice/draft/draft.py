@@ -7,22 +7,22 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, TypeAlias
 
 from einvoice.codelists import codes
-from einvoice.draft.allowance import Allowance, Charge
-from einvoice.draft.kinds import Day, Text, as_code, as_date, as_identifier, as_text
-from einvoice.draft.line import Line
-from einvoice.draft.part import Part, term, terms_of
-from einvoice.draft.party import Buyer, Delivery, PayeeParty, Seller, TaxRepresentative
-from einvoice.draft.payment import Payment
-from einvoice.draft.reference import Attachment, InvoicedObject, InvoicingPeriod, Note, PrecedingInvoice
-from einvoice.draft.sums import Sums, given_totals
-from einvoice.draft.totals import Totals, VatCategory
+from einvoice.draft.calculation import Sums, given_totals
+from einvoice.draft.fields.allowance import Allowance, Charge
+from einvoice.draft.fields.line import Line
+from einvoice.draft.fields.part import Part, term, terms_of
+from einvoice.draft.fields.party import Buyer, Delivery, PayeeParty, Seller, TaxRepresentative
+from einvoice.draft.fields.payment import Payment
+from einvoice.draft.fields.reference import Attachment, InvoicedObject, InvoicingPeriod, Note, PrecedingInvoice
+from einvoice.draft.fields.totals import Totals, VatCategory
+from einvoice.draft.fields.types import Day, Text, as_code, as_date, as_identifier, as_text
 from einvoice.errors import DraftProblem
+from einvoice.facturx import business_terms
 from einvoice.model import parties
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Document, Period
 from einvoice.model.money import PaymentTerms
 from einvoice.model.values import absent
-from einvoice.pdf import profiles
 from einvoice.syntax.detect import specifications
 
 Format: TypeAlias = Literal["UBL", "CII", "ZUGFERD"]
@@ -197,20 +197,20 @@ class Draft(Part):
                 de="Eine Gutschrift in UBL nennt die Fälligkeit bei der Zahlungsart; "
                 "payment angeben oder due_date weglassen.",
             )
-        profile = profiles.named(self.declared_profile)
-        if profile == profiles.BASIC:  # a whole invoice, so that nothing may be left out
+        profile = business_terms.named(self.declared_profile)
+        if profile == business_terms.BASIC:  # a whole invoice, so that nothing may be left out
             yield from self._beyond(profile, self.parts())
-        elif profile == profiles.BASIC_WL and self.totals is not None:  # data beside a page, which has to add up
+        elif profile == business_terms.BASIC_WL and self.totals is not None:  # data beside a page, which has to add up
             yield from self._beyond(profile, [("/totals", self.totals)])
 
     @staticmethod
-    def _beyond(profile: profiles.Profile, parts: Iterable[tuple[str, Part]]) -> Iterator[DraftProblem]:
+    def _beyond(profile: business_terms.Profile, parts: Iterable[tuple[str, Part]]) -> Iterator[DraftProblem]:
         """The fields of these parts that the profile has no place for."""
         for place, part in parts:
             for field in type(part).model_fields:
                 numbers = [number for number in terms_of(type(part), field) if re.fullmatch("BT-[0-9]+", number)]
                 given = getattr(part, field) is not None and field in part.model_fields_set
-                if given and numbers and not any(profiles.holds(profile, number) for number in numbers):
+                if given and numbers and not any(business_terms.holds(profile, number) for number in numbers):
                     what = f"{numbers[0]}, {profile.name}"
                     yield DraftProblem(
                         f"{place}/{field}",

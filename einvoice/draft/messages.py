@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from einvoice.draft.draft import Draft
-from einvoice.draft.part import part_of
+from einvoice.draft.fields.part import part_of
 from einvoice.errors import DraftProblem, quote
 
 _OBJECT: Final = ("An object in braces is expected.", "Erwartet wird ein Objekt in geschweiften Klammern.")

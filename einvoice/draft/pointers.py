@@ -11,10 +11,10 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from einvoice.draft.calculation import Vat
 from einvoice.draft.draft import Draft
-from einvoice.draft.part import Part, is_list, part_of, terms_of
-from einvoice.draft.sums import Vat
-from einvoice.draft.totals import VatCategory
+from einvoice.draft.fields.part import Part, is_list, part_of, terms_of
+from einvoice.draft.fields.totals import VatCategory
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.terms import path_of

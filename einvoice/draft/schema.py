@@ -8,7 +8,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from einvoice.draft.draft import Draft
-from einvoice.draft.part import Part
+from einvoice.draft.fields.part import Part
 
 SCHEMA_VERSION: Final = "1.1.0"
 """Of the draft and of the answer that generating gives; changes with the fields."""

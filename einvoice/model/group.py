@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
-from einvoice.model import source
+from einvoice.model import location
 from einvoice.model.values import absent
 
 G = TypeVar("G", bound="type[Group]")
@@ -112,12 +112,12 @@ class Group:
     @property
     def line(self) -> int | None:
         """The line of the document where the group begins; None for a group that no document gave."""
-        return source.line(self.node)
+        return location.line(self.node)
 
     @property
     def xpath(self) -> str:
         """Where the group stands in its document; empty for a group that no document gave."""
-        return source.xpath(self.node)
+        return location.xpath(self.node)
 
     def walk(self) -> Iterator[Group]:
         """This group and every group below it, in the order of the model."""

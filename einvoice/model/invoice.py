@@ -258,17 +258,17 @@ class Invoice(Identified):
         return first(t.amount for t in self.tax_totals if t.amount.currency == self.tax_currency.text)
 
     def to_frame(self, which: Literal["lines"] = "lines") -> pd.DataFrame:
-        """The lines as a pandas table, one row each, those below a line after it: see `einvoice.model.tables`.
+        """The lines as a pandas table, one row each, those below a line after it: see `einvoice.model.frame`.
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").
         """
-        from einvoice.model.tables import to_frame
+        from einvoice.model.frame import to_frame
 
         return to_frame(self, which)
 
     def _repr_html_(self) -> str:
-        from einvoice.model.shown import html
+        from einvoice.model.html import html
 
         return html(self, self.lang)
 

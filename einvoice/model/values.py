@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, ClassVar, Final, Self
 
-from einvoice.model import source
+from einvoice.model import location
 
 #: White space as XML knows it; Python's ``str.strip`` would also take the no-break space, which XPath keeps.
 BLANKS: Final = " \t\r\n"
@@ -123,12 +123,12 @@ class Value:
     @property
     def line(self) -> int | None:
         """The line of the document, counted from 1; None for a value that no document gave."""
-        return source.line(self.node)
+        return location.line(self.node)
 
     @property
     def xpath(self) -> str:
         """Where the value stands in its document, with the usual prefixes; empty for a value that no document gave."""
-        return source.xpath(self.node, self.attribute)
+        return location.xpath(self.node, self.attribute)
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.bulk.words import whole
+from einvoice.bulk.labels import whole
 from einvoice.errors import quote
 from einvoice.notebook.filters import SEVERITIES
 from einvoice.notebook.index import KINDS, Group, Index
-from einvoice.notebook.words import WORDS
+from einvoice.notebook.labels import WORDS
 from einvoice.result import Language
 from einvoice.rulebook.catalog import entry
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from einvoice.model.terms import name
-from einvoice.page.words import WORDS as PAGE_WORDS
 from einvoice.result import Finding, Language
 from einvoice.rulebook.sections import SECTIONS, title
+from einvoice.visualization.report.labels import WORDS as PAGE_WORDS
 
 SEVERITIES: Final = ("fatal", "warning", "information")
 KEYS: Final = ("severity", "layer", "section", "term", "text")

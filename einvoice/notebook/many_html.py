@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from einvoice.notebook.words import WORDS
+from einvoice.notebook.labels import WORDS
+from einvoice.render.html import page
 from einvoice.result import Language
-from einvoice.result.html import page
 
 _BAR = "display:inline-block;height:.8em;background:"
 _WRONG, _RIGHT = "#d1383d", "#8a8f98"

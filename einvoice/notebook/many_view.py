@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 import anywidget
 import traitlets
 
-from einvoice.bulk.overview_html import html as overview_html
-from einvoice.bulk.words import VERDICT_WORDS, whole
-from einvoice.bulk.words import WORDS as BULK_WORDS
+from einvoice.bulk.html import html as overview_html
+from einvoice.bulk.labels import VERDICT_WORDS, whole
+from einvoice.bulk.labels import WORDS as BULK_WORDS
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.notebook import charts, many_html
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.index import KINDS, Index
+from einvoice.notebook.labels import WORDS
 from einvoice.notebook.sources import lines, script, style
-from einvoice.notebook.words import WORDS
 from einvoice.result import LANGUAGES, Finding, Language
 
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ import traitlets
 from einvoice.errors import quote
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.filters import SEVERITIES, checked, choices, chosen, layer_name, term_name
+from einvoice.notebook.labels import WORDS
 from einvoice.notebook.sources import lines, script, style
-from einvoice.notebook.words import WORDS
-from einvoice.result import LANGUAGES, Finding, Language, ValidationResult
-from einvoice.result.answer import standing
-from einvoice.result.html import html
-from einvoice.result.words import WORDS as RESULT_WORDS
-from einvoice.result.words import (
+from einvoice.render.html import html
+from einvoice.render.json import standing
+from einvoice.render.text import WORDS as RESULT_WORDS
+from einvoice.render.text import (
     compared,
     container,
     counts,
@@ -29,7 +28,8 @@ from einvoice.result.words import (
     second_opinion,
     verdict,
 )
-from einvoice.result.words import severity as judged
+from einvoice.render.text import severity as judged
+from einvoice.result import LANGUAGES, Finding, Language, ValidationResult
 from einvoice.rulebook.catalog import catalog
 from einvoice.rulebook.sections import title
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lxml import etree
 
 from einvoice import errors
-from einvoice.model.source import NAMESPACES, line
+from einvoice.model.location import NAMESPACES, line
 from einvoice.pdf.hybrid import Hybrid
 from einvoice.syntax import xml
 
@@ -14,11 +14,11 @@ def open_hybrid(data: bytes) -> Hybrid | None:
     """Return what a PDF holds; None if the file is no PDF.
 
     Raises:
-        errors.UnreadableDocument: those of `einvoice.pdf.guard.read_hybrid`.
+        errors.UnreadableDocument: those of `einvoice.pdf.sandbox.read_hybrid`.
     """
     if xml.sniff(data) != "pdf":
         return None
-    from einvoice.pdf.guard import read_hybrid  # who has no PDFs need not wait for what opens them
+    from einvoice.pdf.sandbox import read_hybrid  # who has no PDFs need not wait for what opens them
 
     return read_hybrid(data)
 

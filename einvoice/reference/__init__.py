@@ -7,13 +7,13 @@
 
 from dataclasses import dataclass
 
-from einvoice.reference import bundled
-from einvoice.reference.adding import add
-from einvoice.reference.configuration import Configuration, Resource, Scenario
+from einvoice.reference.bundles import packaged
+from einvoice.reference.bundles.configuration import Configuration, Resource, Scenario
+from einvoice.reference.bundles.errors import ConfigurationRefused
+from einvoice.reference.bundles.install import add
+from einvoice.reference.bundles.store import configurations, remove
 from einvoice.reference.engine import saxon_version
-from einvoice.reference.referee import judge
-from einvoice.reference.refused import ConfigurationRefused
-from einvoice.reference.store import configurations, remove
+from einvoice.reference.runner import judge
 from einvoice.reference.verdict import Report, Run, Verdict
 
 __all__ = [
@@ -48,5 +48,5 @@ class Engines:
 
 def engines() -> Engines:
     """Return what there is to judge by."""
-    there = bundled.configuration()
+    there = packaged.configuration()
     return Engines(saxon_version(), configurations() + ((there,) if there else ()))

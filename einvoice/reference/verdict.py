@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from einvoice.reference.configuration import BUNDLED
+from einvoice.reference.bundles.configuration import BUNDLED
 from einvoice.result import Severity
 
 

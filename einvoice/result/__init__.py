@@ -3,10 +3,10 @@
 from einvoice.result.agreement import Agreement
 from einvoice.result.container import Container
 from einvoice.result.finding import Finding, Note, Severity
+from einvoice.result.languages import LANGUAGES, Language, explain_error
 from einvoice.result.location import Location, Places
-from einvoice.result.original import Original
+from einvoice.result.source_document import Original
 from einvoice.result.stack import Engine, Layer, Mode, Stack, Status
-from einvoice.result.texts import LANGUAGES, Language, explain_error
 from einvoice.result.validation import Summary, ValidationResult
 
 __all__ = [

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from einvoice.result.finding import Finding
+from einvoice.result.languages import Language
 from einvoice.result.stack import Layer
-from einvoice.result.texts import Language
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.model.terms import leading
-from einvoice.result.texts import LANGUAGES, Language
+from einvoice.result.languages import LANGUAGES, Language
 from einvoice.rulebook import catalog as rulebook
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.releases import Release, current, named, national
@@ -116,13 +116,13 @@ class Catalog(Mapping[str, CatalogEntry]):
 
     def to_markdown(self, lang: Language | None = None) -> str:
         """The catalog as a document in Markdown, by layer and section; each code is an anchor."""
-        from einvoice.result.catalog_page import markdown
+        from einvoice.render.catalog import markdown
 
         return markdown(self, lang or self.lang)
 
     def to_html(self, lang: Language | None = None) -> str:
         """The catalog as a page that needs nothing else and runs no script; each code is an anchor."""
-        from einvoice.result.catalog_page import html
+        from einvoice.render.catalog import html
 
         return html(self, lang or self.lang)
 
@@ -151,7 +151,7 @@ class Catalog(Mapping[str, CatalogEntry]):
         return f"<Catalog {self.version}: {len(self)} codes, XRechnung {self.xrechnung_version}>"
 
     def _repr_html_(self) -> str:
-        from einvoice.result.catalog_page import short_html
+        from einvoice.render.catalog import short_html
 
         return short_html(self, self.lang)
 

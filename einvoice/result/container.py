@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from einvoice.result.finding import Finding
-from einvoice.result.texts import Language
+from einvoice.result.languages import Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,6 @@ class Container:
         }
 
     def _repr_html_(self) -> str:
-        from einvoice.result.html import container_html
+        from einvoice.render.html import container_html
 
         return container_html(self, self.lang)

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from einvoice.result.finding import Finding
-from einvoice.result.texts import Language
+from einvoice.result.languages import Language
 from einvoice.rulebook.releases import CORE, Release, between
 
 Judge: TypeAlias = Callable[[Release], tuple[Finding, ...]]

@@ -9,11 +9,11 @@ from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from einvoice.model.terms import leading
+from einvoice.render.text import WORDS, in_line
+from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, Location
-from einvoice.result.texts import Language
-from einvoice.result.words import WORDS, in_line
 from einvoice.rulebook.catalog import CatalogEntry, Values, entry
-from einvoice.syntax.overrides import Override
+from einvoice.syntax.severity_overrides import Override
 
 Severity: TypeAlias = Literal["fatal", "warning", "information"]
 
@@ -181,7 +181,7 @@ class Finding:
         return f"<Finding {self.code}: {self.severity}, line {self.line}>"
 
     def _repr_html_(self) -> str:
-        from einvoice.result.html import finding_html
+        from einvoice.render.html import finding_html
 
         return finding_html(self, self.lang)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from einvoice.model import source
+from einvoice.model import location
 from einvoice.syntax.xml import Position, positions
 
 
@@ -29,7 +29,7 @@ class Places:
 
     def xpath(self, node: Any, attribute: str | None) -> str:
         """An XPath that selects the node and nothing else."""
-        return source.xpath(node, attribute, self._steps)
+        return location.xpath(node, attribute, self._steps)
 
     def start(self, node: Any) -> Position | None:
         """Where an element's start tag begins; None where nobody can tell."""
@@ -64,7 +64,7 @@ class Location:
     def line(self) -> int | None:
         """The line on which the element's start tag begins, counted from 1; None without a place."""
         start = self._places.start(self.node) if self._places else None
-        return source.line(self.node) if start is None else start.line
+        return location.line(self.node) if start is None else start.line
 
     @property
     def column(self) -> int | None:

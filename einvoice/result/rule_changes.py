@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.result.html import STYLE
-from einvoice.result.texts import LANGUAGES, Language
+from einvoice.render.html import STYLE
+from einvoice.result.languages import LANGUAGES, Language
 from einvoice.rulebook.catalog import CatalogEntry, entry
 from einvoice.rulebook.changes import changes
 from einvoice.rulebook.releases import named

@@ -11,11 +11,11 @@ from einvoice.model.invoice import Invoice
 from einvoice.result.agreement import Agreement
 from einvoice.result.container import Container
 from einvoice.result.differences import Difference
-from einvoice.result.explorable import Explorable
 from einvoice.result.finding import Finding
-from einvoice.result.original import Original
+from einvoice.result.languages import Language
+from einvoice.result.source_document import Original
 from einvoice.result.stack import Stack
-from einvoice.result.texts import Language
+from einvoice.result.widget_hook import Explorable
 from einvoice.syntax.detect import Identity
 
 if TYPE_CHECKING:
@@ -126,13 +126,13 @@ class ValidationResult(Explorable):
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """The result as the HTTP interface answers it, ready for JSON. Artifact links are the appliance's to fill."""
-        from einvoice.result.answer import answer
+        from einvoice.render.json import answer
 
         return answer(self, lang or self.lang)
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, *, lang: Language | None = None) -> str:
         """The findings as CSV with a header, one row each; also written to `path` (UTF-8) where one is given."""
-        from einvoice.result.table import to_csv
+        from einvoice.render.tables import to_csv
 
         return to_csv(self.findings, path, lang or self.lang)
 
@@ -142,12 +142,12 @@ class ValidationResult(Explorable):
         Raises:
             ImportError: pandas is not installed (extra "notebook").
         """
-        from einvoice.result.table import to_frame
+        from einvoice.render.tables import to_frame
 
         return to_frame(self.findings, lang or self.lang)
 
     def __str__(self) -> str:
-        from einvoice.result.words import in_words
+        from einvoice.render.text import in_words
 
         return in_words(self, self.lang)
 
@@ -157,6 +157,6 @@ class ValidationResult(Explorable):
         return f"<ValidationResult {self.identity.profile} ({self.identity.syntax}): {verdict}, {counts}>"
 
     def _repr_html_(self) -> str:
-        from einvoice.result.html import html
+        from einvoice.render.html import html
 
         return html(self, self.lang)

@@ -101,6 +101,6 @@ def _own_code() -> str:
     """A digest of the code that generated code depends on, so that a changed einvoice does not meet old results."""
     package = Path(__file__).parent.parent
     try:
-        return digest(sorted((*package.glob("rulebook/*.py"), *package.glob("model/*.py"))))
+        return digest(sorted((*package.glob("rulebook/**/*.py"), *package.glob("model/*.py"))))
     except OSError:
         return os.urandom(16).hex()  # nothing to compare with, so nothing stored is found again

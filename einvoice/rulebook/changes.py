@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from einvoice.codelists import codes, holds
-from einvoice.data import rules_folder
-from einvoice.rulebook.build import Shelf
-from einvoice.rulebook.load import natural
+from einvoice.resources import rules_folder
+from einvoice.rulebook.files.load import natural
+from einvoice.rulebook.program.build import Shelf
 from einvoice.rulebook.releases import CORE, NATIONAL, Release
 from einvoice.rulebook.rule import SYNTAXES
 

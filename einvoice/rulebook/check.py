@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from einvoice.data import rules_folder
 from einvoice.errors import RuleError
-from einvoice.rulebook import levels, rows
-from einvoice.rulebook.build import BASE, assemble
-from einvoice.rulebook.contexts import Contexts
-from einvoice.rulebook.engine import Program
-from einvoice.rulebook.entries import entry_of_text
-from einvoice.rulebook.examples import examples_of, invoice_of
-from einvoice.rulebook.load import Definition, read_file, rule_files
-from einvoice.rulebook.proof import Proof, prove
+from einvoice.resources import rules_folder
+from einvoice.rulebook.catalog import profiles, syntax_rules
+from einvoice.rulebook.catalog.build import entry_of_text
+from einvoice.rulebook.files.contexts import Contexts
+from einvoice.rulebook.files.examples import examples_of, invoice_of
+from einvoice.rulebook.files.load import Definition, read_file, rule_files
+from einvoice.rulebook.files.versions import RuleSet, read_ruleset
+from einvoice.rulebook.program.build import BASE, assemble
+from einvoice.rulebook.program.engine import Program
+from einvoice.rulebook.program.typecheck import Proof, prove
 from einvoice.rulebook.rule import SYNTAXES
-from einvoice.rulebook.versions import RuleSet, read_ruleset
 
 _NEW: Final = """code     = "{code}"
 severity = "fatal"
@@ -61,7 +61,7 @@ def check_all(folder: Path | None = None) -> list[RuleError]:
         below = below or contexts
         problems += _of_set(folder / name, ruleset, contexts)
     for path in sorted(folder.glob("*/*.toml")):
-        if path.parent.name not in (*names, rows.FOLDER, levels.FOLDER):
+        if path.parent.name not in (*names, syntax_rules.FOLDER, profiles.FOLDER):
             try:
                 entry_of_text(path)
             except RuleError as error:

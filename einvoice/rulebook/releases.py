@@ -18,8 +18,8 @@ import os
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from einvoice.data import rules_folder
-from einvoice.rulebook.versions import RuleSet, Version, read_ruleset
+from einvoice.resources import rules_folder
+from einvoice.rulebook.files.versions import RuleSet, Version, read_ruleset
 
 CORE: Final = "en16931"
 NATIONAL: Final = "xrechnung"

@@ -6,7 +6,7 @@ import datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from einvoice.model.source import is_inside
+from einvoice.model.location import is_inside
 from einvoice.model.values import Date, Number, Value, absent
 
 SYNTAXES: Final = ("UBL", "CII")

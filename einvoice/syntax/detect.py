@@ -13,8 +13,8 @@ from typing import Final, Literal, TypeAlias
 from lxml import etree
 
 from einvoice import errors
-from einvoice.data import rules_folder
-from einvoice.model.source import NAMESPACES, line
+from einvoice.model.location import NAMESPACES, line
+from einvoice.resources import rules_folder
 
 Syntax: TypeAlias = Literal["UBL", "CII"]
 Kind: TypeAlias = Literal["core", "cius", "extension", "profile", "unknown"]

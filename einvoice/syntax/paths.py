@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from einvoice.model.group import Group, kinds_of, terms_of
-from einvoice.model.source import name
+from einvoice.model.location import name
 from einvoice.model.terms import Term, terms
-from einvoice.syntax.binding import Row
-from einvoice.syntax.tables import table
+from einvoice.syntax.mapping.binding import Row
+from einvoice.syntax.mapping.tables import table
 
 _ROOTS: Final = {"UBL": "*", "CII": "rsm:CrossIndustryInvoice"}
 _OF_CREDIT_NOTES: Final = "CreditNote"

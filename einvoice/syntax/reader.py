@@ -12,10 +12,10 @@ from typing import Any, Final
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import BLANKS, NO_ATTRIBUTES, Value
-from einvoice.syntax.binding import GROUP, INSIDE, LEAF, UNBOUND, State
-from einvoice.syntax.rules.notes import Notes
-from einvoice.syntax.rules.places import Place, places
-from einvoice.syntax.tables import table_of
+from einvoice.rulebook.syntax_rules.collector import Notes
+from einvoice.rulebook.syntax_rules.matcher import Place, places
+from einvoice.syntax.mapping.binding import GROUP, INSIDE, LEAF, UNBOUND, State
+from einvoice.syntax.mapping.tables import table_of
 
 _LARGE: Final = 10_000
 """So many new objects are better not searched for garbage at once."""

@@ -10,12 +10,12 @@ from lxml import etree
 
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
-from einvoice.model.source import NAMESPACES
+from einvoice.model.location import NAMESPACES
 from einvoice.model.values import Code, Value, absent
-from einvoice.syntax.binding import Row, qualified
-from einvoice.syntax.placement import placed
-from einvoice.syntax.spelling import Spelling
-from einvoice.syntax.tables import table
+from einvoice.syntax.mapping.binding import Row, qualified
+from einvoice.syntax.mapping.placement import placed
+from einvoice.syntax.mapping.tables import table
+from einvoice.syntax.mapping.values import Spelling
 
 _ROOTS = {
     "Invoice": ("UBL", "ubl:Invoice", ("cac", "cbc", "ext")),

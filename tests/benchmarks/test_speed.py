@@ -11,7 +11,7 @@ import invoices
 import pytest
 
 import einvoice
-from einvoice.rulebook.engine import rulebook
+from einvoice.rulebook.program.engine import rulebook
 from einvoice.syntax import reader, schema, xml
 
 LAYERS = ("en16931", "cius")

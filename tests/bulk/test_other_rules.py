@@ -8,7 +8,8 @@ import pytest
 from corpora import CII, UBL, numbered, with_fault
 
 import einvoice
-from einvoice.bulk import ResultSet, worker
+from einvoice.bulk import ResultSet
+from einvoice.bulk.execution import worker
 
 TODAY, OF_23 = b"urn:xeinkauf.de:kosit:xrechnung_3.0", b"urn:xoev-de:kosit:standard:xrechnung_2.3"
 assert TODAY in UBL

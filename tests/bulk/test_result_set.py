@@ -15,8 +15,8 @@ from corpora import UBL, numbered, planted, with_fault
 
 import einvoice
 from einvoice.bulk import ResultSet
-from einvoice.bulk.accepted import read
-from einvoice.result.words import NUMBERS
+from einvoice.bulk.baseline import read
+from einvoice.render.text import NUMBERS
 
 HOSTILE = "<script>alert(1)</script>&quot;\"'"
 FILES, CODES = planted(30)

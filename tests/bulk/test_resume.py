@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import einvoice
-from einvoice.bulk import ResultSet, journal
+from einvoice.bulk import ResultSet, jsonl
 from einvoice.bulk.record import decode
 
 FILES = planted(12)[0]
@@ -30,7 +30,7 @@ def judged(monkeypatch):
         seen.append(data)
         return einvoice.validate(data, **options)
 
-    monkeypatch.setattr("einvoice.bulk.worker.validate", validate)
+    monkeypatch.setattr("einvoice.bulk.execution.worker.validate", validate)
     return seen
 
 
@@ -68,7 +68,7 @@ def test_an_interrupt_waits_for_what_others_have_begun():
 
 @pytest.mark.parametrize("threads", [0, 1])
 def test_an_interrupt_while_results_are_kept_comes_after_that(threads, monkeypatch):
-    monkeypatch.setattr("einvoice.bulk.crew.BATCH_FILES", 1)
+    monkeypatch.setattr("einvoice.bulk.execution.executors.BATCH_FILES", 1)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     kept = []
 
@@ -77,7 +77,7 @@ def test_an_interrupt_while_results_are_kept_comes_after_that(threads, monkeypat
             signal.raise_signal(signal.SIGINT)
         kept.extend(rows)
 
-    monkeypatch.setattr("einvoice.bulk.run._Run._keep", keep)
+    monkeypatch.setattr("einvoice.bulk.execution.run._Run._keep", keep)
     try:
         with ThreadPoolExecutor(1) as pool:
             hands = {"executor": pool} if threads else {"workers": 0}
@@ -107,12 +107,12 @@ def test_what_is_done_is_not_judged_again(tmp_path, judged):
 
 def test_the_content_counts_and_not_the_name(tmp_path, judged):
     here([("a.xml", UBL), ("b.xml", numbered(2))], resume=tmp_path)
-    assert (tmp_path / journal.FILENAME).is_file()
+    assert (tmp_path / jsonl.FILENAME).is_file()
     judged.clear()
     results = here([("b.xml", UBL), ("c.xml", numbered(3))], resume=tmp_path)
     assert judged == [numbered(3)]
     assert [(file.file, file.number) for file in results] == [("b.xml", "LG-2026-0417"), ("c.xml", "LG-2026-000003")]
-    assert list(ResultSet.load(tmp_path / journal.FILENAME)) == list(results)
+    assert list(ResultSet.load(tmp_path / jsonl.FILENAME)) == list(results)
 
 
 def test_what_the_content_did_not_decide_is_tried_again(tmp_path):
@@ -142,9 +142,11 @@ def test_wherever_a_run_breaks_off_nothing_is_lost(tmp_path_factory, data):
     kept = {json.loads(line).get("sha256") for line in lines}
     seen = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("einvoice.bulk.worker.validate", lambda it, **options: seen.append(it) or einvoice.validate(it))
+        patch.setattr(
+            "einvoice.bulk.execution.worker.validate", lambda it, **options: seen.append(it) or einvoice.validate(it)
+        )
         assert here(FILES, resume=notes) == whole
-    assert seen == [it for it in FILES.values() if journal.sha256(it) not in kept]
+    assert seen == [it for it in FILES.values() if jsonl.sha256(it) not in kept]
 
 
 def test_results_by_other_rules_or_of_something_else_are_left_alone(tmp_path):
@@ -217,7 +219,7 @@ def test_interrupted_at_half_no_file_is_judged_twice_and_none_is_lost(tmp_path, 
     assert 999 <= len(ResultSet.load(notes)) == int(said[2]) < 2000
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.split() == ["begin", "True", "2000"]
-    contents = [journal.sha256(data) for data in files.values()]
+    contents = [jsonl.sha256(data) for data in files.values()]
     assert len(set(contents)) == 2000
     assert sorted(log.read_text().split()) == sorted(contents)
     whole = ResultSet.load(notes)

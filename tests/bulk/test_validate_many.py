@@ -16,9 +16,9 @@ import pytest
 from corpora import CII, FAULTS, UBL, in_folder, numbered, planted, with_fault
 
 import einvoice
-from einvoice.bulk import crew
+from einvoice.bulk.execution import executors
+from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.record import MOST_FINDINGS, VERDICTS, decode
-from einvoice.bulk.worker import Options
 
 FILES, CODES = planted(150)
 
@@ -227,7 +227,7 @@ def test_a_mistake_of_ours_costs_one_file_its_verdict(monkeypatch):
             raise RecursionError
         return einvoice.validate(data, **options)
 
-    monkeypatch.setattr("einvoice.bulk.worker.validate", broken)
+    monkeypatch.setattr("einvoice.bulk.execution.worker.validate", broken)
     results = here([("a", UBL), ("b", CII), ("c", UBL)])
     assert [file.verdict for file in results] == ["valid", "unreadable", "valid"]
     assert results["b"].findings[0].code == "FILE-WORKER"
@@ -267,14 +267,14 @@ def test_a_header_that_wants_the_memory_is_refused(tmp_path):
 
 @pytest.mark.parametrize("packing", ["zip", "tar"])
 def test_an_archive_is_left_where_its_budget_is_through(tmp_path, monkeypatch, packing):
-    monkeypatch.setattr("einvoice.bulk.archive.MOST_FILES", 3)
+    monkeypatch.setattr("einvoice.bulk.files.archive.MOST_FILES", 3)
     files = {f"{number}.xml": numbered(number) for number in range(6)}
     path = zipped(tmp_path / "a", files) if packing == "zip" else tarred(tmp_path / "a", files, "w:gz")
     results = here(path)
     assert [file.verdict for file in results] == ["valid"] * 3 + ["unreadable"]
     assert "more than 3 files" in results[3].findings[0].explanation("en")
-    monkeypatch.setattr("einvoice.bulk.archive.MOST_FILES", 100)
-    monkeypatch.setattr("einvoice.bulk.archive.MOST_BYTES", 4 * len(UBL))
+    monkeypatch.setattr("einvoice.bulk.files.archive.MOST_FILES", 100)
+    monkeypatch.setattr("einvoice.bulk.files.archive.MOST_BYTES", 4 * len(UBL))
     shorter = here(path)
     assert 2 <= shorter.verdicts["valid"] <= 4
     assert shorter[-1].findings[0].code == "FILE-ARCHIVE"
@@ -316,14 +316,14 @@ class Deadly(type(Path())):
 
 @pytest.mark.slow
 def test_a_file_that_kills_its_process_is_a_row_and_costs_the_others_nothing():
-    items = [crew.Item(name, data) for name, data in FILES.items()]
-    items[70] = crew.Item("deadly.xml", Deadly("deadly.xml"))
-    hands = crew.Own(2, Options())
+    items = [executors.Item(name, data) for name, data in FILES.items()]
+    items[70] = executors.Item("deadly.xml", Deadly("deadly.xml"))
+    hands = executors.Own(2, Options())
     try:
         lines = [row for rows in hands.rows(items) for row in rows]
     finally:
         hands.dismiss()
-    expected = [row for rows in crew.Here(Options()).rows(items[:70] + items[71:]) for row in rows]
+    expected = [row for rows in executors.Here(Options()).rows(items[:70] + items[71:]) for row in rows]
     assert lines[:70] + lines[71:] == expected
     assert lines[70].verdict == "unreadable"
     assert b"FILE-WORKER" in lines[70].line
@@ -332,18 +332,18 @@ def test_a_file_that_kills_its_process_is_a_row_and_costs_the_others_nothing():
 
 @pytest.mark.slow
 def test_an_executor_of_processes_that_the_caller_has_judges():
-    items = [crew.Item("a.xml", UBL)]
+    items = [executors.Item("a.xml", UBL)]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        rows = [row for rows in crew.Hired(pool, 1, Options()).rows(items) for row in rows]
+        rows = [row for rows in executors.Hired(pool, 1, Options()).rows(items) for row in rows]
         assert [row.verdict for row in rows] == ["valid"]
 
 
 @pytest.mark.slow
 def test_a_worker_of_somebody_else_that_dies_costs_files_their_verdict_and_nothing_is_lost():
-    items = [crew.Item(str(number), UBL) for number in range(400)]
-    items[100] = crew.Item("100", Deadly("deadly.xml"))
+    items = [executors.Item(str(number), UBL) for number in range(400)]
+    items[100] = executors.Item("100", Deadly("deadly.xml"))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        rows = [row for rows in crew.Hired(pool, 1, Options()).rows(items) for row in rows]
+        rows = [row for rows in executors.Hired(pool, 1, Options()).rows(items) for row in rows]
     told = [decode(row.line) for row in rows]
     assert [file.file for file in told] == [item.name for item in items]
     assert {file.verdict for file in told[:64]} == {"valid"}
@@ -357,8 +357,8 @@ def test_where_a_worker_of_dask_dies_only_its_file_has_no_verdict():
     distributed = pytest.importorskip("distributed")
     import dask
 
-    items = [crew.Item(str(number), UBL) for number in range(200)]
-    items[100] = crew.Item("100", Deadly("deadly.xml"))
+    items = [executors.Item(str(number), UBL) for number in range(200)]
+    items[100] = executors.Item("100", Deadly("deadly.xml"))
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
@@ -366,7 +366,7 @@ def test_where_a_worker_of_dask_dies_only_its_file_has_no_verdict():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        hands = crew.crew(None, client, None, Options())
+        hands = executors.crew(None, client, None, Options())
         told = [decode(row.line) for rows in hands.rows(items) for row in rows]
     assert [file.file for file in told] == [item.name for item in items]
     assert [file.file for file in told if not file.is_valid] == ["100"]
@@ -387,20 +387,20 @@ def test_no_more_is_under_way_than_the_bound():
         nonlocal taken
         for number in range(2000):
             taken += 1
-            yield crew.Item(f"{number}.xml", b"")
+            yield executors.Item(f"{number}.xml", b"")
 
     with ThreadPoolExecutor(1) as threads:
         done = 0
-        for rows in crew.Hired(threads, 1, Options()).rows(source()):
-            assert taken - done <= (crew.UNDER_WAY + 1) * crew.BATCH_FILES
+        for rows in executors.Hired(threads, 1, Options()).rows(source()):
+            assert taken - done <= (executors.UNDER_WAY + 1) * executors.BATCH_FILES
             done += len(rows)
     assert done == 2000
 
 
 def test_a_batch_ends_where_its_content_is_large():
-    large = [crew.Item(str(number), bytes(crew.BATCH_BYTES // 2)) for number in range(5)]
-    assert [len(batch) for batch in crew.batches(large)] == [2, 2, 1]
-    assert [len(batch) for batch in crew.batches([crew.Item("", Path())] * 130)] == [64, 64, 2]
+    large = [executors.Item(str(number), bytes(executors.BATCH_BYTES // 2)) for number in range(5)]
+    assert [len(batch) for batch in executors.batches(large)] == [2, 2, 1]
+    assert [len(batch) for batch in executors.batches([executors.Item("", Path())] * 130)] == [64, 64, 2]
 
 
 @pytest.mark.slow

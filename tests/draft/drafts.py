@@ -13,7 +13,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from strategies import texts
 
 from einvoice.draft import read
-from einvoice.draft.totals import Totals
+from einvoice.draft.fields.totals import Totals
 
 Draft = dict[str, Any]
 

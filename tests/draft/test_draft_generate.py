@@ -16,7 +16,7 @@ from lxml import etree
 from plain import draft as little
 
 import einvoice
-from einvoice.model.source import NAMESPACES
+from einvoice.model.location import NAMESPACES
 from einvoice.syntax.reader import read
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
@@ -179,8 +179,8 @@ def test_zugferd_is_a_page_with_the_xml_inside(monkeypatch, profile, specificati
         return einvoice.validate(given["xml"], lang=lang)
 
     page = SimpleNamespace(invoice_pdf=lambda invoice, lang: f"%PDF {invoice.number} {lang}".encode())
-    monkeypatch.setitem(sys.modules, "einvoice.page", page)
-    monkeypatch.setitem(sys.modules, "einvoice.pdf.embed", SimpleNamespace(embed=embed))
+    monkeypatch.setitem(sys.modules, "einvoice.visualization", page)
+    monkeypatch.setitem(sys.modules, "einvoice.pdf.writer.embed", SimpleNamespace(embed=embed))
     monkeypatch.setattr(sys.modules["einvoice.generate"], "validate", judge)
     generated = einvoice.generate(little(profile=profile), "ZUGFERD", lang="en")
     assert (generated.data, generated.xml, generated.primary_artifact_type) == (b"%PDF with XML", None, "pdf")

@@ -13,7 +13,7 @@ from plain import REQUIRED, draft, errors, line
 
 import einvoice
 from einvoice.draft import read
-from einvoice.draft.kinds import decimals
+from einvoice.draft.fields.types import decimals
 
 
 def pointers(content):

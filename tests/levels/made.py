@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lxml import etree
 
-from einvoice.model.source import NAMESPACES
+from einvoice.model.location import NAMESPACES
 
 LEVELS = {
     "minimum": "urn:factur-x.eu:1p0:minimum",

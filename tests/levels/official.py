@@ -15,16 +15,16 @@ from typing import Any
 
 from lxml import etree
 
-from einvoice.model import source
+from einvoice.model import location
+from einvoice.rulebook.syntax_rules.collector import Notes
+from einvoice.rulebook.syntax_rules.rule import LEVELS
 from einvoice.syntax import reader
-from einvoice.syntax.rules.notes import Notes
-from einvoice.syntax.rules.rule import LEVELS
 
 SVRL = {"svrl": "http://purl.oclc.org/dsdl/svrl"}
 _CODE = re.compile(r"\s*\[([A-Za-z0-9-]+)\]")
 _STEP = re.compile(r"\*:(\w+)\[namespace-uri\(\)='([^']+)'\](?:\[\d+\])?")
 _CONDITION = re.compile(r"\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]")
-_PREFIX = {uri: prefix for prefix, uri in source.NAMESPACES.items()}
+_PREFIX = {uri: prefix for prefix, uri in location.NAMESPACES.items()}
 
 Asked = tuple[str, str, str]
 
@@ -106,5 +106,5 @@ def asked(document: Any, level: str) -> Iterator[Asked]:
 
 def place(element: Any) -> str:
     """The path of an element, without numbers."""
-    names = [source.name(element.tag), *(source.name(above.tag) for above in element.iterancestors())]
+    names = [location.name(element.tag), *(location.name(above.tag) for above in element.iterancestors())]
     return "/" + "/".join(reversed(names))

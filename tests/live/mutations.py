@@ -18,9 +18,9 @@ from hypothesis.strategies import DrawFn
 from lxml import etree
 from strategies import plausible_invoices
 
-from einvoice.model.source import NAMESPACES
-from einvoice.syntax.rules.rule import Path, SyntaxRule
-from einvoice.syntax.rules.table import rule_table
+from einvoice.model.location import NAMESPACES
+from einvoice.rulebook.syntax_rules.rule import Path, SyntaxRule
+from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax.writer import write
 
 from .targets import SYNTAX, Target, targets

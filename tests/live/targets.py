@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from documents import document_of
 from lxml import etree
 
-from einvoice.data import rules_folder
 from einvoice.errors import RuleError
 from einvoice.model.group import Group, kinds_of, terms_of
-from einvoice.rulebook.build import BASE
-from einvoice.rulebook.examples import examples_of
-from einvoice.rulebook.load import Definition, read_file, rule_files
-from einvoice.rulebook.versions import RuleSet, read_ruleset
-from einvoice.syntax.binding import Row
-from einvoice.syntax.tables import table
+from einvoice.resources import rules_folder
+from einvoice.rulebook.files.examples import examples_of
+from einvoice.rulebook.files.load import Definition, read_file, rule_files
+from einvoice.rulebook.files.versions import RuleSet, read_ruleset
+from einvoice.rulebook.program.build import BASE
+from einvoice.syntax.mapping.binding import Row
+from einvoice.syntax.mapping.tables import table
 
 SYNTAX = "UBL"
 

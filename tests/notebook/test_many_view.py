@@ -3,7 +3,7 @@
 import pytest
 
 import einvoice
-from einvoice.notebook.words import WORDS
+from einvoice.notebook.labels import WORDS
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 traitlets = pytest.importorskip("traitlets")

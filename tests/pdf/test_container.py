@@ -7,9 +7,9 @@ import pytest
 from pdf.hybrids import FX, PACKET, RAW, XML, attach, embed, hybrid
 from pikepdf import Array, Dictionary, Name, String
 
-from einvoice.data import rules_folder
-from einvoice.pdf import extract
 from einvoice.pdf.container.check import CHECKS
+from einvoice.pdf.reader import extract
+from einvoice.resources import rules_folder
 
 
 def codes(data):

@@ -12,8 +12,9 @@ import pytest
 from pdf.hybrids import XML, hybrid
 
 from einvoice import errors
-from einvoice.child import Child
-from einvoice.pdf import extract, guard, limits, server
+from einvoice.pdf import limits, sandbox, worker
+from einvoice.pdf.reader import extract
+from einvoice.sandbox.process import Child
 
 GOOD = hybrid()
 
@@ -21,8 +22,8 @@ GOOD = hybrid()
 @pytest.fixture
 def fresh(monkeypatch):
     """A server of this test alone."""
-    own = Child("einvoice.pdf.server")
-    monkeypatch.setattr(guard, "_server", own)
+    own = Child("einvoice.pdf.worker")
+    monkeypatch.setattr(sandbox, "_server", own)
     yield own
     own.stop()
 
@@ -39,43 +40,43 @@ def run(code, **options):
 
 
 def test_the_answer_is_that_of_reading_in_this_process():
-    assert guard.read_hybrid(GOOD) == extract.read(GOOD)
+    assert sandbox.read_hybrid(GOOD) == extract.read(GOOD)
 
 
 def test_an_error_comes_home_with_its_values():
     with pytest.raises(errors.PdfWithoutXml) as raised:
-        guard.read_hybrid(hybrid(xml=b"<a/>", name="notes.xml"))
+        sandbox.read_hybrid(hybrid(xml=b"<a/>", name="notes.xml"))
     assert raised.value.values == {"found": "notes.xml"}
 
 
 def test_the_server_is_started_once(fresh):
-    guard.read_hybrid(GOOD)
+    sandbox.read_hybrid(GOOD)
     first = fresh.pid
-    guard.read_hybrid(GOOD)
+    sandbox.read_hybrid(GOOD)
     assert fresh.pid == first
 
 
 def test_a_server_that_died_is_replaced(fresh):
-    guard.read_hybrid(GOOD)
+    sandbox.read_hybrid(GOOD)
     os.kill(fresh.pid, signal.SIGKILL)
-    assert guard.read_hybrid(GOOD).xml == XML
+    assert sandbox.read_hybrid(GOOD).xml == XML
 
 
 def test_a_server_that_cannot_start_is_no_endless_story(monkeypatch):
-    monkeypatch.setattr(guard, "_server", Child("einvoice.pdf.no_such_module"))
+    monkeypatch.setattr(sandbox, "_server", Child("einvoice.pdf.no_such_module"))
     with pytest.raises(ChildProcessError):
-        guard.read_hybrid(GOOD)
+        sandbox.read_hybrid(GOOD)
 
 
 def test_without_pikepdf_the_error_says_so(fresh, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(errors.PdfNotRead):
-        guard.read_hybrid(GOOD)
+        sandbox.read_hybrid(GOOD)
 
 
 def test_threads_may_ask_at_once(fresh):
     read = []
-    threads = [threading.Thread(target=lambda: read.append(guard.read_hybrid(GOOD).xml)) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: read.append(sandbox.read_hybrid(GOOD).xml)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -85,22 +86,22 @@ def test_threads_may_ask_at_once(fresh):
 
 @pytest.mark.parametrize("answer", [b"", b"\0" * 8, b"\0" * 7 + b"\x02{}", b"\0" * 7 + b"\x05[1,2]", b"x" * 100])
 def test_an_answer_that_makes_no_sense_counts_as_death(answer, monkeypatch):
-    monkeypatch.setattr(guard, "_asked", lambda data: answer)
+    monkeypatch.setattr(sandbox, "_asked", lambda data: answer)
     with pytest.raises(errors.PdfTooComplex):
-        guard.read_hybrid(GOOD)
+        sandbox.read_hybrid(GOOD)
 
 
 def test_xml_that_is_cut_short_is_not_taken_for_whole(monkeypatch):
-    whole = server._answer(GOOD)
-    monkeypatch.setattr(guard, "_asked", lambda data: whole[:-1])
+    whole = worker._answer(GOOD)
+    monkeypatch.setattr(sandbox, "_asked", lambda data: whole[:-1])
     with pytest.raises(errors.PdfTooComplex):
-        guard.read_hybrid(GOOD)
+        sandbox.read_hybrid(GOOD)
 
 
 def test_an_answer_without_end_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(limits, "ANSWER", 100)
     with pytest.raises(errors.PdfTooComplex):
-        guard.read_hybrid(GOOD)
+        sandbox.read_hybrid(GOOD)
 
 
 @pytest.mark.parametrize("failure", [MemoryError, RecursionError])
@@ -109,9 +110,9 @@ def test_too_much_is_told_as_such(failure, monkeypatch):
         raise failure
 
     monkeypatch.setattr(extract, "read", failing)
-    monkeypatch.setattr(guard, "_asked", server._answer)
+    monkeypatch.setattr(sandbox, "_asked", worker._answer)
     with pytest.raises(errors.PdfTooComplex):
-        guard.read_hybrid(GOOD)
+        sandbox.read_hybrid(GOOD)
 
 
 def test_damage_that_nobody_foresaw_is_damage(monkeypatch):
@@ -119,16 +120,16 @@ def test_damage_that_nobody_foresaw_is_damage(monkeypatch):
         raise KeyError
 
     monkeypatch.setattr(extract, "read", failing)
-    monkeypatch.setattr(guard, "_asked", server._answer)
+    monkeypatch.setattr(sandbox, "_asked", worker._answer)
     with pytest.raises(errors.PdfDamaged, match="KeyError"):
-        guard.read_hybrid(GOOD)
+        sandbox.read_hybrid(GOOD)
 
 
 def in_a_worker(act):
     """Do something within the bounds of a worker; the exit status, or minus the signal that ended it."""
     worker = os.fork()
     if worker == 0:
-        server._bound()
+        worker._bound()
         try:
             act()
             os._exit(0)

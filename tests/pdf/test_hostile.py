@@ -13,8 +13,8 @@ from pikepdf import Array, Dictionary, Name, String
 
 import einvoice
 from einvoice import errors
-from einvoice.pdf import extract
-from einvoice.pdf.guard import read_hybrid
+from einvoice.pdf.reader import extract
+from einvoice.pdf.sandbox import read_hybrid
 
 GOOD = hybrid()
 SECONDS = 10

@@ -9,7 +9,7 @@ from pikepdf import Array, Dictionary, Name, String
 
 import einvoice
 from einvoice import errors
-from einvoice.pdf import extract
+from einvoice.pdf.reader import extract
 
 ORDER = b'<rsm:SCRDMCCBDACIOMessageStructure xmlns:rsm="urn:un:unece:uncefact:data:SCRDMCCBDACIOMessageStructure:100"/>'
 ZUGFERD_1 = b'<rsm:CrossIndustryDocument xmlns:rsm="urn:ferd:CrossIndustryDocument:invoice:1p0"/>'

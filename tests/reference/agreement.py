@@ -17,7 +17,7 @@ from pathlib import Path
 
 import einvoice
 from einvoice.errors import UnreadableDocument
-from einvoice.reference import bundled
+from einvoice.reference.bundles import packaged
 from einvoice.syntax import xml
 from einvoice.syntax.detect import Identity, identify
 
@@ -28,7 +28,7 @@ MIN = 0.999
 
 def release(identity: Identity) -> str:
     """The release of our rules that the stylesheet is."""
-    scenario = bundled.scenario(identity)
+    scenario = packaged.scenario(identity)
     assert scenario is not None
     return f"{LAYER}-{scenario.resources[0].version}"
 

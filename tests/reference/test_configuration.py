@@ -8,7 +8,8 @@ import pytest
 
 from einvoice.cli import main
 from einvoice.errors import DoctypeRefused
-from einvoice.reference import ConfigurationRefused, configurations, engines, judge, limits, remove
+from einvoice.reference import ConfigurationRefused, configurations, engines, judge, remove
+from einvoice.reference.process import limits
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
 

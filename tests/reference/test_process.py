@@ -8,9 +8,10 @@ import threading
 
 import pytest
 
-from einvoice.child import Child
-from einvoice.reference import frames, guard, limits
-from einvoice.reference.guard import ask
+from einvoice.reference.process import limits, sandbox
+from einvoice.reference.process.sandbox import ask
+from einvoice.sandbox import protocol
+from einvoice.sandbox.process import Child
 
 from .made import files, packed, rule, stylesheet, template
 
@@ -37,9 +38,9 @@ def ran(added, invoice, judged):
 @pytest.fixture
 def fresh():
     """A worker of the test's own, and none after it."""
-    guard._worker.stop()
-    yield guard._worker
-    guard._worker.stop()
+    sandbox._worker.stop()
+    yield sandbox._worker
+    sandbox._worker.stop()
 
 
 def value(expression):
@@ -178,8 +179,8 @@ def test_one_that_takes_too_long(added, invoice, judged, monkeypatch):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there the system bounds it")
 def test_one_that_takes_too_much_memory(ran, monkeypatch):
-    small = Child("einvoice.reference.worker", 300 << 20)
-    monkeypatch.setattr(guard, "_worker", small)
+    small = Child("einvoice.reference.process.worker", 300 << 20)
+    monkeypatch.setattr(sandbox, "_worker", small)
     run = ran(value("string-length(string-join((1 to 200000000) ! 'xxxxxxxxxxxxxxxxxxxxxxx'))"))
     small.stop()
     assert (run.executed, run.reason) == (False, "died")
@@ -187,7 +188,7 @@ def test_one_that_takes_too_much_memory(ran, monkeypatch):
 
 def test_a_worker_killed_in_the_middle_costs_one_artefact(added, invoice, judged, monkeypatch, fresh):
     added(packed(files()))
-    send = frames.send
+    send = protocol.send
 
     def send_and_kill(connection, told, body=b""):
         send(connection, told, body)
@@ -195,7 +196,7 @@ def test_a_worker_killed_in_the_middle_costs_one_artefact(added, invoice, judged
             os.kill(fresh.pid, signal.SIGKILL)
 
     with monkeypatch.context() as patched:
-        patched.setattr(frames, "send", send_and_kill)
+        patched.setattr(protocol, "send", send_and_kill)
         runs = judged(invoice).runs
     assert [(run.executed, run.reason) for run in runs] == [(True, ""), (False, "died"), (True, "")]
     assert judged(invoice).complete
@@ -266,7 +267,7 @@ def test_a_condition_that_takes_too_long_lets_nothing_pass(added, invoice, judge
 
 def test_without_the_engine_nothing_is_judged(added, invoice, judged, monkeypatch):
     added(packed(files()))
-    monkeypatch.setattr("einvoice.reference.referee.saxon_version", lambda: None)
+    monkeypatch.setattr("einvoice.reference.runner.saxon_version", lambda: None)
     runs = judged(invoice).runs
     assert [(run.layer, run.executed, run.reason) for run in runs] == [
         ("en16931", False, "engine"),
@@ -278,6 +279,6 @@ def test_without_the_engine_nothing_is_judged(added, invoice, judged, monkeypatc
 def test_a_stylesheet_that_vanished(added, invoice, judged):
     configuration = added(packed(files()))
     (configuration.folder / "xsl" / "de.xsl").unlink()
-    guard._worker.stop()
+    sandbox._worker.stop()
     run = judged(invoice).runs[2]
     assert (run.executed, run.reason) == (False, "artefact")

@@ -8,8 +8,9 @@ import zipfile
 import pytest
 
 from einvoice.cli import main
-from einvoice.reference import ConfigurationRefused, archive, configurations
-from einvoice.reference.refused import SENTENCES
+from einvoice.reference import ConfigurationRefused, configurations
+from einvoice.reference.bundles import archive
+from einvoice.reference.bundles.errors import SENTENCES
 
 from .made import CBC, UBL, files, packed, rule, scenario, scenarios, schema, stylesheet
 
@@ -100,7 +101,7 @@ def test_a_single_stylesheet_that_may_be_for_anything(namespaces, refusal):
 
 
 def test_the_engine_is_missing(refusal, monkeypatch):
-    monkeypatch.setattr("einvoice.reference.adding.saxon_version", lambda: None)
+    monkeypatch.setattr("einvoice.reference.bundles.install.saxon_version", lambda: None)
     assert "XSLT processor" in refusal(packed(files()))
 
 

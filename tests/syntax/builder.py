@@ -2,9 +2,9 @@
 
 from lxml import etree
 
-from einvoice.model.source import NAMESPACES
-from einvoice.syntax.binding import qualified
-from einvoice.syntax.rules.rule import parse
+from einvoice.model.location import NAMESPACES
+from einvoice.rulebook.syntax_rules.rule import parse
+from einvoice.syntax.mapping.binding import qualified
 
 ROOTS = {"UBL": "ubl:Invoice", "CII": "rsm:CrossIndustryInvoice"}
 

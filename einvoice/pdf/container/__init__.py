@@ -15,7 +15,7 @@ from typing import Final
 
 from einvoice.pdf.container.check import CHECKS
 from einvoice.pdf.hybrid import Fault
-from einvoice.pdf.opened import Opened
+from einvoice.pdf.reader.opened import Opened
 
 _MOST_OF_A_CODE: Final = 5
 

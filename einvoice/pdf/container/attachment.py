@@ -8,9 +8,9 @@ from typing import Final
 
 from einvoice import errors
 from einvoice.pdf.container.check import Faults, check
-from einvoice.pdf.opened import Opened
-from einvoice.pdf.places import associated
-from einvoice.pdf.streams import identity, text
+from einvoice.pdf.reader.attachment_sources import associated
+from einvoice.pdf.reader.opened import Opened
+from einvoice.pdf.reader.streams import identity, text
 
 NAMES: Final = (
     "factur-x.xml",

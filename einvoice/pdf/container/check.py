@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from einvoice.pdf.opened import Opened
+from einvoice.pdf.reader.opened import Opened
 
 Values: TypeAlias = dict[str, str | int]
 Faults: TypeAlias = Iterator[Values]

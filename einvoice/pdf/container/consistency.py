@@ -8,7 +8,7 @@ from typing import Final
 from einvoice import errors
 from einvoice.pdf.container.check import Faults, check
 from einvoice.pdf.container.metadata import FACTUR_X
-from einvoice.pdf.opened import Opened
+from einvoice.pdf.reader.opened import Opened
 
 _LEVELS: Final = (
     # What the identifier has to match, and the levels that fit it.

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from einvoice import errors
 from einvoice.pdf.container.check import Faults, check
-from einvoice.pdf.opened import Opened
-from einvoice.pdf.streams import entry, filters, items, text
+from einvoice.pdf.reader.opened import Opened
+from einvoice.pdf.reader.streams import entry, filters, items, text
 
 _FONT_FILES: Final = ("/FontFile", "/FontFile2", "/FontFile3")
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from einvoice import errors
 from einvoice.pdf.container.check import Faults, check
-from einvoice.pdf.opened import Opened
-from einvoice.pdf.streams import entry, items, message, text
+from einvoice.pdf.reader.opened import Opened
+from einvoice.pdf.reader.streams import entry, items, message, text
 
 _MOST_INTENTS: Final = 20
 

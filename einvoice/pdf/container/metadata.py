@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from einvoice.pdf.container.check import Faults, check
-from einvoice.pdf.metadata import INVOICE
-from einvoice.pdf.opened import Opened
+from einvoice.pdf.reader.metadata import INVOICE
+from einvoice.pdf.reader.opened import Opened
 
 FACTUR_X: Final = "urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#"
 NAMESPACES: Final = {

@@ -1,0 +1,1 @@
+"""Validates many files: serially, in worker processes, or on a Dask cluster."""

@@ -1,0 +1,1 @@
+"""Finds the files to validate: paths, folders, patterns, archives, pairs of name and bytes."""

@@ -1,0 +1,59 @@
+"""The words around many files, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from einvoice.result.languages import Language
+
+VERDICT_WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
+    "de": {"valid": "gültig", "invalid": "nicht gültig", "unreadable": "nicht lesbar"},
+    "en": {"valid": "valid", "invalid": "not valid", "unreadable": "not readable"},
+}
+
+WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
+    "de": {
+        "files": "Dateien",
+        "file": "Datei",
+        "findings": "Befunde",
+        "code": "Regel",
+        "title": "Befund",
+        "example": "zum Beispiel",
+        "worst": "Dateien mit den meisten Fehlern",
+        "errors": "Fehler",
+        "interrupted": "Der Lauf wurde unterbrochen; es fehlen Dateien.",
+        "further": "weitere Regeln",
+        "new": "neue Befunde",
+        "fixed": "behobene Befunde",
+        "same": "gleiche Befunde",
+        "turned": "anderes Urteil",
+        "missing": "fehlende Dateien",
+        "added": "neue Dateien",
+        "judged": "anders geprüft",
+    },
+    "en": {
+        "files": "files",
+        "file": "file",
+        "findings": "findings",
+        "code": "Rule",
+        "title": "Finding",
+        "example": "for example",
+        "worst": "Files with the most errors",
+        "errors": "Errors",
+        "interrupted": "The run was interrupted; files are missing.",
+        "further": "further rules",
+        "new": "new findings",
+        "fixed": "fixed findings",
+        "same": "same findings",
+        "turned": "another verdict",
+        "missing": "missing files",
+        "added": "new files",
+        "judged": "judged otherwise",
+    },
+}
+
+
+def whole(number: int, lang: Language) -> str:
+    """A count with its thousands marked: 12.345, and 12,345 in English."""
+    return f"{number:,}".replace(",", "." if lang == "de" else ",")

@@ -1,0 +1,1 @@
+"""The subcommands of `einvoice`, one module each."""

@@ -1,0 +1,57 @@
+"""`einvoice explain CODE`: what the catalog says of a code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from difflib import get_close_matches
+from typing import Any
+
+from einvoice.cli.common import add_lang
+from einvoice.render.text import WORDS
+from einvoice.result import Language
+from einvoice.rulebook.catalog import CatalogEntry
+
+UNKNOWN = 2
+
+
+def add_to(commands: Any) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("explain", help="say what a code means", description="Say what a code means.")
+    parser.add_argument("code", metavar="CODE", help="such as BR-CO-10")
+    add_lang(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the entry of the code, return the exit status."""
+    from einvoice.model.terms import name
+    from einvoice.rulebook.catalog import catalog
+
+    words, entries = WORDS[options.lang], catalog()
+    codes = {known.upper(): known for known in entries}
+    code = codes.get(options.code.upper(), options.code)
+    if code not in entries:
+        near = ", ".join(get_close_matches(code, entries, 3))
+        hint = words["did_you_mean"].format(near=near) if near else ""
+        print(words["unknown_code"].format(code=options.code), hint, file=sys.stderr)
+        return UNKNOWN
+    entry = entries[code]
+    print(f"{entry.code}: {entry.title(options.lang)}")
+    print(f"{words[entry.severity]}, {entry.layer}")
+    for term in entry.terms:
+        print(f"  {term} {name(term, options.lang)}")
+    for text in (entry.explanation(options.lang), f"→ {entry.fix(options.lang)}"):
+        print(*("", *textwrap.wrap(text, 100, break_on_hyphens=False)), sep="\n")
+    for number, note in enumerate(entry.notes):
+        if not note["until"]:  # what is about older releases is told by their findings
+            print(*("", *textwrap.wrap(_note(entry, number, options.lang), 100, break_on_hyphens=False)), sep="\n")
+    return 0
+
+
+def _note(entry: CatalogEntry, number: int, lang: Language) -> str:
+    note = entry.notes[number]
+    about = f" ({note['syntax']})" if note["syntax"] else ""
+    source = f" ({WORDS[lang]['see']} {note['source']})" if note["source"] else ""
+    return f"{WORDS[lang]['note']}{about}: {entry.note(number, lang)}{source}"

@@ -1,6 +1,0 @@
-"""How a document that has been parsed and read is judged: by which layers, and what becomes of what they find."""
-
-from einvoice.judging.judging import Judging
-from einvoice.judging.layers import by_now, chosen, in_force, national, status
-
-__all__ = ["Judging", "by_now", "chosen", "in_force", "national", "status"]

@@ -1,0 +1,1 @@
+"""Reads hybrid PDFs: attachments, metadata, resources."""

@@ -1,0 +1,1 @@
+"""Bundles of official artefacts: KoSIT validator configurations, compiled Schematron."""

@@ -1,0 +1,68 @@
+"""XML schemas at work, in the worker process: libxml2's verdict (XSD 1.0), from files of one folder only."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from lxml import etree
+
+from einvoice import errors
+from einvoice.reference.process import limits
+from einvoice.reference.process.sandbox import Failed
+
+
+def run(text: str, path: str, folder: str, edition: str) -> dict[str, Any]:
+    """Judge the document by an XML schema, and return its violations as reports, the first of them at least."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
+    document = etree.fromstring(text.encode(), parser)
+    schema = _compiled(path, folder, edition)
+    if schema.validate(document):
+        return {"reports": []}
+    log: Any = schema.error_log
+    return {"reports": [_report(error) for error in list(log)[: limits.PER_CODE]]}
+
+
+def check(_text: str, path: str, folder: str) -> dict[str, Any]:
+    """Say whether a schema compiles."""
+    _compiled(path, folder, "")
+    return {}
+
+
+def _report(error: Any) -> dict[str, str]:
+    return {
+        "code": error.type_name,
+        "flag": "fatal",
+        "location": errors.quote(error.path or "", most=limits.TEXT),
+        "text": errors.quote(error.message or "", most=limits.TEXT),
+    }
+
+
+@lru_cache(maxsize=16)
+def _compiled(path: str, folder: str, _edition: str) -> etree.XMLSchema:
+    # xmldsig's schema has a DOCTYPE with entities of its own; what lies outside is not loaded.
+    parser = etree.XMLParser(no_network=True, load_dtd=False)
+    parser.resolvers.add(_Confined(Path(folder)))
+    try:
+        return etree.XMLSchema(etree.parse(path, parser))
+    except (etree.XMLSyntaxError, etree.XMLSchemaParseError, OSError) as error:
+        raise Failed("artefact", str(error)) from None
+
+
+class _Confined(etree.Resolver):
+    """Lets libxml2 have the files of a folder, and nothing else."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder: Final = folder.resolve()
+
+    def resolve(  # type: ignore[override]  # the stubs lack the context
+        self, system_url: str, _public_id: str | None, context: Any
+    ) -> Any:
+        """Answer libxml2's request for a file: called by lxml."""
+        parts = urlsplit(system_url)
+        path = Path(unquote(parts.path)).resolve()
+        if parts.scheme not in ("", "file") or not path.is_relative_to(self._folder):
+            raise OSError(f"{system_url} leaves the configuration.")
+        return self.resolve_string(path.read_bytes(), context, base_url=system_url)

@@ -1,0 +1,1 @@
+"""Renders results as HTML, text, JSON and tables."""

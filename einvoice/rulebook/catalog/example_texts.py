@@ -1,0 +1,251 @@
+"""What an example says, told to a bookkeeper: composed in both languages from what it changes in the base invoice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from einvoice.errors import quote
+from einvoice.model.group import Group, kinds_of, terms_of
+from einvoice.model.invoice import Invoice
+from einvoice.model.terms import name, path_of, terms
+from einvoice.model.values import Binary, absent
+from einvoice.rulebook.files.examples import invoice_of
+from einvoice.rulebook.files.load import LANGUAGES, Definition, Example, Sentence
+
+_MOST: Final = 3
+"""So many examples of a rule are told at most."""
+_LONGEST: Final = 120
+_CURRENCY: Final = "EUR"  # of the base invoice
+_DECLARED: Final = "specification"
+"""Told only of an example that says nothing else: it is set where a rule is one of the extension."""
+_STEP: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
+_PRESENCE: Final = re.compile(r"\b(exists|filled)\b")
+_TAG: Final = re.compile(r"<(/?)([\w:]+)[^<>]*?(/?)>")
+
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "de": {
+        "missing": "nicht angegeben: {labels}",
+        "nothing": "ohne Inhalt: {label}",
+        "empty": "leer",
+        "blank": "nur Leerzeichen",
+        "quoted": "„{text}“",
+        "inserted": "zusätzlich in {place}: {elements}",
+        "document": "der Rechnung",
+        "also": "zusätzlich",
+    },
+    "en": {
+        "missing": "not given: {labels}",
+        "nothing": "without content: {label}",
+        "empty": "empty",
+        "blank": "blanks only",
+        "quoted": "“{text}”",
+        "inserted": "also in {place}: {elements}",
+        "document": "the invoice",
+        "also": "also",
+    },
+}
+
+#: What stands in a document beside the business terms.
+_OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "tax_point_code": {"de": "Code für das Datum der Steuerfälligkeit", "en": "Value added tax point date code"},
+    "category": {"de": "Umsatzsteuerkategorie", "en": "VAT category"},
+    "rate": {"de": "Umsatzsteuersatz", "en": "VAT rate"},
+    "scheme": {"de": "Steuerart", "en": "Type of tax"},
+    "indicator": {"de": "Kennzeichen für Nachlass oder Zuschlag", "en": "Indicator of allowance or charge"},
+    "type_code": {"de": "Art der Unterlage", "en": "Type of document"},
+    "exemption_reason": {"de": "Grund der Steuerbefreiung", "en": "Exemption reason"},
+    "exemption_reason_code": {"de": "Code für den Grund der Steuerbefreiung", "en": "Exemption reason code"},
+    "parent_line": {"de": "Übergeordnete Position", "en": "Line above"},
+    "reason": {"de": "Grund", "en": "Reason"},
+    "reason_code": {"de": "Code für den Grund", "en": "Reason code"},
+    "attachment": {"de": "Anhang", "en": "Attachment"},
+    "percentage": {"de": "Prozentsatz", "en": "Percentage"},
+}
+#: These say what the name of the term says already.
+_SAID: Final[Mapping[str, tuple[str, ...]]] = {
+    "indicator": ("false", "true"),
+    "scheme": ("VAT", "FC"),
+    "type_code": ("130", "916"),
+}
+
+
+def told(definition: Definition, sentence: Sentence, folder: Path) -> dict[str, tuple[str, ...]]:
+    """The first invalid examples of a rule in each language, before those with elements that no business term names.
+
+    Where the rule compares no numbers they also name the terms of the rule that a valid example has and they lack.
+    """
+    examples = sorted(definition.examples("invalid"), key=lambda example: bool(example.insert))
+    wanted = _wanted(definition, sentence, folder)
+    found: dict[str, list[str]] = {}
+    for example in examples:
+        lacks = {number: _lacks(invoice_of(example, folder), number) for number in wanted}
+        # Of a term without its group too, unless the example says that the group was taken away.
+        lacking = [it for it in wanted if lacks[it] or (lacks[it] is None and it == wanted[0] and not example.drop)]
+        ways = [_Telling(language).of(example, lacking) for language in LANGUAGES]
+        if all(ways) and len(found) < _MOST:
+            found.setdefault(ways[0], ways)
+    return {language: tuple(ways[number] for ways in found.values()) for number, language in enumerate(LANGUAGES)}
+
+
+def _wanted(definition: Definition, sentence: Sentence, folder: Path) -> list[str]:
+    """The leading term, and the others of a rule that asks what is there, if some valid example has them."""
+    if "expected" in sentence.let:
+        return []
+    asked = " ".join((*sentence.let.values(), sentence.when, sentence.assertion))
+    others = [it for it in sentence.terms[1:] if it.startswith("BT-")] if _PRESENCE.search(asked) else []
+    kept = [invoice_of(example, folder) for example in definition.examples("valid")]
+    return [it for it in (*sentence.terms[:1], *others) if any(_lacks(invoice, it) is False for invoice in kept)]
+
+
+def _lacks(invoice: Invoice, number: str) -> bool | None:
+    """Whether a group that can have the term is without it; None where there is no such group."""
+    *way, last = path_of(number).split(".")
+    owners: list[Any] = [invoice]
+    for step in way:
+        owners = [it for owner in owners for it in _each(getattr(owner, step, absent))]
+    return any(not _each(getattr(owner, last, absent)) for owner in owners) if owners else None
+
+
+def _each(content: Any) -> list[Any]:
+    if isinstance(content, list | tuple):
+        return list(content)
+    return [] if content is absent else [content]
+
+
+class _Telling:
+    """One language in which examples are told."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._words = _WORDS[language]
+
+    def of(self, example: Example, lacking: list[str]) -> str:
+        said = [*self._set(example), *self._inserted(example)]
+        named = "; ".join(said)
+        missing = [*self._dropped(example), *(self._term(it) for it in lacking if f"({it})" not in named)]
+        if missing:
+            said.append(self._words["missing"].format(labels=", ".join(dict.fromkeys(missing))))
+        if not said and _DECLARED in example.set:
+            said = self._content(Invoice, _DECLARED, (), example.set[_DECLARED])
+        return "; ".join(said)
+
+    def _term(self, number: str) -> str:
+        return f"{name(number, self._language)} ({number})"
+
+    def _dropped(self, example: Example) -> Iterator[str]:
+        """What the base invoice has and the example has not."""
+        for path in example.drop:
+            if not any(other.startswith(path) for other in example.set):
+                cls, field, around, _, _ = self._follow(path, None)
+                yield self._label(field, _numbers(cls, field, around, None), around)
+
+    def _set(self, example: Example) -> Iterator[str]:
+        for path, content in example.set.items():
+            if path == _DECLARED:
+                continue
+            cls, field, around, index, place = self._follow(path, content)
+            yield from (f"{place}{text}" for text in self._content(cls, field, around, content, index))
+
+    def _inserted(self, example: Example) -> Iterator[str]:
+        """XML that no path can say: the names of its elements, in the first syntax that has it."""
+        for path, xml in next(iter(example.insert.values()), {}).items():
+            place = path.strip("/").partition("[")[0].rpartition("/")[2]
+            place = self._words["document"] if place in ("", "*", ".") else place
+            yield self._words["inserted"].format(place=place, elements=", ".join(_outermost(xml)))
+
+    def _follow(self, path: str, content: Any) -> tuple[type[Any], str, tuple[str, ...], int, str]:
+        """Where a path ends: class, field, the groups around it, and which of several; and how that place is told."""
+        cls: type[Any] = Invoice
+        around: tuple[str, ...] = ()
+        place = ""
+        *way, (last, last_index) = [(field, int(index or 0)) for field, index in _STEP.findall(path)]
+        for field, index in way:
+            numbers = _numbers(cls, field, around, content)
+            place = "".join(f"{it}: " for it in self._counted(numbers, index)) or place
+            around = (*around, *numbers)
+            cls, _ = kinds_of(cls)[field]
+        return cls, last, around, last_index, place
+
+    def _content(self, cls: type[Any], field: str, around: tuple[str, ...], content: Any, index: int = 0) -> list[str]:
+        if isinstance(content, list):
+            return [text for place, it in enumerate(content) for text in self._content(cls, field, around, it, place)]
+        numbers = _numbers(cls, field, around, content)
+        kind, _ = kinds_of(cls)[field]
+        if not issubclass(kind, Group):
+            said = self._value(content, kind)
+            if not numbers and content in _SAID.get(field, ()):
+                return []
+            return [f"{self._label(field, numbers, around)}: {said}"]
+        if not content:
+            return [self._words["nothing"].format(label=self._label(field, numbers, around))]
+        if kind is cls:  # a line below a line
+            around, index = (*around, *numbers), index or -1
+        below = [text for name, it in content.items() for text in self._content(kind, name, (*around, *numbers), it)]
+        return [f"{place}: {', '.join(below)}" for place in self._counted(numbers, index)] or below
+
+    def _counted(self, numbers: tuple[str, ...], index: int) -> list[str]:
+        """What the group is called, if it is not the first; a line below a line (-1) is always told."""
+        if not index or not numbers:
+            return []
+        if not numbers[0].startswith("BG-"):
+            return [self._words["also"]]
+        ordinal = f"{index + 1}. " if index > 0 else ""
+        return [ordinal + name(numbers[0], self._language)]
+
+    def _label(self, field: str, numbers: tuple[str, ...], around: tuple[str, ...]) -> str:
+        if numbers:
+            return self._term(numbers[0])
+        label = _OTHERS.get(field, {}).get(self._language, field)
+        return f"{label} ({name(around[-1], self._language)})" if around else label
+
+    def _value(self, content: Any, kind: type[Any]) -> str:
+        beside = {key: it for key, it in content.items() if key != "raw"} if isinstance(content, dict) else {}
+        raw = content["raw"] if isinstance(content, dict) else content
+        said = self._text(raw)
+        if "currencyID" in beside:
+            said += f" {beside.pop('currencyID')}"
+        around = ", ".join(f"{key} {self._text(it)}" for key, it in beside.items())
+        if issubclass(kind, Binary):
+            return around or said
+        return f"{said} ({around})" if around else said
+
+    def _text(self, raw: str) -> str:
+        if not raw.strip():
+            return self._words["blank" if raw else "empty"]
+        shown = quote(raw, most=_LONGEST)
+        return self._words["quoted"].format(text=shown) if raw != raw.strip() or " " in raw else shown
+
+
+def _numbers(cls: type[Any], field: str, around: tuple[str, ...], content: Any) -> tuple[str, ...]:
+    """The business term or group of a field where it stands, told by the content where the field serves several."""
+    of_each = terms_of(cls, field)
+    mine = [number for group, number in zip(cls.groups, of_each, strict=False) if group in around]
+    numbers = tuple(filter(None, mine[:1] if len(of_each) == len(cls.groups) > 1 and mine else of_each))
+    if len(numbers) < 2:
+        return numbers
+    same = tuple(it for it in numbers if it in around)
+    at_home = same or tuple(it for it in numbers if terms()[it].parent in (around or ("",)))
+    if not at_home and around:
+        return ()  # a term of another group that shares the class, such as the VAT of an allowance on a line
+    return (at_home or numbers)[-1 if _is_the_other(content) else 0 :][:1]
+
+
+def _is_the_other(content: Any) -> bool:
+    """Whether it is a charge rather than an allowance, a tax number, or an amount in the accounting currency."""
+    if not isinstance(content, dict):
+        return False
+    amount = content.get("amount", content)
+    foreign = isinstance(amount, dict) and amount.get("currencyID", _CURRENCY) != _CURRENCY
+    return content.get("indicator") in ("true", "1") or content.get("scheme") == "FC" or foreign
+
+
+def _outermost(xml: str) -> Iterator[str]:
+    """The names of the elements of a fragment that stand in no other one."""
+    depth = 0
+    for closing, tag, empty in _TAG.findall(xml):
+        if not closing and depth == 0:
+            yield tag
+        depth += -1 if closing else 0 if empty else 1

@@ -1,0 +1,114 @@
+"""Entries of the catalog for the rules about elements of the levels of Factur-X.
+
+The rules are rows of ``rules/levels/rows.csv``. Their texts are put together from ``texts.toml`` and from what people
+call each step of a path (``words.csv``): the last step names the thing, the steps above say where it belongs.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from einvoice.errors import RuleError
+from einvoice.model.terms import LANGUAGES
+from einvoice.rulebook.catalog import CatalogEntry
+from einvoice.rulebook.catalog.naming import Names
+from einvoice.rulebook.catalog.syntax_rules import filled
+from einvoice.rulebook.catalog.xpaths import xpath_of_row
+from einvoice.rulebook.files.load import TEXTS
+from einvoice.rulebook.sections import SECTIONS
+
+FOLDER: Final = "levels"
+_PREFIX: Final = re.compile(r"\w+:")
+_SYNTAX: Final = "CII"
+_NOT_USED: Final = "absent"  # all these rows have one code, with texts written by hand
+
+
+class Word(NamedTuple):
+    """A row of ``words.csv``: ``genitive`` is with its article, and empty where the step says nothing."""
+
+    element: str
+    de: str
+    genitive: str
+    en: str
+    section: str
+
+
+def entries_of_levels(folder: Path) -> Iterator[CatalogEntry]:
+    """One entry for each code of the tables in ``folder``; none where there are none.
+
+    Those of ``rules.csv`` have no texts: they are written by hand elsewhere. Raises ``RuleError`` where a row names
+    what has no words.
+    """
+    if not (folder / "rows.csv").exists():
+        return
+    data = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
+    words = Names(folder / "words.csv", Word)
+    known: set[str] = set()
+    for row in (*_rows(folder / "rows.csv"), *_rows(folder / "rules.csv")):
+        if row["code"] not in known and row["kind"] != _NOT_USED:  # a code may have a row for each level
+            known.add(row["code"])
+            yield _entry(row, data, words if row["file"] == "rows.csv" else None)
+
+
+def _rows(file: Path) -> Iterator[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        yield from ({**row, "file": file.name} for row in csv.DictReader(lines))
+
+
+def _entry(row: Mapping[str, str], data: Mapping[str, Any], words: Names[Word] | None) -> CatalogEntry:
+    told: dict[str, dict[str, str]] = {}
+    section = "document"
+    if words is not None:
+        steps = [words[path] for path in _paths(row)]
+        section = next((word.section for word in reversed(steps) if word.section), section)
+        for language in LANGUAGES:
+            said = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
+            told[language] = {name: filled(text, said) for name, text in data[row["kind"]][language].items()}
+    if section not in SECTIONS:
+        raise RuleError("is one of " + ", ".join(SECTIONS), file=f"{FOLDER}/words.csv", key=section)
+    return CatalogEntry(
+        row["code"],
+        row["severity"],
+        "profile",
+        section,
+        (),
+        {language: {name: texts[name] for name in TEXTS} for language, texts in told.items()},
+        f"{FOLDER}/{row['file']}",
+        severities={_SYNTAX: row["severity"]},
+        xpaths={_SYNTAX: xpath_of_row(row, _SYNTAX, data["conditions"])},
+        examples={language: (texts["example"],) for language, texts in told.items()},
+    )
+
+
+def _xml(row: Mapping[str, str]) -> str:
+    """The name of what the row looks at, for technicians."""
+    path = row["context"].rpartition("/")[2] if row["path"] == "." else row["path"]
+    return path.partition("[")[0]
+
+
+def _paths(row: Mapping[str, str]) -> Iterator[str]:
+    """The path of each step on the way to what the row looks at."""
+    whole = f"{row['context'].rstrip('/')}/{row['path']}".removesuffix("/.")
+    steps = _PREFIX.sub("", whole).strip("/").split("/")
+    return ("/".join(steps[: place + 1]) for place in range(len(steps)))
+
+
+def _noun(steps: list[Word], language: str) -> str:
+    """What the last step is called, and what it belongs to.
+
+    >>> buyer = Word("", "Käufer", "des Käufers", "buyer", "buyer")
+    >>> address = Word("", "Anschrift", "der Anschrift", "address", "")
+    >>> country = Word("", "Ländercode", "", "country code", "")
+    >>> _noun([buyer, address, country], "de"), _noun([buyer, address, country], "en")
+    ('Ländercode der Anschrift des Käufers', 'country code of the address of the buyer')
+    """
+    *above, last = steps
+    owners = [word for word in reversed(above) if word.genitive]
+    if language == "de":
+        return " ".join([last.de, *(word.genitive for word in owners)])
+    return " of the ".join([last.en, *(word.en for word in owners)])

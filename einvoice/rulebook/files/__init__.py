@@ -1,0 +1,1 @@
+"""Reads rule files: conditions, contexts, notes, examples, releases."""

@@ -1,0 +1,146 @@
+"""The examples of the rules: the base invoice, changed by paths of the model."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from einvoice.errors import RuleError
+from einvoice.model.group import Group, kinds_of
+from einvoice.model.invoice import Invoice
+from einvoice.model.values import Date, Value, absent
+from einvoice.rulebook.files.load import Definition, Example
+
+_STEP: Final = re.compile(r"([a-z_][a-z_0-9]*)(?:\[([0-9]+)\])?\Z")
+
+
+@functools.cache
+def base(folder: Path) -> dict[str, Any]:
+    """The invoice that every example starts from, as ``base.toml`` says it; it keeps every rule of every set."""
+    return tomllib.loads((folder / "base.toml").read_text("utf-8"))
+
+
+def invoice_of(example: Example, folder: Path, file: str = "base.toml", syntax: str = "") -> Invoice:
+    """The invoice of an example; with ``syntax`` as if a document in it had said it.
+
+    The letters of a value are the same in both, dates apart. Raises ``RuleError`` where a path or a value does not fit
+    the model.
+    """
+    data = copy.deepcopy(base(folder))
+    for path in example.drop:
+        _drop(data, _steps(path, file), file, path)
+    for path, content in example.set.items():
+        _set(data, _steps(path, file), content, file, path)
+    invoice = _group(Invoice, data, file, "")
+    assert isinstance(invoice, Invoice)
+    if syntax:
+        invoice.__dict__.update(syntax=syntax, root="Invoice" if syntax == "UBL" else "CrossIndustryInvoice")
+    if syntax == "CII":
+        _write_dates_as_cii(invoice)
+    return invoice
+
+
+def examples_of(definition: Definition, syntax: str) -> list[tuple[str, Example]]:
+    """The ``valid`` and ``invalid`` examples of a rule that say something in a syntax."""
+    kinds = ("valid", "invalid")
+    return [(kind, it) for kind in kinds for it in definition.examples(kind) if syntax in it.syntaxes]
+
+
+def _steps(path: str, file: str) -> list[str | int]:
+    """``lines[0].price.net`` as ``["lines", 0, "price", "net"]``."""
+    steps: list[str | int] = []
+    for part in path.split("."):
+        found = _STEP.match(part)
+        if not found:
+            raise RuleError(f"'{part}' is no step of a path", file=file, key=path, hint="such as lines[0].price.net")
+        steps.append(found[1])
+        if found[2]:
+            steps.append(int(found[2]))
+    return steps
+
+
+def _drop(data: Any, steps: list[str | int], file: str, path: str) -> None:
+    *way, last = steps
+    try:
+        for step in way:
+            data = data[step]
+        del data[last]
+    except (LookupError, TypeError):
+        raise RuleError("the base invoice has nothing to drop there", file=file, key=path) from None
+
+
+def _set(data: Any, steps: list[str | int], content: Any, file: str, path: str) -> None:
+    *way, last = steps
+    for step, following in zip(way, steps[1:], strict=True):
+        data = _enter(data, step, [] if isinstance(following, int) else {}, file, path)
+    _enter(data, last, content, file, path)
+    data[last] = content
+
+
+def _enter(data: Any, step: str | int, otherwise: Any, file: str, path: str) -> Any:
+    """What stands at ``step``; ``otherwise`` where nothing does, a list being filled without a gap."""
+    if isinstance(step, int) != isinstance(data, list) or not isinstance(data, list | dict):
+        raise RuleError("does not fit the model", file=file, key=path, hint="lists are numbered: lines[0]")
+    if isinstance(data, dict):
+        return data.setdefault(step, otherwise)
+    if step == len(data):
+        data.append(otherwise)
+    if not isinstance(step, int) or step > len(data):
+        raise RuleError(f"there are only {len(data)} before it", file=file, key=path)
+    return data[step]
+
+
+def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> Group:
+    kinds = kinds_of(cls)
+    group = cls()
+    for name, content in data.items():
+        here = f"{path}.{name}".lstrip(".")
+        if name not in cls.fields:
+            near = get_close_matches(name, cls.fields, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(cls.fields)}"
+            raise RuleError(f"{cls.__name__} has no field '{name}'", file=file, key=here, hint=hint)
+        kind, many = kinds[name]
+        setattr(group, name, _content(kind, many, content, file, here))
+        for below in vars(group)[name] if many else (vars(group)[name],):
+            if isinstance(below, Group):
+                below.parent = group  # as the reader does
+    return group
+
+
+def _content(kind: type[Any], many: bool, content: Any, file: str, path: str) -> Any:
+    """One value or group; for several in a list a sequence, or the first with the others behind it in ``more``."""
+    if not isinstance(content, list):
+        one = _one(kind, content, file, path)
+        return [one] if many else one
+    several = [_one(kind, it, file, f"{path}[{number}]") for number, it in enumerate(content)]
+    if not many and several:
+        several[0].more = several[1:]
+        return several[0]
+    return several
+
+
+def _one(kind: type[Any], content: Any, file: str, path: str) -> Any:
+    if issubclass(kind, Group):
+        if not isinstance(content, dict):
+            raise RuleError(f"is a group ({kind.__name__}), written as a table", file=file, key=path)
+        return _group(kind, content, file, path)
+    if isinstance(content, dict) and isinstance(content.get("raw"), str):
+        return kind(content["raw"], {name: text for name, text in content.items() if name != "raw"})
+    if not isinstance(content, str) or not issubclass(kind, Value):
+        hint = 'a text as the document has it, or { raw = "…", schemeID = "…" }'
+        raise RuleError(f"is a value ({kind.__name__})", file=file, key=path, hint=hint)
+    return kind(content)
+
+
+def _write_dates_as_cii(invoice: Invoice) -> None:
+    """20260401 beside format 102: some rules of CII read the letters."""
+    for group in invoice.walk():
+        for name, content in vars(group).items():
+            if isinstance(content, Date) and content.date is not absent:
+                setattr(group, name, Date(content.date.strftime("%Y%m%d"), {"format": "102", **content.attributes}))

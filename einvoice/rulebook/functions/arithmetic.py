@@ -1,0 +1,212 @@
+"""The words that calculate, exactly or in binary floating point, and the one for dates.
+
+The official rules take an amount for a decimal where they say so (``xs:decimal``), and for a double where they do
+not; which of the two changes verdicts at the edges. Here a number is exact unless a rule says ``binary``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import math
+import operator
+import re
+from collections.abc import Iterable
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
+from typing import Any, Final
+
+from einvoice.model.values import BLANKS, Value, absent
+from einvoice.rulebook.functions.registry import CALLABLE, WORDS, Numeric, helper, word
+
+#: Sums and products are exact, and nothing raises: run generated rules inside ``decimal.localcontext(EXACT)``.
+EXACT: Final = Context(prec=1000, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+
+
+@word("sum")
+def total(numbers: Iterable[Numeric]) -> Numeric:
+    """``sum(x)``: of what is there, 0 where nothing is; one after the other, which tells with binary numbers.
+
+    >>> total([Decimal("0.10"), absent, Decimal("0.20")]), total([]), total([0.1] * 10), total([-0.0])
+    (Decimal('0.30'), 0, 0.9999999999999999, -0.0)
+    """
+    there = [number for number in numbers if number is not absent]
+    return functools.reduce(operator.add, there) if there else 0
+
+
+WORDS["abs"] = CALLABLE["abs"] = abs
+
+
+@word()
+def number(x: Numeric) -> Numeric:
+    """``xs:decimal(x)``: the exact number of a value, or the number that a binary one is exactly.
+
+    >>> number(0.5), number(float("inf"))
+    (Decimal('0.5'), absent)
+    """
+    if isinstance(x, float):
+        return Decimal(x) if math.isfinite(x) else absent
+    return x
+
+
+_DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+_SPECIAL: Final = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
+
+
+@word()
+def binary(x: Value | Numeric) -> Numeric:
+    """``number(x)`` as XPath compares and adds untyped values: binary floating point (``xs:double``).
+
+    >>> binary(Value(" 1e3 ")), binary(Value("0.1")) + binary(Value("0.2")), binary(Value("?"))
+    (1000.0, 0.30000000000000004, absent)
+    """
+    if not isinstance(x, Value):
+        return x if x is absent else float(x)
+    text = x.raw.strip(BLANKS)
+    return float(text) if _DOUBLE.match(text) else _SPECIAL.get(text, absent)
+
+
+_WHOLE = re.compile(r"[+-]?[0-9]+\Z")
+
+
+@word()
+def compare(x: Value, y: Numeric) -> Numeric:
+    """Where an untyped value stands to a number in ``x = y``, ``x < y`` …: -1 below, 0 equal, 1 above.
+
+    Saxon has Java's order of binary numbers here: -0.0 is below 0.0 and NaN above all. Only "-0" is equal to a whole
+    number that stands in the rule.
+
+    >>> compare(Value("-0.00"), 0), compare(Value("-0"), 0), compare(Value("1e3"), 5), compare(absent, 0)
+    (-1, 0, 1, absent)
+    """
+    one, other = binary(x), binary(y)
+    if one is absent or other is absent or math.isnan(other):
+        return absent
+    if one != other:
+        return -1 if one < other else 1
+    if one or (isinstance(y, int) and _WHOLE.match(x.raw.strip(BLANKS))):
+        return 0
+    return (math.copysign(1, one) > math.copysign(1, other)) - (math.copysign(1, one) < math.copysign(1, other))
+
+
+_ONE: Final = Decimal(1)
+_CENT: Final = Decimal("0.01")
+
+
+@word("round")
+def rounded(x: Numeric) -> Numeric:
+    """``round(x)``: to a whole number, halves towards +infinity.
+
+    >>> rounded(Decimal("2.5")), rounded(Decimal("-2.5")), rounded(-2.5), rounded(-0.5)
+    (Decimal('3'), Decimal('-2'), -2.0, -0.0)
+    """
+    if isinstance(x, Decimal):
+        return x.quantize(_ONE, ROUND_HALF_DOWN if x < 0 else ROUND_HALF_UP, EXACT)
+    if not isinstance(x, float) or not math.isfinite(x):
+        return x
+    whole = math.floor(x)
+    return math.copysign(whole + 1 if x - whole >= 0.5 else whole, x)
+
+
+@word()
+def cents(x: Numeric) -> Numeric:
+    """``round(x * 10 * 10) div 100``: to two places, halves towards +infinity.
+
+    Binary numbers are multiplied twice, as the rules do it: ``x * 100`` can be another number.
+
+    >>> cents(Decimal("314.865")), cents(Decimal("-314.865")), cents(1.005)
+    (Decimal('314.87'), Decimal('-314.86'), 1.0)
+    """
+    if isinstance(x, Decimal):
+        return x.quantize(_CENT, ROUND_HALF_DOWN if x < 0 else ROUND_HALF_UP, EXACT)
+    if isinstance(x, float):
+        return float(rounded(x * 10 * 10) / 100)
+    return x
+
+
+@word()
+def near(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
+    """``x - tolerance < y and x + tolerance > y``: less than the tolerance apart.
+
+    >>> near(Decimal("10.99"), 10, 1), near(11, 10, 1), near(absent, 10, 1)
+    (True, False, False)
+    """
+    return bool(x - tolerance < y and x + tolerance > y)
+
+
+@word()
+def within(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
+    """``x - tolerance <= y and x + tolerance >= y``: no more than the tolerance apart.
+
+    >>> within(11, 10, 1), within(Decimal("11.01"), 10, 1)
+    (True, False)
+    """
+    return bool(x - tolerance <= y and x + tolerance >= y)
+
+
+_QUOTIENT: Final = Context(prec=200, rounding=ROUND_DOWN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+_PLACES: Final = 18
+_SHORT: Final = Decimal((0, (1,), -_PLACES))
+
+
+@helper
+def _divide(x: Numeric, y: Numeric) -> Numeric:
+    """``x div y`` for exact numbers: 18 places after the point, or more where the dividend has more places than the
+    divisor; halves towards zero. Dividing by zero is an error in XPath and ``absent`` here.
+
+    >>> _divide(Decimal(2), Decimal(3)), _divide(Decimal("1.50"), Decimal(100)), _divide(1, 0)
+    (Decimal('0.666666666666666667'), Decimal('0.015'), absent)
+    """
+    if x is absent or y is absent or not y:
+        return absent
+    quotient = _QUOTIENT.divide(x, y)
+    if not quotient.is_finite():  # of numbers with more digits than any rule is meant for
+        return absent
+    short = quotient.quantize(_SHORT, ROUND_HALF_DOWN, EXACT)
+    if short == quotient:
+        return quotient
+    more = max(0, _scale(x) - _scale(y))
+    return quotient.quantize(Decimal((0, (1,), -_PLACES - more)), ROUND_HALF_DOWN, EXACT)
+
+
+def _scale(x: Decimal | int) -> int:
+    """How many places after the point a number needs."""
+    return max(0, -int(Decimal(x).normalize(EXACT).as_tuple().exponent))
+
+
+@helper
+def _divide_binary(x: Numeric, y: Numeric) -> Numeric:
+    """``x div y`` for binary numbers, by zero too.
+
+    >>> _divide_binary(-1.0, 0.0), _divide_binary(0.3, 0.1)
+    (-inf, 2.9999999999999996)
+    """
+    if x is absent or y is absent:
+        return absent
+    if y:
+        return x / y
+    return math.nan if not x or math.isnan(x) else math.copysign(math.inf, x) * math.copysign(1.0, y)
+
+
+_DAY = r"(-?[0-9]{4,}?)(?P<dash>-?)([0-9]{2})(?P=dash)([0-9]{2})(?:Z|([+-])([0-9]{2}):([0-9]{2}))?"
+
+
+@word()
+def date(x: Any) -> Any:
+    """``xs:date(x)``: when the day begins, in UTC where no time zone is given; ``absent`` for no date.
+
+    The answer only serves to compare: it counts minutes, since Python's own dates end with the year 9999.
+
+    >>> date(Value("2026-01-01+01:00")) < date(Value("2026-01-01Z")), date(Value("2026-02-30"))
+    (True, absent)
+    """
+    match = re.fullmatch(_DAY, x.raw.strip(BLANKS)) if x is not absent else None
+    if match is None:
+        return absent
+    year, _, month, day, sign, hours, minutes = match.groups(default="0")
+    try:
+        cycle, rest = divmod(int(year), 400)  # after so many years the calendar is the same again
+        days = datetime.date(2000 + rest, int(month), int(day)).toordinal() + cycle * 146_097
+    except ValueError:
+        return absent
+    east = int(hours) * 60 + int(minutes)
+    return days * 1440 - (-east if sign == "-" else east)

@@ -1,0 +1,203 @@
+"""The words that look into texts and compare them.
+
+To a word that wants text a value of the invoice is the text of the document, '' where there is none; only ``same``,
+``differs`` and ``distinct`` take the view that the binding gave it, as the comparisons of the language do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from einvoice.model.values import BLANKS, Value, absent
+from einvoice.rulebook.functions import patterns
+from einvoice.rulebook.functions.registry import Truth, occurrences, word
+
+
+@word()
+def raw(x: str) -> str:
+    """``string(x)``: the text as it stands, '' where there is none.
+
+    >>> raw(" S ")
+    ' S '
+    """
+    return x
+
+
+_SPACES = re.compile(f"[{BLANKS}]+")
+
+
+@word()
+def text(x: str) -> str:
+    """``normalize-space(x)``: without blanks around, and with single ones inside; '' where there is none.
+
+    >>> text(" a \\n b\\u00a0 "), text("")
+    ('a b\\xa0', '')
+    """
+    return x if x.isalnum() else _SPACES.sub(" ", x).strip(" ")
+
+
+@word()
+def length(x: str) -> int:
+    """``string-length(x)``, in characters, 0 where there is none.
+
+    >>> length("ä €")
+    3
+    """
+    return len(x)
+
+
+@word()
+def places(x: str) -> int:
+    """``string-length(substring-after(x, '.'))``: characters after the first point, blanks included.
+
+    >>> places("314.86 "), places("314"), places("1.2.3")
+    (3, 0, 3)
+    """
+    return len(x.partition(".")[2])
+
+
+@word()
+def contains(x: str, part: str) -> bool:
+    """``contains(x, part)``; every text contains the empty one.
+
+    >>> contains("abc", ""), contains("", "a")
+    (True, False)
+    """
+    return part in x
+
+
+@word()
+def starts(x: str, beginning: str) -> bool:
+    """``starts-with(x, beginning)``.
+
+    >>> starts("#SKONTO", "#")
+    True
+    """
+    return x.startswith(beginning)
+
+
+@word()
+def before(x: str, mark: str) -> str:
+    """``substring-before(x, mark)``: '' where the mark is not in it.
+
+    >>> before("REG#text", "#"), before("text", "#")
+    ('REG', '')
+    """
+    first, found, _ = x.partition(mark) if mark else ("", "", "")
+    return first if found else ""
+
+
+@word()
+def after(x: str, mark: str) -> str:
+    """``substring-after(x, mark)``: '' where the mark is not in it.
+
+    >>> after("a#b#c", "#"), after("text", "#")
+    ('b#c', '')
+    """
+    return x.partition(mark)[2] if mark else x
+
+
+@word()
+def part(x: str, start: int, length: int) -> str:
+    """``substring(x, start, length)``, counted from 1: ``part(x, 1, 2)`` is the country of a VAT number.
+
+    >>> part("DE123456789", 1, 2), part("D", 1, 2)
+    ('DE', 'D')
+    """
+    return x[start - 1 : start - 1 + length]
+
+
+@word()
+def upper(x: str) -> str:
+    """``upper-case(x)``.
+
+    >>> upper("vat "), upper("ß")
+    ('VAT ', 'SS')
+    """
+    return x.upper()
+
+
+@word()
+def matches(x: str, pattern: str) -> bool:
+    r"""``matches(x, pattern)``: the pattern is found somewhere in the text; see ``patterns``.
+
+    >>> matches("ab\n", "b$"), matches("a\u00a0b", r"\s")
+    (False, False)
+    """
+    return patterns.compile(pattern).search(x) is not None
+
+
+@word()
+def code(x: str, codes: frozenset[str]) -> bool:
+    """``not(contains(normalize-space(x), ' ')) and contains(' A B ', concat(' ', normalize-space(x), ' '))``: one
+    code of the list; written ``code(x, 'currencies')``.
+
+    >>> code(" EUR ", frozenset({"EUR", "USD"})), code("EUR USD", frozenset({"EUR", "USD"}))
+    (True, False)
+    """
+    return text(x) in codes
+
+
+@word()
+def codes(list_of_codes: Iterable[str]) -> str:
+    """The text ``' A B '`` in which some rules look for any part of it; written ``codes('currencies')``.
+
+    >>> codes(["A", "B"])
+    ' A B '
+    """
+    return f" {' '.join(list_of_codes)} "
+
+
+def _texts(x: Any) -> set[str]:
+    if isinstance(x, str):
+        return {x}
+    if isinstance(x, Value):
+        return {occurrence.text for occurrence in occurrences(x)} if x.more else {x.text}
+    return {text for member in x for text in _texts(member)}
+
+
+@word()
+def same(x: Any, y: Any) -> bool:
+    """``x = y``: any text on the one side is any on the other; further occurrences count, missing ones do not.
+
+    >>> same([Value("a"), Value("b")], Value("b")), same(absent, absent)
+    (True, False)
+    """
+    return not _texts(x).isdisjoint(_texts(y))
+
+
+@word()
+def differs(x: Any, y: Any) -> bool:
+    """``x != y``: any text on the one side is not one on the other; false where either side is missing.
+
+    >>> differs([Value("a"), Value("b")], Value("b")), differs(absent, Value("b"))
+    (True, False)
+    """
+    one, other = _texts(x), _texts(y)
+    return bool(one and other) and len(one | other) > 1
+
+
+@word()
+def distinct(x: Any) -> bool:
+    """``count(x) = count(distinct-values(x))``: no text comes twice.
+
+    >>> distinct([Value("a"), Value("b")]), distinct([Value("a"), Value("a")])
+    (True, False)
+    """
+    listed = [text for member in ([x] if isinstance(x, str | Value) else x) for text in _texts(member)]
+    return len(set(listed)) == len(listed)
+
+
+_TRUTHS: Final = {"true": True, "1": True, "false": False, "0": False}
+
+
+@word()
+def truth(x: str) -> Truth:
+    """``xs:boolean(x)``; ``absent``, which is neither, for any other text.
+
+    >>> truth(" 0 "), truth("True")
+    (False, absent)
+    """
+    return _TRUTHS.get(x.strip(BLANKS), absent)

@@ -1,0 +1,61 @@
+"""The words for two rules of XRechnung that no other word could say."""
+
+from __future__ import annotations
+
+import re
+
+from einvoice.model.values import BLANKS
+from einvoice.rulebook.functions import patterns
+from einvoice.rulebook.functions.registry import word
+from einvoice.rulebook.functions.strings import text
+
+_IBAN = r"[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{0,30}"
+
+
+@word()
+def iban_valid(x: str) -> bool:
+    """BR-DE-19, BR-DE-20: an IBAN by its form and its check digits (ISO 13616, mod 97), blanks aside.
+
+    As the official rule does it: no length a country, and small letters count as other numbers than capital ones.
+
+    >>> iban_valid("DE02 1203 0000 0000 2020 51"), iban_valid("DE03120300000000202051"), iban_valid("")
+    (True, False, False)
+    """
+    account = x.translate(dict.fromkeys(map(ord, BLANKS)))
+    if not re.fullmatch(_IBAN, account):
+        return False
+    digits = "".join(str(ord(sign) - (55 if sign > "@" else 48)) for sign in account[4:] + account[:4])
+    return int(digits) % 97 == 1
+
+
+_LINE_END = r"\r?\n"
+_ENTRY = r"#[^\n\r]+#"
+_REST = r"[ \t\r]*\n"
+
+
+@word()
+def skonto_lines(x: str, pattern: str) -> bool:
+    """BR-DE-18: each line that begins with #, blanks aside, matches the pattern.
+
+    >>> skonto_lines("Skonto:\\n#SKONTO#", "^#SKONTO#$"), skonto_lines("#VERZUG#", "^#SKONTO#$"), skonto_lines("", "^$")
+    (True, False, True)
+    """
+    form = patterns.compile(pattern)
+    return all(form.search(line) for line in _lines(x))
+
+
+@word()
+def skonto_valid(x: str, pattern: str) -> bool:
+    """BR-DE-18: each line that begins with # matches the pattern, and a line end follows the last.
+
+    >>> skonto_valid("#SKONTO#\\n", "^#SKONTO#$"), skonto_valid("#SKONTO#", "^#SKONTO#$"), skonto_valid("", "^$")
+    (True, False, True)
+    """
+    if not _lines(x):
+        return True
+    return skonto_lines(x, pattern) and bool(re.match(_REST, re.split(_ENTRY, x)[-1]))
+
+
+def _lines(x: str) -> list[str]:
+    """The lines that begin with #."""
+    return [line for line in map(text, re.split(_LINE_END, x)) if line.startswith("#")]

@@ -1,0 +1,1 @@
+"""Compiles the rules of a release to one Python program, and runs it."""

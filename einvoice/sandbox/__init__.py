@@ -1,0 +1,1 @@
+"""Child processes for untrusted work, with limits of memory and time."""

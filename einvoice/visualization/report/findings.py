@@ -1,0 +1,188 @@
+"""Findings as the report shows them: by severity and section of the invoice; what has the same words stands once.
+
+A broken export repeats itself thousands of times. So much of that is shown that every code is seen, and the rest is
+counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from einvoice.errors import quote
+from einvoice.model.terms import name
+from einvoice.render.text import WORDS as RESULT_WORDS
+from einvoice.render.text import capital, compared
+from einvoice.render.text import severity as judged
+from einvoice.rulebook.sections import SECTIONS, title
+from einvoice.visualization.formatting import number
+from einvoice.visualization.markup import EMPTY, Markup, join, tag
+from einvoice.visualization.report.labels import WORDS
+
+if TYPE_CHECKING:
+    from einvoice.result import Finding, Language
+
+_SEVERITIES: Final = ("fatal", "warning", "information")
+_MOST: Final = 200
+"""So many findings with words of their own are shown at most; of each code as many as of any other."""
+_MOST_PLACES: Final = 8
+"""So many places of one finding are listed."""
+_LONGEST_PATH: Final = 300
+
+#: Findings that have the same words.
+_Same: TypeAlias = list["Finding"]
+
+
+def findings(found: Sequence[Finding], lang: Language) -> Markup:
+    """All findings, the gravest first."""
+    by_words = _by_words(found, lang)
+    shown, left = _chosen(by_words)
+    indicative = any(finding.indicative for finding in found)
+    return join(
+        tag("p", RESULT_WORDS[lang]["indicative"], class_="remark") if indicative else EMPTY,
+        *(_of_severity(kind, shown, found, lang) for kind in _SEVERITIES),
+        _left(left, lang) if left else EMPTY,
+    )
+
+
+def _by_words(found: Iterable[Finding], lang: Language) -> list[_Same]:
+    """The findings in the order of the report, those together that differ in their place alone."""
+    same: dict[tuple[Any, ...], _Same] = {}
+    for finding in found:
+        words = (finding.title(lang), finding.explanation(lang), finding.fix(lang), finding.notes(lang))
+        key = (finding.code, finding.section, finding.severity, finding.terms, finding.override, *words)
+        same.setdefault(key, []).append(finding)
+    return sorted(same.values(), key=lambda it: (_SEVERITIES.index(it[0].severity), SECTIONS.index(it[0].section)))
+
+
+def _chosen(by_words: list[_Same]) -> tuple[list[_Same], list[_Same]]:
+    """What is shown, and what is only counted: of the codes that come most often."""
+    numbers = Counter(same[0].code for same in by_words)
+    most_of_a_code = _MOST
+    while most_of_a_code > 1 and sum(min(count, most_of_a_code) for count in numbers.values()) > _MOST:
+        most_of_a_code -= 1
+    seen: Counter[str] = Counter()
+    shown: list[_Same] = []
+    left: list[_Same] = []
+    for same in by_words:
+        code = same[0].code
+        seen[code] += 1
+        (shown if seen[code] <= most_of_a_code and len(shown) < _MOST else left).append(same)
+    return shown, left
+
+
+def _of_severity(kind: str, shown: list[_Same], found: Sequence[Finding], lang: Language) -> Markup:
+    own = [same for same in shown if same[0].severity == kind]
+    if not own:
+        return EMPTY
+    words = WORDS[lang]
+    count = Decimal(sum(finding.severity == kind for finding in found))
+    head = (tag("h2", f"{words[kind]} ({number(count, lang)})"), tag("p", words[kind + "_means"], class_="means"))
+    return tag("section", *head, *_sections(own, lang), class_=kind)
+
+
+def _sections(own: list[_Same], lang: Language) -> Iterator[Markup]:
+    for section, members in groupby(own, key=lambda same: same[0].section):
+        yield tag("h3", title(section, lang))
+        yield from (_finding(same, lang) for same in members)
+
+
+def _finding(same: _Same, lang: Language) -> Markup:
+    first, words = same[0], WORDS[lang]
+    return tag(
+        "div",
+        tag("h4", tag("span", first.code, class_="code"), " ", first.title(lang)),
+        tag("p", " · ".join(_about(same, lang)), class_="where"),
+        tag("p", first.explanation(lang)),
+        _numbers(first, lang),
+        _told(words["fix"], first.fix(lang), "fix"),
+        _told(words["judged_as"], _override(first, lang), "more"),
+        *(_told(words["note"], text, "more") for text in _notes(first, lang)),
+        _places(same, lang),
+        class_="finding",
+    )
+
+
+def _about(same: _Same, lang: Language) -> Iterator[str]:
+    """Where it is, and what it is about: line, the business terms by name, the rules that say so."""
+    first, words = same[0], WORDS[lang]
+    if len(same) > 1:
+        yield words["places"].format(count=len(same))
+    elif first.line:
+        known = RESULT_WORDS[lang]
+        column = f", {known['column']} {first.column}" if first.column else ""
+        yield f"{capital(known['line'])} {first.line}{column}"
+    if first.bt_field:
+        yield f"{first.bt_field} {name(first.bt_field, lang)}"
+    yield words.get(f"layer_{first.layer}", first.layer)
+
+
+def _numbers(finding: Finding, lang: Language) -> Markup:
+    """What was compared, a column each."""
+    told = list(compared(finding, lang))
+    if not told:
+        return EMPTY
+    head = tag("tr", *(tag("th", WORDS[lang][name], scope="col") for name, _ in told))
+    row = tag("tr", *(tag("td", text) for _, text in told))
+    return tag("table", tag("thead", head), tag("tbody", row), class_="numbers")
+
+
+def _told(name: str, text: str, kind: str) -> Markup:
+    return tag("p", tag("strong", f"{name}:"), " ", text, class_=kind) if text else EMPTY
+
+
+def _override(finding: Finding, lang: Language) -> str:
+    reason = finding.override_reason(lang)
+    return f"{capital(judged(finding, lang))}. {reason}" if reason else ""
+
+
+def _notes(finding: Finding, lang: Language) -> Iterator[str]:
+    for note in finding.notes(lang):
+        yield f"{note.text} ({RESULT_WORDS[lang]['see']} {note.source})" if note.source else note.text
+
+
+def _places(same: _Same, lang: Language) -> Markup:
+    """The places in the XML; where there are several, with their lines."""
+    several = len(same) > 1
+    shown = [_place(finding, lang, with_line=several) for finding in same[:_MOST_PLACES] if finding.xpath]
+    left = len(same) - _MOST_PLACES
+    if left > 0:
+        shown.append(tag("p", WORDS[lang]["more_places"].format(count=left), class_="path"))
+    return join(*shown)
+
+
+def _place(finding: Finding, lang: Language, *, with_line: bool) -> Markup:
+    path = quote(finding.xpath, most=_LONGEST_PATH, keep_end=True)
+    line = f"{capital(RESULT_WORDS[lang]['line'])} {finding.line}: " if with_line and finding.line else ""
+    return tag("p", line, path, class_="path")
+
+
+def _left(left: list[_Same], lang: Language) -> Markup:
+    words = WORDS[lang]
+    counted: Counter[str] = Counter()
+    titles: dict[str, str] = {}
+    for same in left:
+        counted[same[0].code] += len(same)
+        titles.setdefault(same[0].code, same[0].title(lang))
+    head = tag(
+        "tr",
+        *(tag("th", words[key], scope="col") for key in ("rule", "title")),
+        tag("th", words["count"], scope="col", class_="n"),
+    )
+    rows = [
+        tag(
+            "tr",
+            tag("th", code, scope="row"),
+            tag("td", titles[code]),
+            tag("td", number(Decimal(count), lang), class_="n"),
+        )
+        for code, count in counted.most_common()
+    ]
+    return join(
+        tag("h2", words["left"]),
+        tag("p", words["left_means"].format(count=number(Decimal(counted.total()), lang)), class_="means"),
+        tag("table", tag("thead", head), tag("tbody", *rows), class_="plain left"),
+    )

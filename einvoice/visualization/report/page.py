@@ -1,0 +1,196 @@
+"""The validation report: the verdict, what was judged, by which rules, and every finding with what to do about it."""
+
+from __future__ import annotations
+
+import datetime
+import pkgutil
+from collections import Counter
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from einvoice.render.text import WORDS as RESULT_WORDS
+from einvoice.render.text import counts, declared, difference, second_opinion
+from einvoice.visualization import formatting
+from einvoice.visualization.glyphs import REPLACEMENT
+from einvoice.visualization.labels import label
+from einvoice.visualization.markup import EMPTY, Markup, join, tag
+from einvoice.visualization.report.findings import findings
+from einvoice.visualization.report.labels import WORDS
+from einvoice.visualization.typesetting import render
+
+if TYPE_CHECKING:
+    from einvoice.result import Finding, Language, Layer, ValidationResult
+
+_MOST_IN_TITLE: Final = 60
+_MOST: Final = 200
+"""So many characters of a name, or of whatever else the document says of itself."""
+
+
+def report_pdf(result: ValidationResult, lang: Language, *, when: datetime.datetime | None = None) -> bytes:
+    """See `einvoice.visualization.report_pdf`."""
+    moment = when or datetime.datetime.now(datetime.UTC)
+    title = _title(result, lang)
+    return render(
+        report_html(result, lang, moment),
+        lang=lang,
+        title=title,
+        description=f"{title}: {WORDS[lang]['valid' if result.is_valid else 'invalid']}",
+        css=_style(lang),
+        when=moment,
+    )
+
+
+def report_html(result: ValidationResult, lang: Language, when: datetime.datetime) -> Markup:
+    """The report as HTML, without the style."""
+    html = join(
+        tag("h1", WORDS[lang]["report"], data_title=_title(result, lang)),
+        _verdict(result, lang),
+        _subject(result, lang, when),
+        _rules(result, lang),
+        findings(result.findings, lang),
+        tag("p", WORDS[lang]["about"], class_="about"),
+    )
+    missing = tag("p", label("unshown", lang), class_="about") if REPLACEMENT in html else EMPTY
+    return join(html, missing)
+
+
+def _title(result: ValidationResult, lang: Language) -> str:
+    about = _short(result.summary.invoice_number, _MOST_IN_TITLE) or _short(result.filename, _MOST_IN_TITLE)
+    return " · ".join(filter(None, (WORDS[lang]["report"], about)))
+
+
+def _short(text: str, most: int = _MOST) -> str:
+    """What the document says, on one line and bounded."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def _verdict(result: ValidationResult, lang: Language) -> Markup:
+    words = WORDS[lang]
+    kind = "valid" if result.is_valid else "invalid"
+    state = kind if result.findings or not result.is_valid else "clean"
+    return tag(
+        "div",
+        tag("p", f"{words[kind + '_sign']} {words[kind]}", class_="word"),
+        tag("p", counts(result, lang), class_="counts") if result.findings else EMPTY,
+        tag("p", words[state + "_means"]),
+        class_=f"verdict {kind}",
+    )
+
+
+# ---------------------------------------------------------------- what was judged
+
+
+def _subject(result: ValidationResult, lang: Language, when: datetime.datetime) -> Markup:
+    """What was judged: the invoice on one side, its file on the other."""
+    words, summary, identity = WORDS[lang], result.summary, result.identity
+    amount = result.invoice.totals.due.number
+    due = formatting.number(amount, lang, places=2) if isinstance(amount, Decimal) else summary.amount_due
+    date = result.invoice.issue_date.date
+    invoice = (
+        ("BT-1", _short(summary.invoice_number)),
+        ("BT-2", formatting.day(date, lang) if date else _short(summary.invoice_date)),
+        ("BT-27", _short(summary.seller)),
+        ("BT-44", _short(summary.buyer)),
+        ("BT-115", _short(f"{due} {summary.currency}")),
+    )
+    file = (
+        (words["file"], _short(result.filename)),
+        (words["format"], _short(declared(result))),
+        *_container(result, lang),
+        (words["mode"], words[result.stack.mode]),
+        (words["when"], _moment(when, lang)),
+    )
+    named = [(words.get(number) or label(number, lang), value) for number, value in invoice]
+    identifier = ((words["specification"], _short(identity.customization_id or "")),)
+    pair = tag("div", *(tag("div", _facts(rows), class_="half") for rows in (named, file)), class_="pair")
+    return join(tag("h2", words["judged"]), pair, _facts(identifier), _standing(result, lang))
+
+
+def _facts(rows: Iterable[tuple[str, str]]) -> Markup:
+    shown = [tag("tr", tag("th", name, scope="row"), tag("td", value)) for name, value in rows if value]
+    return tag("table", *shown, class_="facts") if shown else EMPTY
+
+
+def _container(result: ValidationResult, lang: Language) -> Iterable[tuple[str, str]]:
+    container, words = result.container, WORDS[lang]
+    if container is not None:
+        yield words["embedded"], _short(container.name)
+        yield words["container"], words["container_fine" if container.is_valid else "container_found"]
+
+
+def _moment(when: datetime.datetime, lang: Language) -> str:
+    utc = when.astimezone(datetime.UTC)
+    return f"{formatting.day(utc.date(), lang)}, {utc:%H:%M} UTC"
+
+
+def _standing(result: ValidationResult, lang: Language) -> Markup:
+    """How the declared specification stands to the rules that judged, where that needs saying."""
+    from einvoice.render.json import standing
+
+    message = standing(result, lang)
+    told = [tag("li", difference(one, lang)) for one in result.differences]
+    remark = tag("p", message, class_="remark") if message else EMPTY
+    return join(remark, _listed(told), _second_opinion(result, lang))
+
+
+def _listed(told: list[Markup]) -> Markup:
+    return tag("ul", *told, class_="remark") if told else EMPTY
+
+
+def _second_opinion(result: ValidationResult, lang: Language) -> Markup:
+    """What the official artefacts found differently, where they were asked."""
+    if result.agreement is None:
+        return EMPTY
+    heading, *told = second_opinion(result.agreement, lang)
+    return join(tag("p", heading, class_="remark"), _listed([tag("li", one) for one in told]))
+
+
+# ---------------------------------------------------------------- by which rules
+
+
+def _rules(result: ValidationResult, lang: Language) -> Markup:
+    words = WORDS[lang]
+    head = tag(
+        "tr", *(tag("th", words[key], scope="col", **_numeric(key)) for key in ("layer", "rules", "number", "outcome"))
+    )
+    rows = [_layer(layer, result, lang) for layer in result.stack.layers]
+    return join(
+        tag("h2", words["judged_by"]), tag("table", tag("thead", head), tag("tbody", *rows), class_="plain rules")
+    )
+
+
+def _numeric(key: str) -> dict[str, str]:
+    return {"class_": "n"} if key == "number" else {}
+
+
+def _layer(layer: Layer, result: ValidationResult, lang: Language) -> Markup:
+    words = WORDS[lang]
+    digest = tag("div", f"SHA-256 {layer.sha256}", class_="digest") if layer.sha256 else EMPTY
+    found = [finding for finding in result.findings if finding.layer == layer.name]
+    return tag(
+        "tr",
+        tag("th", words.get(f"layer_{layer.name}", layer.name), scope="row"),
+        tag("td", layer.description(lang) or "–", digest),
+        tag("td", str(layer.rules) if layer.rules else "–", class_="n"),
+        tag("td", _outcome(found, lang) if layer.executed else words["not_run"]),
+    )
+
+
+def _outcome(found: list[Finding], lang: Language) -> str:
+    numbers = Counter(finding.severity for finding in found)
+    words = RESULT_WORDS[lang]
+    told = [
+        f"{numbers[kind]} {words[kind if numbers[kind] == 1 else kind + '_many']}"
+        for kind in ("fatal", "warning", "information")
+        if numbers[kind]
+    ]
+    return ", ".join(told) or words["none"]
+
+
+def _style(lang: Language) -> str:
+    data = pkgutil.get_data("einvoice.visualization.report", "report.css")
+    if data is None:
+        raise FileNotFoundError("report.css is missing from the package einvoice. Reinstall einvoice.")
+    return data.decode().replace("PAGE_WORD", label("page", lang)).replace("PAGES_WORD", label("pages", lang))
