@@ -59,7 +59,7 @@ def _validate_item(job: Message) -> Message:
 
 def _give_up_item(job: Message) -> Message:
     """The verdict on a file of a batch that took more than it may."""
-    error = einvoice.TooMuchWork(seconds=job.head["seconds"], megabytes=job.head["megabytes"])
+    error = einvoice.ResourceLimitExceeded(seconds=job.head["seconds"], megabytes=job.head["megabytes"])
     answer = _unread(error, job.head["lang"], round(job.head["seconds"] * 1000))
     _locate_rules(answer, job)
     return _judged({"filename": job.head["name"], **answer}, job)

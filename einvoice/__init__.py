@@ -16,7 +16,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from einvoice.convert import Converted, Loss, convert
-from einvoice.errors import DraftError, EinvoiceError, FindingsError, RuleError, TooMuchWork, UnreadableDocument
+from einvoice.errors import (
+    DraftError,
+    EinvoiceError,
+    FindingsError,
+    ResourceLimitExceeded,
+    RuleError,
+    UnreadableDocument,
+)
 from einvoice.generate import Generated, generate
 from einvoice.model.invoice import Invoice
 from einvoice.model.location import NAMESPACES
@@ -53,9 +60,9 @@ __all__ = [
     "Generated",
     "Invoice",
     "Loss",
+    "ResourceLimitExceeded",
     "ResultSet",
     "RuleError",
-    "TooMuchWork",
     "UnreadableDocument",
     "ValidationResult",
     "absent",

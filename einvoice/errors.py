@@ -1,47 +1,47 @@
-"""What is raised, and nothing else: a finding in an invoice is a value, never an exception.
+"""Exceptions. A finding in an invoice is a value and never raised.
 
     EinvoiceError
-    ├── UnreadableDocument            nobody can read this file; one subclass a cause
-    │   ├── EmptyFile                 FILE-EMPTY
-    │   ├── UnsupportedFormat         FILE-FORMAT            neither XML nor PDF
-    │   ├── PdfNotRead                FILE-PDF               a PDF, and pikepdf, which opens those, is not installed
-    │   ├── NoPdf                     FILE-NO-PDF            where a PDF is asked for
-    │   ├── PdfDamaged                FILE-PDF-DAMAGED       beyond what can be repaired
-    │   ├── PdfEncrypted              FILE-PDF-PASSWORD
-    │   ├── PdfTooComplex             FILE-PDF-COMPLEX       needs more time or memory than it may have
-    │   ├── PdfWithoutXml             FILE-PDF-NO-XML        no attachment is an invoice
-    │   ├── EmbeddedNotUnpacked       FILE-PDF-UNPACK        the invoice is there, but cannot be decoded
-    │   ├── UnsupportedEncoding       FILE-ENCODING
-    │   ├── TooLarge                  FILE-SIZE
-    │   ├── NotOpened                 FILE-OPEN              of many files: this one is missing, or may not be read
-    │   ├── ArchiveNotRead            FILE-ARCHIVE           of many files: the ZIP or TAR is damaged, or too much
-    │   ├── NotJudged                 FILE-WORKER            of many files: the process that judged this one ended
-    │   ├── TooDeep                   FILE-DEPTH
-    │   ├── TooManyElements           FILE-ELEMENTS
-    │   ├── TooMuchWork               FILE-WORK              a server gave it up
-    │   ├── DoctypeRefused            FILE-DOCTYPE
-    │   ├── NotWellFormed             FILE-XML               any other breach of the XML grammar
-    │   │   ├── TruncatedXml          FILE-XML-END
-    │   │   ├── TagMismatch           FILE-XML-TAG
-    │   │   ├── BadReference          FILE-XML-REFERENCE     a stray & or an unknown &name;
-    │   │   ├── ForbiddenCharacter    FILE-XML-CHARACTER
-    │   │   ├── WrongBytes            FILE-XML-BYTES         bytes that are not the declared encoding
-    │   │   ├── MisplacedDeclaration  FILE-XML-DECLARATION
-    │   │   └── EmbeddedNotWellFormed FILE-PDF-XML           the XML in a PDF
-    │   └── UnknownRoot               FILE-ROOT              XML, but none of the invoice documents
-    │       ├── ZugferdOne            FILE-ZUGFERD-1
-    │       ├── OrderX                FILE-ORDER-X
-    │       └── UblInPdf              FILE-PDF-UBL
-    ├── DraftError                    a draft that is none; its wrong places
-    ├── FindingsError                 raised on request, by `raise_for_findings()`
-    ├── RuleError                     a rule file is wrong
-    ├── PdfRefused                    this PDF cannot take an invoice in: it is encrypted or damaged
-    ├── ToolsMissing                  what makes or changes PDFs is not installed
-    ├── SchemaFilesError              the XML schemas are missing or damaged (stands in `einvoice.syntax.schema.d16b`)
-    └── ConfigurationRefused          an official artefact is refused (in `einvoice.reference.bundles.errors`)
+    ├── UnreadableDocument              the file cannot be read as an invoice; one subclass per cause
+    │   ├── EmptyFile                   FILE-EMPTY
+    │   ├── UnsupportedFormat           FILE-FORMAT           neither XML nor PDF
+    │   ├── PdfSupportMissing           FILE-PDF              a PDF, but pikepdf is not installed
+    │   ├── NotAPdf                     FILE-NO-PDF           a PDF is required
+    │   ├── PdfDamaged                  FILE-PDF-DAMAGED      cannot be repaired
+    │   ├── PdfEncrypted                FILE-PDF-PASSWORD
+    │   ├── PdfTooComplex               FILE-PDF-COMPLEX      exceeds the time or memory limit
+    │   ├── PdfWithoutXml               FILE-PDF-NO-XML       no attachment is an invoice
+    │   ├── EmbeddedXmlUnreadable       FILE-PDF-UNPACK       the invoice is attached, but cannot be decoded
+    │   ├── UnsupportedEncoding         FILE-ENCODING
+    │   ├── TooLarge                    FILE-SIZE
+    │   ├── FileNotReadable             FILE-OPEN             bulk validation: missing file or no permission
+    │   ├── ArchiveUnreadable           FILE-ARCHIVE          bulk validation: damaged or oversized ZIP or TAR
+    │   ├── WorkerCrashed               FILE-WORKER           bulk validation: the worker process exited
+    │   ├── TooDeep                     FILE-DEPTH
+    │   ├── TooManyElements             FILE-ELEMENTS
+    │   ├── ResourceLimitExceeded       FILE-WORK             a server aborted the validation
+    │   ├── DoctypeForbidden            FILE-DOCTYPE
+    │   ├── NotWellFormed               FILE-XML              any other XML syntax error
+    │   │   ├── TruncatedXml            FILE-XML-END
+    │   │   ├── TagMismatch             FILE-XML-TAG
+    │   │   ├── BadReference            FILE-XML-REFERENCE    an unescaped & or an undefined entity
+    │   │   ├── ForbiddenCharacter      FILE-XML-CHARACTER
+    │   │   ├── EncodingMismatch        FILE-XML-BYTES        bytes that are invalid in the declared encoding
+    │   │   ├── MisplacedDeclaration    FILE-XML-DECLARATION
+    │   │   └── EmbeddedXmlNotWellFormed FILE-PDF-XML         the XML in a PDF
+    │   └── UnknownRoot                 FILE-ROOT             XML, but not a supported invoice document
+    │       ├── ZugferdV1               FILE-ZUGFERD-1
+    │       ├── OrderX                  FILE-ORDER-X
+    │       └── UblInPdf                FILE-PDF-UBL
+    ├── DraftError                      an invalid draft, with every error in it
+    ├── FindingsError                   raised by `raise_for_findings()`
+    ├── RuleError                       an invalid rule file
+    ├── PdfNotEmbeddable                the PDF is encrypted or damaged, so no invoice can be attached
+    ├── MissingDependency               an optional package or system library is not installed
+    ├── SchemaFilesError                XML schemas are missing or damaged (in `einvoice.syntax.schema.d16b`)
+    └── BundleRejected                  official artefacts are refused (in `einvoice.reference.bundles.errors`)
 
-`str(error)` is one English sentence. The full text in German and English (title, explanation, fix) stands in the
-catalog under the error's code, in `rules/file/<CODE>.toml`, with `error.values` for its placeholders.
+`str(error)` is one English sentence. The catalog has title, explanation and fix in German and English under the error's
+code (`rules/file/<CODE>.toml`); `error.values` fills their placeholders.
 """
 
 from collections.abc import Sequence
@@ -49,37 +49,37 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-QUOTED = 40
-"""So many characters of a document an error quotes at most: errors travel into logs and into answers."""
+MAX_QUOTED_LENGTH = 40
+"""Maximum characters of document text quoted in an error message."""
 
 
-def quote(text: str, *, most: int = QUOTED, keep_end: bool = False) -> str:
-    """Return `text` fit for a message: `most` characters of it, control characters escaped.
+def quote(text: str, *, limit: int = MAX_QUOTED_LENGTH, keep_end: bool = False) -> str:
+    """Return `text` for use in a message: at most `limit` characters, control characters escaped.
 
-    What is cut off is the end, or with `keep_end` the beginning: of a namespace the last words tell most.
+    The end is cut off, or the beginning with `keep_end` (for namespaces, which differ at the end).
 
-    >>> quote("Müller & Co\\n", most=10)
+    >>> quote("Müller & Co\\n", limit=10)
     'Müller & …'
     >>> quote("a\\0b")
     'a\\\\x00b'
     """
-    if len(text) > most:
-        text = "…" + text[1 - most :] if keep_end else text[: most - 1] + "…"
+    if len(text) > limit:
+        text = "…" + text[1 - limit :] if keep_end else text[: limit - 1] + "…"
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 class EinvoiceError(Exception):
-    """The root: catches everything this package raises of its own."""
+    """Base class of all exceptions of this package."""
 
 
-class UnreadableDocument(EinvoiceError):  # noqa: N818 (its subclasses name causes, and read better so)
-    """Input that nobody can read as an invoice.
+class UnreadableDocument(EinvoiceError):  # noqa: N818 (subclasses name the cause)
+    """The input cannot be read as an invoice.
 
     Attributes:
-        code: stable, the key of the catalog entry (`FILE-…`).
-        problem: stable, snake_case, the `code` of the HTTP problem.
-        line, column: where in the file, counted from 1, in characters; None if it is no matter of a place.
-        values: what the texts quote, by the names in `sentence`; and `line` and `column` where they are known.
+        code: code of the catalog entry (`FILE-…`); stable.
+        problem: `code` of the HTTP problem, in snake_case; stable.
+        line, column: position in the file in characters, counted from 1; None if the error has no position.
+        values: placeholder values for `sentence` and the catalog texts; `line` and `column` if known.
     """
 
     code: ClassVar[str]
@@ -95,13 +95,13 @@ class UnreadableDocument(EinvoiceError):  # noqa: N818 (its subclasses name caus
         super().__init__(self.sentence.format(**values) + (f" ({where})" if where else ""))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Worker processes send errors home, and the default would call the class without its values.
+        # Worker processes return errors pickled; the default implementation would drop the values.
         values: dict[str, Any] = self.values
         return partial(type(self), **values), ()
 
 
 class EmptyFile(UnreadableDocument):
-    """The file has no content, or white space only."""
+    """The file is empty or contains only white space."""
 
     code = "FILE-EMPTY"
     problem = "empty_file"
@@ -109,23 +109,23 @@ class EmptyFile(UnreadableDocument):
 
 
 class UnsupportedFormat(UnreadableDocument):
-    """The file is neither XML nor PDF; `found` says what it looks like."""
+    """The file is neither XML nor PDF; `found` is the detected type."""
 
     code = "FILE-FORMAT"
     problem = "unsupported_file"
     sentence = "The file is neither XML nor PDF; found: {found}."
 
 
-class PdfNotRead(UnreadableDocument):
-    """A PDF, perhaps a hybrid invoice; the extra `pdf` of this package, which reads those, is not installed."""
+class PdfSupportMissing(UnreadableDocument):
+    """The file is a PDF, but the extra `pdf` is not installed."""
 
     code = "FILE-PDF"
     problem = "pdf_not_supported"
-    sentence = "The file is a PDF; to read those, install einvoice-toolkit with its extra 'pdf'."
+    sentence = "The file is a PDF; to read PDFs, run pip install 'einvoice-toolkit[pdf]'."
 
 
-class NoPdf(UnreadableDocument):
-    """The file is no PDF, where one is asked for; `found` says what it looks like."""
+class NotAPdf(UnreadableDocument):
+    """The file is not a PDF, but a PDF is required; `found` is the detected type."""
 
     code = "FILE-NO-PDF"
     problem = "no_pdf"
@@ -133,7 +133,7 @@ class NoPdf(UnreadableDocument):
 
 
 class PdfDamaged(UnreadableDocument):
-    """A PDF whose structure is broken beyond repair; `reason` is the PDF reader's own, English."""
+    """The PDF structure cannot be repaired; `reason` is the PDF library's message (English)."""
 
     code = "FILE-PDF-DAMAGED"
     problem = "damaged_pdf"
@@ -141,39 +141,39 @@ class PdfDamaged(UnreadableDocument):
 
 
 class PdfEncrypted(UnreadableDocument):
-    """A PDF that asks for a password before it can be opened."""
+    """The PDF requires a password."""
 
     code = "FILE-PDF-PASSWORD"
     problem = "encrypted_pdf"
-    sentence = "The PDF is encrypted and opens with a password only."
+    sentence = "The PDF is encrypted and requires a password."
 
 
 class PdfTooComplex(UnreadableDocument):
-    """A PDF that needs more time or memory to read than it may have."""
+    """Reading the PDF exceeds the time or memory limit."""
 
     code = "FILE-PDF-COMPLEX"
     problem = "too_complex"
-    sentence = "The PDF needs more than {megabytes} MB of memory or {seconds} seconds to be read."
+    sentence = "Reading the PDF exceeds the limit of {megabytes} MB of memory or {seconds} seconds."
 
 
 class PdfWithoutXml(UnreadableDocument):
-    """A PDF in which nothing is embedded that could be the invoice; `found` names what is, "–" if nothing."""
+    """The PDF has no invoice attached; `found` lists its attachments, or "–"."""
 
     code = "FILE-PDF-NO-XML"
     problem = "no_embedded_xml"
-    sentence = "The PDF has no invoice in XML embedded in it; attachments found: {found}"
+    sentence = "The PDF has no embedded invoice XML; attachments found: {found}"
 
 
-class EmbeddedNotUnpacked(UnreadableDocument):
-    """The attachment `name` is the invoice, but its bytes cannot be had; `reason` says why, in English."""
+class EmbeddedXmlUnreadable(UnreadableDocument):
+    """The attachment `name` is the invoice, but cannot be decoded; `reason` is in English."""
 
     code = "FILE-PDF-UNPACK"
     problem = "embedded_xml_not_unpacked"
-    sentence = "The attachment {name} of the PDF cannot be unpacked: {reason}"
+    sentence = "The attachment {name} of the PDF cannot be decoded: {reason}"
 
 
 class UnsupportedEncoding(UnreadableDocument):
-    """The XML is written in a character encoding that is not read here."""
+    """The character encoding of the XML is not supported."""
 
     code = "FILE-ENCODING"
     problem = "unsupported_encoding"
@@ -181,39 +181,42 @@ class UnsupportedEncoding(UnreadableDocument):
 
 
 class TooLarge(UnreadableDocument):
-    """The file has more bytes than the limit."""
+    """The file exceeds the size limit."""
 
     code = "FILE-SIZE"
     problem = "file_too_large"
     sentence = "The file is larger than {limit} bytes."
 
 
-class NotOpened(UnreadableDocument):
-    """One of many files cannot be opened; `reason` is the system's own, English. Of a single file `OSError` says it."""
+class FileNotReadable(UnreadableDocument):
+    """A file of a bulk validation cannot be opened; `reason` is the system's message (English).
+
+    Validating a single file raises `OSError` instead.
+    """
 
     code = "FILE-OPEN"
     problem = "file_not_opened"
     sentence = "The file cannot be opened: {reason}."
 
 
-class ArchiveNotRead(UnreadableDocument):
-    """A ZIP or TAR, or a file in one, cannot be unpacked, or not within the limits; `reason` says why, in English."""
+class ArchiveUnreadable(UnreadableDocument):
+    """A ZIP or TAR archive is damaged or exceeds the limits; `reason` is in English."""
 
     code = "FILE-ARCHIVE"
     problem = "archive_not_read"
-    sentence = "The archive cannot be read from here on: {reason}."
+    sentence = "The rest of the archive cannot be read: {reason}."
 
 
-class NotJudged(UnreadableDocument):
-    """One of many files cost the process that judged it its life, for want of memory perhaps; `reason` in English."""
+class WorkerCrashed(UnreadableDocument):
+    """The worker process exited while validating the file, for example out of memory; `reason` is in English."""
 
     code = "FILE-WORKER"
     problem = "not_judged"
-    sentence = "The process that judged the file came to no end: {reason}."
+    sentence = "The worker process exited while validating the file: {reason}."
 
 
 class TooDeep(UnreadableDocument):
-    """Elements are nested more deeply than any invoice needs."""
+    """Elements are nested too deeply."""
 
     code = "FILE-DEPTH"
     problem = "too_complex"
@@ -221,23 +224,23 @@ class TooDeep(UnreadableDocument):
 
 
 class TooManyElements(UnreadableDocument):
-    """The XML has more elements, or more attributes, than the limit."""
+    """The XML exceeds the limit of elements or attributes."""
 
     code = "FILE-ELEMENTS"
     problem = "too_complex"
     sentence = "The document has more than {limit} elements or attributes."
 
 
-class TooMuchWork(UnreadableDocument):
-    """Judging the file took more time or memory than whoever judges allows; raised by servers, not by `validate`."""
+class ResourceLimitExceeded(UnreadableDocument):
+    """The validation exceeded its time or memory limit; raised by servers, not by `validate`."""
 
     code = "FILE-WORK"
     problem = "too_complex"
-    sentence = "Judging the file takes more than {seconds} seconds or {megabytes} MB of memory."
+    sentence = "Validating the file exceeds the limit of {seconds} seconds or {megabytes} MB of memory."
 
 
-class DoctypeRefused(UnreadableDocument):
-    """The XML has a document type declaration, which could define entities; invoices need none."""
+class DoctypeForbidden(UnreadableDocument):
+    """The XML has a document type declaration, which could define entities."""
 
     code = "FILE-DOCTYPE"
     problem = "doctype_refused"
@@ -245,7 +248,7 @@ class DoctypeRefused(UnreadableDocument):
 
 
 class NotWellFormed(UnreadableDocument):
-    """The file is not well-formed XML; `reason` is the parser's own, English."""
+    """The file is not well-formed XML; `reason` is the parser's message (English)."""
 
     code = "FILE-XML"
     problem = "not_well_formed"
@@ -253,24 +256,24 @@ class NotWellFormed(UnreadableDocument):
 
 
 class TruncatedXml(NotWellFormed):
-    """The file ends before its last element is closed."""
+    """The file ends before the root element is closed."""
 
     code = "FILE-XML-END"
-    sentence = "The XML ends too early: the file is cut off or a closing tag is missing."
+    sentence = "The XML is incomplete: the file is truncated or an end tag is missing."
 
 
 class TagMismatch(NotWellFormed):
-    """An element is closed by another name than the one it was opened with."""
+    """A start tag and its end tag do not match."""
 
     code = "FILE-XML-TAG"
-    sentence = "The element <{opened}>, opened on line {opened_line}, is closed by </{closed}>."
+    sentence = "The end tag </{closed}> does not match the start tag <{opened}> on line {opened_line}."
 
 
 class BadReference(NotWellFormed):
-    """An ampersand stands alone, or names an entity that XML does not know."""
+    """An ampersand is not escaped, or refers to an undefined entity."""
 
     code = "FILE-XML-REFERENCE"
-    sentence = "An '&' must be written as '&amp;', and of named characters XML knows only five."
+    sentence = "An '&' is not escaped as '&amp;', or refers to an entity that XML does not define."
 
 
 class ForbiddenCharacter(NotWellFormed):
@@ -280,22 +283,22 @@ class ForbiddenCharacter(NotWellFormed):
     sentence = "The file contains a character that XML does not allow."
 
 
-class WrongBytes(NotWellFormed):
-    """The bytes are not in the encoding that the file declares (UTF-8 if it declares none)."""
+class EncodingMismatch(NotWellFormed):
+    """The bytes are invalid in the declared encoding (UTF-8 by default)."""
 
     code = "FILE-XML-BYTES"
-    sentence = "The file contains bytes that are not {encoding}, the encoding it declares."
+    sentence = "The file contains bytes that are invalid in {encoding}, its declared encoding."
 
 
 class MisplacedDeclaration(NotWellFormed):
-    """Something, be it a blank line, stands before the XML declaration."""
+    """Content, such as a blank line, precedes the XML declaration."""
 
     code = "FILE-XML-DECLARATION"
-    sentence = "The XML declaration '<?xml … ?>' must be the very first thing in the file."
+    sentence = "The XML declaration '<?xml … ?>' must be at the start of the file."
 
 
-class EmbeddedNotWellFormed(NotWellFormed):
-    """The XML embedded in a PDF as `name` is not well-formed; line and column are those of the XML."""
+class EmbeddedXmlNotWellFormed(NotWellFormed):
+    """The embedded XML `name` of a PDF is not well-formed; line and column refer to the XML."""
 
     code = "FILE-PDF-XML"
     problem = "embedded_xml_not_well_formed"
@@ -303,70 +306,70 @@ class EmbeddedNotWellFormed(NotWellFormed):
 
 
 class UnknownRoot(UnreadableDocument):
-    """Well-formed XML whose root element is none of the three invoice documents."""
+    """The root element is not a UBL Invoice, UBL CreditNote or CII CrossIndustryInvoice."""
 
     code = "FILE-ROOT"
     problem = "unknown_root_element"
     sentence = "The root element '{name}' in the namespace '{namespace}' is not an invoice in UBL or CII."
 
 
-class ZugferdOne(UnknownRoot):
-    """ZUGFeRD 1.x: an invoice, but from before EN 16931."""
+class ZugferdV1(UnknownRoot):
+    """The document is ZUGFeRD 1.x, which predates EN 16931."""
 
     code = "FILE-ZUGFERD-1"
     problem = "zugferd_1"
-    sentence = "This is an invoice in ZUGFeRD 1.x, which is older than EN 16931 and not judged here."
+    sentence = "This is a ZUGFeRD 1.x invoice; ZUGFeRD 1.x predates EN 16931 and is not supported."
 
 
 class OrderX(UnknownRoot):
-    """Order-X: an order, not an invoice."""
+    """The document is an Order-X order."""
 
     code = "FILE-ORDER-X"
     problem = "order_x"
-    sentence = "This is an order in Order-X, not an invoice."
+    sentence = "This is an Order-X order, not an invoice."
 
 
 class UblInPdf(UnknownRoot):
-    """A PDF with an invoice in UBL embedded: ZUGFeRD and Factur-X embed CII, and nothing else."""
+    """The PDF embeds a UBL invoice; ZUGFeRD and Factur-X require CII."""
 
     code = "FILE-PDF-UBL"
     problem = "ubl_in_pdf"
-    sentence = "The invoice embedded in the PDF, {name}, is written in UBL; hybrid invoices embed CII."
+    sentence = "The embedded invoice {name} is UBL; hybrid invoices require CII."
 
 
 class DraftProblem(NamedTuple):
-    """One place of a draft that is wrong: its JSON pointer (RFC 6901), and what is wrong in English and German."""
+    """An error in a draft: its JSON pointer (RFC 6901) and a message in English and German."""
 
     pointer: str
     en: str
     de: str
 
     def message(self, lang: str = "de") -> str:
-        """What is wrong, and what to do."""
+        """Return the message in "de" or "en"."""
         return self.de if lang == "de" else self.en
 
     def below(self, pointer: str) -> "DraftProblem":
-        """The same, seen from further up."""
+        """Return the problem with `pointer` prepended."""
         return self._replace(pointer=pointer + self.pointer)
 
     @classmethod
     def of_amount(cls, pointer: str, *, expected: Decimal, actual: Decimal) -> "DraftProblem":
-        """An amount that is given, and that is another one than what the draft comes to."""
-        wanted, found = f"{expected:f}", quote(f"{actual:f}")
+        """Return the problem of a given amount that differs from the calculated one."""
+        calculated, given = f"{expected:f}", quote(f"{actual:f}")
         return cls(
             pointer,
-            en=f"Calculated is {wanted}, given is {found}; leave the field out, or correct what it is the sum of.",
-            de=f"Errechnet ist {wanted}, angegeben ist {found}; das Feld weglassen oder berichtigen, woraus es folgt.",
+            en=f"Calculated: {calculated}, given: {given}; omit the field or correct what it is calculated from.",
+            de=f"Errechnet: {calculated}, angegeben: {given}; das Feld weglassen oder berichtigen, woraus es folgt.",
         )
 
 
 class DraftError(EinvoiceError):
-    """A draft that no invoice can be made from: no JSON, or fields that are wrong.
+    """The draft is not JSON or has invalid fields.
 
     Attributes:
-        code: stable, the `code` of the HTTP problem.
-        errors: every wrong place, but no more than some hundred.
-        line, column: where JSON stops being JSON, counted from 1; None where that is not the matter.
+        code: `code` of the HTTP problem; stable.
+        errors: the errors in the draft; their number is limited.
+        line, column: position of a JSON syntax error, counted from 1; None for other errors.
     """
 
     code: ClassVar[str] = "invalid_draft"
@@ -392,7 +395,7 @@ class _Result(Protocol):
 
 
 class FindingsError(EinvoiceError):
-    """The invoice has errors and the caller asked for an exception; `result` holds them all."""
+    """The invoice has errors; raised by `raise_for_findings()`. `result` is the validation result."""
 
     def __init__(self, result: _Result) -> None:
         self.result = result
@@ -404,7 +407,7 @@ class FindingsError(EinvoiceError):
 
 
 class RuleError(EinvoiceError):
-    """A rule file is wrong: says in which file, at which key and column, what, and what was perhaps meant."""
+    """A rule file is invalid; the message names file, key, column, error and a hint."""
 
     def __init__(self, message: str, *, file: str, key: str = "", column: int | None = None, hint: str = "") -> None:
         self.message = message
@@ -420,11 +423,11 @@ class RuleError(EinvoiceError):
         return partial(type(self), self.message, **place), ()
 
 
-class PdfRefused(EinvoiceError):  # noqa: N818 (says what happened)
-    """A PDF that no invoice can be put into; `cause` is `encrypted` or `damaged`."""
+class PdfNotEmbeddable(EinvoiceError):  # noqa: N818 (names the state)
+    """No invoice can be attached to the PDF; `cause` is `encrypted` or `damaged`."""
 
     _SENTENCES: ClassVar = {
-        "encrypted": "The PDF is encrypted. Hybrid invoices must not be; save it without a password.",
+        "encrypted": "The PDF is encrypted, which PDF/A forbids; save it without a password.",
         "damaged": "The PDF is damaged and cannot be opened.",
     }
 
@@ -436,10 +439,13 @@ class PdfRefused(EinvoiceError):  # noqa: N818 (says what happened)
         return type(self), (self.cause,)
 
 
-class ToolsMissing(EinvoiceError):  # noqa: N818 (says what happened)
-    """What makes or changes PDFs is not installed: `tool` is the Python package, `extra` what to install it with.
+class MissingDependency(EinvoiceError):  # noqa: N818 (names the state)
+    """An optional dependency is not installed.
 
-    `libraries` are packages of the system (Debian, Ubuntu) that the tool needs besides.
+    Attributes:
+        tool: Python package.
+        extra: extra of einvoice-toolkit that installs it.
+        libraries: Debian or Ubuntu packages that it also needs.
     """
 
     def __init__(self, tool: str, *, extra: str, libraries: Sequence[str] = ()) -> None:

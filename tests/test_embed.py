@@ -12,7 +12,7 @@ from full import full_invoice
 from pikepdf import Array, Dictionary, Name, String
 
 import einvoice
-from einvoice.errors import PdfRefused, ToolsMissing, UnreadableDocument
+from einvoice.errors import MissingDependency, PdfNotEmbeddable, UnreadableDocument
 from einvoice.facturx.business_terms import PROFILES, XRECHNUNG
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
@@ -280,25 +280,25 @@ def test_a_signature_is_warned_of():
 @pytest.mark.parametrize("user", ["", "secret"])
 def test_an_encrypted_file_is_refused(user):
     locked = plain(encryption=pikepdf.Encryption(owner="o", user=user))
-    with pytest.raises(PdfRefused, match="encrypted") as raised:
+    with pytest.raises(PdfNotEmbeddable, match="encrypted") as raised:
         embed(locked, full_invoice())
     assert raised.value.cause == "encrypted"
 
 
 @pytest.mark.parametrize("data", [b"", b"no pdf", b"%PDF-1.7\n"])
 def test_a_damaged_file_is_refused(data):
-    with pytest.raises(PdfRefused, match="damaged"):
+    with pytest.raises(PdfNotEmbeddable, match="damaged"):
         embed(data, full_invoice())
 
 
 def test_errors_survive_the_way_home_from_a_worker():
     import pickle
 
-    for error in (PdfRefused("damaged"), ToolsMissing("pikepdf", extra="pdf", libraries=("a",))):
+    for error in (PdfNotEmbeddable("damaged"), MissingDependency("pikepdf", extra="pdf", libraries=("a",))):
         assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
 def test_a_missing_tool_is_named(monkeypatch, page):
     monkeypatch.setitem(sys.modules, "pikepdf", None)
-    with pytest.raises(ToolsMissing, match=r"pikepdf.*einvoice-toolkit\[pdf\]"):
+    with pytest.raises(MissingDependency, match=r"pikepdf.*einvoice-toolkit\[pdf\]"):
         embed(page, Invoice())

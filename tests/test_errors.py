@@ -101,7 +101,7 @@ def test_rule_error_says_where_what_and_what_was_meant():
         ("a" * 41, {}, "a" * 39 + "…"),
         ("urn:" + "x" * 40 + "Order-2", {"keep_end": True}, "…" + "x" * 32 + "Order-2"),
         ("a\x00\n\u202e", {}, "a\\x00\\n\\u202e"),
-        ("abc", {"most": 2}, "a…"),
+        ("abc", {"limit": 2}, "a…"),
     ],
 )
 def test_quote_is_short_and_printable(text, options, want):

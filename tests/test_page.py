@@ -22,7 +22,7 @@ from strategies import everything, invoices, plausible_invoices
 
 import einvoice
 from einvoice.codelists import codes
-from einvoice.errors import ToolsMissing
+from einvoice.errors import MissingDependency
 from einvoice.model.group import Group, kinds_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled, filled
@@ -251,7 +251,7 @@ def rows(name):
 
 
 def test_every_label_is_of_a_term_or_used_and_speaks_both_languages():
-    source = "".join(path.read_text() for path in PAGE.glob("*.py"))
+    source = "".join(path.read_text() for path in PAGE.rglob("*.py"))
     for row in rows("labels.csv"):
         assert row["key"] in terms() or re.search(f"['\"]{row['key'].removesuffix('_base')}['\"]", source)
         assert row["de"].strip()
@@ -394,7 +394,9 @@ def test_a_missing_renderer_is_named_with_what_it_needs(monkeypatch):
     module = sys.modules["einvoice.visualization.typesetting"]
     monkeypatch.setitem(sys.modules, "weasyprint", None)
     module._tools.cache_clear()
-    with pytest.raises(ToolsMissing, match=re.escape("libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0")) as raised:
+    with pytest.raises(
+        MissingDependency, match=re.escape("libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0")
+    ) as raised:
         invoice_pdf(full_invoice(1))
     assert raised.value.extra == "pdf"
     module._tools.cache_clear()

@@ -25,7 +25,7 @@ NAMES = [
     "Loss",
     "ResultSet",
     "RuleError",
-    "TooMuchWork",
+    "ResourceLimitExceeded",
     "UnreadableDocument",
     "ValidationResult",
     "absent",

@@ -290,7 +290,7 @@ def test_verapdf_finds_it_conformant(broken, sample, tmp_path, flavour):
 
 def test_the_words_are_complete_and_used():
     assert set(WORDS["de"]) == set(WORDS["en"])
-    sources = "".join(path.read_text() for path in glyphs.FONTS.parent.glob("*.py") if path.name != "words.py")
+    sources = "".join(path.read_text() for path in glyphs.FONTS.parent.rglob("*.py") if path.name != "labels.py")
     composed = ("_sign", "_means", "layer_", "BT-", "current", "compatibility", "fatal", "warning", "information")
     unused = [key for key in WORDS["de"] if not any(part in key for part in composed) and f'"{key}"' not in sources]
     assert unused == ["expected", "actual", "difference"], "the names of numbers that are compared"

@@ -367,7 +367,7 @@ def bomb():
         (b"%PDF-1.7\n", errors.PdfDamaged),
         (UBL[: len(UBL) // 2], errors.TruncatedXml),
         (b"<Rechnung/>", errors.UnknownRoot),
-        (bomb(), errors.DoctypeRefused),
+        (bomb(), errors.DoctypeForbidden),
         (b"<a>" * 100_000, errors.TooDeep),
         (b"<a>" * 100_000 + b"</a>" * 100_000, errors.TooDeep),
         (UBL + b" " * 11_000_000, errors.TooLarge),

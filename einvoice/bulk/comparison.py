@@ -95,7 +95,7 @@ class Comparison:
         for kind in ("new", "fixed"):
             parts += _listed(words[kind], [_changed(it, lang or self.lang) for it in getattr(self, kind)])
         for kind in ("missing", "added"):
-            parts += _listed(words[kind], [quote(name, most=_NAME) for name in getattr(self, kind)])
+            parts += _listed(words[kind], [quote(name, limit=_NAME) for name in getattr(self, kind)])
         return "\n".join(parts)
 
     def __str__(self) -> str:
@@ -209,10 +209,10 @@ def _listed(title: str, entries: Sequence[str]) -> list[str]:
 
 def _turned(it: Turned, lang: Language) -> str:
     words = VERDICT_WORDS[lang]
-    return f"{quote(it.file, most=_NAME)}: {words[it.before]} → {words[it.after]}"
+    return f"{quote(it.file, limit=_NAME)}: {words[it.before]} → {words[it.after]}"
 
 
 def _changed(change: Change, lang: Language) -> str:
     from einvoice.render.text import in_line
 
-    return f"{quote(change.file, most=_NAME)}: {in_line(change.finding, lang)}"
+    return f"{quote(change.file, limit=_NAME)}: {in_line(change.finding, lang)}"

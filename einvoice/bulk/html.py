@@ -77,7 +77,7 @@ def _code(it: Frequent, lang: Language) -> str:
     return (
         f'<tr><td class="mark {it.severity}">{escape(it.code)}<br>{escape(severity)}</td>'
         f"<td>{escape(it.title(lang))}<br>"
-        f"<small>{escape(WORDS[lang]['example'])} {escape(quote(it.example, most=_NAME, keep_end=True))}</small></td>"
+        f"<small>{escape(WORDS[lang]['example'])} {escape(quote(it.example, limit=_NAME, keep_end=True))}</small></td>"
         f'<td class="number">{whole(it.files, lang)}</td><td class="number">{whole(it.findings, lang)}</td></tr>'
     )
 
@@ -106,10 +106,10 @@ def comparison_html(comparison: Comparison, lang: Language) -> str:
     )
     lists = "".join(_changes(words[kind], getattr(comparison, kind), lang) for kind in ("new", "fixed"))
     turned = [
-        f"{quote(it.file, most=_NAME)}: {VERDICT_WORDS[lang][it.before]} → {VERDICT_WORDS[lang][it.after]}"
+        f"{quote(it.file, limit=_NAME)}: {VERDICT_WORDS[lang][it.before]} → {VERDICT_WORDS[lang][it.after]}"
         for it in comparison.turned
     ]
-    names = {kind: [quote(name, most=_NAME) for name in getattr(comparison, kind)] for kind in ("missing", "added")}
+    names = {kind: [quote(name, limit=_NAME) for name in getattr(comparison, kind)] for kind in ("missing", "added")}
     lists += "".join(_list(words[kind], entries) for kind, entries in {"turned": turned, **names}.items())
     otherwise = "".join(f"<p>{escape(it)}</p>" for it in judged_otherwise(comparison, lang))
     return (
@@ -123,7 +123,7 @@ def _changes(title: str, changes: tuple[Change, ...], lang: Language) -> str:
         return ""
     rows = "".join(
         f'<tr><td class="mark {it.finding.severity}">{escape(it.finding.code)}</td>'
-        f"<td>{escape(quote(it.file, most=_NAME))}</td><td>{escape(place(it.finding, lang))}</td>"
+        f"<td>{escape(quote(it.file, limit=_NAME))}</td><td>{escape(place(it.finding, lang))}</td>"
         f"<td>{escape(it.finding.title(lang))}</td></tr>"
         for it in changes[:_MOST_CHANGES]
     )

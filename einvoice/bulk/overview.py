@@ -131,7 +131,7 @@ def overview(results: ResultSet) -> Overview:
         verdicts=results.verdicts,
         findings=sum(times.values()),
         codes=tuple(codes),
-        worst=tuple((quote(name, most=_NAME, keep_end=True), number) for name, number in errors[:MOST_FILES]),
+        worst=tuple((quote(name, limit=_NAME, keep_end=True), number) for name, number in errors[:MOST_FILES]),
         complete=results.complete,
         lang=results.lang,
     )

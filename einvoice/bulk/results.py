@@ -228,7 +228,7 @@ class ResultSet(Explorable, Sequence[FileResult]):
         return overview(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the results down as JSON Lines, for `load`, `compare` and `assert_same`."""
+        """Write the results down as JSON Lines, for `load`, `compare` and `assert_matches`."""
         jsonl.write(Path(path), self.made_by, self._lines, self.complete)
 
     @classmethod
@@ -264,7 +264,7 @@ class ResultSet(Explorable, Sequence[FileResult]):
         book = read(accepted) if isinstance(accepted, str | os.PathLike) else accepted
         return self._of(book.leave_out(self._lines, on))
 
-    def assert_same(
+    def assert_matches(
         self,
         baseline: ResultSet | str | os.PathLike[str],
         *,

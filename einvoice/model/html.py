@@ -81,4 +81,4 @@ def _line(line: Line) -> str:
 
 
 def _text(value: Value) -> str:
-    return escape(quote(str(value), most=_LONGEST))
+    return escape(quote(str(value), limit=_LONGEST))

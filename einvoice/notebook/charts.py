@@ -85,4 +85,4 @@ def heat_map(index: Index, overview: Overview, kind: str, lang: Language) -> dic
 
 def label(name: str, kind: str, lang: Language) -> str:
     """The name of a group as it is shown; of a folder the end tells most."""
-    return quote(name, most=_NAME, keep_end=kind == "folder") or WORDS[lang][f"no_{kind}"]
+    return quote(name, limit=_NAME, keep_end=kind == "folder") or WORDS[lang][f"no_{kind}"]

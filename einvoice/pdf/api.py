@@ -55,7 +55,7 @@ def extract(source: xml.Source) -> Extracted:
     hybrid = open_hybrid(data)
     if hybrid is None:
         found = xml.sniff(data)
-        raise errors.NoPdf(found="XML" if found == "xml" else found)
+        raise errors.NotAPdf(found="XML" if found == "xml" else found)
     profile, problem = _identified(hybrid)
     chosen = hybrid.chosen
     return Extracted(

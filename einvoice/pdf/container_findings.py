@@ -29,7 +29,7 @@ def judge(data: bytes, hybrid: Hybrid, lang: Language) -> tuple[Container, Layer
     findings = tuple(_findings(faults, lang))
     title = _WITH_VERAPDF if command else _TITLE
     chosen = hybrid.chosen
-    candidates = tuple(errors.quote(file.name, most=_LONGEST) for file in hybrid.candidates)
+    candidates = tuple(errors.quote(file.name, limit=_LONGEST) for file in hybrid.candidates)
     container = Container(candidates[0], chosen.relationship, candidates, findings, title, lang)
     return container, Layer(LAYER, title, rules=hybrid.checks)
 
@@ -39,7 +39,7 @@ def _findings(faults: Iterable[Fault], lang: Language) -> Iterable[Finding]:
         known = entry(code)
         severity = cast("Severity", known.severity)
         shown = {
-            name: errors.quote(value, most=_LONGEST) if isinstance(value, str) else value
+            name: errors.quote(value, limit=_LONGEST) if isinstance(value, str) else value
             for name, value in values.items()
         }
         yield Finding(code, severity, severity, LAYER, known.section, known.terms, values=shown, lang=lang)

@@ -27,7 +27,7 @@ def parse(hybrid: Hybrid) -> etree._ElementTree:
     """Return the tree of the embedded XML; lines and columns are those of the XML.
 
     Raises:
-        errors.EmbeddedNotWellFormed: it is no XML, or not well-formed.
+        errors.EmbeddedXmlNotWellFormed: it is no XML, or not well-formed.
         errors.UblInPdf: it is an invoice in UBL.
         errors.UnreadableDocument: the other subclasses that `einvoice.syntax.xml.parse` raises, such as TooDeep.
     """
@@ -36,7 +36,7 @@ def parse(hybrid: Hybrid) -> etree._ElementTree:
         document = xml.parse(hybrid.xml)
     except (errors.NotWellFormed, errors.EmptyFile, errors.UnsupportedFormat) as error:
         reason = error.sentence.format(**error.values)
-        raise errors.EmbeddedNotWellFormed(
+        raise errors.EmbeddedXmlNotWellFormed(
             name=name, reason=reason, line=error.line or 1, column=error.column or 1
         ) from None
     root = document.getroot()

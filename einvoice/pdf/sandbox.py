@@ -32,13 +32,13 @@ def read_hybrid(data: bytes) -> Hybrid:
     """Return the invoice that a PDF holds, and what the checks of the container say.
 
     Raises:
-        errors.PdfNotRead: pikepdf is not installed.
-        errors.PdfDamaged, errors.PdfEncrypted, errors.PdfWithoutXml, errors.EmbeddedNotUnpacked: what they say.
+        errors.PdfSupportMissing: pikepdf is not installed.
+        errors.PdfDamaged, errors.PdfEncrypted, errors.PdfWithoutXml, errors.EmbeddedXmlUnreadable: what they say.
         errors.PdfTooComplex: reading took more memory or time than it may, or brought the worker down.
         ChildProcessError: the system starts no process.
     """
     if importlib.util.find_spec("pikepdf") is None:
-        raise errors.PdfNotRead
+        raise errors.PdfSupportMissing
     for _ in range(_TRIES):
         answer = _asked(data)
         if answer is not None:

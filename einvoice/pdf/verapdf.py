@@ -44,7 +44,7 @@ def faults(data: bytes, command: str) -> list[Fault]:
         reason = error.strerror or type(error).__name__
     except (errors.UnreadableDocument, ValueError) as error:
         reason = str(error)
-    return [Fault("PDF-VERAPDF-FAILED", {"reason": errors.quote(reason, most=200)})]
+    return [Fault("PDF-VERAPDF-FAILED", {"reason": errors.quote(reason, limit=200)})]
 
 
 def _report(data: bytes, command: str) -> bytes:
@@ -83,5 +83,5 @@ def _values(rule: etree._Element) -> dict[str, str | int]:
         "clause": errors.quote(rule.get("clause") or "–"),
         "test": errors.quote(rule.get("testNumber") or "–"),
         "count": errors.quote(rule.get("failedChecks") or "1"),
-        "description": errors.quote(description, most=300) or "–",
+        "description": errors.quote(description, limit=300) or "–",
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from einvoice.reference.bundles import packaged
 from einvoice.reference.bundles.configuration import Configuration, Resource, Scenario
-from einvoice.reference.bundles.errors import ConfigurationRefused
+from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.bundles.install import add
 from einvoice.reference.bundles.store import configurations, remove
 from einvoice.reference.engine import saxon_version
@@ -17,8 +17,8 @@ from einvoice.reference.runner import judge
 from einvoice.reference.verdict import Report, Run, Verdict
 
 __all__ = [
+    "BundleRejected",
     "Configuration",
-    "ConfigurationRefused",
     "Engines",
     "Report",
     "Resource",

@@ -120,7 +120,7 @@ class Identity:
     def _remarks(self, codes: tuple[str, ...]) -> tuple[Remark, ...]:
         values = {"profile": self.profile, "version": self.version}
         if self.customization_id is not None:
-            values["declared"] = errors.quote(self.customization_id, most=200)
+            values["declared"] = errors.quote(self.customization_id, limit=200)
         if not self.specification.current:
             newer = specifications()[self.specification.superseded_by]
             values |= {"successor": f"{newer.profile} {newer.version}", "identifier": newer.identifiers[0]}
@@ -217,7 +217,7 @@ def _text(parent: etree._Element | None, tag: str) -> str | None:
 def _unknown(root: etree._Element) -> errors.UnknownRoot:
     name = etree.QName(root)
     if name.localname == "CrossIndustryDocument" or name.namespace == _RELEASE_CANDIDATE:
-        return errors.ZugferdOne(line=line(root))
+        return errors.ZugferdV1(line=line(root))
     if name.localname == "SCRDMCCBDACIOMessageStructure":
         return errors.OrderX(line=line(root))
     namespace = errors.quote(name.namespace or "–", keep_end=True)

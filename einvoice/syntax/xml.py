@@ -258,7 +258,7 @@ def _utf8(data: bytes) -> bytes:
     fits = codec in ("utf-16", found) if found else not codec.startswith("utf-16")
     if not fits:
         # A converter kept the old declaration. libxml2 overlooks it, Saxon under the official validator stops.
-        raise errors.WrongBytes(encoding=errors.quote(declared), line=1, column=1)
+        raise errors.EncodingMismatch(encoding=errors.quote(declared), line=1, column=1)
     if found or marked or codec == "utf-8":
         return text
     return _decoded(text, codec, declared).encode("utf-8")
@@ -280,7 +280,7 @@ def _decoded(data: bytes, codec: str, name: str) -> str:
         return data.decode(codec)
     except UnicodeDecodeError as error:
         line, column = _place(data[: error.start].decode(codec, "ignore"))
-        raise errors.WrongBytes(encoding=errors.quote(name), line=line, column=column) from None
+        raise errors.EncodingMismatch(encoding=errors.quote(name), line=line, column=column) from None
 
 
 # Bounds
@@ -293,7 +293,7 @@ def _refuse_doctype(text: bytes) -> None:
     match = _PROLOG.match(text)
     if match:
         line, column = _place(text[: match.end()].decode("utf-8", "replace"))
-        raise errors.DoctypeRefused(line=line, column=column)
+        raise errors.DoctypeForbidden(line=line, column=column)
 
 
 def _count(text: bytes, limits: Limits) -> None:
@@ -330,7 +330,7 @@ def _explained(error: etree.XMLSyntaxError, text: bytes) -> errors.UnreadableDoc
     if "EntityRef" in message:
         return errors.BadReference(line=line, column=column)
     if number == kinds.ERR_INVALID_ENCODING:
-        return errors.WrongBytes(encoding="UTF-8", line=line, column=column)
+        return errors.EncodingMismatch(encoding="UTF-8", line=line, column=column)
     if number == kinds.ERR_INVALID_CHAR:
         return errors.ForbiddenCharacter(line=line, column=column)
     if number == kinds.ERR_RESERVED_XML_NAME:

@@ -287,5 +287,5 @@ class Judging:
 def _quotable(values: Mapping[str, object]) -> dict[str, Any]:
     """Values that texts, logs and answers can quote: what a document says may be long, and may steer a terminal."""
     return {
-        name: errors.quote(value, most=_LONGEST) if isinstance(value, str) else value for name, value in values.items()
+        name: errors.quote(value, limit=_LONGEST) if isinstance(value, str) else value for name, value in values.items()
     }

@@ -31,7 +31,7 @@ def invoice_pdf(
         when: when the PDF was made, with a time zone; by default noon UTC on the issue date (BT-2).
 
     Raises:
-        ToolsMissing: weasyprint, or what it needs of the system, is not installed.
+        MissingDependency: weasyprint, or what it needs of the system, is not installed.
         TypeError: the invoice is something else, such as a path.
         ValueError: the logo is no picture, or another language.
     """
@@ -57,7 +57,7 @@ def report_pdf(
         when: when the document was judged, with a time zone; now where it is None.
 
     Raises:
-        ToolsMissing: weasyprint, or what it needs of the system, is not installed.
+        MissingDependency: weasyprint, or what it needs of the system, is not installed.
         TypeError: the result is something else, such as a path.
         ValueError: another language.
     """

@@ -10,7 +10,7 @@ import unicodedata
 from pathlib import Path
 from typing import Final
 
-from einvoice.errors import ToolsMissing
+from einvoice.errors import MissingDependency
 
 FONTS: Final = Path(__file__).parent / "fonts"
 #: What is shown for a character that no font here has.
@@ -58,7 +58,7 @@ def _covered() -> frozenset[int]:
     try:
         from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
     except ImportError as error:
-        raise ToolsMissing("weasyprint", extra="pdf") from error
+        raise MissingDependency("weasyprint", extra="pdf") from error
     covered = None
     for path in sorted(FONTS.glob("*.ttf")):
         with TTFont(path, lazy=True) as font:

@@ -13,7 +13,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Final
 
-from einvoice.errors import ToolsMissing
+from einvoice.errors import MissingDependency
 from einvoice.pdf.writer.embed import metadata, opened, saved, set_metadata
 from einvoice.visualization.glyphs import FONTS
 from einvoice.visualization.markup import Markup, join, tag
@@ -52,7 +52,7 @@ def render(
         when: when it was made, with a time zone; now where it is None.
 
     Raises:
-        ToolsMissing: weasyprint, or what it needs of the system, is not installed.
+        MissingDependency: weasyprint, or what it needs of the system, is not installed.
     """
     moment = (when or datetime.datetime.now(datetime.UTC)).replace(microsecond=0)
     with _LOCK:
@@ -108,7 +108,7 @@ def _tools() -> _Tools:
         from weasyprint.text.fonts import FontConfiguration
         from weasyprint.urls import URLFetcher
     except (ImportError, OSError) as error:  # OSError: the libraries of the system are missing
-        raise ToolsMissing("weasyprint", extra="pdf", libraries=LIBRARIES) from error
+        raise MissingDependency("weasyprint", extra="pdf", libraries=LIBRARIES) from error
     fonts = _with_own_fonts(FontConfiguration)
     return _Tools(weasyprint, fonts, URLFetcher(allowed_protocols={"data"}), weasyprint.CSS(string=_BASE))
 

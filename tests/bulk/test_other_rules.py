@@ -169,4 +169,4 @@ def test_what_a_change_of_the_rules_means_is_told():
 def test_the_same_files_by_the_same_day_are_the_same():
     files = {f"{number}.xml": numbered(number) for number in range(3)}
     today = here(files, as_of=datetime.date.max)
-    today.assert_same(here(files))  # other options, and nothing found otherwise
+    today.assert_matches(here(files))  # other options, and nothing found otherwise

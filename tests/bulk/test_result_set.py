@@ -302,7 +302,7 @@ def test_nothing_has_changed_where_nothing_has(results, tmp_path):
     comparison = here(FILES, lang="en").compare(tmp_path / "a.jsonl")
     assert not comparison
     assert len(comparison.same) == len(CODES)
-    results.assert_same(tmp_path / "a.jsonl")
+    results.assert_matches(tmp_path / "a.jsonl")
 
 
 def test_what_has_changed_is_told():
@@ -318,7 +318,7 @@ def test_what_has_changed_is_told():
     frame = told.to_frame()
     assert list(frame.change) == ["fixed", "new", "new", "same"]
     with pytest.raises(AssertionError) as raised:
-        after.assert_same(before)
+        after.assert_matches(before)
     said = str(raised.value)
     for part in ("b: BR-CO-10 (line 113, BT-106)", "a: not valid → valid", "gone", "new files", "fixed findings: 1"):
         assert part in said
@@ -329,7 +329,7 @@ def test_files_that_are_named_anew_are_matched_by_number():
     after = here({f"2026-11/{n}.xml": numbered(n, with_fault("BR-CO-10", UBL)) for n in range(3)})
     assert len(after.compare(before).missing) == 3
     assert not after.compare(before, by="number")
-    after.assert_same(before, by="number")
+    after.assert_matches(before, by="number")
     with pytest.raises(ValueError, match="'file' or 'number'"):
         after.compare(before, by="date")
 
@@ -337,13 +337,13 @@ def test_files_that_are_named_anew_are_matched_by_number():
 def test_results_that_are_not_whole_are_not_the_same(results):
     part = ResultSet(results._lines, results.made_by, complete=False)
     with pytest.raises(AssertionError, match="unterbrochen"):
-        part.assert_same(results)
+        part.assert_matches(results)
 
 
 def test_long_differences_are_cut():
     before = here({f"{n}.xml": UBL for n in range(30)})
     with pytest.raises(AssertionError, match=r"… \+ 10") as raised:
-        here({}).assert_same(before)
+        here({}).assert_matches(before)
     assert len(str(raised.value).splitlines()) < 30
 
 
@@ -386,8 +386,8 @@ def test_accepted_findings_are_no_difference(tmp_path):
         here({"a": with_fault("BR-CO-10", with_fault("BR-DE-15", UBL))}),
     )
     with pytest.raises(AssertionError, match="BR-CO-10"):
-        after.assert_same(before)
-    after.assert_same(before, accepted=book)
+        after.assert_matches(before)
+    after.assert_matches(before, accepted=book)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_a_server_that_cannot_start_is_no_endless_story(monkeypatch):
 
 def test_without_pikepdf_the_error_says_so(fresh, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(errors.PdfNotRead):
+    with pytest.raises(errors.PdfSupportMissing):
         sandbox.read_hybrid(GOOD)
 
 
@@ -127,8 +127,8 @@ def test_damage_that_nobody_foresaw_is_damage(monkeypatch):
 
 def in_a_worker(act):
     """Do something within the bounds of a worker; the exit status, or minus the signal that ended it."""
-    worker = os.fork()
-    if worker == 0:
+    child = os.fork()
+    if child == 0:
         worker._bound()
         try:
             act()
@@ -137,7 +137,7 @@ def in_a_worker(act):
             os._exit(3)
         finally:
             os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def test_a_worker_has_no_more_memory_than_it_may():

@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from einvoice.cli import main
-from einvoice.errors import DoctypeRefused
-from einvoice.reference import ConfigurationRefused, configurations, engines, judge, remove
+from einvoice.errors import DoctypeForbidden
+from einvoice.reference import BundleRejected, configurations, engines, judge, remove
 from einvoice.reference.process import limits
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
@@ -99,7 +99,7 @@ def test_white_space_of_a_text_is_folded(added, invoice, judged):
 def test_a_document_that_nobody_should_parse_is_refused(added, invoice, judged):
     added(packed(files()))
     entity = invoice.replace(b"<Invoice", b'<!DOCTYPE Invoice [<!ENTITY a "b">]><Invoice', 1)
-    with pytest.raises(DoctypeRefused):
+    with pytest.raises(DoctypeForbidden):
         judge(entity, identify(xml.parse(invoice)))
 
 
@@ -208,7 +208,7 @@ def test_removed_it_is_gone(added, invoice, judged, rules_folder):
 @pytest.mark.parametrize("name", ["test", "../test", "", ".", "/"])
 def test_what_is_not_there_cannot_be_removed(name, rules_folder):
     rules_folder.mkdir()
-    with pytest.raises(ConfigurationRefused) as refused:
+    with pytest.raises(BundleRejected) as refused:
         remove(name)
     assert refused.value.cause == "unknown"
     assert rules_folder.exists()

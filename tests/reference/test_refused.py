@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from einvoice.cli import main
-from einvoice.reference import ConfigurationRefused, configurations
+from einvoice.reference import BundleRejected, configurations
 from einvoice.reference.bundles import archive
 from einvoice.reference.bundles.errors import SENTENCES
 
@@ -289,7 +289,7 @@ def test_every_refusal_travels_and_speaks_both_languages():
         ("file", "folder", "reason", "limit", "path", "element", "what", "level", "scenario", "name"), "–"
     )
     for cause, sentences in SENTENCES.items():
-        error = pickle.loads(pickle.dumps(ConfigurationRefused(cause, **values)))
+        error = pickle.loads(pickle.dumps(BundleRejected(cause, **values)))
         assert (error.cause, str(error)) == (cause, error.message("en"))
         assert sentences.keys() == {"de", "en"}
         assert error.message("de") != error.message("en")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from einvoice.bulk.files.sources import Item, content_of
 from einvoice.bulk.record import Row, row_of_error, row_of_result
-from einvoice.errors import NotJudged, UnreadableDocument
+from einvoice.errors import UnreadableDocument, WorkerCrashed
 from einvoice.result.stack import Mode
 from einvoice.rulebook.releases import PINNED
 from einvoice.validate import validate
@@ -53,7 +53,7 @@ def _judge(item: Item, options: Options) -> Row:
 
 def not_judged(item: Item, reason: str) -> Row:
     """The row of a file that was not judged to the end."""
-    return row_of_error(item.name, "", NotJudged(reason=reason))
+    return row_of_error(item.name, "", WorkerCrashed(reason=reason))
 
 
 def begin() -> None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Final, Literal, TypeAlias
 
-from einvoice.errors import ArchiveNotRead, TooLarge, UnreadableDocument
+from einvoice.errors import ArchiveUnreadable, TooLarge, UnreadableDocument
 from einvoice.syntax.xml import DEFAULT
 
 SUFFIXES: Final = (".xml", ".pdf")
@@ -71,7 +71,7 @@ def zip_items(path: Path) -> Iterator[Unpacked]:
                 budget.file()
                 yield _name(info.filename), _member(archive, info, budget)
     except _BROKEN as error:
-        yield path.name, ArchiveNotRead(reason=_reason(error))
+        yield path.name, ArchiveUnreadable(reason=_reason(error))
 
 
 def tar_items(path: Path) -> Iterator[Unpacked]:
@@ -86,7 +86,7 @@ def tar_items(path: Path) -> Iterator[Unpacked]:
                 budget.file()
                 yield _name(info.name), _tar_member(archive, info)
     except _BROKEN as error:
-        yield path.name, ArchiveNotRead(reason=_reason(error))
+        yield path.name, ArchiveUnreadable(reason=_reason(error))
 
 
 def _unpacking(path: Path) -> IO[bytes]:
@@ -109,7 +109,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: _Budget) ->
         with archive.open(info) as file:
             data: bytes = file.read(DEFAULT.bytes + 1)
     except _BROKEN as error:
-        return ArchiveNotRead(reason=_reason(error))
+        return ArchiveUnreadable(reason=_reason(error))
     budget.spend(len(data))
     return data if len(data) <= DEFAULT.bytes else TooLarge(limit=DEFAULT.bytes)
 

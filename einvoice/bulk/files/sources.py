@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from einvoice.bulk.files.archive import SUFFIXES, is_archive, tar_items, zip_items, zip_size
 from einvoice.bulk.record import Row
-from einvoice.errors import NotOpened, UnreadableDocument
+from einvoice.errors import FileNotReadable, UnreadableDocument
 from einvoice.syntax import xml
 
 Content: TypeAlias = "bytes | Path | UnreadableDocument | Row"
@@ -141,7 +141,7 @@ def _item(given: Any) -> Item:
         case (str() as name, str() | os.PathLike() as path):
             return Item(label(name), Path(path))
         case (str() as name, _):  # an empty cell of a table, perhaps
-            return Item(label(name), NotOpened(reason="neither a path nor bytes"))
+            return Item(label(name), FileNotReadable(reason="neither a path nor bytes"))
     raise TypeError(f"Expected a path or a pair of name and bytes, not {type(given).__name__}.")
 
 
@@ -165,7 +165,7 @@ def content_of(item: Item) -> bytes:
         raise TypeError("The file is judged already.")
     try:
         if content.exists() and not content.is_file():  # a pipe would keep its reader waiting
-            raise NotOpened(reason="no regular file")
+            raise FileNotReadable(reason="no regular file")
         return xml.source_bytes(content)[0]
     except (OSError, ValueError) as error:
-        raise NotOpened(reason=getattr(error, "strerror", None) or "not a path") from error
+        raise FileNotReadable(reason=getattr(error, "strerror", None) or "not a path") from error

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from einvoice.cli.common import add_lang
 from einvoice.cli.outcome import complain
-from einvoice.errors import PdfRefused, ToolsMissing, UnreadableDocument
+from einvoice.errors import MissingDependency, PdfNotEmbeddable, UnreadableDocument
 from einvoice.facturx.business_terms import PROFILES
 from einvoice.pdf.writer.embed import Embedded, embed
 from einvoice.result import Language
@@ -63,10 +63,10 @@ def run(options: argparse.Namespace) -> int:
         made = embed(page, invoice, profile=options.profile, lang=options.lang)
         file = options.output
         file.write_bytes(made.pdf)
-    except PdfRefused as error:
+    except PdfNotEmbeddable as error:
         print(f"{options.pdf}: {words[error.cause]}", file=sys.stderr)
         return REFUSED
-    except ToolsMissing as error:
+    except MissingDependency as error:
         print(error, file=sys.stderr)
         return REFUSED
     except ValueError:

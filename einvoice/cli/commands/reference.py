@@ -58,12 +58,12 @@ def add_to(work: Any) -> None:
 
 def run_add(options: argparse.Namespace) -> int:
     """Add a configuration and print what it is; return the exit status."""
-    from einvoice.reference import ConfigurationRefused, add
+    from einvoice.reference import BundleRejected, add
 
     words = _WORDS[options.lang]
     try:
         added = add(options.file, name=options.name, match=options.match, replace=options.replace)
-    except ConfigurationRefused as error:
+    except BundleRejected as error:
         print(error.message(options.lang), file=sys.stderr)
         return IMPOSSIBLE
     print(words["added"].format(name=added.name, title=added.title))
@@ -90,11 +90,11 @@ def run_list(options: argparse.Namespace) -> int:
 
 def run_remove(options: argparse.Namespace) -> int:
     """Remove a configuration; return the exit status."""
-    from einvoice.reference import ConfigurationRefused, remove
+    from einvoice.reference import BundleRejected, remove
 
     try:
         remove(options.name)
-    except ConfigurationRefused as error:
+    except BundleRejected as error:
         print(error.message(options.lang), file=sys.stderr)
         return IMPOSSIBLE
     print(_WORDS[options.lang]["removed"].format(name=options.name))

@@ -24,7 +24,7 @@ def header(opened: Opened) -> Faults:
 def repaired(opened: Opened) -> Faults:
     """The reader had nothing to mend."""
     if opened.repairs:
-        yield {"reason": errors.quote(message(opened.repairs[0]), most=100), "count": len(opened.repairs)}
+        yield {"reason": errors.quote(message(opened.repairs[0]), limit=100), "count": len(opened.repairs)}
 
 
 @check("PDF-ENCRYPTED")

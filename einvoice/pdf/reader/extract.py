@@ -32,7 +32,7 @@ def read(data: bytes) -> Hybrid:
         errors.PdfDamaged: the PDF cannot be opened.
         errors.PdfEncrypted: it opens with a password only.
         errors.PdfWithoutXml: no attachment may be an invoice.
-        errors.EmbeddedNotUnpacked: one is, but its bytes cannot be had.
+        errors.EmbeddedXmlUnreadable: one is, but its bytes cannot be had.
         ImportError: pikepdf is not installed.
     """
     import pikepdf
@@ -42,7 +42,7 @@ def read(data: bytes) -> Hybrid:
     except pikepdf.PasswordError:
         raise errors.PdfEncrypted from None
     except (pikepdf.PdfError, RuntimeError, ValueError) as error:
-        raise errors.PdfDamaged(reason=errors.quote(streams.message(error), most=100)) from None
+        raise errors.PdfDamaged(reason=errors.quote(streams.message(error), limit=100)) from None
     with pdf:
         found = embedded_files(pdf)
         candidates = _candidates(found)
@@ -51,7 +51,7 @@ def read(data: bytes) -> Hybrid:
             raise errors.PdfWithoutXml(found=names + ", …" * (len(found) > _NAMED) if names else "–")
         chosen = candidates[0]
         if chosen.content is None:
-            raise errors.EmbeddedNotUnpacked(name=errors.quote(chosen.name), reason=chosen.problem)
+            raise errors.EmbeddedXmlUnreadable(name=errors.quote(chosen.name), reason=chosen.problem)
         faults, checks = container.check(Opened(data, pdf, chosen, found))
         return Hybrid(
             chosen.content,

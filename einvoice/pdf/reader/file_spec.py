@@ -69,7 +69,7 @@ class Embedded:
             self._look_into(self.content)
         except (etree.XMLSyntaxError, UnicodeDecodeError, ValueError) as error:
             self.is_broken = True
-            self.problem = f"not well-formed: {errors.quote(str(error), most=100)}"
+            self.problem = f"not well-formed: {errors.quote(str(error), limit=100)}"
 
     def plain(self) -> Attachment:
         """The file as plain data."""
@@ -122,4 +122,4 @@ def _kind(name: etree.QName) -> Kind:
 
 def _declared(element: etree._Element | None) -> str:
     found = "" if element is None else (element.text or "").strip()
-    return errors.quote(found, most=_LONGEST)
+    return errors.quote(found, limit=_LONGEST)

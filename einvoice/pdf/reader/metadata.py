@@ -67,7 +67,7 @@ def read_metadata(pdf: pikepdf.Pdf) -> Metadata:
         packet = _trimmed(unpacked(stream, _LIMIT))
         root = etree.fromstring(packet, _parser())
     except (NotUnpacked, etree.XMLSyntaxError, ValueError) as error:
-        return Metadata("PDF-XMP-BROKEN", errors.quote(str(error), most=100))
+        return Metadata("PDF-XMP-BROKEN", errors.quote(str(error), limit=100))
     if root.getroottree().docinfo.internalDTD is not None:
         return Metadata("PDF-XMP-BROKEN", "DOCTYPE")
     rdfs = list(root.iter(f"{_RDF}RDF"))
@@ -136,8 +136,8 @@ def _statements(rdf: etree._Element) -> Iterator[_Statement]:
 
 def _statement(tag: str, value: str, prefix: str, is_attribute: bool) -> _Statement:
     name = etree.QName(tag)
-    shown = errors.quote(value.strip(), most=_LONGEST)
-    return _Statement(errors.quote(name.namespace or "", most=_LONGEST), name.localname, shown, prefix, is_attribute)
+    shown = errors.quote(value.strip(), limit=_LONGEST)
+    return _Statement(errors.quote(name.namespace or "", limit=_LONGEST), name.localname, shown, prefix, is_attribute)
 
 
 def _schemas(rdf: etree._Element) -> Iterator[tuple[str, frozenset[str]]]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from einvoice.errors import PdfRefused, ToolsMissing
+from einvoice.errors import MissingDependency, PdfNotEmbeddable
 from einvoice.facturx import business_terms
 from einvoice.facturx.business_terms import Profile
 from einvoice.model.invoice import Invoice
@@ -79,13 +79,13 @@ def embed(
         when: date of the attachment and of the change, with a time zone; by default noon UTC on the issue date (BT-2).
 
     Raises:
-        PdfRefused: the PDF is encrypted or damaged.
+        PdfNotEmbeddable: the PDF is encrypted or damaged.
         UnreadableDocument: the XML is no invoice.
         ValueError: the XML is UBL, the relationship is none the profile allows, ``when`` has no time zone, or another
             language.
         OSError: a file cannot be opened.
         LookupError: there is no such profile.
-        ToolsMissing: pikepdf is not installed.
+        MissingDependency: pikepdf is not installed.
     """
     check_language(lang)
     page = _bytes(pdf)
@@ -105,20 +105,20 @@ def embed(
 
 
 def opened(data: bytes) -> Any:
-    """The PDF, opened by pikepdf (use it with ``with``). Raises ``PdfRefused``, ``ToolsMissing``."""
+    """The PDF, opened by pikepdf (use it with ``with``). Raises ``PdfNotEmbeddable``, ``MissingDependency``."""
     try:
         import pikepdf
     except ImportError as error:
-        raise ToolsMissing("pikepdf", extra="pdf") from error
+        raise MissingDependency("pikepdf", extra="pdf") from error
     try:
         document = pikepdf.open(io.BytesIO(data))
     except pikepdf.PasswordError as error:
-        raise PdfRefused("encrypted") from error
+        raise PdfNotEmbeddable("encrypted") from error
     except pikepdf.PdfError as error:
-        raise PdfRefused("damaged") from error
+        raise PdfNotEmbeddable("damaged") from error
     if document.is_encrypted:
         document.close()
-        raise PdfRefused("encrypted")
+        raise PdfNotEmbeddable("encrypted")
     return document
 
 

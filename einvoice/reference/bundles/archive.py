@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from einvoice.errors import quote
-from einvoice.reference.bundles.errors import ConfigurationRefused
+from einvoice.reference.bundles.errors import BundleRejected
 
 MOST_MEMBERS: Final = 2000
 MOST_BYTES: Final = 200 << 20
@@ -38,7 +38,7 @@ def unpack(data: bytes, folder: Path, file: str) -> None:
         file: name of the ZIP, for the message.
 
     Raises:
-        ConfigurationRefused: it is damaged, encrypted or too large, or has members that lie outside of it.
+        BundleRejected: it is damaged, encrypted or too large, or has members that lie outside of it.
         OSError: a file cannot be written.
     """
     try:
@@ -47,7 +47,7 @@ def unpack(data: bytes, folder: Path, file: str) -> None:
             for member in members:
                 _check(member)
             if len(members) > MOST_MEMBERS:
-                raise ConfigurationRefused("large", file=file, limit=str(MOST_MEMBERS))
+                raise BundleRejected("large", file=file, limit=str(MOST_MEMBERS))
             top = _top(members)
             left = MOST_BYTES
             for member in members:
@@ -55,19 +55,19 @@ def unpack(data: bytes, folder: Path, file: str) -> None:
                 if path.is_relative_to(top):
                     left -= _unpack(archive, member, folder / path.relative_to(top), left, file)
     except _BROKEN as error:
-        raise ConfigurationRefused("archive", reason=quote(str(error), most=200)) from None
+        raise BundleRejected("archive", reason=quote(str(error), limit=200)) from None
 
 
 def _check(member: zipfile.ZipInfo) -> None:
     """Refuse a member that is no file inside of the archive."""
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
-        raise ConfigurationRefused("link", path=quote(member.filename))
+        raise BundleRejected("link", path=quote(member.filename))
     # zipfile cuts a name at NUL, and what stands behind it would be seen by nobody.
     name = member.orig_filename
     parts = name.split("/")
     if name.startswith("/") or _DRIVE.match(name) or "\\" in name or "\0" in name or {"..", ".", ""} & {*parts}:
-        raise ConfigurationRefused("outside", path=quote(name))
+        raise BundleRejected("outside", path=quote(name))
 
 
 def _top(members: list[zipfile.ZipInfo]) -> PurePosixPath:
@@ -78,7 +78,7 @@ def _top(members: list[zipfile.ZipInfo]) -> PurePosixPath:
     tops = {PurePosixPath(name).parts[0] for name in names}
     if len(tops) == 1 and f"{(top := tops.pop())}/{_SCENARIOS}" in names:
         return PurePosixPath(top)
-    raise ConfigurationRefused("no_scenarios")
+    raise BundleRejected("no_scenarios")
 
 
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, left: int, file: str) -> int:
@@ -88,7 +88,7 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, left:
         content = packed.read(most + 1)
     if len(content) > most:
         limit = f"{MOST_BYTES >> 20} MB" if most == left else f"{MOST_RATIO}:1"
-        raise ConfigurationRefused("large", file=file, limit=limit)
+        raise BundleRejected("large", file=file, limit=limit)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return len(content)

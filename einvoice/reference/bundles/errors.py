@@ -114,10 +114,10 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
         "en": "The XSLT processor is missing or too old: pip install 'einvoice-toolkit[reference]'.",
     },
 }
-"""By cause and language, with placeholders for the values of a `ConfigurationRefused`."""
+"""By cause and language, with placeholders for the values of a `BundleRejected`."""
 
 
-class ConfigurationRefused(EinvoiceError):  # noqa: N818 (says what happened)
+class BundleRejected(EinvoiceError):  # noqa: N818 (says what happened)
     """A configuration or a stylesheet is not taken, or there is none of that name.
 
     Attributes:

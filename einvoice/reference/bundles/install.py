@@ -10,7 +10,7 @@ from einvoice.errors import UnreadableDocument
 from einvoice.model.location import NAMESPACES
 from einvoice.reference.bundles import archive, scenarios, store
 from einvoice.reference.bundles.configuration import Configuration, Kind, Resource, Scenario
-from einvoice.reference.bundles.errors import ConfigurationRefused
+from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.engine import saxon_version
 from einvoice.reference.process import sandbox
 from einvoice.reference.process.sandbox import Failed
@@ -37,7 +37,7 @@ def add(path: str | Path, *, name: str | None = None, match: str | None = None, 
         replace: in place of what is there under this name.
 
     Raises:
-        ConfigurationRefused: it is not taken; the message says why.
+        BundleRejected: it is not taken; the message says why.
     """
     path = Path(path)
     name = path.stem if name is None else name
@@ -46,14 +46,14 @@ def add(path: str | Path, *, name: str | None = None, match: str | None = None, 
         data, _ = xml.source_bytes(path, _LIMITS)
     except (OSError, UnreadableDocument) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
-        raise ConfigurationRefused("not_read", file=path.name, reason=str(reason)) from None
+        raise BundleRejected("not_read", file=path.name, reason=str(reason)) from None
     kind = xml.sniff(data)
     if kind not in ("ZIP", "xml"):
-        raise ConfigurationRefused("unfit", file=path.name)
+        raise BundleRejected("unfit", file=path.name)
     if kind == "ZIP" and match is not None:
-        raise ConfigurationRefused("match_given")
+        raise BundleRejected("match_given")
     if saxon_version() is None:
-        raise ConfigurationRefused("engine")
+        raise BundleRejected("engine")
     with store.workshop() as folder:
         if kind == "ZIP":
             archive.unpack(data, folder, path.name)
@@ -78,7 +78,7 @@ def _single(file: Path, match: str | None) -> scenarios.Read:
     if match is None:
         usual = [prefix for prefix in _ANY if NAMESPACES[prefix] in root.nsmap.values()]
         if len(usual) != 1:
-            raise ConfigurationRefused("match_needed", file=file.name)
+            raise BundleRejected("match_needed", file=file.name)
         match = _ANY[usual[0]]
         namespaces |= NAMESPACES
     resource = Resource("cius", title, file.name, told.version, told.sha256, told.rules, reads)
@@ -92,7 +92,7 @@ def _prove(configuration: Configuration) -> None:
         try:
             sandbox.ask("check_match", expression=scenario.match, namespaces=dict(scenario.namespaces))
         except Failed as error:
-            raise ConfigurationRefused("match", scenario=scenario.name, reason=_reason(error)) from None
+            raise BundleRejected("match", scenario=scenario.name, reason=_reason(error)) from None
     resources = {
         (resource.path, resource.layer == "schema"): resource
         for scenario in configuration.scenarios
@@ -106,7 +106,7 @@ def _prove(configuration: Configuration) -> None:
             else:
                 sandbox.ask("check_stylesheet", path=place, reads=resource.reads)
         except Failed as error:
-            raise ConfigurationRefused("not_compiled", file=path, reason=_reason(error)) from None
+            raise BundleRejected("not_compiled", file=path, reason=_reason(error)) from None
 
 
 def _reason(error: Failed) -> str:

@@ -12,7 +12,7 @@ from lxml import etree
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.reference.bundles.artefact import Facts, facts
 from einvoice.reference.bundles.configuration import Resource, Scenario
-from einvoice.reference.bundles.errors import ConfigurationRefused
+from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.bundles.stylesheet_policy import check_schema, check_stylesheet, inside
 from einvoice.result import Severity
 from einvoice.syntax import xml
@@ -35,18 +35,18 @@ def read(folder: Path) -> Read:
     """Read the scenarios.xml of a folder.
 
     Raises:
-        ConfigurationRefused: it is wrong, or names files that are not there.
+        BundleRejected: it is wrong, or names files that are not there.
     """
     try:
         data, _ = xml.source_bytes(folder / FILE)
         root = xml.parse(data).getroot()
     except (UnreadableDocument, OSError) as error:
-        raise ConfigurationRefused("scenarios", reason=str(error)) from None
+        raise BundleRejected("scenarios", reason=str(error)) from None
     if root.tag != f"{_NAMESPACE}scenarios":
-        raise ConfigurationRefused("foreign", element=quote(str(root.tag), most=120))
+        raise BundleRejected("foreign", element=quote(str(root.tag), limit=120))
     found = tuple(_scenario(element, folder) for element in root.iterchildren(f"{_NAMESPACE}scenario"))
     if not found:
-        raise ConfigurationRefused("lacks", element="scenarios", what="scenario")
+        raise BundleRejected("lacks", element="scenarios", what="scenario")
     return Read(_text(root, "name", default=""), found)
 
 
@@ -61,7 +61,7 @@ def _scenario(element: etree._Element, folder: Path) -> Scenario:
             inside((location.text or "").strip(), folder / FILE, folder)
     resources = tuple(_resources(element, folder, _EXTENSION in match))
     if not resources:
-        raise ConfigurationRefused("lacks", element="scenario", what="validateWithSchematron")
+        raise BundleRejected("lacks", element="scenario", what="validateWithSchematron")
     return Scenario(name, match, namespaces, resources, _levels(element))
 
 
@@ -90,12 +90,12 @@ def stylesheet(path: Path, folder: Path) -> tuple[Facts, bool]:
     """What a stylesheet says about itself, and whether it needs files beside its own.
 
     Raises:
-        ConfigurationRefused: it is no XML, has no rules, or reaches out of the folder.
+        BundleRejected: it is no XML, has no rules, or reaches out of the folder.
     """
     reads = check_stylesheet(path, folder)
     told = facts(path)
     if not told.rules and not reads:  # else they are in what it includes
-        raise ConfigurationRefused("no_rules", file=path.name)
+        raise BundleRejected("no_rules", file=path.name)
     return told, reads
 
 
@@ -104,7 +104,7 @@ def _levels(scenario: etree._Element) -> dict[str, Severity]:
     for element in scenario.iter(f"{_NAMESPACE}customLevel"):
         level = element.get("level", "")
         if level not in _LEVELS:
-            raise ConfigurationRefused("level", level=quote(level))
+            raise BundleRejected("level", level=quote(level))
         levels |= dict.fromkeys((element.text or "").split(), _LEVELS[level])
     return levels
 
@@ -113,5 +113,5 @@ def _text(element: etree._Element, name: str, default: str | None = None) -> str
     """The text of a child, without white space around it."""
     text = (element.findtext(f"{_NAMESPACE}{name}") or "").strip()
     if not text and default is None:
-        raise ConfigurationRefused("lacks", element=etree.QName(element).localname, what=name)
+        raise BundleRejected("lacks", element=etree.QName(element).localname, what=name)
     return text or default or ""

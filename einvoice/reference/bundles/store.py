@@ -21,7 +21,7 @@ from typing import Final
 
 from einvoice.errors import quote
 from einvoice.reference.bundles.configuration import BUNDLED, Configuration
-from einvoice.reference.bundles.errors import ConfigurationRefused
+from einvoice.reference.bundles.errors import BundleRejected
 
 _MANIFEST: Final = "manifest.json"
 _FILES: Final = "files"
@@ -52,10 +52,10 @@ def remove(name: str) -> None:
     """Remove what was added under a name.
 
     Raises:
-        ConfigurationRefused: there is nothing of that name, or its folder cannot be written.
+        BundleRejected: there is nothing of that name, or its folder cannot be written.
     """
     if not _NAME.fullmatch(name) or not (folder() / name / _MANIFEST).is_file():
-        raise ConfigurationRefused("unknown", name=quote(name, most=64))
+        raise BundleRejected("unknown", name=quote(name, limit=64))
     with _written():
         _discard(folder() / name)
 
@@ -64,14 +64,14 @@ def check_name(name: str, replace: bool) -> None:
     """See to it that something can be added under a name.
 
     Raises:
-        ConfigurationRefused: it is no name, or taken, or that of what is bundled.
+        BundleRejected: it is no name, or taken, or that of what is bundled.
     """
     if not _NAME.fullmatch(name):
-        raise ConfigurationRefused("name", name=quote(name, most=64))
+        raise BundleRejected("name", name=quote(name, limit=64))
     if name == BUNDLED:
-        raise ConfigurationRefused("reserved", name=name)
+        raise BundleRejected("reserved", name=name)
     if not replace and (folder() / name).exists():
-        raise ConfigurationRefused("taken", name=name)
+        raise BundleRejected("taken", name=name)
 
 
 @contextlib.contextmanager
@@ -79,7 +79,7 @@ def workshop() -> Iterator[Path]:
     """An empty folder for the files of what is about to be added; `keep` takes it over, else it goes.
 
     Raises:
-        ConfigurationRefused: the folder for all that was added cannot be written.
+        BundleRejected: the folder for all that was added cannot be written.
     """
     with _written():
         folder().mkdir(parents=True, exist_ok=True)
@@ -129,4 +129,4 @@ def _written() -> Iterator[None]:
     except ChildProcessError:  # that is no matter of the folder
         raise
     except OSError as error:
-        raise ConfigurationRefused("not_kept", folder=str(folder()), reason=str(error.strerror)) from None
+        raise BundleRejected("not_kept", folder=str(folder()), reason=str(error.strerror)) from None

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from lxml import etree
 
 from einvoice.errors import UnreadableDocument, quote
-from einvoice.reference.bundles.errors import ConfigurationRefused
+from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.bundles.expressions import Read, bound, reads
 from einvoice.syntax import xml
 
@@ -33,14 +33,14 @@ def inside(uri: str, file: Path, folder: Path) -> Path:
     """Return the file of `folder` that a URI in `file` means.
 
     Raises:
-        ConfigurationRefused: it lies elsewhere, or is not there.
+        BundleRejected: it lies elsewhere, or is not there.
     """
     parts = urlsplit(uri)
     path = (file.parent / unquote(parts.path)).resolve() if parts.path else file.resolve()
     if parts.scheme or parts.netloc or parts.path.startswith("/") or not path.is_relative_to(folder.resolve()):
-        raise ConfigurationRefused("remote", file=file.name, path=quote(uri, most=200))
+        raise BundleRejected("remote", file=file.name, path=quote(uri, limit=200))
     if not path.is_file():
-        raise ConfigurationRefused("missing", file=file.name, path=quote(uri, most=200))
+        raise BundleRejected("missing", file=file.name, path=quote(uri, limit=200))
     return path
 
 
@@ -48,13 +48,13 @@ def check_stylesheet(path: Path, folder: Path) -> bool:
     """Return whether a stylesheet needs files beside its own: such as it includes, or reads while it runs.
 
     Raises:
-        ConfigurationRefused: one of them lies elsewhere or is not there, or it cannot be known which they are.
+        BundleRejected: one of them lies elsewhere or is not there, or it cannot be known which they are.
     """
     found = _Stylesheet(folder)
     found.look(path.resolve())
     unknowable = found.unknowable()
     if found.needed and unknowable:
-        raise ConfigurationRefused("unknowable", file=path.name, what=unknowable)
+        raise BundleRejected("unknowable", file=path.name, what=unknowable)
     return bool(found.needed)
 
 
@@ -62,7 +62,7 @@ def check_schema(path: Path, folder: Path) -> None:
     """See to it that an XML schema imports files of its folder only.
 
     Raises:
-        ConfigurationRefused: one of them lies elsewhere, or is not there.
+        BundleRejected: one of them lies elsewhere, or is not there.
     """
     files = [path.resolve()]
     for file in files:
@@ -121,7 +121,7 @@ class _Stylesheet:
         for attribute, value in element.attrib.items():
             name = str(attribute)
             if name == _BASE or (str(element.tag).startswith(_XSL) and name.startswith("_")):
-                raise ConfigurationRefused("unknowable", file=file.name, what=etree.QName(name).localname)
+                raise BundleRejected("unknowable", file=file.name, what=etree.QName(name).localname)
             self._expression(str(value), element, file)
 
     def _expression(self, value: str, element: etree._Element, file: Path) -> None:
@@ -143,7 +143,7 @@ def _root(file: Path) -> etree._Element:
     try:
         return xml.parse(xml.source_bytes(file)[0]).getroot()
     except UnreadableDocument as error:
-        raise ConfigurationRefused("damaged", file=file.name, reason=str(error)) from None
+        raise BundleRejected("damaged", file=file.name, reason=str(error)) from None
 
 
 def _schema_root(file: Path) -> etree._Element:
@@ -152,4 +152,4 @@ def _schema_root(file: Path) -> etree._Element:
     try:
         return etree.fromstring(xml.source_bytes(file)[0], parser)
     except (UnreadableDocument, etree.XMLSyntaxError) as error:
-        raise ConfigurationRefused("damaged", file=file.name, reason=str(error)) from None
+        raise BundleRejected("damaged", file=file.name, reason=str(error)) from None

@@ -35,8 +35,8 @@ def _report(error: Any) -> dict[str, str]:
     return {
         "code": error.type_name,
         "flag": "fatal",
-        "location": errors.quote(error.path or "", most=limits.TEXT),
-        "text": errors.quote(error.message or "", most=limits.TEXT),
+        "location": errors.quote(error.path or "", limit=limits.TEXT),
+        "text": errors.quote(error.message or "", limit=limits.TEXT),
     }
 
 

@@ -35,7 +35,7 @@ def reports(text: str) -> list[dict[str, str]]:
     except etree.XMLSyntaxError as error:
         raise Failed("stopped", f"The result is no XML: {error}") from None
     if root.tag != f"{_SVRL}schematron-output":
-        raise Failed("stopped", f"The result is no SVRL, but {errors.quote(str(root.tag), most=100)}.")
+        raise Failed("stopped", f"The result is no SVRL, but {errors.quote(str(root.tag), limit=100)}.")
     seen: Counter[str] = Counter()
     told = []
     for element in root.iter(f"{_SVRL}failed-assert", f"{_SVRL}successful-report"):
@@ -52,6 +52,6 @@ def _report(element: Any) -> dict[str, str]:
     code = element.get("id") or (named[1] if named else "")
     flag = _FLAGS.get((element.get("flag") or element.get("role") or "").strip().lower(), "fatal")
     words = {"location": element.get("location", ""), "text": said, "test": " ".join(element.get("test", "").split())}
-    return {"code": errors.quote(code, most=100), "flag": flag} | {
-        name: errors.quote(word, most=limits.TEXT) for name, word in words.items()
+    return {"code": errors.quote(code, limit=100), "flag": flag} | {
+        name: errors.quote(word, limit=limits.TEXT) for name, word in words.items()
     }

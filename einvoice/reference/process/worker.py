@@ -63,6 +63,6 @@ def _answer(told: dict[str, Any], text: str) -> dict[str, Any]:
         return _TASKS[told.pop("work")](text, **told)
     except Failed as error:
         detail = " ".join(_FILE.sub("", error.detail).split())
-        return {"reason": error.reason, "detail": errors.quote(detail, most=_DETAIL)}
+        return {"reason": error.reason, "detail": errors.quote(detail, limit=_DETAIL)}
     except (MemoryError, RecursionError) as error:
         return {"reason": "died", "detail": type(error).__name__}

@@ -215,7 +215,7 @@ class _Telling:
     def _text(self, raw: str) -> str:
         if not raw.strip():
             return self._words["blank" if raw else "empty"]
-        shown = quote(raw, most=_LONGEST)
+        shown = quote(raw, limit=_LONGEST)
         return self._words["quoted"].format(text=shown) if raw != raw.strip() or " " in raw else shown
 
 

@@ -78,7 +78,7 @@ def _name(tag: str, element: etree._Element | None = None) -> str:
     prefix = _PREFIXES.get(namespace)
     if prefix is None and element is not None:
         prefix = next((key for key, uri in element.nsmap.items() if uri == namespace), None)
-    return quote(f"{prefix}:{local}" if prefix else local, most=_QUOTED)
+    return quote(f"{prefix}:{local}" if prefix else local, limit=_QUOTED)
 
 
 def _names(tags: Collection[str]) -> str:
@@ -91,7 +91,7 @@ def _parent_name(element: etree._Element) -> str:
 
 
 def _namespace(tag: str) -> str:
-    return quote(etree.QName(tag).namespace or "–", most=_QUOTED, keep_end=True)
+    return quote(etree.QName(tag).namespace or "–", limit=_QUOTED, keep_end=True)
 
 
 # Elements that are missing, misplaced or unknown
@@ -181,7 +181,7 @@ def _children_in_text(breach: Breach, _models: ContentModels) -> _Explanation:
 def _text_between(breach: Breach, _models: ContentModels) -> _Explanation:
     texts = [breach.element.text, *(child.tail for child in breach.element)]
     found = next((text.strip() for text in texts if text and text.strip()), "")
-    return _Explanation("SCHEMA-NO-TEXT", breach.element, {"found": quote(found, most=_QUOTED)})
+    return _Explanation("SCHEMA-NO-TEXT", breach.element, {"found": quote(found, limit=_QUOTED)})
 
 
 # Values of elements and attributes
@@ -207,7 +207,7 @@ def _value(breach: Breach) -> tuple[str, dict[str, object]]:
     value = element.get(attribute[1]) if attribute else element.text
     if attribute:
         place += f"/@{_name(attribute[1], element)}"
-    return value or "", {"place": place, "found": quote(value or "", most=_QUOTED)}
+    return value or "", {"place": place, "found": quote(value or "", limit=_QUOTED)}
 
 
 def _datatype(breach: Breach, models: ContentModels) -> _Explanation:
@@ -251,7 +251,7 @@ def _attribute(code: str) -> _Explain:
 
 def _other(breach: Breach, _models: ContentModels) -> _Explanation:
     message = re.sub(r"\{[^{}]*\}[\w.-]*", lambda name: _name(name[0], breach.element), breach.message)
-    return _Explanation("SCHEMA-OTHER", breach.element, {"message": quote(message, most=_MESSAGE)})
+    return _Explanation("SCHEMA-OTHER", breach.element, {"message": quote(message, limit=_MESSAGE)})
 
 
 _LENGTH: Final = r"a length of '(?P<length>\d+)'.* length of '(?P<limit>\d+)'"

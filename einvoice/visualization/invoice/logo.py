@@ -6,7 +6,7 @@ import base64
 import io
 from typing import Final
 
-from einvoice.errors import ToolsMissing
+from einvoice.errors import MissingDependency
 
 _WIDEST: Final = 1200
 _MOST_PIXELS: Final = 50_000_000
@@ -20,7 +20,7 @@ def data_address(picture: bytes) -> str:
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError as error:
-        raise ToolsMissing("weasyprint", extra="pdf") from error
+        raise MissingDependency("weasyprint", extra="pdf") from error
     try:
         with Image.open(io.BytesIO(picture)) as image:
             if image.width * image.height > _MOST_PIXELS:

@@ -33,7 +33,7 @@ def invoice_pdf(
         when: when the PDF was made, with a time zone; by default noon UTC on the issue date (BT-2).
 
     Raises:
-        ToolsMissing: weasyprint, or what it needs of the system, is not installed.
+        MissingDependency: weasyprint, or what it needs of the system, is not installed.
         ValueError: the logo is no picture.
     """
     sheet = Sheet(invoice, lang)

@@ -155,7 +155,7 @@ def _places(same: _Same, lang: Language) -> Markup:
 
 
 def _place(finding: Finding, lang: Language, *, with_line: bool) -> Markup:
-    path = quote(finding.xpath, most=_LONGEST_PATH, keep_end=True)
+    path = quote(finding.xpath, limit=_LONGEST_PATH, keep_end=True)
     line = f"{capital(RESULT_WORDS[lang]['line'])} {finding.line}: " if with_line and finding.line else ""
     return tag("p", line, path, class_="path")
 
