@@ -161,9 +161,9 @@ def test_a_script_needs_no_guard_and_leaves_nobody_behind(tmp_path):
     path.write_bytes(GOOD)
     done = run(f"""
         import einvoice
-        from einvoice.pdf import guard
+        from einvoice.pdf import sandbox
         print(einvoice.extract({str(path)!r}).name)
-        print(guard._server.pid)
+        print(sandbox._server.pid)
     """)
     assert done.stderr == ""
     name, pid = done.stdout.split()
@@ -178,17 +178,17 @@ def test_a_forked_process_has_a_server_of_its_own(tmp_path):
     path.write_bytes(GOOD)
     done = run(f"""
         import os, einvoice
-        from einvoice.pdf import guard
+        from einvoice.pdf import sandbox
         with open({str(path)!r}, "rb") as file: data = file.read()
         einvoice.extract(data)
-        ours = guard._server.pid
+        ours = sandbox._server.pid
         child = os.fork()
         if child == 0:
             assert einvoice.extract(data).name == "factur-x.xml"
-            assert guard._server.pid != ours
+            assert sandbox._server.pid != ours
             raise SystemExit(7)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
         einvoice.extract(data)
-        assert guard._server.pid == ours
+        assert sandbox._server.pid == ours
     """)
     assert (done.stderr, done.returncode) == ("", 0)
