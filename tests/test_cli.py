@@ -64,7 +64,7 @@ def test_what_a_file_is_ends_its_sentence(tmp_path, capsys):
     path = tmp_path / "page.xml"
     path.write_bytes(b"<!doctype html><html></html>")
     assert main(["validate", str(path), "--lang", "en"]) == 2
-    assert "Found: HTML. Hand over" in capsys.readouterr().err
+    assert "Found: HTML. Submit" in capsys.readouterr().err
 
 
 def test_valid_is_0_findings_are_1_unreadable_is_2(good, bad, broken, tmp_path, capsys):

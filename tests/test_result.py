@@ -394,7 +394,7 @@ def test_an_unreadable_document_travels_with_its_texts():
     again = pickle.loads(pickle.dumps(raised.value))
     assert einvoice.explain_error(again, "de") == einvoice.explain_error(raised.value, "de")
     title, detail = einvoice.explain_error(again, "en")
-    assert title == "An element is closed by the wrong name"
+    assert title == "An element is closed with the wrong name"
     assert "<b>" in detail
 
 

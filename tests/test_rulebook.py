@@ -155,7 +155,7 @@ def test_texts_quote_what_was_found() -> None:
 def test_texts_quote_how_many_there_are() -> None:
     (found,) = fired("BR-E-01", invoice(lines=[{"taxes": [{"category": "E", "scheme": "VAT"}]}]))
     assert found.values["found"] == 0
-    assert "Here there are 0." in entry("BR-E-01").explanation("en", found.values)
+    assert "Number of entries found: 0." in entry("BR-E-01").explanation("en", found.values)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_numbers_and_dates_are_shown_in_the_language(value: object, actual: obje
 def test_what_is_missing_is_said_in_words() -> None:
     (found,) = fired("BR-CO-10", invoice(totals=[{}], lines=[]))
     assert "Angegeben: nichts, errechnet: 0." in entry("BR-CO-10").explanation("de", found.values)
-    assert "Given: BT-106, calculated: …." in entry("BR-CO-10").explanation("en")
+    assert "Found: BT-106, calculated: …." in entry("BR-CO-10").explanation("en")
 
 
 @pytest.mark.parametrize(
@@ -291,9 +291,9 @@ def test_an_overlay_replaces_single_keys(folder: Path) -> None:
 
 
 def test_what_nobody_can_break_is_in_the_catalog_only(folder: Path) -> None:
-    write_rule(folder, 'code = "X"\nnever = "true() in the artefact"', TEXTS.replace("{actual}", ""), "")
+    write_rule(folder, 'code = "X"\nnever = "true() in the official Schematron"', TEXTS.replace("{actual}", ""), "")
     assert check_all(folder) == []
-    assert read_catalog(folder)["X"].never == {"UBL": "true() in the artefact", "CII": "true() in the artefact"}
+    assert read_catalog(folder)["X"].never == {"UBL": "true() in the official Schematron", "CII": "true() in the official Schematron"}
 
 
 def test_a_family_shares_a_sentence(folder: Path) -> None:
