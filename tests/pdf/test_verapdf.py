@@ -82,7 +82,7 @@ print({REPORT.format("")!r})
         ("import os; os.abort()", "exit status -6"),
         ("", "The file is empty."),
         ("print('<report/>')", "a report without a verdict"),
-        ("print('<report>')", "The XML ends too early"),
+        ("print('<report>')", "The XML is incomplete"),
         ("import time; time.sleep(9)", "no answer within 1 seconds"),
     ],
 )
