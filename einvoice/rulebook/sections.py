@@ -31,7 +31,7 @@ SECTIONS: Final = ("document", *dict.fromkeys(_OF_GROUP.values()))
 def section(said: str | None, terms: Sequence[str], file: str) -> str:
     """The section that a rule names, or else that of its first term. Raises ``RuleError`` for an unknown one."""
     if said is not None and said not in SECTIONS:
-        raise RuleError("is one of " + ", ".join(SECTIONS), file=file, key="section")
+        raise RuleError("must be one of " + ", ".join(SECTIONS), file=file, key="section")
     return said or (_of_term(terms[0], file) if terms else "document")
 
 
@@ -49,7 +49,7 @@ def _of_term(number: str, file: str) -> str:
     known = business_terms()
     while number not in _OF_GROUP:
         if number not in known:
-            raise RuleError(f"there is no business term '{number}'", file=file, key="terms")
+            raise RuleError(f"unknown business term '{number}'", file=file, key="terms")
         number = known[number].parent
         if not number:
             return "document"

@@ -70,7 +70,7 @@ def _entry(row: Mapping[str, str], data: Mapping[str, Any], words: Names[Word] |
             said = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
             told[language] = {name: filled(text, said) for name, text in data[row["kind"]][language].items()}
     if section not in SECTIONS:
-        raise RuleError("is one of " + ", ".join(SECTIONS), file=f"{FOLDER}/words.csv", key=section)
+        raise RuleError("must be one of " + ", ".join(SECTIONS), file=f"{FOLDER}/words.csv", key=section)
     return CatalogEntry(
         row["code"],
         row["severity"],

@@ -74,17 +74,17 @@ def check_notes(data: Mapping[str, Any], file: str) -> None:
             _one_of(entry.get(inside), _KINDS[inside], file, f"[[{key}]].{inside}")
             _one_of(entry.get("syntax", "ubl"), map(str.lower, SYNTAXES), file, f"[[{key}]].syntax")
             if entry.get(inside) == MILDER and "when" in entry:
-                raise RuleError("is of no use: no finding tells it", file=file, key=f"[[{key}]].when")
+                raise RuleError("has no effect: no finding shows this note", file=file, key=f"[[{key}]].when")
 
 
 def check_found(data: Mapping[str, Any], file: str) -> None:
     """Where there is no rule, the text that is found has to tell a finding's note, in either syntax; ``RuleError``."""
     for entry in data.get("differs", ()):
         if entry["artefact"] != MILDER and ("syntax" in entry or not entry.get("found")):
-            hint = "name the texts of the document, and no syntax"
-            raise RuleError("says when a finding tells it", file=file, key="[[differs]].found", hint=hint)
+            hint = "list the document texts the note is about, and leave out 'syntax'"
+            raise RuleError("must list values", file=file, key="[[differs]].found", hint=hint)
 
 
 def _one_of(content: Any, known: Iterable[str], file: str, key: str) -> None:
     if content not in (allowed := tuple(known)):
-        raise RuleError("is " + " or ".join(allowed), file=file, key=key)
+        raise RuleError("must be " + " or ".join(allowed), file=file, key=key)
