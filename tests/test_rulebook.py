@@ -146,7 +146,7 @@ def test_what_has_no_element_is_pointed_at_from_the_invoice() -> None:
 
 def test_texts_quote_what_was_found() -> None:
     (found,) = fired("BR-DE-17", invoice(type_code="325"))
-    assert entry("BR-DE-17").title("en", found.values) == "The invoice type 325 is not provided for in XRechnung"
+    assert entry("BR-DE-17").title("en", found.values) == "XRechnung does not provide for invoice type 325"
     assert entry("BR-DE-17").title("de") == "Die Rechnungsart BT-3 ist in der XRechnung nicht vorgesehen"
     (found,) = fired("BR-CO-21", invoice(allowances_and_charges=[{"indicator": "false", "amount": "10.00"}]))
     assert "(10.00)" in entry("BR-CO-21").explanation("en", found.values)

@@ -134,7 +134,7 @@ def test_the_answer_is_that_of_the_contract(sample, format):
     assert answer["invoice_summary"]["format"] == answer["validation"]["validation_format"] == format
     assert answer["validation"]["validation_profile"] == "XRechnung"
     assert answer["validation"]["xrechnung_version"] == "3.0.2"
-    assert answer["validation"]["errors"][0]["title"] == "The contact of the seller is missing"
+    assert answer["validation"]["errors"][0]["title"] == "The seller contact is missing"
 
 
 def test_the_same_draft_gives_the_same_bytes(sample):
