@@ -35,6 +35,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "inserted": "zusätzlich in {place}: {elements}",
         "document": "der Rechnung",
         "also": "zusätzlich",
+        "ordinal": "{number}. {group}",
     },
     "en": {
         "missing": "missing: {labels}",
@@ -45,6 +46,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "inserted": "added to {place}: {elements}",
         "document": "the invoice",
         "also": "also",
+        "ordinal": "{group} {number}",
     },
 }
 
@@ -59,6 +61,7 @@ _OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "exemption_reason": {"de": "Grund der Steuerbefreiung", "en": "Exemption reason"},
     "exemption_reason_code": {"de": "Code für den Grund der Steuerbefreiung", "en": "Exemption reason code"},
     "parent_line": {"de": "Übergeordnete Position", "en": "Parent line"},
+    "status_reason": {"de": "Positionsart", "en": "Line type"},
     "reason": {"de": "Grund", "en": "Reason"},
     "reason_code": {"de": "Code für den Grund", "en": "Reason code"},
     "attachment": {"de": "Anhang", "en": "Attachment"},
@@ -192,8 +195,8 @@ class _Telling:
             return []
         if not numbers[0].startswith("BG-"):
             return [self._words["also"]]
-        ordinal = f"{index + 1}. " if index > 0 else ""
-        return [ordinal + name(numbers[0], self._language)]
+        group = name(numbers[0], self._language)
+        return [self._words["ordinal"].format(group=group, number=index + 1) if index > 0 else group]
 
     def _label(self, field: str, numbers: tuple[str, ...], around: tuple[str, ...]) -> str:
         if numbers:
