@@ -36,7 +36,7 @@ from einvoice.result.widget_hook import Explorable
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.releases import rule_sets
 from einvoice.syntax.writer import write
-from einvoice.validate import read, validate
+from einvoice.validation import read, validate
 from einvoice.visualization import invoice_pdf, report_pdf
 
 if TYPE_CHECKING:

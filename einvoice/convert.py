@@ -17,7 +17,7 @@ from einvoice.model.values import Value
 from einvoice.syntax import xml
 from einvoice.syntax.mapping.binding import collapse
 from einvoice.syntax.writer import write
-from einvoice.validate import read
+from einvoice.validation import read
 
 Syntax: TypeAlias = Literal["UBL", "CII"]
 

@@ -10,7 +10,7 @@ from einvoice.model.invoice import Invoice
 from einvoice.result import Language, ValidationResult
 from einvoice.result.languages import check_language
 from einvoice.syntax.writer import write
-from einvoice.validate import validate
+from einvoice.validation import validate
 
 if TYPE_CHECKING:
     from einvoice.draft import Draft, Format, Source

@@ -18,7 +18,7 @@ from einvoice.result.languages import Language
 from einvoice.result.validation import ValidationResult
 from einvoice.result.widget_hook import Explorable
 from einvoice.syntax import xml
-from einvoice.validate import validate
+from einvoice.validation import validate
 
 if TYPE_CHECKING:
     import datetime

@@ -1,6 +1,9 @@
-"""How a document that has been parsed and read is judged: by which layers, and what becomes of what they find."""
+"""Validates a document: open it, select the rules, run the passes, return the result.
 
-from einvoice.validation.run import Judging
-from einvoice.validation.selection import by_now, chosen, in_force, national, status
+Document.open(source) -> select(identity, options) -> run(document, selection, passes) -> ValidationResult
+"""
 
-__all__ = ["Judging", "by_now", "chosen", "in_force", "national", "status"]
+from einvoice.validation.api import read, validate
+from einvoice.validation.options import ENGINES, MODES, Options
+
+__all__ = ["ENGINES", "MODES", "Options", "read", "validate"]

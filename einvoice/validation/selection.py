@@ -1,98 +1,208 @@
-"""By which release and which layers of rules a document is judged."""
+"""Selects the rules for a document: release, layers, XML schema, severity overrides.
+
+The selection depends on what the document declares and on the options only, so it is resolved once and cached.
+"""
 
 from __future__ import annotations
 
 import datetime
 import functools
 import hashlib
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
+from einvoice.facturx import Level, level_of
 from einvoice.result import Layer, Mode, Status
 from einvoice.rulebook import releases
 from einvoice.rulebook.program import engine
 from einvoice.rulebook.releases import Release
 from einvoice.rulebook.syntax_rules.table import rule_table
-from einvoice.syntax.detect import Identity, specifications
+from einvoice.syntax import severity_overrides
+from einvoice.syntax.detect import Identity, Specification, as_facturx, specifications
+from einvoice.syntax.severity_overrides import Override
+from einvoice.validation.options import Options
 
 
-def by_now(identity: Identity, current: Release) -> Identity:
-    """The identity as it is seen from the current release: what has taken the place of its specification by then."""
+@dataclass(frozen=True, eq=False)
+class RuleSelection:
+    """The rules that validate a document.
+
+    Attributes:
+        identity: the document's identity as seen from the current release, without the texts of BT-23 and BT-24.
+        release: the release of the rule sets.
+        layers: the rule layers, in order, without the XML schema.
+        profile: the Factur-X profile; None for other documents.
+        status: how the declared specification relates to the current one.
+        forced: the options name the rules, whatever the document declares.
+    """
+
+    identity: Identity
+    release: Release
+    layers: tuple[str, ...]
+    profile: Level | None
+    status: Status
+    forced: bool
+
+    @property
+    def specification(self) -> Specification:
+        """The declared specification, as seen from the current release."""
+        return self.identity.specification
+
+    @functools.cached_property
+    def versions(self) -> tuple[tuple[str, str], ...]:
+        """The release of each rule set; empty for the newest ones."""
+        return self.release.versions
+
+    @functools.cached_property
+    def schema(self) -> str:
+        """The XML schema: that of the root element, or of the Factur-X profile."""
+        return self.profile.name if self.profile and self.profile.is_schema else self.identity.root
+
+    @property
+    def overrides(self) -> Mapping[str, Override]:
+        """The published severity overrides, by rule code."""
+        return severity_overrides.overrides(self.identity, dict(self.versions).get(releases.NATIONAL))
+
+    @functools.cached_property
+    def program(self) -> engine.Program | None:
+        """The compiled rules; None if no layer has rules."""
+        if self.profile:
+            return self.profile.program(self.versions)
+        return _program(self.identity.syntax, self.layers, self.versions)[0]
+
+    @functools.cached_property
+    def missing(self) -> tuple[str, ...]:
+        """The layers without rules in this installation."""
+        return () if self.profile else _program(self.identity.syntax, self.layers, self.versions)[1]
+
+    @functools.cached_property
+    def rule_layers(self) -> tuple[Layer, ...]:
+        """The layers of `program`, as the validation stack shows them."""
+        if self.profile:
+            return self.profile.layers(self.versions)
+        return tuple(self._layer(layer) for layer in self.program.layers) if self.program else ()
+
+    def _layer(self, layer: engine.Layer) -> Layer:
+        count, digest = _syntax_rules(self.identity.syntax, layer.name, layer.sha256, self.versions)
+        return Layer(
+            layer.name, layer.title, layer.version, layer.specification, layer.date, digest, True, layer.rules + count
+        )
+
+    @property
+    def national(self) -> Layer:
+        """The national rule set of the release, applied or not."""
+        return _national(releases.national(self.release))
+
+    def with_release(self, release: Release) -> RuleSelection:
+        """Return the selection for another release."""
+        return replace(self, release=release, layers=_layers(self.specification, release, self.forced))
+
+
+def select(identity: Identity, options: Options, *, hybrid: bool = False) -> RuleSelection:
+    """Return the rules for a document.
+
+    Args:
+        identity: of the document.
+        options: of the validation.
+        hybrid: the document is embedded in a PDF, and therefore a Factur-X document.
+
+    Raises:
+        ValueError: no release is in force on the day of the options, or EINVOICE_RULESET names an unknown one.
+    """
+    declared = replace(identity, customization_id=None, process=None)  # texts of the document: not part of the key
+    facturx = hybrid or options.profile == "facturx"
+    return _select(as_facturx(declared) if facturx else declared, options, releases.current())
+
+
+@functools.lru_cache(maxsize=256)
+def _select(declared: Identity, options: Options, current: Release) -> RuleSelection:
+    identity = _as_of_release(declared, current)
+    forced = options.profile == "xrechnung" or options.ruleset is not None
+    release = (
+        releases.named(options.ruleset)
+        if options.ruleset
+        else _release(identity.specification, options.mode, options.as_of, current)
+    )
+    return RuleSelection(
+        identity=identity,
+        release=release,
+        layers=_layers(identity.specification, release, forced),
+        profile=None if forced else level_of(identity),
+        status=_status(identity.specification, options.mode, current),
+        forced=forced,
+    )
+
+
+def _as_of_release(identity: Identity, current: Release) -> Identity:
+    """Return the identity with the successor that its specification has as of the current release."""
     specification, family = identity.specification, releases.national(current).family
-    newer = specifications().get(specification.superseded_by)
-    if newer is None or "cius" not in identity.layers or newer.family == family:
+    successor = specifications().get(specification.superseded_by)
+    if successor is None or "cius" not in specification.layers or successor.family == family:
         return identity
-    outdated = _number(identity.family) < _number(family)
-    successor = newer.name.replace(newer.family, family) if outdated else ""
-    return replace(identity, specification=replace(specification, superseded_by=successor))
+    outdated = _version(specification.family) < _version(family)
+    name = successor.name.replace(successor.family, family) if outdated else ""
+    return replace(identity, specification=replace(specification, superseded_by=name))
 
 
-def in_force(identity: Identity, mode: Mode, day: datetime.date | None, current: Release) -> Release:
-    """The release of a day, or in compatibility mode that of the declared specification, or else the current one."""
+def _release(specification: Specification, mode: Mode, day: datetime.date | None, current: Release) -> Release:
+    """Return the release in force on a day; in compatibility mode that of the declared specification."""
     if day:
-        return releases.as_of(day, releases.NATIONAL if "cius" in identity.layers else releases.CORE)
-    if mode == "compatibility" and identity.family != releases.national(current).family:
-        return releases.declared(identity.family) or current
+        return releases.as_of(day, releases.NATIONAL if "cius" in specification.layers else releases.CORE)
+    if mode == "compatibility" and specification.family != releases.national(current).family:
+        return releases.declared(specification.family) or current
     return current
 
 
-def chosen(identity: Identity, release: Release, forced: bool) -> tuple[str, ...]:
-    """The layers of rules to judge by; with `forced` those of the release whatever the document declares."""
-    specification = identity.specification
+def _layers(specification: Specification, release: Release, forced: bool) -> tuple[str, ...]:
     if forced and release.family != specification.family:
         specification = specifications()[release.family]
     return tuple(layer for layer in specification.layers if layer != "schema")
 
 
-def status(identity: Identity, mode: Mode, current: Release) -> Status:
-    """How the declared specification stands to the current one; some older ones are not there to be judged by.
-
-    One that is later than the current one is unknown to it.
-    """
-    if identity.kind == "unknown" or ("cius" in identity.layers and _is_later(identity.family, current)):
+def _status(specification: Specification, mode: Mode, current: Release) -> Status:
+    """Return how a specification relates to the current one; a later one is unknown."""
+    is_national = "cius" in specification.layers
+    current_family = releases.national(current).family
+    if specification.kind == "unknown" or (is_national and _version(specification.family) > _version(current_family)):
         return "unknown"
-    if identity.specification.current:
+    if specification.current:
         return "current"
-    there = "cius" not in identity.layers or releases.declared(identity.family)
-    return "outdated" if there or mode == "current" else "unknown"
+    available = not is_national or releases.declared(specification.family)
+    return "outdated" if available or mode == "current" else "unknown"
 
 
-def _is_later(family: str, current: Release) -> bool:
-    return _number(family) > _number(releases.national(current).family)
+def _version(family: str) -> tuple[int, ...]:
+    """Return the version of a specification family, for comparison.
 
-
-def _number(family: str) -> tuple[int, ...]:
-    """What families of specifications are ordered by.
-
-    >>> _number("xrechnung-2.3")
+    >>> _version("xrechnung-2.3")
     (2, 3)
     """
     return tuple(map(int, family.rpartition("-")[2].split(".")))
 
 
 @functools.cache
-def rows(syntax: str, layer: str, sha256: str, versions: tuple[tuple[str, str], ...]) -> tuple[int, str]:
-    """How many rules about elements a layer has, and the digest of its rule data with theirs."""
-    there = [rule for rule in rule_table(syntax, releases=dict(versions)).rules if rule.layer == layer]
-    told = [(rule.code, rule.context, rule.kind, rule.path, rule.argument, rule.severity) for rule in there]
-    return len(there), hashlib.sha256(f"{sha256} {told}".encode()).hexdigest() if there else sha256
+def _syntax_rules(syntax: str, layer: str, sha256: str, versions: tuple[tuple[str, str], ...]) -> tuple[int, str]:
+    """Return the number of syntax rules of a layer, and the digest of all its rule data."""
+    rules = [rule for rule in rule_table(syntax, releases=dict(versions)).rules if rule.layer == layer]
+    rows = [(rule.code, rule.context, rule.kind, rule.path, rule.argument, rule.severity) for rule in rules]
+    return len(rules), hashlib.sha256(f"{sha256} {rows}".encode()).hexdigest() if rules else sha256
 
 
 @functools.cache
-def program(
+def _program(
     syntax: str, layers: tuple[str, ...], versions: tuple[tuple[str, str], ...]
 ) -> tuple[engine.Program | None, tuple[str, ...]]:
-    """The rules of those layers that there are, and the names of those that there are not."""
+    """Return the compiled rules of the available layers, and the names of the others."""
     book = engine.rulebook()
     try:
         return book.program(syntax, layers, dict(versions)), ()
     except LookupError:
-        there = tuple(layer for layer in layers if len(layers) > 1 and program(syntax, (layer,), versions)[0])
-    found = book.program(syntax, there, dict(versions)) if there else None
-    return found, tuple(layer for layer in layers if layer not in there)
+        available = tuple(layer for layer in layers if len(layers) > 1 and _program(syntax, (layer,), versions)[0])
+    program = book.program(syntax, available, dict(versions)) if available else None
+    return program, tuple(layer for layer in layers if layer not in available)
 
 
 @functools.cache
-def national(release: Release) -> Layer:
-    """A release of XRechnung as a layer, whether it has judged or not."""
+def _national(release: Release) -> Layer:
     title = releases.title(release.ruleset)
     return Layer("cius", title, release.version, release.specification, release.date)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from einvoice import validation
 from einvoice.bulk.execution.executors import Here, Hired, crew
 from einvoice.bulk.execution.progress import bar
 from einvoice.bulk.execution.worker import Options
@@ -18,7 +18,6 @@ from einvoice.errors import UnreadableDocument
 from einvoice.result.languages import Language
 from einvoice.result.stack import Mode
 from einvoice.rulebook import releases
-from einvoice.validate import validate
 
 if TYPE_CHECKING:
     import datetime
@@ -69,8 +68,7 @@ def validate_many(
         RuntimeError: no worker process can be started.
     """
     options = Options(mode, profile, ruleset, as_of)
-    with suppress(UnreadableDocument):  # wrong options are told before anything begins
-        validate(b"", lang=lang, **options._asdict())
+    validation.Options(lang=lang, **options._asdict())
     if as_of is not None:
         releases.as_of(as_of)
     files = corpus(source)

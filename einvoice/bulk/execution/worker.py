@@ -14,7 +14,7 @@ from einvoice.bulk.record import Row, row_of_error, row_of_result
 from einvoice.errors import UnreadableDocument, WorkerCrashed
 from einvoice.result.stack import Mode
 from einvoice.rulebook.releases import PINNED
-from einvoice.validate import validate
+from einvoice.validation import validate
 
 
 class Options(NamedTuple):

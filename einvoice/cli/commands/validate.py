@@ -13,7 +13,7 @@ from einvoice.cli.formats import FORMATS
 from einvoice.cli.outcome import Judged, complain
 from einvoice.errors import UnreadableDocument
 from einvoice.rulebook.releases import named
-from einvoice.validate import ENGINES, MODES, validate
+from einvoice.validation import ENGINES, MODES, validate
 
 VALID, FINDINGS, UNREADABLE = range(3)
 

@@ -1,0 +1,130 @@
+"""`einvoice.validate` and `einvoice.read`: open the document, select the rules, run the passes."""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from einvoice.model.invoice import Invoice
+from einvoice.result import Agreement, Engine, Language, Mode, Original, Stack, ValidationResult
+from einvoice.result.differences import Difference, compare
+from einvoice.rulebook import releases
+from einvoice.syntax import reader, xml
+from einvoice.syntax.detect import Identity
+from einvoice.validation import passes
+from einvoice.validation.document import Document
+from einvoice.validation.options import Options, check_language
+from einvoice.validation.run import NATIVE, Pass, Run, run
+from einvoice.validation.selection import RuleSelection, select
+
+if TYPE_CHECKING:
+    from einvoice.reference import Verdict
+
+
+def read(source: xml.Source, *, lang: Language = "de") -> Invoice:
+    """Read an invoice without validating it.
+
+    Args:
+        source: a path, bytes, or a binary file; UBL, CII, or a hybrid PDF.
+        lang: language in which a notebook displays it, "de" or "en".
+
+    Raises:
+        UnreadableDocument: one of its subclasses, see `einvoice.errors`.
+        ValueError: the language is not supported.
+        OSError: the file cannot be opened.
+    """
+    check_language(lang)
+    return reader.read(Document.open(source).root).in_language(lang)
+
+
+@reader.collector_at_rest()
+def validate(
+    source: xml.Source,
+    *,
+    lang: Language = "de",
+    mode: Mode = "current",
+    profile: str | None = None,
+    ruleset: str | None = None,
+    as_of: datetime.date | None = None,
+    engine: Engine = "native",
+) -> ValidationResult:
+    """Validate an invoice against its XML schema and the rules of the specification that it declares.
+
+    The business rules run even if the document violates its XML schema; their findings are `indicative` then.
+
+    Args:
+        source: a path, bytes, or a binary file; UBL, CII, or a hybrid PDF.
+        lang: default language of the texts, "de" or "en"; each finding has both.
+        mode: "current" uses the current rule set: the newest in force, or the one that the environment variable
+            EINVOICE_RULESET names. "compatibility" uses the last rule set of the specification that the document
+            declares, and lists in `differences` what the current one finds differently.
+        profile: "xrechnung" validates against EN 16931 and XRechnung whatever the document declares. "facturx" treats
+            a CII document that declares EN 16931 as the Factur-X profile EN 16931, which declares the same.
+        ruleset: the rule set to use whatever the document declares, such as "xrechnung-2.0.1" (with the EN 16931
+            release that it was published with) or "en16931-1.3.12" (without national rules).
+        as_of: uses the rule set in force on that day.
+        engine: "native" uses the rules of einvoice. "reference" uses the official artefacts: those installed by
+            `einvoice rules add`, or the bundled ones, which do not cover every document. "both" uses the rules of
+            einvoice, and lists in `agreement` what the official artefacts find differently. "reference" and "both"
+            need the extra "reference".
+
+    Raises:
+        UnreadableDocument: the file cannot be read as an invoice; one of its subclasses, see `einvoice.errors`.
+        ValueError: an argument has an unknown value; the message lists the known ones.
+        OSError: the file cannot be opened.
+    """
+    started = time.perf_counter()
+    options = Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, engine=engine)
+    document = Document.open(source)
+    selection = select(document.identity, options, hybrid=document.hybrid is not None)
+    identity = replace(document.identity, specification=selection.specification)
+    verdict = None if engine == "native" else _reference_verdict(document, identity)
+    done = run(document, selection, lang, _passes(document, verdict if engine == "reference" else None))
+    differences = () if engine == "reference" else _differences(document, selection, options)
+    agreement = _agreement(verdict, done) if verdict and engine == "both" else None
+    return ValidationResult(
+        findings=done.findings,
+        identity=identity,
+        stack=Stack(mode, selection.status, done.layers, selection.national, engine),
+        original=Original(document.xml, lang, done.context.invoice),
+        lang=lang,
+        filename=document.filename,
+        processing_time_ms=round((time.perf_counter() - started) * 1000),
+        container=done.container,
+        differences=differences,
+        agreement=agreement,
+    )
+
+
+def _passes(document: Document, verdict: Verdict | None) -> Sequence[Pass]:
+    """Return the passes for a document; with a verdict, those of the official artefacts."""
+    selected = NATIVE
+    if verdict:
+        from einvoice.validation.reference import passes_of
+
+        selected = passes_of(verdict)
+    return (*selected, passes.container) if document.hybrid else selected
+
+
+def _reference_verdict(document: Document, identity: Identity) -> Verdict:
+    """Run the official artefacts. Imported on use: Saxon is optional and heavy."""
+    from einvoice import reference
+
+    return reference.judge(document.xml, identity)
+
+
+def _agreement(verdict: Verdict, done: Run) -> Agreement:
+    from einvoice.validation.reference import agreement
+
+    return agreement(verdict, done)
+
+
+def _differences(document: Document, selection: RuleSelection, options: Options) -> tuple[Difference, ...]:
+    """Return what the current rules find differently, in compatibility mode."""
+    current, release = releases.current(), selection.release
+    if options.mode != "compatibility" or release == current or release.ruleset != current.ruleset:
+        return ()
+    return compare(lambda other: run(document, selection.with_release(other), options.lang).findings, release, current)

@@ -1,0 +1,122 @@
+"""Builds findings: from rule violations, syntax rule violations and catalog entries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from einvoice import errors
+from einvoice.result import Finding, Language, Places, Severity
+from einvoice.rulebook.catalog import entry
+from einvoice.rulebook.sections import section
+from einvoice.validation.element_terms import terms_of_elements
+
+if TYPE_CHECKING:
+    from einvoice.model.invoice import Invoice
+    from einvoice.rulebook.rule import Fired
+    from einvoice.rulebook.syntax_rules.collector import SyntaxHit
+    from einvoice.syntax.severity_overrides import Override
+
+_MAX_VALUE_LENGTH: Final = 500
+"""Maximum characters of a value quoted in a finding."""
+
+
+class FindingBuilder:
+    """Builds the findings of one document.
+
+    Args:
+        data: the XML of the document.
+        invoice: as read from it.
+        overrides: published severity overrides, by rule code.
+        indicative: the document violates its XML schema.
+        lang: default language of the findings.
+    """
+
+    def __init__(
+        self, data: bytes, invoice: Invoice, overrides: Mapping[str, Override], indicative: bool, lang: Language
+    ) -> None:
+        self.places = Places(data)
+        self._invoice = invoice
+        self._overrides = overrides
+        self._indicative = indicative
+        self.lang = lang
+        self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, computed on first use
+
+    def of_rule(self, fired: Fired, layer: str) -> Finding:
+        """Return the finding for a violated rule."""
+        rule, place = fired.rule, fired.place
+        flag = cast("Severity", rule.severity)
+        override = self._overrides.get(rule.code)
+        severity = override.level if override else flag
+        node = self._invoice.node if place.node is None else place.node
+        return Finding(
+            code=rule.code,
+            severity=severity,
+            flag=flag,
+            layer=layer,
+            section=rule.section,
+            terms=rule.terms,
+            location=self.places.at(node, getattr(place, "attribute", None)),
+            values=_quotable(fired.values),
+            indicative=self._indicative,
+            override=override if severity != flag else None,
+            noted=fired.notes,
+            lang=self.lang,
+        )
+
+    def of_syntax_rule(self, hit: SyntaxHit, layer: str) -> Finding:
+        """Return the finding for a violated syntax rule."""
+        known = entry(hit.code)
+        terms = self._terms_of(hit.element)
+        flag = cast("Severity", hit.rule.severity)
+        override = self._overrides.get(hit.code)
+        severity = override.level if override else flag
+        return Finding(
+            code=hit.code,
+            severity=severity,
+            flag=flag,
+            layer=layer,
+            section=section(None, terms, hit.rule.table) if terms else known.section,
+            terms=terms or known.terms,
+            location=self.places.at(hit.element, hit.attribute),
+            values=_quotable(hit.values),
+            indicative=self._indicative,
+            override=override if severity != flag else None,
+            lang=self.lang,
+        )
+
+    def of_element(self, code: str, layer: str, element: Any, values: Mapping[str, object]) -> Finding:
+        """Return the finding of a catalog entry about an element; its business term replaces those of the entry."""
+        return self.of_entry(code, layer, element, values, self._terms_of(element))
+
+    def of_entry(
+        self, code: str, layer: str, node: Any, values: Mapping[str, object], terms: tuple[str, ...] = ()
+    ) -> Finding:
+        """Return the finding of a catalog entry; `terms` replace those of the entry."""
+        known = entry(code)
+        severity = cast("Severity", known.severity)
+        return Finding(
+            code=code,
+            severity=severity,
+            flag=severity,
+            layer=layer,
+            section=section(None, terms, known.file) if terms else known.section,
+            terms=terms or known.terms,
+            location=self.places.at(node),
+            values=_quotable(values),
+            lang=self.lang,
+        )
+
+    def _terms_of(self, element: Any) -> tuple[str, ...]:
+        """Return the business term of an element; empty if it is ambiguous."""
+        if self._terms is None:
+            self._terms = terms_of_elements(self._invoice)
+        return self._terms.get(element, ())
+
+
+def _quotable(values: Mapping[str, object]) -> dict[str, Any]:
+    """Shorten and escape text values: document text may be long or contain control characters."""
+    return {
+        name: errors.quote(value, limit=_MAX_VALUE_LENGTH) if isinstance(value, str) else value
+        for name, value in values.items()
+    }

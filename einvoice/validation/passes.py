@@ -1,0 +1,199 @@
+"""The passes of a validation: each takes the context of a document and returns findings and layers.
+
+They run in order. `Context.reported` is the one thing that later passes take from earlier ones: an element that a rule
+reports is not reported again as unmapped.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from lxml import etree
+
+from einvoice.facturx import breaches
+from einvoice.result import Container, Finding, Language, Layer
+from einvoice.rulebook.syntax_rules.collector import Notes
+from einvoice.syntax import reader, schema
+from einvoice.validation.findings import FindingBuilder
+
+if TYPE_CHECKING:
+    from einvoice.model.invoice import Invoice
+    from einvoice.rulebook.rule import Rule
+    from einvoice.rulebook.syntax_rules.rule import SyntaxRule
+    from einvoice.syntax.schema import SchemaViolation
+    from einvoice.validation.document import Document
+    from einvoice.validation.selection import RuleSelection
+
+_MAX_UNMAPPED: Final = 20
+"""Maximum findings for content that no business term covers."""
+_MAX_PER_SYNTAX_RULE: Final = 100
+"""Maximum findings per syntax rule; broken exports repeat the same error."""
+_NOT_USED: Final = "PROFILE-NOT-USED"
+"""Reported only where no other rule reports the element."""
+_SCHEMAS: Final = {
+    "UBL": ({"de": "XML-Schema von UBL", "en": "XML schema of UBL"}, "2.1"),
+    "CII": ({"de": "XML-Schema von CII", "en": "XML schema of CII"}, "D16B"),
+    "extended": ({"de": "XML-Schema von Factur-X EXTENDED", "en": "XML schema of Factur-X EXTENDED"}, "1.09.2"),
+}
+
+_log: Final = logging.getLogger("einvoice")
+
+
+class Outcome(NamedTuple):
+    """What a pass found, the layers that it ran, and the PDF container that it validated."""
+
+    findings: Sequence[Finding] = ()
+    layers: Sequence[Layer] = ()
+    container: Container | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A document prepared for the passes.
+
+    Attributes:
+        document: the document.
+        selection: the rules that validate it.
+        violations: the violations of its XML schema.
+        invoice: the invoice in it.
+        collector: what the syntax rules inspect, collected while the invoice was read.
+        build: builds its findings.
+        reported: elements that syntax rules or the Factur-X profile reported.
+    """
+
+    document: Document
+    selection: RuleSelection
+    violations: Sequence[SchemaViolation]
+    invoice: Invoice
+    collector: Notes
+    build: FindingBuilder
+    reported: set[Any] = field(default_factory=set)
+
+    @classmethod
+    def prepare(cls, document: Document, selection: RuleSelection, lang: Language) -> Context:
+        """Validate the XML schema and read the invoice."""
+        violations = schema.violations(document.tree, selection.schema)
+        profile = selection.profile
+        collector = Notes(document.root, profile.name if profile else "", dict(selection.versions))
+        invoice = reader.read(document.root, collector)
+        build = FindingBuilder(document.xml, invoice, selection.overrides, bool(violations), lang)
+        return cls(document, selection, violations, invoice, collector, build)
+
+    def not_run(self, code: str, layers: Iterable[str], **values: str) -> Outcome:
+        """Return an error for each layer that did not run."""
+        names = tuple(layers)
+        return Outcome(
+            [self.build.of_entry(code, name, self.document.root, {"layer": name, **values}) for name in names],
+            [Layer(name, {}, executed=False) for name in names],
+        )
+
+
+def xml_schema(context: Context) -> Outcome:
+    """Report the violations of the XML schema."""
+    name = context.selection.schema
+    title, version = _SCHEMAS.get(name) or _SCHEMAS[context.document.identity.syntax]
+    return Outcome(
+        [context.build.of_element(it.code, "schema", it.element, it.values) for it in context.violations],
+        [Layer("schema", title, version, sha256=schema.sha256(name))],
+    )
+
+
+def declaration(context: Context) -> Outcome:
+    """Report a specification (BT-24) that is missing, unknown, outdated, or validated in part."""
+    remarks = replace(context.document.identity, specification=context.selection.specification).remarks
+    if not remarks:
+        return Outcome()
+    declared, root = context.invoice.specification, context.document.root
+    node = declared.node if declared else next(root.iterchildren("{*}ExchangedDocumentContext"), root)
+    return Outcome([context.build.of_entry(it.code, "file", node, it.values) for it in remarks])
+
+
+def profile(context: Context) -> Outcome:
+    """Report what the XML schema of the Factur-X profile forbids or requires."""
+    profile = context.selection.profile
+    if profile is None or profile.is_schema:
+        return Outcome()
+    known = [violation.element for violation in context.violations]
+    found = list(breaches(context.document.tree, profile, known))
+    context.reported.update(it.element for it in found)
+    return Outcome([context.build.of_element(it.code, "profile", it.element, it.values) for it in found])
+
+
+def rules(context: Context) -> Outcome:
+    """Run the rules; a layer that does not run to its end is an error."""
+    selection = context.selection
+    missing = context.not_run("LAYER-MISSING", selection.missing, profile=selection.identity.profile)
+    if selection.program is None:
+        return missing
+    try:
+        findings = [*_rule_findings(context), *_syntax_rule_findings(context)]
+    except Exception as error:
+        # One document must not stop a batch, and a layer that failed must not count as run.
+        _log.exception("A rule layer failed")
+        names = (layer.name for layer in selection.program.layers)
+        failed = context.not_run("LAYER-FAILED", names, reason=type(error).__name__)
+        return Outcome([*failed.findings, *missing.findings], [*failed.layers, *missing.layers])
+    return Outcome([*findings, *missing.findings], [*selection.rule_layers, *missing.layers])
+
+
+def _rule_findings(context: Context) -> list[Finding]:
+    program = context.selection.program
+    violated = program.run(context.invoice) if program else []
+    layers = [(it, _layer_of(it.rule, context.selection)) for it in violated]
+    return [context.build.of_rule(it, layer) for it, layer in layers if layer]
+
+
+def _syntax_rule_findings(context: Context) -> list[Finding]:
+    """Return at most `_MAX_PER_SYNTAX_RULE` findings per code; the last one counts those that are left out."""
+    program, reported = context.selection.program, context.reported
+    run = {layer.name for layer in program.layers} if program else set()
+    counts: Counter[str] = Counter()
+    findings: dict[str, list[Finding]] = {}
+    for hit in context.collector.hits():
+        layer = _layer_of(hit.rule, context.selection) if hit.rule.layer in run else ""
+        if not layer or (hit.code == _NOT_USED and not reported.isdisjoint(hit.found)):
+            continue
+        reported.update(hit.found)
+        counts[hit.code] += 1
+        if counts[hit.code] <= _MAX_PER_SYNTAX_RULE:
+            findings.setdefault(hit.code, []).append(context.build.of_syntax_rule(hit, layer))
+    return [it for code, found in findings.items() for it in _counted(found, counts[code])]
+
+
+def _layer_of(rule: Rule | SyntaxRule, selection: RuleSelection) -> str:
+    """Return the layer of a rule for the document; "" if the rule does not apply."""
+    return rule.layer if selection.profile is None else selection.profile.layer_of(rule)
+
+
+def unmapped(context: Context) -> Outcome:
+    """Report content that no business term covers, unless a rule or the XML schema reports it."""
+    if context.violations:
+        return Outcome()
+    elements = [it for it in context.invoice.uncovered if context.reported.isdisjoint((it, *it.iterancestors()))]
+    findings = [
+        context.build.of_entry("CONTENT-UNCOVERED", "file", it, {"element": etree.QName(it).localname})
+        for it in elements[:_MAX_UNMAPPED]
+    ]
+    return Outcome(_counted(findings, len(elements)))
+
+
+def _counted(findings: list[Finding], total: int) -> list[Finding]:
+    """Record in the last finding how many of `total` findings are left out."""
+    if total > len(findings):
+        findings[-1] = replace(findings[-1], more=total - len(findings))
+    return findings
+
+
+def container(context: Context) -> Outcome:
+    """Validate the PDF around the invoice."""
+    hybrid = context.document.hybrid
+    if hybrid is None:
+        return Outcome()
+    from einvoice.pdf import container_findings
+
+    container, layer = container_findings.judge(context.document.data, hybrid, context.build.lang)
+    return Outcome(container.findings, [layer], container)
