@@ -1,18 +1,18 @@
-# The appliance: einvoice's HTTP interface with all it needs, for machines without internet. `appliance/README.md` says how
-# it is built, run and kept.
+# Image of the appliance: einvoice's HTTP service with all dependencies, for hosts without internet access.
+# `appliance/README.md` describes how to build and operate it.
 #
-# A digest can be pinned: --build-arg BASE_IMAGE=debian:trixie-slim@sha256:...
+# Pin the base image by digest with --build-arg BASE_IMAGE=debian:trixie-slim@sha256:...
 ARG BASE_IMAGE=debian:trixie-slim
 
-# ---------------------------------------------------------------- what is installed, made where there are tools to do so
+# ---------------------------------------------------------------- build stage: the virtual environment
 FROM ${BASE_IMAGE} AS build
-# The package versions are those of the base's Debian release: a pinned one would be gone with its next security update.
+# Debian packages are not pinned: a pinned version disappears from the archive with the next security update.
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 python3-venv python3-hatchling \
  && rm -rf /var/lib/apt/lists/*
 COPY appliance/requirements.lock /source/appliance/
-# Where a proxy or a package mirror of your own has to be used, its settings come in as secrets, which no layer keeps.
+# Settings for a proxy or a package mirror are build secrets, which are not stored in any layer.
 RUN --mount=type=secret,id=pipconf,target=/etc/pip.conf \
     --mount=type=secret,id=cacert,target=/run/cacert.pem \
     python3 -m venv /opt/einvoice \
@@ -26,10 +26,10 @@ RUN python3 -m hatchling build -t wheel \
  && find /opt/einvoice/lib -type d -name tests -prune -exec rm -rf {} + \
  && EINVOICE_CACHE=/opt/rules /opt/einvoice/bin/einvoice-appliance prepare
 
-# ---------------------------------------------------------------- the image
+# ---------------------------------------------------------------- final stage
 FROM ${BASE_IMAGE}
-# WeasyPrint loads Pango and HarfBuzz; the fonts of the pages are in the package, this one is for what they lack.
-# Nobody becomes another user here, so no program needs its setuid bit.
+# WeasyPrint loads Pango and HarfBuzz. The package brings its own fonts; DejaVu covers characters they lack.
+# Setuid and setgid bits are removed: the container never changes users.
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get upgrade -y \
@@ -41,9 +41,9 @@ RUN apt-get update \
  && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin einvoice \
  && install -d -o 10001 -g 10001 -m 0700 /data
 COPY --from=build /opt/einvoice /opt/einvoice
-# Rules that have been worked out; whoever runs the server believes only files of their own.
+# Compiled rule sets; the cache is read only if its files belong to the user of the process.
 COPY --from=build --chown=10001:10001 /opt/rules /var/cache/einvoice
-# Nothing can be compiled later: the root file system is meant to be read-only, and pip has compiled everything.
+# The root file system is meant to be read-only, and pip has written all bytecode.
 ENV PATH=/opt/einvoice/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     XDG_CACHE_HOME=/tmp \
@@ -65,6 +65,6 @@ EXPOSE 8080
 USER 10001:10001
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 \
   CMD ["python", "-c", "import http.client as h, os; c = h.HTTPConnection('127.0.0.1', int(os.environ['EINVOICE_PORT']), timeout=4); c.request('GET', '/healthz'); assert c.getresponse().status == 200"]
-# The first process has to bury orphans, and to end on a signal that comes before Python listens to one.
+# tini reaps orphaned processes, and ends on a signal that arrives before Python has installed its handlers.
 ENTRYPOINT ["tini", "--", "einvoice-appliance"]
 CMD ["serve"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the image from the Dockerfile that everyone uses, hands it out as a release would, loads it from there and runs it
-# with the very commands of appliance/README.md: on a Debian machine where no container engine runs and no registry of
-# images can be reached. Needs root. Brings what it lacks, and leaves only those packages behind.
+# Integration test of the container image: builds it with the Dockerfile, exports it as a release, loads it again, and
+# runs it with the commands of appliance/README.md. Works on Debian without a container engine or an image registry.
+# Requires root. Installs missing Debian packages and leaves nothing else behind.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,14 +12,14 @@ fail() {
     printf 'error: %s\n' "$*" >&2
     exit 1
 }
-fail_with() { # SENTENCE COMMAND... -> shows first what the command says
+fail_with() { # MESSAGE COMMAND... -> print the output of the command, then fail
     "${@:2}" >&2 || :
     fail "$1"
 }
 
-((EUID == 0)) || fail "building an image without an engine takes root rights"
+((EUID == 0)) || fail "root privileges are required to build an image"
 sources=/etc/apt/sources.list.d/debian.sources
-[[ -f $sources ]] || fail "the base of the image is made from Debian's packages; this machine has no $sources"
+[[ -f $sources ]] || fail "the base image is built from Debian packages, but $sources does not exist"
 
 apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3)
 missing=()
@@ -42,7 +42,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# runc, since crun refuses hybrid control groups; limits of its own, since a machine in a cloud may not raise its own.
+# runc, because crun does not support hybrid control groups; explicit ulimits, as the defaults may exceed the host's.
 cat >"$CONTAINERS_CONF" <<'END'
 [engine]
 runtime = "runc"
@@ -55,7 +55,7 @@ END
 printf '[storage]\ndriver = "overlay"\ngraphroot = "%s/store"\nrunroot = "%s/run"\n' "$work" "$work" \
     >"$CONTAINERS_STORAGE_CONF"
 
-make_base() { # a stand-in for Debian's slim image: the same packages, from this machine's own sources
+make_base() { # substitute for Debian's slim image: the same packages, from the package sources of this machine
     local base suite here
     base=$(sed -n 's/^ARG BASE_IMAGE=//p' Dockerfile)
     suite=${base##*:}
@@ -70,18 +70,18 @@ make_base() { # a stand-in for Debian's slim image: the same packages, from this
     for path in man locale doc; do options+=(--dpkgopt="path-exclude=/usr/share/$path/*"); done
     options+=(--dpkgopt='path-include=/usr/share/doc/*/copyright')
     mmdebstrap "${options[@]}" "$suite" "$work/base.tar" "$work/apt.sources" >"$work/log" 2>&1 ||
-        fail_with "no base was made" tail -40 "$work/log"
+        fail_with "building the base image failed" tail -40 "$work/log"
     podman import --quiet "$work/base.tar" "$base" >/dev/null
     rm "$work/base.tar"
 }
 
-build() { # -> the files of a release in $work/release. This machine's settings for pip go in as secrets: no layer keeps them
+build() { # -> release files in $work/release; pip settings of this machine are build secrets
     printf '[global]\ncert = /run/cacert.pem\nretries = 5\ntimeout = 60\n' >"$work/pip.conf"
     python3 -m pip config get global.index-url 2>/dev/null | sed 's/^/index-url = /' >>"$work/pip.conf" || :
     ENGINE=podman .ci/image "$work/release" --isolation chroot --pull=never --layers=false --format docker \
         --secret id=pipconf,src="$work/pip.conf" \
         --secret id=cacert,src="${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}" >"$work/image" 2>"$work/log" ||
-        fail_with "the image was not built" tail -40 "$work/log"
+        fail_with "building the image failed" tail -40 "$work/log"
     image=$(<"$work/image")
     say "image: $(($(podman image inspect "$image" --format '{{.Size}}') / 1000000)) MB," \
         "as a file $(($(stat -c %s "$work"/release/*.tar.gz) / 1000000)) MB," \
@@ -89,15 +89,15 @@ build() { # -> the files of a release in $work/release. This machine's settings 
     podman rmi --force "$image" >/dev/null
 }
 
-# ---------------------------------------------------------------- in a network namespace of its own: no way out of it
-step() { # NAME -> runs the commands below `<!-- tried: NAME -->` in the operators' guide
+# ---------------------------------------------------------------- in a network namespace without external access
+step() { # NAME -> run the commands below `<!-- tried: NAME -->` in appliance/README.md
     awk -v mark="<!-- tried: $1 -->" '$0 == mark { on = 1; next } on && /^```$/ { exit } on && !/^```/' \
         "$root/appliance/README.md" >"$work/step"
     [[ -s $work/step ]] || fail "appliance/README.md has no commands for: $1"
     source "$work/step"
 }
 
-docker() { # what the guide says, by podman; its own writable folders on a read-only system are left out, as Docker has none
+docker() { # run podman instead, without its additional writable folders on a read-only root file system
     if [[ $1 == run ]]; then
         shift
         set -- run --read-only-tmpfs=false "$@"
@@ -109,15 +109,15 @@ start() {
     local started=${EPOCHREALTIME/./}
     step start >/dev/null
     until python3 -c "import urllib.request as u; u.urlopen('$url/readyz', timeout=2)" 2>/dev/null; do
-        ((${EPOCHREALTIME/./} - started < 60000000)) || fail "it does not get ready"
+        ((${EPOCHREALTIME/./} - started < 60000000)) || fail "the service did not become ready"
         sleep 0.1
     done
     say "ready after $(((${EPOCHREALTIME/./} - started) / 1000)) ms"
 }
 
-look_inside() {
+inspect_container() {
     podman healthcheck run einvoice >/dev/null
-    [[ $(podman exec einvoice einvoice-appliance keys list) == "ACME_1 acme business" ]] || fail "its key is not listed"
+    [[ $(podman exec einvoice einvoice-appliance keys list) == "ACME_1 acme business" ]] || fail "the key is not listed"
     podman exec einvoice sh -euc '
         test "$(id -u):$(id -g)" = 10001:10001
         for place in /opt/einvoice /etc /run /var /usr /; do ! touch "$place/x" 2>/dev/null; done
@@ -127,15 +127,15 @@ look_inside() {
     say "idle: $(podman stats --no-stream --format '{{.MemUsage}}' einvoice)"
 }
 
-stop() { # in time, with status 0, and with logs that are JSON and quote no invoice
+stop() { # verify shutdown time, exit status, and that the log is JSON without invoice content
     local started=$SECONDS
     step stop >/dev/null
-    [[ $(podman inspect einvoice --format '{{.State.ExitCode}}') == 0 ]] || fail "it did not end well"
-    ((SECONDS - started < 10)) || fail "it took $((SECONDS - started)) s to stop"
+    [[ $(podman inspect einvoice --format '{{.State.ExitCode}}') == 0 ]] || fail "the exit status is not 0"
+    ((SECONDS - started < 10)) || fail "shutdown took $((SECONDS - started)) s"
     podman logs einvoice >"$work/logs" 2>&1
     python3 -c 'import json, sys; [json.loads(line)["level"] for line in sys.stdin]' <"$work/logs" ||
-        fail "its logs are not all JSON"
-    ! grep -i -e beratung -e 'ei_[A-Za-z0-9_-]\{20\}' "$work/logs" || fail "its logs say too much"
+        fail "the log contains lines that are not JSON"
+    ! grep -i -e beratung -e 'ei_[A-Za-z0-9_-]\{20\}' "$work/logs" || fail "the log contains invoice content or a key"
 }
 
 run() {
@@ -146,12 +146,12 @@ run() {
     step load >/dev/null
     step environment
     key=$(step key)
-    # The form in which KoSIT publishes its configuration, with rules of the tests' own.
+    # A configuration in the format of KoSIT's releases, with rules made for the tests.
     PYTHONPATH=$root/tests/reference python3 -c 'import sys; from made import files, packed
 sys.stdout.buffer.write(packed(files()))' >configuration.zip
     step rules
     start
-    look_inside
+    inspect_container
     python3 "$root/.ci/smoke.py" first "$url" "$key" "$work/notes"
     stop
     podman rm einvoice >/dev/null
@@ -167,6 +167,6 @@ say "base: $SECONDS s"
 build
 say "built: $SECONDS s"
 export work root url=http://127.0.0.1:8080
-export -f run step docker start look_inside stop say fail
-unshare --net bash -c run || fail_with "the image does not do what it should" podman logs --tail 40 einvoice
-say "container: all well, $SECONDS s"
+export -f run step docker start inspect_container stop say fail
+unshare --net bash -c run || fail_with "the image failed its test" podman logs --tail 40 einvoice
+say "container: passed, $SECONDS s"

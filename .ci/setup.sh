@@ -1,7 +1,7 @@
-# Sourced by tests/run and appliance/run: makes the project's .venv (all extras, versions of .ci/requirements.lock) and the few
-# Debian packages it stands on. Quick when nothing changed. Sets $root and leaves the shell there.
+# Sourced by tests/run and appliance/run: creates .venv (all extras, versions of .ci/requirements.lock) and installs the
+# Debian packages it requires. Fast if nothing changed. Sets $root and changes to that folder.
 #
-# Debian packages are installed only where they are missing, and only then root rights (or sudo) are asked for.
+# Debian packages are installed only if missing; only that requires root privileges (or sudo).
 
 set -euo pipefail
 
@@ -14,29 +14,29 @@ fail() {
     exit 1
 }
 
-# WeasyPrint loads these when it writes a PDF; it needs one font at the least.
+# Loaded by WeasyPrint to render PDFs; it requires at least one font.
 render_packages=(libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core)
-# What only the tests need; tests/run names it before it comes here.
+# Packages for tests only, set by tests/run.
 : "${test_packages:=}"
 
 install_packages() { # NAME...
     local as_root=()
     if ! command -v apt-get >/dev/null; then
-        fail "this is no Debian or Ubuntu; please install what corresponds to: $*"
+        fail "not a Debian or Ubuntu system; install the equivalents of: $*"
     fi
     if ((EUID != 0)); then
-        command -v sudo >/dev/null || fail "please have these packages installed, then start again: apt-get install $*"
+        command -v sudo >/dev/null || fail "missing packages; install them as root, then run this command again: apt-get install $*"
         as_root=(sudo)
     fi
     say "installing Debian packages: $*"
     local install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 -qq
         install -y --no-install-recommends "$@")
-    # A fresh machine has no package lists yet, an old one stale lists: fetch them only then.
+    # Package lists may be missing or outdated: update them only if the installation fails.
     "${install[@]}" >&2 || { "${as_root[@]}" apt-get -qq update >&2 && "${install[@]}" >&2; } ||
         fail "could not install: $*"
 }
 
-runs() { # PYTHON CODE -> does it run there? (a version manager's stand-in can be on the path and not work)
+runs() { # PYTHON CODE -> whether PYTHON runs CODE (the shim of a version manager may exist without working)
     command -v "$1" >/dev/null && "$1" -c "$2" >/dev/null 2>&1
 }
 
@@ -50,12 +50,12 @@ newest_python() { # CODE -> the newest Python >= 3.11 that runs CODE
     done
 }
 
-usable_environment() { # is .venv there, working, new enough, and made at this very place? (its scripts name the place)
+usable_environment() { # whether .venv works, is new enough, and was created in this folder (scripts contain the path)
     runs .venv/bin/python 'import pip, sys; assert sys.version_info >= (3, 11)' &&
         grep -q "^command = .* $root/\.venv$" .venv/pyvenv.cfg
 }
 
-missing_packages() { # -> the Debian packages that this machine lacks, one a line
+missing_packages() { # -> the missing Debian packages, one a line
     local name python
     if command -v dpkg-query >/dev/null; then
         for name in "${render_packages[@]}" $test_packages; do
@@ -65,7 +65,7 @@ missing_packages() { # -> the Debian packages that this machine lacks, one a lin
     if usable_environment || [[ $(newest_python 'import ensurepip, venv') ]]; then return; fi
     python=$(newest_python 'pass')
     if [[ $python ]]; then
-        # Debian keeps ensurepip apart: python3.11-venv belongs to python3.11.
+        # Debian packages ensurepip separately: python3.11-venv for python3.11.
         "$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'
     else
         printf '%s\n' python3 python3-venv
@@ -79,8 +79,8 @@ make_environment() {
         if [[ -f $stamp && $(<"$stamp") == "$wanted" ]]; then return; fi
     else
         python=$(newest_python 'import ensurepip, venv')
-        [[ $python ]] || fail "Python 3.11 or newer is needed, with its venv module; this system has none"
-        say "making .venv with $("$python" --version)"
+        [[ $python ]] || fail "Python 3.11 or newer with the venv module is required"
+        say "creating .venv with $("$python" --version)"
         "$python" -m venv --clear .venv
     fi
     rm -f "$stamp"
@@ -93,7 +93,7 @@ make_environment() {
 
 set_up() {
     local lock missing
-    # Two commands started at once must not build the same environment; the lock is the folder itself.
+    # Commands started at the same time must not create the environment twice; the folder itself is the lock.
     exec {lock}<"$root"
     flock "$lock"
     mapfile -t missing < <(missing_packages)

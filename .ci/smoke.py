@@ -1,7 +1,7 @@
-"""Asks a running appliance what its users would, from outside. Standard library only.
+"""Smoke test of a running appliance over HTTP. Standard library only.
 
-`smoke.py first URL KEY NOTES` asks every kind of request, and writes NOTES. After a restart `smoke.py again URL KEY
-SECOND_KEY NOTES` looks whether what they tell of is still there, and for KEY alone.
+`smoke.py first URL KEY STATE` sends every kind of request and writes the artifact links to the file STATE. After a
+restart, `smoke.py again URL KEY SECOND_KEY STATE` verifies that the links still work, for KEY only.
 """
 
 import json
@@ -51,118 +51,118 @@ DRAFT = {
 }
 
 
-class Appliance:
-    """An appliance at an address, asked with a key or, if that is "", with none."""
+class Client:
+    """Client of the appliance at a URL; an empty key sends none."""
 
     def __init__(self, url: str, key: str = "") -> None:
         self._url = url
         self._key = key
 
-    def ask(self, path: str, body: bytes | None = None, kind: str = "") -> tuple[int, str, bytes]:
-        """Return status, media type and body of the answer."""
-        headers = {"X-API-Key": self._key, "Content-Type": kind}
+    def send(self, path: str, body: bytes | None = None, content_type: str = "") -> tuple[int, str, bytes]:
+        """Send GET, or POST if there is a body; return status, media type and body of the response."""
+        headers = {"X-API-Key": self._key, "Content-Type": content_type}
         request = urllib.request.Request(
             self._url + path, body, {name: value for name, value in headers.items() if value}
         )
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return answer.status, answer.headers.get_content_type(), answer.read()
+            with urllib.request.urlopen(request, timeout=60) as response:
+                return response.status, response.headers.get_content_type(), response.read()
         except urllib.error.HTTPError as error:
             return error.code, error.headers.get_content_type(), error.read()
 
     def get(self, path: str) -> Any:
         """Return the JSON at a path."""
-        return _json(path, self.ask(path))
+        return _json(path, self.send(path))
 
     def validate(self, name: str, content: bytes, engine: str = "native") -> Any:
-        """Return the verdict on a file."""
+        """Return the validation result of a file."""
         field = "--x\r\nContent-Disposition: form-data; name="
         head = f'{field}"engine"\r\n\r\n{engine}\r\n{field}"file"; filename="{name}"\r\n\r\n'.encode()
         path = f"{API}/validate?lang=en"
-        return _json(path, self.ask(path, head + content + b"\r\n--x--\r\n", "multipart/form-data; boundary=x"))
+        return _json(path, self.send(path, head + content + b"\r\n--x--\r\n", "multipart/form-data; boundary=x"))
 
     def generate(self, draft: dict[str, Any]) -> Any:
-        """Return the invoice made from a draft, and the verdict on it."""
+        """Return the invoice generated from a draft, and its validation result."""
         path = f"{API}/generate?lang=en"
-        return _json(path, self.ask(path, json.dumps(draft).encode(), "application/json"))
+        return _json(path, self.send(path, json.dumps(draft).encode(), "application/json"))
 
     def pdf(self, path: str) -> bytes:
         """Return the PDF at a path."""
-        status, kind, body = self.ask(path)
-        expect(f"PDF {path.rpartition('/')[2]}", (status, kind, body[:5]), (200, "application/pdf", b"%PDF-"))
+        status, media_type, body = self.send(path)
+        expect(f"PDF {path.rpartition('/')[2]}", (status, media_type, body[:5]), (200, "application/pdf", b"%PDF-"))
         return body
 
 
-def _json(path: str, answer: tuple[int, str, bytes]) -> Any:
-    status, kind, body = answer
-    if (status, kind) != (200, "application/json"):
-        sys.exit(f"FAILED {path}: {status} {kind} {body[:500].decode(errors='replace')}")
+def _json(path: str, response: tuple[int, str, bytes]) -> Any:
+    status, media_type, body = response
+    if (status, media_type) != (200, "application/json"):
+        sys.exit(f"FAILED {path}: {status} {media_type} {body[:500].decode(errors='replace')}")
     return json.loads(body)
 
 
-def expect(what: str, found: object, wanted: object) -> None:
-    """End with status 1 unless both are equal."""
-    if found != wanted:
-        sys.exit(f"FAILED {what}: {found!r} instead of {wanted!r}")
-    print(f"ok {what}")
+def expect(check: str, actual: object, expected: object) -> None:
+    """Exit with status 1 unless both values are equal."""
+    if actual != expected:
+        sys.exit(f"FAILED {check}: {actual!r}, expected {expected!r}")
+    print(f"ok {check}")
 
 
-def refused(appliance: Appliance, what: str) -> None:
-    """Expect that the appliance lets nobody in."""
-    expect(what, appliance.ask(f"{API}/capabilities")[:2], (401, "application/problem+json"))
+def expect_unauthorized(client: Client, check: str) -> None:
+    """Expect that the client's key is rejected."""
+    expect(check, client.send(f"{API}/capabilities")[:2], (401, "application/problem+json"))
 
 
-def links(answer: Any) -> dict[str, str]:
-    """Return the paths of the artifacts that an answer offers."""
-    offered = {name: link for name, link in answer["artifacts"].items() if link.get("url")}
-    return {name: urlsplit(link["url"]).path for name, link in offered.items()}
+def links(response: Any) -> dict[str, str]:
+    """Return the paths of the artifact links in a response."""
+    available = {name: link for name, link in response["artifacts"].items() if link.get("url")}
+    return {name: urlsplit(link["url"]).path for name, link in available.items()}
 
 
-def first(url: str, key: str, notes: str) -> None:
+def first(url: str, key: str, state: str) -> None:
     """Check every kind of request."""
-    nobody, holder = Appliance(url), Appliance(url, key)
-    expect("alive", nobody.get("/healthz"), {"status": "ok"})
-    expect("ready", nobody.get("/readyz")["status"], "ready")
+    anonymous, holder = Client(url), Client(url, key)
+    expect("liveness", anonymous.get("/healthz"), {"status": "ok"})
+    expect("readiness", anonymous.get("/readyz")["status"], "ready")
     for page in ("/", "/docs", "/catalog/BR-CO-10"):
-        expect(f"page {page}", nobody.ask(page)[:2], (200, "text/html"))
-    refused(nobody, "401 without a key")
-    refused(Appliance(url, key[:-1] + "~"), "401 with another key")
+        expect(f"page {page}", anonymous.send(page)[:2], (200, "text/html"))
+    expect_unauthorized(anonymous, "401 without a key")
+    expect_unauthorized(Client(url, key[:-1] + "~"), "401 with another key")
     expect("capabilities", holder.get(f"{API}/capabilities")["plan_type"], "business")
 
     for syntax in ("UBL", "CII"):
         sample = (SAMPLES / f"xrechnung-{syntax.lower()}.xml").read_bytes()
-        verdict = holder.validate("invoice.xml", sample)
-        expect(f"valid {syntax}", (verdict["is_valid"], verdict["validation_format"]), (True, syntax))
-    made = links(verdict)
-    expect("links", sorted(made), ["readable_invoice_pdf", "validation_report_pdf"])
+        result = holder.validate("invoice.xml", sample)
+        expect(f"valid {syntax}", (result["is_valid"], result["validation_format"]), (True, syntax))
+    paths = links(result)
+    expect("links", sorted(paths), ["readable_invoice_pdf", "validation_report_pdf"])
 
     wrong = (SAMPLES / "xrechnung-ubl.xml").read_bytes().replace(b">195.00</cbc:Line", b">194.99</cbc:Line")
-    expect("wrong sum found", "BR-CO-10" in [one["code"] for one in holder.validate("a", wrong)["errors"]], True)
+    expect("wrong sum reported", "BR-CO-10" in [error["code"] for error in holder.validate("a", wrong)["errors"]], True)
 
     ubl = (SAMPLES / "xrechnung-ubl.xml").read_bytes()
     core = ubl.replace(b"#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0", b"")
     reference = holder.validate("a", core, "both")["validation_details"]["reference"]
-    expect("the artefacts of the image agree", reference["agreed"], True)
-    told = holder.validate("a", ubl, "reference")
-    expect("added artefacts judge", "BR-DE-1" in [one["code"] for one in told["warnings"]], True)
+    expect("the bundled Schematron agrees", reference["agreed"], True)
+    warnings = holder.validate("a", ubl, "reference")["warnings"]
+    expect("an added configuration is applied", "BR-DE-1" in [warning["code"] for warning in warnings], True)
 
     hybrid = holder.generate(DRAFT)
     expect("generated", (hybrid["format"], hybrid["is_valid"]), ("ZUGFERD", True))
-    made |= {"zugferd_pdf": links(hybrid)["zugferd_pdf"]}
-    pdfs = {name: holder.pdf(path) for name, path in made.items()}
-    verdict = holder.validate("rechnung.pdf", pdfs["zugferd_pdf"])
-    expect("valid PDF", (verdict["is_valid"], verdict["validation_format"]), (True, "CII"))
-    Path(notes).write_text(json.dumps(made))
+    paths |= {"zugferd_pdf": links(hybrid)["zugferd_pdf"]}
+    pdfs = {name: holder.pdf(path) for name, path in paths.items()}
+    result = holder.validate("rechnung.pdf", pdfs["zugferd_pdf"])
+    expect("valid PDF", (result["is_valid"], result["validation_format"]), (True, "CII"))
+    Path(state).write_text(json.dumps(paths))
 
 
-def again(url: str, key: str, second_key: str, notes: str) -> None:
-    """Check what a restart must leave."""
-    holder, other = Appliance(url, key), Appliance(url, second_key)
-    expect("the key is still there", holder.get(f"{API}/capabilities")["status"], "ok")
-    expect("a key of the environment", other.get(f"{API}/capabilities")["status"], "ok")
-    for path in json.loads(Path(notes).read_text()).values():
+def again(url: str, key: str, second_key: str, state: str) -> None:
+    """Check that keys and links survived a restart."""
+    holder, other = Client(url, key), Client(url, second_key)
+    expect("the key is still valid", holder.get(f"{API}/capabilities")["status"], "ok")
+    expect("a key from the environment", other.get(f"{API}/capabilities")["status"], "ok")
+    for path in json.loads(Path(state).read_text()).values():
         holder.pdf(path)
-        expect("not for another key", other.ask(path)[0], 404)
+        expect("not for another key", other.send(path)[0], 404)
 
 
 if __name__ == "__main__":
