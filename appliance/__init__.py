@@ -1,1 +1,1 @@
-"""The HTTP face of einvoice: it imports the package `einvoice` itself and nothing below."""
+"""The HTTP service for einvoice. It imports the public names of the package `einvoice` only."""

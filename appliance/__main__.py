@@ -1,4 +1,4 @@
-"""The command `einvoice-appliance`: starts the server, and keeps its keys."""
+"""The command `einvoice-appliance`: runs the server, manages API keys, prepares rule sets."""
 
 import argparse
 import contextlib
@@ -14,62 +14,61 @@ from pathlib import Path
 import uvicorn
 from pydantic import ValidationError
 
-from appliance import logs
+from appliance.access.keys import KeyFile, KeyRing
 from appliance.app import create_app
-from appliance.keys import KeyFile, KeyRing
-from appliance.settings import Settings, variable
-from appliance.stores import StoreError
+from appliance.artifacts.store import StoreError
+from appliance.observability import logs
+from appliance.prepare import prepare
+from appliance.settings import Settings, variable_name
 
-USUAL_PORT = 8080
+DEFAULT_PORT = 8080
 
 _PASSWORD = re.compile(r"(?<=://).*(?=@)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status: 0, or 1 with one sentence on standard error."""
+    """Run the command; return exit status 0, or 1 with an error message on standard error."""
     options = _parser().parse_args(arguments)
     try:
         status: int = options.run(Settings(), options)
     except ValidationError as error:
-        places = "; ".join(f"{variable(str(item['loc'][0]))}: {item['msg']}" for item in error.errors())
-        return _fail(f"a setting is wrong: {places}")
+        errors = "; ".join(f"{variable_name(str(item['loc'][0]))}: {item['msg']}" for item in error.errors())
+        return _fail(f"invalid setting: {errors}")
     except (OSError, ValueError, StoreError) as error:
         return _fail(str(error))
     return status
 
 
-def _fail(sentence: str) -> int:
-    print(f"einvoice-appliance: {sentence}", file=sys.stderr)
+def _fail(message: str) -> int:
+    print(f"einvoice-appliance: {message}", file=sys.stderr)
     return 1
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("einvoice-appliance", description="Judges e-invoices over HTTP.")
+    parser = argparse.ArgumentParser("einvoice-appliance", description="Validates and generates e-invoices over HTTP.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     serve = commands.add_parser("serve", help="start the server")
-    serve.add_argument("--host", help="address to listen on (default: EINVOICE_HOST, or this machine only)")
-    serve.add_argument("--port", type=int, help="port to listen on (default: EINVOICE_PORT, 8080, or any free one)")
-    serve.add_argument(
-        "--try-out", action="store_true", help="make a first API key if there is none, and print a call to try"
-    )
+    serve.add_argument("--host", help="address to listen on (default: EINVOICE_HOST, or 127.0.0.1)")
+    serve.add_argument("--port", type=int, help="port to listen on (default: EINVOICE_PORT, 8080, or a free port)")
+    serve.add_argument("--try-out", action="store_true", help="create an API key and print an example request")
     serve.set_defaults(run=_serve)
 
-    settings = commands.add_parser("settings", help="list the environment variables that set something")
+    settings = commands.add_parser("settings", help="list the settings (environment variables) with their values")
     settings.set_defaults(run=_list_settings)
 
-    prepare = commands.add_parser("prepare", help="work out the rules of all releases now, not when first asked for")
-    prepare.set_defaults(run=_prepare)
+    prepare_command = commands.add_parser("prepare", help="compile all rule sets into the cache (EINVOICE_CACHE)")
+    prepare_command.set_defaults(run=_prepare)
 
     keys_command = commands.add_parser("keys", help="add, list or revoke API keys")
-    keys = keys_command.add_subparsers(required=True, metavar="WHAT")
-    add = keys.add_parser("add", help="add a key and print it, this once")
-    add.add_argument("name", help="who holds it: a-z, 0-9 and hyphens; two keys a name at most")
-    add.add_argument("--plan", default="business", help="the plan that the key belongs to (default: business)")
+    keys = keys_command.add_subparsers(required=True, metavar="ACTION")
+    add = keys.add_parser("add", help="create a key and print it; it cannot be shown again")
+    add.add_argument("name", help="name of the holder: a-z, 0-9 and hyphens; at most two keys per name")
+    add.add_argument("--plan", default="business", help="plan of the key (default: business)")
     add.set_defaults(run=_add_key)
     keys.add_parser("list", help="list the keys: label, name, plan").set_defaults(run=_list_keys)
-    revoke = keys.add_parser("revoke", help="revoke a key; it ends at once")
-    revoke.add_argument("label", help="its label, as listed")
+    revoke = keys.add_parser("revoke", help="revoke a key, effective immediately")
+    revoke.add_argument("label", help="label of the key, as listed")
     revoke.set_defaults(run=_revoke_key)
     return parser
 
@@ -77,15 +76,12 @@ def _parser() -> argparse.ArgumentParser:
 def _list_settings(settings: Settings, options: argparse.Namespace) -> int:
     for name, field in Settings.model_fields.items():
         value = getattr(settings, name)
-        told = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
-        told = _PASSWORD.sub("***", told)
-        print(f"{variable(name)}={told}\n    {field.description}")
+        text = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
+        print(f"{variable_name(name)}={_PASSWORD.sub('***', text)}\n    {field.description}")
     return 0
 
 
 def _prepare(settings: Settings, options: argparse.Namespace) -> int:
-    from appliance.prepare import prepare
-
     prepare()
     return 0
 
@@ -105,34 +101,34 @@ def _revoke_key(settings: Settings, options: argparse.Namespace) -> int:
     try:
         KeyFile(settings.keys_file).revoke(options.label)
     except KeyError:
-        return _fail(f"there is no key {options.label}; see: einvoice-appliance keys list")
+        return _fail(f"no key with the label {options.label}; list them with: einvoice-appliance keys list")
     return 0
 
 
 def _serve(settings: Settings, options: argparse.Namespace) -> int:
-    given = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
-    settings = settings.model_copy(update=given)
+    overrides = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
+    settings = settings.model_copy(update=overrides)
     keys = KeyRing(settings.keys_file)
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(_listen(settings.host, settings.port))
         if options.try_out:
             sample = files("appliance") / "samples" / "xrechnung-ubl.xml"
-            _print_call(settings, keys, listener.getsockname()[1], stack.enter_context(as_file(sample)))
+            _print_example(settings, keys, listener.getsockname()[1], stack.enter_context(as_file(sample)))
         server = uvicorn.Server(_config(settings, keys))
-        signal.signal(signal.SIGTERM, lambda number, frame: None)  # uvicorn raises it once more when it has stopped
+        signal.signal(signal.SIGTERM, lambda number, frame: None)  # uvicorn raises the signal again after shutdown
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
     return 0 if server.started else 1
 
 
 def _config(settings: Settings, keys: KeyRing) -> uvicorn.Config:
-    logs.set_up(settings.log_level)
+    logs.configure(settings.log_level)
     return uvicorn.Config(
         create_app(settings, keys),
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # `appliance.address` does that
+        proxy_headers=False,  # done by `appliance.transport.forwarded`
         timeout_graceful_shutdown=settings.shutdown_seconds,
     )
 
@@ -142,30 +138,29 @@ def _listen(host: str, port: int | None) -> socket.socket:
     if port is not None:
         return socket.create_server((host, port), family=family)
     try:
-        return socket.create_server((host, USUAL_PORT), family=family)
+        return socket.create_server((host, DEFAULT_PORT), family=family)
     except OSError:
         return socket.create_server((host, 0), family=family)
 
 
-def _print_call(settings: Settings, keys: KeyRing, port: int, sample: Path) -> None:
-    """Print a call that works as it stands.
+def _print_example(settings: Settings, keys: KeyRing, port: int, sample: Path) -> None:
+    """Print an example request that works as printed.
 
-    Of a key only the hash is kept, so a later start cannot print the first key again. It lends one that is kept
-    nowhere and ends with the server.
+    Only hashes of keys are stored, so a later start cannot print the first key again; it issues a temporary one.
     """
     file = KeyFile(settings.keys_file)
     if file.read():
-        plain = keys.lend()
-        about = f"This key ends with the server; {settings.keys_file} keeps the lasting ones:"
+        plain = keys.issue_temporary()
+        heading = f"Temporary API key, valid until the server stops (permanent keys are in {settings.keys_file}):"
     else:
         plain = file.add("first", "business")
-        about = f"Your first API key, shown this once ({settings.keys_file} keeps its hash only):"
+        heading = f"Your first API key; it cannot be shown again ({settings.keys_file} stores only its hash):"
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    here = f"http://{host}:{port}/"
-    call = ["curl", "-H", f"X-API-Key: {plain}", "-F", f"file=@{sample}", f"{here}api/external/validate?lang=en"]
-    print(f"{about}\n\n    {plain}\n\nTry it from another terminal:\n\n    {shlex.join(call)}\n", flush=True)
+    base = f"http://{host}:{port}/"
+    command = ["curl", "-H", f"X-API-Key: {plain}", "-F", f"file=@{sample}", f"{base}api/external/validate?lang=en"]
+    print(f"{heading}\n\n    {plain}\n\nTry it in another terminal:\n\n    {shlex.join(command)}\n", flush=True)
     if settings.page:
-        print(f"Or in a browser, with this key: {here}\n", flush=True)
+        print(f"Or in a browser, with this key: {base}\n", flush=True)
 
 
 if __name__ == "__main__":

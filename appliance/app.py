@@ -1,86 +1,108 @@
-"""The appliance as an ASGI application: its parts put together."""
+"""Assembles the ASGI application."""
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
-from appliance import api, pages, probes
-from appliance.address import Addresses
-from appliance.answers import answer_problems
+from appliance.access.auth import AuthMiddleware
+from appliance.access.keys import KeyRing
+from appliance.access.quota_store import open_quota_store
+from appliance.access.quotas import Quotas
 from appliance.api import catalog
-from appliance.artifacts import Artifacts
-from appliance.counts import open_counts
-from appliance.description import Description
-from appliance.edge import LastResort, Linger
-from appliance.gate import Gate
-from appliance.journal import Journal
-from appliance.keys import KeyRing
-from appliance.metrics import Metrics
-from appliance.rendering import renderer
+from appliance.api import router as api
+from appliance.artifacts.factory import open_store
+from appliance.artifacts.links import ArtifactLinks
+from appliance.artifacts.rendering import renderer
+from appliance.observability import probes
+from appliance.observability.metrics import Metrics
+from appliance.openapi.document import OpenApiDocument
+from appliance.pages import router as pages
 from appliance.services import Services
 from appliance.settings import Settings
-from appliance.stores import open_store
-from appliance.usage import Usage
-from appliance.workers import Workers
+from appliance.transport.access_log import AccessLog
+from appliance.transport.forwarded import ForwardedHeaders
+from appliance.transport.middleware import DrainBody, ErrorBoundary
+from appliance.transport.problem_responses import install_problem_handlers
+from appliance.workers.pool import WorkerPool
 
 
 def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
-    """Return the appliance as an ASGI application that `keys` open.
+    """Return the ASGI application.
+
+    Args:
+        settings: settings of the service.
+        keys: valid API keys.
 
     Raises:
-        StoreError: there is no place for artifacts.
+        StoreError: the artifact store could not be opened.
     """
-    workers = Workers(settings)
-    store = open_store(settings.artifacts, settings.data / "artifacts", settings.artifact_megabytes)
-    usage = Usage(open_counts(settings.artifacts, settings.data))
-    artifacts = Artifacts(store, settings.artifact_seconds, renderer(workers))
-    services = Services(settings, keys, workers, artifacts, Metrics(), usage)
-
-    @contextlib.asynccontextmanager
-    async def running(app: FastAPI) -> AsyncIterator[None]:
-        workers.start()
-        warming = asyncio.create_task(_warm_up(workers, settings))
-        try:
-            async with artifacts.running():
-                yield
-        finally:
-            warming.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await warming
-            await workers.stop()
-            usage.close()
-
+    services = _create_services(settings)
     app = FastAPI(
         title="einvoice",
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        lifespan=running,
+        lifespan=lambda app: _lifespan(services),
         generate_unique_id_function=lambda route: route.name,
     )
     app.include_router(api.routes(services))
-    app.include_router(probes.routes(services))
-    app.include_router(pages.routes(services, Description(app, workers.run)), include_in_schema=False)
-    answer_problems(app)
-    # The last one added is the outermost.
-    app.add_middleware(Gate, keys=keys, usage=services.usage, rights=api.RIGHTS)
-    app.add_middleware(LastResort)
-    app.add_middleware(Linger)
+    app.include_router(_probes(services))
+    app.include_router(pages.routes(services, OpenApiDocument(app, services.workers.run)), include_in_schema=False)
+    install_problem_handlers(app)
+    # Added last, executed first.
+    app.add_middleware(AuthMiddleware, keys=keys, quotas=services.quotas, required=api.REQUIRED_ENTITLEMENTS)
+    app.add_middleware(ErrorBoundary)
+    app.add_middleware(DrainBody)
     if settings.cors_origins:
         app.add_middleware(CORSMiddleware, **_cors(settings))
-    app.add_middleware(Journal, metrics=services.metrics)
-    app.add_middleware(Addresses, settings=settings)
+    app.add_middleware(AccessLog, metrics=services.metrics)
+    app.add_middleware(ForwardedHeaders, settings=settings)
     return app
 
 
-async def _warm_up(workers: Workers, settings: Settings) -> None:
-    """Work the catalogs out, once the workers have got ready: those come first."""
-    await workers.all_ready()
-    await asyncio.to_thread(catalog.warm_up, settings)
+def _create_services(settings: Settings) -> Services:
+    workers = WorkerPool(settings)
+    store = open_store(settings.artifacts, settings.data / "artifacts", settings.artifact_megabytes)
+    quotas = Quotas(open_quota_store(settings.artifacts, settings.data))
+    links = ArtifactLinks(store, settings.artifact_seconds, renderer(workers))
+    return Services(settings, workers, links, Metrics(), quotas)
+
+
+@contextlib.asynccontextmanager
+async def _lifespan(services: Services) -> AsyncIterator[None]:
+    services.workers.start()
+    warm_up = asyncio.create_task(_warm_up(services))
+    try:
+        async with services.links.running():
+            yield
+    finally:
+        warm_up.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await warm_up
+        await services.workers.stop()
+        services.quotas.close()
+
+
+async def _warm_up(services: Services) -> None:
+    """Build the error catalogs, after the workers are ready so as not to compete with them."""
+    await services.workers.wait_until_ready()
+    await asyncio.to_thread(catalog.warm_up, services.settings)
+
+
+def _probes(services: Services) -> APIRouter:
+    workers, links, metrics = services.workers, services.links, services.metrics
+    metrics.add_gauge("workers_ready", "Worker processes that are ready.", lambda: workers.ready_count)
+    metrics.add_counter("workers_started", "Worker processes started.", lambda: workers.start_count)
+    metrics.add_gauge("documents_waiting", "Documents waiting for a worker.", lambda: workers.waiting)
+    metrics.add_gauge("artifacts_available", "1 if the artifact store is available.", lambda: links.available)
+    metrics.add_gauge("upload_free_bytes", "Upload memory left, in bytes.", lambda: workers.free_upload_bytes)
+    return probes.routes(
+        lambda: workers.ready_count > 0, lambda: links.available, metrics if services.settings.metrics else None
+    )
 
 
 def _cors(settings: Settings) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Works out rules beforehand and keeps them (`EINVOICE_CACHE`), so that no request has to wait for them.
+"""Compiles rule sets ahead of time into the cache (EINVOICE_CACHE), so that no request has to wait for it.
 
-An image does it while it is built; elsewhere rules are worked out when they are first asked for, once for all.
+The image build does this; elsewhere a rule set is compiled on first use.
 """
 
 import re
@@ -10,7 +10,7 @@ import einvoice
 
 _CORE = b"urn:cen.eu:en16931:2017"
 _XRECHNUNG = _CORE + b"#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
-DECLARED = (
+SPECIFICATIONS = (
     _CORE,
     _XRECHNUNG + b"#conformant#urn:xeinkauf.de:kosit:extension:xrechnung_3.0",
     _CORE + b"#compliant#urn:factur-x.eu:1p0:basic",
@@ -18,17 +18,17 @@ DECLARED = (
     b"urn:factur-x.eu:1p0:basicwl",
     b"urn:factur-x.eu:1p0:minimum",
 )
-"""Specifications (BT-24) whose documents are judged by other rules than those of XRechnung."""
+"""Specifications (BT-24) that select rule sets other than XRechnung's."""
 
 
 def prepare() -> None:
-    """Judge a document of each syntax by the rules of today, whatever it declares, and by each release of XRechnung."""
+    """Compile the rules for both syntaxes: the current ones for every specification, and each release of XRechnung."""
     einvoice.catalog()
     for sample in (files("appliance") / "samples").iterdir():
         document = sample.read_bytes()
         einvoice.validate(document)
         einvoice.validate(re.sub(_XRECHNUNG, _CORE, document), profile="facturx")
-        for specification in DECLARED:
+        for specification in SPECIFICATIONS:
             einvoice.validate(re.sub(_XRECHNUNG, specification, document))
         for release in einvoice.rule_sets():
             if release.ruleset == "xrechnung":

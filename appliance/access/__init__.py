@@ -1,0 +1,1 @@
+"""Access control: API keys, plans, daily quotas, and the middleware that enforces them."""

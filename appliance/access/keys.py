@@ -1,10 +1,10 @@
-"""API keys: who may call. Only hashes are kept, one line a key in a file that is an environment file too:
+"""API keys. Only hashes are stored, one key a line, in the format of an environment file:
 
     EINVOICE_KEY_ACME_1=acme:business:5f1c…
 
-that is, the holder's name, its plan and the SHA-256 of the key. Plans stand beside them (`appliance.plans`), and the
-same variables in the process's environment count as well. The file is read anew when it changes, so adding or revoking
-a key needs no restart. A plain SHA-256 is enough because the keys are 256 random bits: there is nothing to guess.
+that is, the holder's name, the plan, and the SHA-256 of the key. Plans (`appliance.access.plans`) are lines of the same
+file. The same variables in the environment of the process are read as well. The file is read again when it changes, so
+adding or revoking a key needs no restart. Plain SHA-256 is sufficient: keys are 256 random bits and cannot be guessed.
 """
 
 import hashlib
@@ -17,13 +17,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from appliance.plans import PREFIX as PLAN_PREFIX
-from appliance.plans import Entitlements, is_plan, parse_plans
+from appliance.access.plans import PREFIX as PLAN_PREFIX
+from appliance.access.plans import is_plan_line, parse_plans
+from appliance.contract.schemas import Entitlements
 
 log = logging.getLogger(__name__)
 
-KEYS_A_NAME = 2
-"""So many keys one name can have: the old and the new one while they are exchanged."""
+MAX_KEYS_PER_NAME = 2
+"""Two, so that a key can be rotated without downtime."""
 
 _PREFIX = "EINVOICE_KEY_"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -32,7 +33,14 @@ _LINE = re.compile(rf"{_PREFIX}([A-Z0-9_]+)=({_NAME.pattern}):([a-z][a-z0-9-]{{0
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key as it is kept: `label` names the key itself, `name` its holder; `digest` is SHA-256 in hexadecimal."""
+    """A stored key.
+
+    Attributes:
+        label: identifies the key.
+        name: identifies its holder.
+        plan: name of the plan.
+        digest: SHA-256 in hexadecimal.
+    """
 
     label: str
     name: str
@@ -45,62 +53,62 @@ class Key:
 
 
 def digest(plain: str) -> str:
-    """Return what is kept of a key: the SHA-256 of its UTF-8 bytes, in hexadecimal."""
+    """Return the SHA-256 of a key (UTF-8) in hexadecimal."""
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
-def new_key(label: str, name: str, plan: str) -> tuple[str, Key]:
-    """Return a fresh plain key (256 random bits), to be shown once, and what is kept of it."""
+def generate_key(label: str, name: str, plan: str) -> tuple[str, Key]:
+    """Return a new plain key (256 random bits) and its stored form."""
     plain = f"ei_{secrets.token_urlsafe(32)}"
     return plain, Key(label, name, plan, digest(plain))
 
 
 def parse_keys(lines: Iterable[str], source: str) -> list[Key]:
-    """Return the keys on `lines`; blank lines and comments are skipped, and others that hold no key are logged.
+    """Return the keys on `lines`. Blank lines, comments and plans are skipped; an invalid line is logged and skipped.
 
-    A damaged line opens nothing, and it must not lock out the holders of the other keys either.
+    An invalid line must not lock out the holders of other keys.
     """
     keys = []
     for number, line in enumerate(lines, start=1):
         if match := _LINE.fullmatch(line.strip()):
             keys.append(Key(*match.groups()))
-        elif line.strip() and not line.lstrip().startswith("#") and not is_plan(line):
-            log.warning("%s, line %d holds no key and is ignored", source, number)
+        elif line.strip() and not line.lstrip().startswith("#") and not is_plan_line(line):
+            log.warning("%s, line %d: not a valid key, ignored", source, number)
     return keys
 
 
 class KeyFile:
-    """The file of keys, to change it: 0600, in a folder of its user's own."""
+    """The key file, for reading and editing. It is created with mode 0600, its folder with mode 0700."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> list[Key]:
-        """Return the keys in the file; a missing file has none."""
+        """Return the keys in the file; empty if the file is missing."""
         return parse_keys(self.lines(), self.path.name)
 
     def lines(self) -> list[str]:
-        """Return the lines of the file; a missing file has none."""
+        """Return the lines of the file; empty if the file is missing."""
         if not self.path.exists():
             return []
         return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
 
     def add(self, name: str, plan: str) -> str:
-        """Add a key and return it in plain; it cannot be had again.
+        """Add a key and return it in plain; it cannot be retrieved later.
 
         Raises:
-            ValueError: the name is not made of a-z, 0-9 and hyphens, or has its two keys already.
+            ValueError: invalid name, or the name already has `MAX_KEYS_PER_NAME` keys.
         """
         if not _NAME.fullmatch(name):
-            raise ValueError(f"a name is made of a-z, 0-9 and hyphens, 40 at most: {name!r}")
-        taken = {key.label for key in self.read()}
+            raise ValueError(f"a name consists of a-z, 0-9 and hyphens, 40 characters at most, not {name!r}")
+        labels = {key.label for key in self.read()}
         stem = name.upper().replace("-", "_")
-        free = [label for n in range(KEYS_A_NAME) if (label := f"{stem}_{n + 1}") not in taken]
+        free = [label for n in range(MAX_KEYS_PER_NAME) if (label := f"{stem}_{n + 1}") not in labels]
         if not free:
-            raise ValueError(f"{name!r} has {KEYS_A_NAME} keys already; revoke one first")
-        plain, key = new_key(free[0], name, plan)
+            raise ValueError(f"{name!r} has {MAX_KEYS_PER_NAME} keys already; revoke one first")
+        plain, key = generate_key(free[0], name, plan)
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # One append is one write: two commands at the same time cannot lose each other's key.
+        # A single append: two concurrent commands cannot overwrite each other's key.
         with os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as file:
             file.write(f"{key.line()}\n")
         return plain
@@ -109,58 +117,58 @@ class KeyFile:
         """Remove the key with this label.
 
         Raises:
-            KeyError: there is none.
+            KeyError: no such key.
         """
         if label not in {key.label for key in self.read()}:
             raise KeyError(label)
         lines = self.path.read_text(encoding="utf-8").splitlines(keepends=True)
-        rest = [line for line in lines if not line.lstrip().startswith(f"{_PREFIX}{label}=")]
-        fresh = self.path.with_name(f"{self.path.name}.new")
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.writelines(rest)
-        fresh.replace(self.path)
+        remaining = [line for line in lines if not line.lstrip().startswith(f"{_PREFIX}{label}=")]
+        temporary = self.path.with_name(f"{self.path.name}.new")
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            file.writelines(remaining)
+        temporary.replace(self.path)
 
 
 class KeyRing:
-    """The keys that open a running appliance: the file's, as it is at that moment, and the environment's."""
+    """The valid keys and plans: from the environment, and from the file in its current state."""
 
     def __init__(self, file: Path, environ: Mapping[str, str] = os.environ) -> None:
         self._file = KeyFile(file)
         self._environ = [
             f"{name}={value}" for name, value in environ.items() if name.startswith((_PREFIX, PLAN_PREFIX))
         ]
-        self._fixed = parse_keys(self._environ, "environment")
-        self._seen: tuple[int, int, int] | None = None
-        self._read: list[Key] = []
+        self._fixed_keys = parse_keys(self._environ, "environment")
+        self._file_version: tuple[int, int, int] | None = None
+        self._file_keys: list[Key] = []
         self._plans = parse_plans(self._environ, "environment")
 
     def find(self, plain: str) -> Key | None:
-        """Return the key that `plain` is, or None. How long it takes says nothing about the keys there are."""
+        """Return the stored key of `plain`, or None. Which key matches does not affect the time taken."""
         presented = digest(plain)
-        found = None
+        match = None
         for key in self._keys():
             if hmac.compare_digest(key.digest, presented):
-                found = key
-        return found
+                match = key
+        return match
 
     def entitlements(self, key: Key) -> Entitlements | None:
-        """Return what the plan of a key entitles to, None for a plan that there is not."""
+        """Return the entitlements of the key's plan, or None if the plan is unknown."""
         return self._plans.get(key.plan)
 
-    def lend(self) -> str:
-        """Return a fresh key that is kept nowhere and ends with this process."""
-        plain, key = new_key("LENT", "lent", "business")
-        self._fixed.append(key)
+    def issue_temporary(self) -> str:
+        """Return a new key that is valid until this process ends; it is not stored."""
+        plain, key = generate_key("TEMPORARY", "temporary", "business")
+        self._fixed_keys.append(key)
         return plain
 
     def _keys(self) -> list[Key]:
         try:
             status = self._file.path.stat()
-            seen = (status.st_mtime_ns, status.st_size, status.st_ino)
+            version = (status.st_mtime_ns, status.st_size, status.st_ino)
         except FileNotFoundError:
-            seen = None
-        if seen != self._seen:
-            self._read = self._file.read() if seen else []
+            version = None
+        if version != self._file_version:
+            self._file_keys = self._file.read() if version else []
             self._plans = parse_plans([*self._file.lines(), *self._environ], self._file.path.name)
-            self._seen = seen
-        return self._fixed + self._read
+            self._file_version = version
+        return self._fixed_keys + self._file_keys

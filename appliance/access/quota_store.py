@@ -1,7 +1,7 @@
-"""Where it is counted how much of a day's limits has been used: by the day and by what is limited for whom.
+"""Stores for daily quotas: usage per day and counter.
 
-A file in the data folder, SQLite, outlives a restart (`FileCounts`); Redis lets several replicas count together
-(`RedisCounts`). What is counted is worth no wait: a crash of the whole machine may cost the last counts.
+SQLite, a file in the data folder, survives a restart; Redis is shared by several replicas. Durability is relaxed for
+speed: a crash of the machine may lose the last increments.
 """
 
 import logging
@@ -12,20 +12,20 @@ from typing import Any, Final, Protocol
 
 import anyio.to_thread
 
-from appliance.stores import REDIS
+from appliance.settings import REDIS_SCHEMES
 
 log = logging.getLogger(__name__)
 
-NAME: Final = "usage.sqlite"
+FILE_NAME: Final = "usage.sqlite"
 _TABLE: Final = """
 CREATE TABLE IF NOT EXISTS used
 (day TEXT, what TEXT, count INTEGER NOT NULL, PRIMARY KEY (day, what)) WITHOUT ROWID
 """
-_SECONDS: Final = 1.0
-"""So long Redis, or another process on the same file, is waited for."""
-_KEPT_SECONDS: Final = 2 * 86_400
-"""So long Redis keeps a count: no day lasts longer, whatever the clocks of the replicas say."""
-_SCRIPT: Final = """
+_TIMEOUT_SECONDS: Final = 1.0
+"""Timeout for Redis and for SQLite locks."""
+_REDIS_TTL_SECONDS: Final = 2 * 86_400
+"""Lifetime of a counter in Redis: longer than a day, so that clock differences between replicas do no harm."""
+_REDIS_SCRIPT: Final = """
 local used = tonumber(redis.call('GET', KEYS[1]) or '0')
 if used + tonumber(ARGV[1]) <= tonumber(ARGV[2]) then
   redis.call('INCRBY', KEYS[1], ARGV[1])
@@ -35,59 +35,59 @@ return used
 """
 
 
-class CountsAway(Exception):  # noqa: N818 (it says what happened)
-    """Nobody can tell how much has been used; nothing has been counted."""
+class QuotaStoreError(Exception):
+    """The quota store is unavailable; nothing was counted."""
 
 
-class Counts(Protocol):
-    """Counts up to limits."""
+class QuotaStore(Protocol):
+    """Counters with a limit, per day."""
 
-    async def take(self, day: str, what: str, count: int, limit: int) -> int:
-        """Return how much of `what` had been used on a day, and count `count` more unless that goes over the limit.
+    async def consume(self, day: str, counter: str, count: int, limit: int) -> int:
+        """Add `count` to a counter unless that exceeds `limit`; return its value before.
 
         Raises:
-            CountsAway: nobody can tell.
+            QuotaStoreError: the store is unavailable.
         """
         ...
 
     def close(self) -> None:
-        """Let go of what it counts in."""
+        """Release the resources of the store."""
         ...
 
 
-def open_counts(artifacts: str, data: Path) -> Counts:
-    """Return what counts: Redis where artifacts are kept there, else a file in the data folder.
+def open_quota_store(artifacts: str, data: Path) -> QuotaStore:
+    """Return a Redis store if artifacts are stored in Redis, else a SQLite file in the data folder.
 
     Raises:
-        ImportError: what speaks to Redis is not installed.
+        ImportError: the Redis client is not installed.
     """
-    return RedisCounts(artifacts) if artifacts.startswith(REDIS) else FileCounts(data / NAME)
+    return RedisQuotaStore(artifacts) if artifacts.startswith(REDIS_SCHEMES) else SQLiteQuotaStore(data / FILE_NAME)
 
 
-class MemoryCounts:
-    """Counts that end with the process."""
+class MemoryQuotaStore:
+    """Counters in memory."""
 
     def __init__(self) -> None:
         self._day = ""
         self._used: dict[str, int] = {}
 
-    async def take(self, day: str, what: str, count: int, limit: int) -> int:
-        """Count."""
+    async def consume(self, day: str, counter: str, count: int, limit: int) -> int:
+        """See `QuotaStore`."""
         if day != self._day:
             self._day, self._used = day, {}
-        used = self._used.get(what, 0)
+        used = self._used.get(counter, 0)
         if used + count <= limit:
-            self._used[what] = used + count
+            self._used[counter] = used + count
         return used
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing."""
 
 
-class FileCounts:
-    """Counts in a file of this user's own; it is made when there is something to count.
+class SQLiteQuotaStore:
+    """Counters in a SQLite file with mode 0600, created on first use. A damaged file is replaced by a new one.
 
-    It takes some ten microseconds, so nothing waits for a thread. A damaged file is begun anew.
+    An increment takes about ten microseconds, so it runs on the event loop, not in a thread.
     """
 
     def __init__(self, path: Path) -> None:
@@ -95,24 +95,24 @@ class FileCounts:
         self._database: sqlite3.Connection | None = None
         self._day = ""
 
-    async def take(self, day: str, what: str, count: int, limit: int) -> int:
-        """Count."""
+    async def consume(self, day: str, counter: str, count: int, limit: int) -> int:
+        """See `QuotaStore`."""
         try:
             self._database = self._database or self._open()
             with self._database as database:
                 database.execute("BEGIN IMMEDIATE")
-                return self._take(database, day, what, count, limit)
+                return self._consume(database, day, counter, count, limit)
         except (OSError, sqlite3.Error) as error:
-            raise CountsAway(f"{self._path.name}: {error}") from error
+            raise QuotaStoreError(f"{self._path.name}: {error}") from error
 
-    def _take(self, database: sqlite3.Connection, day: str, what: str, count: int, limit: int) -> int:
+    def _consume(self, database: sqlite3.Connection, day: str, counter: str, count: int, limit: int) -> int:
         if day != self._day:
             database.execute("DELETE FROM used WHERE day <> ?", (day,))
             self._day = day
-        row = database.execute("SELECT count FROM used WHERE day = ? AND what = ?", (day, what)).fetchone()
+        row = database.execute("SELECT count FROM used WHERE day = ? AND what = ?", (day, counter)).fetchone()
         used = int(row[0]) if row else 0
         if used + count <= limit:
-            database.execute("INSERT OR REPLACE INTO used VALUES (?, ?, ?)", (day, what, used + count))
+            database.execute("INSERT OR REPLACE INTO used VALUES (?, ?, ?)", (day, counter, used + count))
         return used
 
     def close(self) -> None:
@@ -125,20 +125,20 @@ class FileCounts:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             return self._connect()
-        except sqlite3.OperationalError:  # not to be opened or locked: it is not the file that is at fault
+        except sqlite3.OperationalError:  # inaccessible or locked, not damaged
             raise
         except sqlite3.DatabaseError as error:
-            log.warning("The file of daily counts is damaged; a new one is begun", exc_info=error)
+            log.warning("The file of daily quotas is damaged; starting a new one", exc_info=error)
             for suffix in ("", "-wal", "-shm"):
-                self._path.with_name(NAME + suffix).unlink(missing_ok=True)
+                self._path.with_name(FILE_NAME + suffix).unlink(missing_ok=True)
             return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
-        database = sqlite3.connect(self._path, timeout=_SECONDS, isolation_level=None)
+        database = sqlite3.connect(self._path, timeout=_TIMEOUT_SECONDS, isolation_level=None)
         try:
-            for setting in ("journal_mode = WAL", "synchronous = OFF"):
-                database.execute(f"PRAGMA {setting}").fetchall()
+            for pragma in ("journal_mode = WAL", "synchronous = OFF"):
+                database.execute(f"PRAGMA {pragma}").fetchall()
             database.execute(_TABLE)
         except BaseException:
             database.close()
@@ -146,26 +146,28 @@ class FileCounts:
         return database
 
 
-class RedisCounts:
-    """Counts in the Redis server at `url`."""
+class RedisQuotaStore:
+    """Counters in the Redis server at `url`."""
 
     def __init__(self, url: str) -> None:
         import redis
 
-        self._redis = redis.Redis.from_url(url, socket_timeout=_SECONDS, socket_connect_timeout=_SECONDS)
-        self._script: Any = self._redis.register_script(_SCRIPT)
+        self._redis = redis.Redis.from_url(
+            url, socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS
+        )
+        self._script: Any = self._redis.register_script(_REDIS_SCRIPT)
         self._error = redis.RedisError
 
-    async def take(self, day: str, what: str, count: int, limit: int) -> int:
-        """Count."""
-        return await anyio.to_thread.run_sync(self._take, f"einvoice:usage:{day}:{what}", count, limit)
+    async def consume(self, day: str, counter: str, count: int, limit: int) -> int:
+        """See `QuotaStore`."""
+        return await anyio.to_thread.run_sync(self._consume, f"einvoice:usage:{day}:{counter}", count, limit)
 
-    def _take(self, name: str, count: int, limit: int) -> int:
+    def _consume(self, key: str, count: int, limit: int) -> int:
         try:
-            return int(self._script(keys=[name], args=[count, limit, _KEPT_SECONDS]))
+            return int(self._script(keys=[key], args=[count, limit, _REDIS_TTL_SECONDS]))
         except self._error as error:
-            # What the error says may hold the address, and that a password.
-            raise CountsAway(f"Redis: {type(error).__name__}") from error
+            # Without the message: it may contain the URL, and that a password.
+            raise QuotaStoreError(f"Redis: {type(error).__name__}") from error
 
     def close(self) -> None:
         """Close the connections."""

@@ -1,83 +1,82 @@
-"""Daily limits: how much each holder of keys may use from midnight to midnight (UTC)."""
+"""Daily quotas of key holders, from midnight to midnight (UTC)."""
 
 import datetime
 import logging
 import time
 from collections.abc import Callable
 
-from appliance.counts import Counts, CountsAway, MemoryCounts
-from appliance.problems import Problem, ProblemKind, Words
+from appliance.access.quota_store import MemoryQuotaStore, QuotaStore, QuotaStoreError
+from appliance.contract.problems import Problem, ProblemText, ProblemType
 
 log = logging.getLogger(__name__)
 
-AWAY_SECONDS = 5
-"""So long counts that are away are not asked again."""
+RETRY_SECONDS = 5
+"""Seconds to wait before retrying an unavailable quota store."""
 
-REQUESTS = ProblemKind(
+DAILY_REQUESTS = ProblemType(
     "daily_usage_limit",
     429,
-    de=Words("Tageslimit erreicht", "Der Tarif erlaubt {limit} Anfragen am Tag (UTC); übrig sind {left}."),
-    en=Words("Daily limit reached", "The plan allows {limit} requests a day (UTC); {left} are left."),
+    de=ProblemText("Tageslimit erreicht", "Der Tarif erlaubt {limit} Anfragen am Tag (UTC); übrig sind {left}."),
+    en=ProblemText("Daily limit reached", "The plan allows {limit} requests per day (UTC); {left} remaining."),
     example={"limit": 1000, "left": 0},
 )
-FILES = ProblemKind(
+DAILY_FILES = ProblemType(
     "daily_validation_limit",
     429,
-    de=Words(
+    de=ProblemText(
         "Tageslimit erreicht", "Der Tarif erlaubt die Prüfung von {limit} Dateien am Tag (UTC); übrig sind {left}."
     ),
-    en=Words("Daily limit reached", "The plan allows {limit} files a day (UTC) to be validated; {left} are left."),
+    en=ProblemText("Daily limit reached", "The plan allows {limit} validated files per day (UTC); {left} remaining."),
     example={"limit": 100, "left": 2},
 )
 
 
-def now() -> datetime.datetime:
-    """Return the time, in UTC."""
+def utc_now() -> datetime.datetime:
+    """Return the current time in UTC."""
     return datetime.datetime.now(datetime.UTC)
 
 
-class Usage:
-    """Counts what each holder uses, by day.
+class Quotas:
+    """Counts usage per holder and day.
 
-    While `counts` are away it counts in memory: documents are judged all the same, and limits still hold somehow.
+    While the store is unavailable, requests are still served and quotas are enforced per process, in memory.
     """
 
-    def __init__(self, counts: Counts, clock: Callable[[], datetime.datetime] = now) -> None:
-        self._counts = counts
-        self._meanwhile = MemoryCounts()
-        self._away_until = 0.0
+    def __init__(self, store: QuotaStore, clock: Callable[[], datetime.datetime] = utc_now) -> None:
+        self._store = store
+        self._fallback = MemoryQuotaStore()
+        self._retry_at = 0.0
         self._clock = clock
 
-    async def take(self, holder: str, kind: ProblemKind, limit: int | None, count: int = 1) -> None:
-        """Use `count` more of what `kind` bounds: `REQUESTS` or `FILES`.
+    async def consume(self, holder: str, quota: ProblemType, limit: int | None, count: int = 1) -> None:
+        """Count `count` units of a quota, `DAILY_REQUESTS` or `DAILY_FILES`.
 
         Raises:
-            Problem: that would be more than the limit; nothing is counted then.
+            Problem: the limit would be exceeded; nothing was counted.
         """
         if limit is None:
             return
-        moment = self._clock()
-        used = await self._take(moment.date().isoformat(), f"{kind.code}:{holder}", count, limit)
+        now = self._clock()
+        used = await self._consume(now.date().isoformat(), f"{quota.code}:{holder}", count, limit)
         if used + count > limit:
-            headers = {"Retry-After": str(_seconds_left(moment))}
-            raise Problem(kind, headers=headers, limit=limit, left=max(0, limit - used))
+            headers = {"Retry-After": str(_seconds_until_midnight(now))}
+            raise Problem(quota, headers=headers, limit=limit, left=max(0, limit - used))
 
-    async def _take(self, day: str, what: str, count: int, limit: int) -> int:
-        if time.monotonic() >= self._away_until:
+    async def _consume(self, day: str, counter: str, count: int, limit: int) -> int:
+        if time.monotonic() >= self._retry_at:
             try:
-                return await self._counts.take(day, what, count, limit)
-            except CountsAway as error:
-                self._away_until = time.monotonic() + AWAY_SECONDS
-                log.error("Daily limits are counted in memory for now: %s", error)
-        return await self._meanwhile.take(day, what, count, limit)
+                return await self._store.consume(day, counter, count, limit)
+            except QuotaStoreError as error:
+                self._retry_at = time.monotonic() + RETRY_SECONDS
+                log.error("The quota store is unavailable; counting in memory: %s", error)
+        return await self._fallback.consume(day, counter, count, limit)
 
     def close(self) -> None:
-        """Let go of what it counts in."""
-        self._counts.close()
+        """Close the store."""
+        self._store.close()
 
 
-def _seconds_left(moment: datetime.datetime) -> int:
-    """How long the day still lasts."""
-    tomorrow = moment.date() + datetime.timedelta(days=1)
+def _seconds_until_midnight(now: datetime.datetime) -> int:
+    tomorrow = now.date() + datetime.timedelta(days=1)
     midnight = datetime.datetime.combine(tomorrow, datetime.time(), datetime.UTC)
-    return int((midnight - moment).total_seconds()) + 1
+    return int((midnight - now).total_seconds()) + 1

@@ -5,34 +5,32 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 from starlette.responses import Response
 
-from appliance.api.described import problems
-from appliance.api.parameters import PREFIX
-from appliance.artifacts import ARTIFACT_EXPIRED, ARTIFACT_NOT_FOUND, ARTIFACTS_UNAVAILABLE, FILES
-from appliance.services import Services, Who
-from appliance.workers import BUSY, TOO_COMPLEX
+from appliance.api.dependencies import CurrentCaller
+from appliance.api.responses import problem_responses
+from appliance.artifacts.links import ARTIFACT_EXPIRED, ARTIFACT_NOT_FOUND, ARTIFACTS_UNAVAILABLE
+from appliance.contract.paths import API, ARTIFACT_FILES
+from appliance.services import Services
+from appliance.workers.pool import BUSY, TOO_COMPLEX
 
 _PDF: dict[int | str, dict[str, Any]] = {
     200: {"description": "The PDF.", "content": {"application/pdf": {"schema": {"type": "string", "format": "binary"}}}}
 }
-_FILE = Path(description="Name of the PDF.", json_schema_extra={"enum": list(FILES.values())})
+_FILE = Path(description="File name of the PDF.", json_schema_extra={"enum": list(ARTIFACT_FILES.values())})
+_PROBLEMS = problem_responses(ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, ARTIFACTS_UNAVAILABLE, BUSY, TOO_COMPLEX)
 
 
 def routes(services: Services) -> APIRouter:
     """Return the route."""
-    router = APIRouter(prefix=PREFIX)
+    router = APIRouter(prefix=API)
 
     @router.head("/artifacts/{token}/{file}", include_in_schema=False)
-    @router.get(
-        "/artifacts/{token}/{file}",
-        response_class=Response,
-        responses={**_PDF, **problems(ARTIFACT_NOT_FOUND, ARTIFACT_EXPIRED, ARTIFACTS_UNAVAILABLE, BUSY, TOO_COMPLEX)},
-    )
-    async def artifact(token: str, who: Who, file: Annotated[str, _FILE]) -> Response:
-        """Return a PDF, under the link that an answer has told.
+    @router.get("/artifacts/{token}/{file}", response_class=Response, responses={**_PDF, **_PROBLEMS})
+    async def artifact(token: str, caller: CurrentCaller, file: Annotated[str, _FILE]) -> Response:
+        """Return a PDF linked from a result.
 
-        It takes the key that the answer was for, or the one that is exchanged for it: another of the same name.
+        Requires the API key of the original request, or another key of the same holder.
         """
-        pdf = await services.artifacts.fetch(token, file, who.key.name)
+        pdf = await services.links.fetch(token, file, caller.key.name)
         headers = {"Cache-Control": "private, no-store", "Content-Disposition": f'inline; filename="{file}"'}
         return Response(pdf, media_type="application/pdf", headers=headers)
 

@@ -1,4 +1,4 @@
-"""Validate several files at once."""
+"""Validate several files in one request."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable
@@ -7,99 +7,103 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from appliance.api.described import UPLOADS, form, problems
-from appliance.api.judging import NO_STORE, job, links, note, recipe, with_last
-from appliance.api.parameters import (
-    ENGINES,
-    INVALID_ENGINE,
+from appliance.access.auth import RIGHT_REQUIRED
+from appliance.access.quotas import DAILY_FILES
+from appliance.api.dependencies import INVALID_LANGUAGE, Caller, CurrentCaller, QueryLanguage
+from appliance.api.form_fields import INVALID_ENGINE, INVALID_MODE, form_engine, form_mode
+from appliance.api.processing import NO_STORE, artifact_source, build_job, create_links, record_verdict, with_artifacts
+from appliance.api.responses import UPLOAD_PROBLEMS, form_body, problem_responses
+from appliance.contract.paths import API
+from appliance.contract.schemas import BatchResponse
+from appliance.contract.values import ENGINES, ArtifactKind, Engine, Language, Mode
+from appliance.services import Services
+from appliance.transport.uploads import BATCH_FILES, INVALID_FORM, NO_FILE, TOO_MANY_FILES, UploadedFile, read_form
+from appliance.workers.pool import JobLimitExceeded
+
+_MODES: dict[str, Mode] = {"current": "current"}
+"""Compatibility mode is available for single files only."""
+
+_PROBLEMS = problem_responses(
     INVALID_LANGUAGE,
+    INVALID_FORM,
+    NO_FILE,
+    TOO_MANY_FILES,
     INVALID_MODE,
-    PREFIX,
-    Lang,
-    form_engine,
-    form_mode,
-)
-from appliance.artifacts import Kind
-from appliance.gate import RIGHT_REQUIRED
-from appliance.jobs import to_json
-from appliance.problems import Language
-from appliance.schemas import BatchAnswer, Engine, Mode
-from appliance.services import Caller, Services, Who
-from appliance.upload import INVALID_FORM, NO_FILE, TEN_FILES, TOO_MANY_FILES, UploadedFile, read_form
-from appliance.usage import FILES
-from appliance.workers import TooComplex
-
-MODES: dict[str, Mode] = {"current": "current"}
-"""Rule sets are compared for a single file only."""
-
-PROBLEMS = problems(
-    *(INVALID_LANGUAGE, INVALID_FORM, NO_FILE, TOO_MANY_FILES, INVALID_MODE, INVALID_ENGINE, RIGHT_REQUIRED),
-    *(*UPLOADS, FILES),
+    INVALID_ENGINE,
+    RIGHT_REQUIRED,
+    *UPLOAD_PROBLEMS,
+    DAILY_FILES,
 )
 
 
 def routes(services: Services) -> APIRouter:
     """Return the route."""
-    router = APIRouter(prefix=PREFIX)
+    router = APIRouter(prefix=API)
 
     @router.post(
         "/validate/batch",
-        response_model=BatchAnswer,
-        response_description="The verdicts.",
-        responses=PROBLEMS,
-        openapi_extra=form("files", several=True, mode=list(MODES), engine=list(ENGINES)),
+        response_model=BatchResponse,
+        response_description="The validation results.",
+        responses=_PROBLEMS,
+        openapi_extra=form_body("files", multiple=True, modes=list(_MODES), engines=list(ENGINES)),
     )
-    async def validate_batch(request: Request, lang: Lang, who: Who) -> Response:
-        """Judge up to ten invoices; a file that nobody can read does not keep the others from being judged."""
-        with services.workers.place() as place:
-            sent = await read_form(
+    async def validate_batch(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
+        """Validate up to ten invoices. An unreadable file does not affect the others."""
+        with services.workers.reserve() as reservation:
+            form = await read_form(
                 request.stream(),
                 request.headers.get("content-type", ""),
-                TEN_FILES,
+                BATCH_FILES,
                 seconds=services.settings.upload_seconds,
-                take=place.take,
+                reserve=reservation.add_bytes,
             )
-            form_mode(sent.fields, MODES)
-            engine = form_engine(sent.fields, services.settings.engine)
-            await services.usage.take(who.key.name, FILES, who.rights.daily_validation_limit, len(sent.files))
-            turns = asyncio.Semaphore(services.settings.workers)
-            items = await _all(_item(services, turns, request, who, lang, engine, file) for file in sent.files)
+            form_mode(form.fields, _MODES)
+            engine = form_engine(form.fields, services.settings.engine)
+            limit = caller.entitlements.daily_validation_limit
+            await services.quotas.consume(caller.key.name, DAILY_FILES, limit, len(form.files))
+            # Without it, the last files of a batch would time out waiting for a worker.
+            semaphore = asyncio.Semaphore(services.settings.workers)
+            items = await _gather(
+                _validate_item(services, semaphore, request, caller, lang, engine, file) for file in form.files
+            )
         body = b'{"status":"done","count":%d,"items":[%b]}' % (len(items), b",".join(items))
         return Response(body, media_type="application/json", headers=NO_STORE)
 
     return router
 
 
-async def _all(coming: Iterable[Awaitable[bytes]]) -> list[bytes]:
-    """Wait for all; if one fails, it is its fault that is raised, once the others have ended."""
-    items = []
-    for item in await asyncio.gather(*coming, return_exceptions=True):
-        if isinstance(item, BaseException):
-            raise item
-        items.append(item)
-    return items
+async def _gather(awaitables: Iterable[Awaitable[bytes]]) -> list[bytes]:
+    """Wait for all, then return the results or raise the first exception."""
+    results = []
+    for result in await asyncio.gather(*awaitables, return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
+        results.append(result)
+    return results
 
 
-async def _item(
+async def _validate_item(
     services: Services,
-    turns: asyncio.Semaphore,
+    semaphore: asyncio.Semaphore,
     request: Request,
-    who: Caller,
+    caller: Caller,
     lang: Language,
     engine: Engine,
     file: UploadedFile,
 ) -> bytes:
-    """Return what is answered about one of the files; they take turns, so that none waits for all before it."""
-    async with turns:
+    """Validate a file and return its item of the response."""
+    async with semaphore:
         try:
-            work = job(services, "validate_item", file.content, request, who, lang, name=file.name, engine=engine)
-            outcome = await services.workers.run(work)
-        except TooComplex:
+            job = build_job(
+                services, "validate_item", file.content, request, caller, lang, name=file.name, engine=engine
+            )
+            outcome = await services.workers.run(job)
+        except JobLimitExceeded:
             limits = {"seconds": services.settings.document_seconds, "megabytes": services.settings.worker_megabytes}
-            work = job(services, "give_up_item", b"", request, who, lang, name=file.name, **limits)
-            outcome = await services.workers.run(work)
-    note(services, request, outcome)
-    read = outcome.head["facts"]["syntax"] is not None
-    kinds: dict[Kind, bool] = {"validation_report_pdf": read, "readable_invoice_pdf": False}
-    artifacts = await links(services, request, who, recipe(file.content, file.name, lang, engine=engine), kinds)
-    return with_last(outcome.parts[0], "artifacts", to_json(artifacts))
+            job = build_job(services, "abandon_item", b"", request, caller, lang, name=file.name, **limits)
+            outcome = await services.workers.run(job)
+    record_verdict(services, request, outcome)
+    readable = outcome.head["verdict"]["syntax"] is not None
+    kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": readable, "readable_invoice_pdf": False}
+    source = artifact_source(file.content, file.name, lang, engine=engine)
+    return with_artifacts(outcome.parts[0], await create_links(services, request, caller, source, kinds))

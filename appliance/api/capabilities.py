@@ -1,4 +1,4 @@
-"""What a key may do, and where everything is."""
+"""Capabilities: the entitlements of the key, limits, rule sets, engines, and endpoints."""
 
 import asyncio
 from importlib.metadata import version
@@ -9,45 +9,48 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import einvoice
-from appliance.address import base_url
-from appliance.api.described import problems
-from appliance.api.parameters import LANGUAGES, MODES, PREFIX
-from appliance.artifacts import FILES
-from appliance.jobs import to_json
-from appliance.plans import Entitlements
-from appliance.schemas import Capabilities, Engine
-from appliance.services import Services, Who
-from appliance.upload import FILE_LIMIT, TEN_FILES
+from appliance.api.dependencies import CurrentCaller
+from appliance.api.responses import problem_responses
+from appliance.contract.paths import API, artifact_path
+from appliance.contract.schemas import Capabilities, Entitlements
+from appliance.contract.serialization import to_json
+from appliance.contract.values import LANGUAGES, MODES, Engine
+from appliance.services import Services
+from appliance.transport.forwarded import base_url
+from appliance.transport.uploads import BATCH_FILES, MAX_FILE_BYTES
 
 FORMATS = ("UBL", "CII", "ZUGFERD")
 
-_PATHS = {
-    "validate": "/validate",
-    "validate_batch": "/validate/batch",
-    "generate": "/generate",
-    "invoice_draft_schema": "/schemas/invoice-draft.json",
-    "artifact_report": f"/artifacts/{{token}}/{FILES['validation_report_pdf']}",
-    "artifact_invoice": f"/artifacts/{{token}}/{FILES['readable_invoice_pdf']}",
-    "artifact_zugferd": f"/artifacts/{{token}}/{FILES['zugferd_pdf']}",
-    "capabilities": "/capabilities",
-    "error_catalog": "/errors/catalog",
+_ENDPOINTS = {
+    "validate": f"{API}/validate",
+    "validate_batch": f"{API}/validate/batch",
+    "generate": f"{API}/generate",
+    "invoice_draft_schema": f"{API}/schemas/invoice-draft.json",
+    "artifact_report": artifact_path("{token}", "validation_report_pdf"),
+    "artifact_invoice": artifact_path("{token}", "readable_invoice_pdf"),
+    "artifact_zugferd": artifact_path("{token}", "zugferd_pdf"),
+    "capabilities": f"{API}/capabilities",
+    "error_catalog": f"{API}/errors/catalog",
 }
 
 
-def capabilities(rights: Entitlements, engine: Engine, base: str) -> dict[str, Any]:
-    """Return what a key with these rights is told.
+def capabilities(entitlements: Entitlements, default_engine: Engine, base: str) -> dict[str, Any]:
+    """Return the response body.
 
-    `engine` judges where a request does not say; `base` is the address of the appliance.
+    Args:
+        entitlements: of the key.
+        default_engine: engine of requests that select none.
+        base: base URL of the service.
     """
     current = einvoice.catalog().rule_set
     return {
         "status": "ok",
-        "plan_type": rights.plan_type,
-        "entitlements": rights.model_dump(),
+        "plan_type": entitlements.plan_type,
+        "entitlements": entitlements.model_dump(),
         "limits": {
-            "max_upload_size_bytes": FILE_LIMIT,
-            "max_upload_size_mb": FILE_LIMIT / (1 << 20),
-            "batch_max_files": TEN_FILES.most,
+            "max_upload_size_bytes": MAX_FILE_BYTES,
+            "max_upload_size_mb": MAX_FILE_BYTES / (1 << 20),
+            "batch_max_files": BATCH_FILES.max_files,
         },
         "supported_formats": FORMATS,
         "supported_generation_formats": FORMATS,
@@ -65,46 +68,45 @@ def capabilities(rights: Entitlements, engine: Engine, base: str) -> dict[str, A
             }
             for release in einvoice.rule_sets()
         ],
-        "engines": _engines(engine),
-        "endpoints": {name: f"{base}{PREFIX}{path}" for name, path in _PATHS.items()},
+        "engines": _engines(default_engine),
+        "endpoints": {name: f"{base}{path}" for name, path in _ENDPOINTS.items()},
     }
 
 
 def _engines(default: Engine) -> dict[str, Any]:
-    """Who can judge: our rules, and the official artefacts as far as they are there."""
-    there = einvoice.engines()
+    engines = einvoice.engines()
     configurations = [
         {
-            "name": it.name,
-            "kind": it.kind,
-            "title": it.title,
-            "sha256": it.sha256,
-            "scenarios": [scenario.name for scenario in it.scenarios],
+            "name": configuration.name,
+            "kind": configuration.kind,
+            "title": configuration.title,
+            "sha256": configuration.sha256,
+            "scenarios": [scenario.name for scenario in configuration.scenarios],
         }
-        for it in there.configurations
+        for configuration in engines.configurations
     ]
     return {
         "native": {"version": version("einvoice-toolkit")},
-        "reference": {"version": there.saxon, "configurations": configurations},
+        "reference": {"version": engines.saxon, "configurations": configurations},
         "default": default,
     }
 
 
 def routes(services: Services) -> APIRouter:
     """Return the route."""
-    router = APIRouter(prefix=PREFIX)
+    router = APIRouter(prefix=API)
 
     @router.get(
         "/capabilities",
         name="capabilities",
         response_model=Capabilities,
-        response_description="What there is.",
-        responses=problems(),
+        response_description="The capabilities.",
+        responses=problem_responses(),
     )
-    async def what_there_is(request: Request, who: Who) -> Response:
-        """Confirm the key, and say what it entitles to, how much may be sent, and where."""
+    async def get_capabilities(request: Request, caller: CurrentCaller) -> Response:
+        """Verify the key and return its entitlements, the limits, rule sets and engines, and all endpoints."""
         engine = services.settings.engine
-        answer = await asyncio.to_thread(capabilities, who.rights, engine, base_url(request.scope))
-        return Response(to_json(answer), media_type="application/json", headers={"Cache-Control": "no-store"})
+        body = await asyncio.to_thread(capabilities, caller.entitlements, engine, base_url(request.scope))
+        return Response(to_json(body), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return router

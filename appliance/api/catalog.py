@@ -8,49 +8,50 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import einvoice
-from appliance.api.described import problems
-from appliance.api.parameters import INVALID_LANGUAGE, LANGUAGES, PREFIX, Lang
-from appliance.documents import Document
-from appliance.jobs import locate_rules
-from appliance.problems import Language
-from appliance.schemas import CatalogAnswer
+from appliance.api.dependencies import INVALID_LANGUAGE, QueryLanguage
+from appliance.api.responses import problem_responses
+from appliance.contract.paths import API
+from appliance.contract.results import make_links_absolute
+from appliance.contract.schemas import CatalogResponse
+from appliance.contract.values import LANGUAGES, Language
 from appliance.services import Services
 from appliance.settings import Settings
+from appliance.transport.static_documents import StaticDocument
 
-_NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "The caller has it already (If-None-Match)."}}
+_NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "If-None-Match names the current ETag."}}
 
 
 @functools.cache
-def _document(lang: Language, base: str | None) -> Document:
+def _document(lang: Language, base: str | None) -> StaticDocument:
     catalog = einvoice.catalog().to_dict(lang)
-    locate_rules(catalog["items"], base)
-    return Document.of_json(catalog)
+    make_links_absolute(catalog["items"], base)
+    return StaticDocument.from_json(catalog)
 
 
 def _base(settings: Settings) -> str | None:
-    """What the addresses of rules begin with; the same for all callers, since the catalog is."""
+    """Return the base of rule links: the same for all callers, since the document is cached."""
     return settings.public_url if settings.catalog_pages else None
 
 
 def warm_up(settings: Settings) -> None:
-    """Work the catalogs out, so that the first caller does not wait for them."""
+    """Build the catalogs, so that the first request does not wait for them."""
     for lang in LANGUAGES.values():
         _document(lang, _base(settings))
 
 
 def routes(services: Services) -> APIRouter:
     """Return the route."""
-    router = APIRouter(prefix=PREFIX)
+    router = APIRouter(prefix=API)
     base = _base(services.settings)
 
     @router.get(
         "/errors/catalog",
-        response_model=CatalogAnswer,
+        response_model=CatalogResponse,
         response_description="The catalog.",
-        responses={**problems(INVALID_LANGUAGE), **_NOT_MODIFIED},
+        responses={**problem_responses(INVALID_LANGUAGE), **_NOT_MODIFIED},
     )
-    def error_catalog(request: Request, lang: Lang) -> Response:
-        """Return all codes that a finding can have, with their texts."""
+    def error_catalog(request: Request, lang: QueryLanguage) -> Response:
+        """Return all rule codes with their texts."""
         return _document(lang, base).response(request)
 
     return router

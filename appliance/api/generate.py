@@ -1,81 +1,84 @@
-"""Generate an invoice from a draft, and the schema of drafts."""
+"""Generate an invoice from a draft; the JSON Schema of drafts."""
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 import einvoice
-from appliance.api.described import BODIES, problems
-from appliance.api.judging import NO_STORE, done, job, links, note, recipe, with_last
-from appliance.api.parameters import INVALID_LANGUAGE, PREFIX, Lang
-from appliance.artifacts import Kind
-from appliance.documents import Document
-from appliance.jobs import to_json
-from appliance.problems import Problem, ProblemKind, Words
-from appliance.schemas import GenerateAnswer
-from appliance.services import Services, Who
-from appliance.upload import read_body
-from appliance.workers import TOO_COMPLEX
+from appliance.api.dependencies import INVALID_LANGUAGE, CurrentCaller, QueryLanguage
+from appliance.api.processing import (
+    NO_STORE,
+    artifact_source,
+    build_job,
+    create_links,
+    record_verdict,
+    run_job,
+    with_artifacts,
+)
+from appliance.api.responses import BODY_PROBLEMS, problem_responses
+from appliance.contract.paths import API
+from appliance.contract.problems import Problem, ProblemText, ProblemType
+from appliance.contract.results import INVALID_DRAFT
+from appliance.contract.schemas import GenerateResponse
+from appliance.contract.values import ArtifactKind
+from appliance.services import Services
+from appliance.transport.static_documents import StaticDocument
+from appliance.transport.uploads import read_body
+from appliance.workers.pool import TOO_COMPLEX
 
-JSON_EXPECTED = ProblemKind(
+JSON_EXPECTED = ProblemType(
     "json_expected",
     415,
-    de=Words("JSON erwartet", "Der Inhalt muss vom Typ application/json sein, nicht „{found}“."),
-    en=Words("JSON expected", "The body must be of the type application/json, not “{found}”."),
+    de=ProblemText("JSON erwartet", "Der Inhalt muss vom Typ application/json sein, nicht „{found}“."),
+    en=ProblemText("JSON expected", "The content type must be application/json, not “{found}”."),
     example={"found": "text/plain"},
-)
-INVALID_DRAFT = ProblemKind(
-    "invalid_draft",
-    422,
-    de=Words("Kein gültiger Entwurf", "Falsche Stellen im Entwurf: {count}. Sie stehen in errors."),
-    en=Words("Not a valid draft", "Wrong places in the draft: {count}. They are listed in errors."),
-    example={"count": 2},
 )
 
 
 def routes(services: Services) -> APIRouter:
     """Return the routes."""
-    router = APIRouter(prefix=PREFIX)
-    described = einvoice.draft_schema()
-    schema = Document.of_json(described)
-    content = {"schema": {"type": "object"}, "example": described["examples"][0]}
-    body = {"required": True, "content": {"application/json": content}}
+    router = APIRouter(prefix=API)
+    schema = einvoice.draft_schema()
+    schema_document = StaticDocument.from_json(schema)
+    content = {"schema": {"type": "object"}, "example": schema["examples"][0]}
+    request_body = {"required": True, "content": {"application/json": content}}
 
     @router.post(
         "/generate",
-        response_model=GenerateAnswer,
-        response_description="The invoice, and the verdict on it.",
-        responses=problems(INVALID_LANGUAGE, INVALID_DRAFT, TOO_COMPLEX, JSON_EXPECTED, *BODIES),
-        openapi_extra={"requestBody": body},
+        response_model=GenerateResponse,
+        response_description="The invoice and its validation result.",
+        responses=problem_responses(INVALID_LANGUAGE, INVALID_DRAFT, TOO_COMPLEX, JSON_EXPECTED, *BODY_PROBLEMS),
+        openapi_extra={"requestBody": request_body},
     )
-    async def generate(request: Request, lang: Lang, who: Who) -> Response:
-        """Make an invoice from a draft, as UBL, CII or ZUGFERD, and judge it; see the draft's schema for its fields."""
-        _expect_json(request.headers.get("content-type", ""))
-        with services.workers.place() as place:
-            draft = await read_body(request.stream(), seconds=services.settings.upload_seconds, take=place.take)
-            outcome = await done(services, job(services, "generate", draft, request, who, lang))
+    async def generate(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
+        """Generate an invoice from a draft as UBL, CII or ZUGFERD, and validate it. The draft schema has the fields."""
+        _require_json(request.headers.get("content-type", ""))
+        with services.workers.reserve() as reservation:
+            draft = await read_body(
+                request.stream(), seconds=services.settings.upload_seconds, reserve=reservation.add_bytes
+            )
+            outcome = await run_job(services, build_job(services, "generate", draft, request, caller, lang))
         if isinstance(outcome, Response):
             return outcome
-        note(services, request, outcome)
-        answer, document = outcome.parts
-        kinds: dict[Kind, bool] = {"validation_report_pdf": True, "readable_invoice_pdf": True}
-        if is_hybrid := outcome.head["facts"]["format"] == "ZUGFERD":
+        record_verdict(services, request, outcome)
+        body, invoice = outcome.parts
+        kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": True, "readable_invoice_pdf": True}
+        if is_hybrid := outcome.head["verdict"]["format"] == "ZUGFERD":
             kinds["zugferd_pdf"] = True
-        artifacts = await links(services, request, who, recipe(document, "", lang), kinds)
+        artifacts = await create_links(services, request, caller, artifact_source(invoice, "", lang), kinds)
         if is_hybrid:
             artifacts["embedded_xml"] = outcome.head["embedded_xml"]
-        body = with_last(answer, "artifacts", to_json(artifacts))
-        return Response(body, media_type="application/json", headers=NO_STORE)
+        return Response(with_artifacts(body, artifacts), media_type="application/json", headers=NO_STORE)
 
-    @router.get("/schemas/invoice-draft.json", response_description="The schema.", responses=problems())
+    @router.get("/schemas/invoice-draft.json", response_description="The schema.", responses=problem_responses())
     async def invoice_draft_schema(request: Request) -> Response:
         """Return the JSON Schema (2020-12) of drafts."""
-        return schema.response(request)
+        return schema_document.response(request)
 
     return router
 
 
-def _expect_json(content_type: str) -> None:
+def _require_json(content_type: str) -> None:
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type != "application/json" and not (
         media_type.startswith("application/") and media_type.endswith("+json")

@@ -1,4 +1,4 @@
-"""From an uploaded file to the answer about it: what validating one, several and generated files have in common."""
+"""Steps that the validate, batch and generate requests share: build and run a job, record it, add links."""
 
 import time
 from collections.abc import Mapping
@@ -7,74 +7,74 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from appliance.address import base_url
-from appliance.answers import response
-from appliance.artifacts import Kind, Recipe
-from appliance.problems import Language
-from appliance.schemas import UNAVAILABLE, Artifact, Engine, Mode
-from appliance.services import Caller, Services
-from appliance.wire import Message
-from appliance.workers import TooComplex
+from appliance.api.dependencies import Caller
+from appliance.artifacts.links import ArtifactSource
+from appliance.contract.schemas import UNAVAILABLE, Artifact
+from appliance.contract.serialization import append_member, to_json
+from appliance.contract.values import ArtifactKind, Engine, Language, Mode
+from appliance.services import Services
+from appliance.transport.forwarded import base_url
+from appliance.transport.problem_responses import details_response
+from appliance.workers.pool import JobLimitExceeded
+from appliance.workers.protocol import Message
 
 NO_STORE = {"Cache-Control": "no-store"}
 
 
-def job(
-    services: Services, kind: str, document: bytes, request: Request, who: Caller, lang: Language, **head: Any
+def build_job(
+    services: Services, task: str, document: bytes, request: Request, caller: Caller, lang: Language, **head: Any
 ) -> Message:
-    """Return a job about a document."""
+    """Return a job for a document."""
     base = base_url(request.scope) if services.settings.catalog_pages else None
-    shared = {"lang": lang, "base": base, "summary": who.rights.can_view_structured_invoice}
-    return Message({"do": kind, **shared, **head}, (document,))
+    common = {"lang": lang, "base": base, "summary": caller.entitlements.can_view_structured_invoice}
+    return Message({"job": task, **common, **head}, (document,))
 
 
-async def done(services: Services, work: Message) -> Message | Response:
-    """Have a job done; return its outcome, or the answer that says what is wrong with the document.
+async def run_job(services: Services, job: Message) -> Message | Response:
+    """Run a job; return its outcome, or the response for a problem with the document.
 
     Raises:
-        Problem: there is no process for it, or it takes too much.
+        Problem: no worker is available, or the job exceeded a limit.
     """
     try:
-        outcome = await services.workers.run(work)
-    except TooComplex:
-        raise services.workers.too_complex() from None
-    told = outcome.head.get("problem")
-    return outcome if told is None else response(told)
+        outcome = await services.workers.run(job)
+    except JobLimitExceeded:
+        raise services.workers.too_complex_problem() from None
+    problem = outcome.head.get("problem")
+    return outcome if problem is None else details_response(problem)
 
 
-def note(services: Services, request: Request, outcome: Message) -> None:
-    """Let logs and figures tell of a document that was judged."""
-    facts = outcome.head["facts"]
-    services.metrics.count("documents_total", syntax=facts["syntax"] or "none", valid=str(facts["valid"]).lower())
-    request.state.facts = facts
+def record_verdict(services: Services, request: Request, outcome: Message) -> None:
+    """Record the verdict in the metrics and for the access log."""
+    verdict = outcome.head["verdict"]
+    services.metrics.record_document(verdict["syntax"], verdict["valid"])
+    request.state.verdict = verdict
 
 
-async def links(
-    services: Services, request: Request, who: Caller, recipe: Recipe, kinds: Mapping[Kind, bool]
+async def create_links(
+    services: Services, request: Request, caller: Caller, source: ArtifactSource, kinds: Mapping[ArtifactKind, bool]
 ) -> dict[str, dict[str, Any]]:
-    """Return the links of one answer; those kinds that are not wanted, or not entitled to, are unavailable."""
-    entitled = {"readable_invoice_pdf": who.rights.can_download_readable_pdf}
-    wanted = [kind for kind, is_wanted in kinds.items() if is_wanted and entitled.get(kind, True)]
-    offered = await services.artifacts.offer(who.key.name, wanted, recipe)
+    """Return the member `artifacts`: a link for each kind that is offered (True) and entitled to, else unavailable."""
+    entitled = {"readable_invoice_pdf": caller.entitlements.can_download_readable_pdf}
+    offered = [kind for kind, is_offered in kinds.items() if is_offered and entitled.get(kind, True)]
+    links = await services.links.create(caller.key.name, offered, source)
     base = base_url(request.scope)
 
-    def link(kind: Kind) -> Artifact:
-        if kind not in offered:
+    def artifact(kind: ArtifactKind) -> Artifact:
+        if kind not in links:
             return UNAVAILABLE
-        return Artifact(available=True, url=base + offered[kind].path, expires_in_seconds=offered[kind].seconds)
+        return Artifact(available=True, url=base + links[kind].path, expires_in_seconds=links[kind].seconds)
 
-    return {kind: link(kind).model_dump() for kind in kinds}
-
-
-def recipe(document: bytes, filename: str, lang: Language, mode: Mode = "current", engine: Engine = "native") -> Recipe:
-    """Return what the PDFs about a document that has just been judged are made from."""
-    return Recipe(document, filename, lang, mode, time.time(), engine)
+    return {kind: artifact(kind).model_dump() for kind in kinds}
 
 
-def with_last(answer: bytes, name: str, value: bytes) -> bytes:
-    """Return a JSON object with one member more at its end.
+def artifact_source(
+    document: bytes, filename: str, lang: Language, mode: Mode = "current", engine: Engine = "native"
+) -> ArtifactSource:
+    """Return the source for the PDFs of a document validated just now."""
+    return ArtifactSource(document, filename, lang, mode, time.time(), engine)
 
-    >>> with_last(b'{"a":1}', "b", b"2")
-    b'{"a":1,"b":2}'
-    """
-    return b"".join((answer[:-1], b',"', name.encode(), b'":', value, b"}"))
+
+def with_artifacts(body: bytes, artifacts: Mapping[str, Any]) -> bytes:
+    """Return a response body with the member `artifacts`."""
+    return append_member(body, "artifacts", to_json(artifacts))

@@ -1,58 +1,69 @@
-"""What OpenAPI says of a route beside its answer: the problems it can end in, and its form."""
+"""OpenAPI descriptions of routes: possible problems, and multipart forms."""
 
 from collections import defaultdict
 from typing import Any
 
-from appliance.gate import KEY_INVALID, KEY_MISSING, PLAN_REQUIRED, RIGHT_REQUIRED
-from appliance.problems import INTERNAL_ERROR, Problem, ProblemKind
-from appliance.upload import BODY_TOO_LARGE, FILE_TOO_LARGE, FORM_TOO_LARGE, UPLOAD_TOO_SLOW
-from appliance.usage import REQUESTS
-from appliance.workers import BUSY
+from appliance.access.auth import KEY_INVALID, KEY_MISSING, PLAN_REQUIRED, RIGHT_REQUIRED
+from appliance.access.quotas import DAILY_REQUESTS
+from appliance.contract.problems import INTERNAL_ERROR, Problem, ProblemType
+from appliance.transport.uploads import (
+    BATCH_FILES,
+    BODY_TOO_LARGE,
+    FILE_TOO_LARGE,
+    FORM_TOO_LARGE,
+    UPLOAD_TOO_SLOW,
+)
+from appliance.workers.pool import BUSY
 
-MODE = "`current`: today's rules. `compatibility`: those that the invoice declares, where they are there."
-ENGINE = "`native`: our rules. `reference`: the official artefacts. `both`: ours, and whether the artefacts agree."
-_SCHEMA = {"$ref": "#/components/schemas/ProblemAnswer"}
+_MODE = "`current`: the current rule set. `compatibility`: the rule set the invoice declares, if available."
+_ENGINE = (
+    "`native`: einvoice. `reference`: the official Schematron. `both`: einvoice, compared with the official Schematron."
+)
+_FILE = "XML (UBL or CII) or hybrid PDF (ZUGFeRD, Factur-X); 10 MB at most."
+_SCHEMA = {"$ref": "#/components/schemas/ProblemDetails"}
 
-_EVERYWHERE = (KEY_MISSING, KEY_INVALID, PLAN_REQUIRED, REQUESTS, INTERNAL_ERROR)
-UPLOADS = (FILE_TOO_LARGE, FORM_TOO_LARGE, UPLOAD_TOO_SLOW, BUSY)
-BODIES = (BODY_TOO_LARGE, UPLOAD_TOO_SLOW, BUSY, RIGHT_REQUIRED)
+_COMMON_PROBLEMS = (KEY_MISSING, KEY_INVALID, PLAN_REQUIRED, DAILY_REQUESTS, INTERNAL_ERROR)
+UPLOAD_PROBLEMS = (FILE_TOO_LARGE, FORM_TOO_LARGE, UPLOAD_TOO_SLOW, BUSY)
+"""Problems of requests with a multipart form."""
+BODY_PROBLEMS = (BODY_TOO_LARGE, UPLOAD_TOO_SLOW, BUSY, RIGHT_REQUIRED)
+"""Problems of requests with a JSON body."""
 
 
-def problems(*kinds: ProblemKind, unreadable: bool = False) -> dict[int | str, dict[str, Any]]:
-    """Return what OpenAPI says of the problems that a route can end in, beside those that all have.
+def problem_responses(*types: ProblemType, unreadable: bool = False) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI responses for problem types, and for those that all routes have.
 
-    With `unreadable` a file can be the matter, in more ways than are listed.
+    Args:
+        types: problem types of the route.
+        unreadable: whether the route also reports unreadable files, which have further codes.
     """
-    by_status: dict[int, list[ProblemKind]] = defaultdict(list)
-    for kind in (*_EVERYWHERE, *kinds):
-        by_status[kind.status].append(kind)
-    described: dict[int | str, dict[str, Any]] = {}
-    for status, there in sorted(by_status.items()):
-        told = [f"`{kind.code}` ({kind.en.title.lower()})" for kind in there]
+    by_status: dict[int, list[ProblemType]] = defaultdict(list)
+    for type in (*_COMMON_PROBLEMS, *types):
+        by_status[type.status].append(type)
+    responses: dict[int | str, dict[str, Any]] = {}
+    for status, same_status in sorted(by_status.items()):
+        descriptions = [f"`{type.code}` ({type.en.title.lower()})" for type in same_status]
         if unreadable and status == 422:
-            told.append("or what makes the file unreadable, such as `not_well_formed`")
-        described[status] = {
-            "description": f"{', '.join(told)}.",
-            "content": {
-                "application/problem+json": {"schema": _SCHEMA, "examples": {it.code: _example(it) for it in there}}
-            },
+            descriptions.append("or the reason why the file cannot be read, such as `not_well_formed`")
+        examples = {type.code: _example(type) for type in same_status}
+        responses[status] = {
+            "description": f"{', '.join(descriptions)}.",
+            "content": {"application/problem+json": {"schema": _SCHEMA, "examples": examples}},
         }
-    return described
+    return responses
 
 
-def _example(kind: ProblemKind) -> dict[str, Any]:
-    return {"value": Problem(kind, headers=None, **kind.example).told("en")}
+def _example(type: ProblemType) -> dict[str, Any]:
+    return {"value": Problem(type, headers=None, **type.example).to_dict("en")}
 
 
-def form(file_field: str, *, several: bool, mode: list[str], engine: list[str]) -> dict[str, Any]:
-    """Return what OpenAPI says of a form with files."""
+def form_body(file_field: str, *, multiple: bool, modes: list[str], engines: list[str]) -> dict[str, Any]:
+    """Return the OpenAPI request body of a multipart form with files."""
     file: dict[str, Any] = {"type": "string", "format": "binary"}
-    files = {"type": "array", "items": file, "minItems": 1, "maxItems": 10} if several else file
-    about = "XML (UBL or CII), or PDF with CII inside (ZUGFeRD, Factur-X); 10 MB at most."
+    files = {"type": "array", "items": file, "minItems": 1, "maxItems": BATCH_FILES.max_files} if multiple else file
     properties = {
-        file_field: {**files, "description": about},
-        "validation_mode": {"type": "string", "enum": mode, "default": "current", "description": MODE},
-        "engine": {"type": "string", "enum": engine, "description": ENGINE},
+        file_field: {**files, "description": _FILE},
+        "validation_mode": {"type": "string", "enum": modes, "default": "current", "description": _MODE},
+        "engine": {"type": "string", "enum": engines, "description": _ENGINE},
     }
     schema = {"type": "object", "required": [file_field], "properties": properties}
     return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}

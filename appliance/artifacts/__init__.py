@@ -1,0 +1,1 @@
+"""Short-lived PDFs behind links: the links, the rendering, and the stores."""

@@ -1,25 +1,32 @@
-"""Having PDFs made by the processes that judge documents, within the same bounds."""
+"""Rendering of PDFs by the worker pool, with the limits of any other job."""
 
-from appliance.artifacts import Kind, Recipe, Render
-from appliance.wire import Message
-from appliance.workers import JobFailed, TooComplex, Workers
+from appliance.artifacts.links import ArtifactSource, Render
+from appliance.contract.values import ArtifactKind
+from appliance.workers.pool import JobFailed, JobLimitExceeded, WorkerPool
+from appliance.workers.protocol import Message
 
 
-def renderer(workers: Workers) -> Render:
-    """Return what makes PDFs by means of `workers`.
+def renderer(pool: WorkerPool) -> Render:
+    """Return a function that renders PDFs with `pool`.
 
-    It raises a `Problem` where there is no process for it or where it takes too much, and `JobFailed`.
+    It raises `Problem` if no worker is available or a limit is exceeded, and `JobFailed` after an internal error.
     """
 
-    async def render(kind: Kind, recipe: Recipe) -> bytes:
-        asked = {"lang": recipe.lang, "mode": recipe.mode, "engine": recipe.engine}
-        facts = {**asked, "name": recipe.filename, "judged_at": recipe.judged_at}
-        with workers.place():
+    async def render(kind: ArtifactKind, source: ArtifactSource) -> bytes:
+        head = {
+            "job": kind,
+            "lang": source.lang,
+            "mode": source.mode,
+            "engine": source.engine,
+            "name": source.filename,
+            "validated_at": source.validated_at,
+        }
+        with pool.reserve():
             try:
-                outcome = await workers.run(Message({"do": kind, **facts}, (recipe.document,)))
-            except TooComplex:
-                raise workers.too_complex() from None
-        if not outcome.parts:  # a file that has been judged can no longer be read
+                outcome = await pool.run(Message(head, (source.document,)))
+            except JobLimitExceeded:
+                raise pool.too_complex_problem() from None
+        if not outcome.parts:  # a problem, although the document has been validated before
             raise JobFailed
         return outcome.parts[0]
 

@@ -1,104 +1,68 @@
-"""Where artifacts are kept: content under a name, for so long and no longer.
+"""The interface of artifact stores: key-value storage with expiry and tombstones.
 
-A store is handed names that tell nothing (hashes) and contents that it does not look into. The default one is a file
-in the data folder (`appliance.store_file`); Redis (`appliance.store_redis`) lets several replicas share their links.
+Names are hashes, content is opaque. `sqlite_store` is the default; with `redis_store` several replicas share links.
 """
 
-from pathlib import Path
-from typing import Final, Protocol
-
-OFF: Final = "off"
-FILE: Final = "file"
-REDIS: Final = ("redis://", "rediss://", "unix://")
+from typing import Protocol
 
 
 class StoreError(Exception):
-    """The store is full, or cannot be reached; what was asked has not been done."""
+    """The store is full or unavailable; the operation was not carried out."""
 
 
-class Store(Protocol):
-    """Keeps contents until they expire. Any thread may call it, and so may any other process on the same store."""
+class ArtifactStore(Protocol):
+    """Stores content until it expires. Safe for threads, and for other processes on the same store."""
 
-    def put(self, name: str, content: bytes, seconds: float, *, remembered: float = 0) -> None:
-        """Keep `content` for `seconds`, and for `remembered` seconds more that there was one of this name.
+    def put(self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0) -> None:
+        """Store `content` for `seconds`; keep a tombstone of its name for `tombstone_seconds` after that.
 
         Raises:
-            StoreError: it is not kept.
+            StoreError: the content was not stored.
         """
         ...
 
-    def put_at_once(self, name: str, content: bytes, seconds: float, *, remembered: float = 0) -> bool:
-        """Keep a small content as `put` does, if that needs no waiting; return whether it did.
+    def try_put(self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0) -> bool:
+        """Store a small content as `put` does, but only if that does not block; return whether it was stored.
 
-        A thread takes longer to get going than a file to take in a few kilobytes. One thread alone may call this.
+        Runs on the event loop: for a few kilobytes, dispatching to a thread takes longer than writing. Not thread-safe.
 
         Raises:
-            StoreError: it is not kept, and would not be by `put`.
+            StoreError: the store is full; `put` would fail as well.
         """
         ...
 
     def get(self, name: str) -> bytes | None:
-        """Return the content of this name; None where there is none, or no longer.
+        """Return the content, or None if it is missing or expired.
 
         Raises:
-            StoreError: nobody can tell.
+            StoreError: the store is unavailable.
         """
         ...
 
-    def had(self, name: str) -> bool:
-        """Whether there was a content of this name that has expired, as long as that is remembered.
+    def has_expired(self, name: str) -> bool:
+        """Return whether content of this name has expired, as long as its tombstone exists.
 
         Raises:
-            StoreError: nobody can tell.
+            StoreError: the store is unavailable.
         """
         ...
 
-    def clean(self) -> float | None:
-        """Erase what has expired; return in how many seconds the next content will, None if none has to be erased.
+    def purge(self) -> float | None:
+        """Erase expired content; return the seconds until the next content expires, or None.
 
         Raises:
-            StoreError: not everything has been erased.
+            StoreError: not all expired content was erased.
         """
         ...
 
     def check(self) -> None:
-        """Make sure that contents can be kept and got.
+        """Verify that the store is available.
 
         Raises:
-            StoreError: they cannot.
+            StoreError: it is not.
         """
         ...
 
     def close(self) -> None:
-        """Let go of it; what it keeps stays."""
+        """Release the resources of the store; its content stays."""
         ...
-
-
-def open_store(where: str, folder: Path, megabytes: int) -> Store | None:
-    """Return the store that a setting names; None for "off".
-
-    Args:
-        where: "file", "off", or the address of a Redis server, such as "redis://:password@host:6379/0".
-        folder: where the file lies; it is made, and closed to other users.
-        megabytes: so large the file becomes at most. How much Redis holds is for Redis to know (`maxmemory`).
-
-    Raises:
-        ValueError: `where` is none of these.
-        StoreError: there is no such store to be had.
-    """
-    check_store(where)
-    if where == OFF:
-        return None
-    if where == FILE:
-        from appliance.store_file import FileStore
-
-        return FileStore(folder, megabytes << 20)
-    from appliance.store_redis import RedisStore
-
-    return RedisStore(where)
-
-
-def check_store(where: str) -> None:
-    """Raise `ValueError` where a setting names no store; it is not quoted, for there may be a password in it."""
-    if where not in (OFF, FILE) and not where.startswith(REDIS):
-        raise ValueError(f"one of {FILE}, {OFF}, redis://…, rediss://… and unix://… is expected")

@@ -1,98 +1,103 @@
-"""Problems: what the appliance answers when it cannot do what was asked (RFC 9457, application/problem+json).
+"""Problems: error responses as problem details (RFC 9457, application/problem+json).
 
-A kind of problem is declared where it arises, as a `ProblemKind` with its words in both languages; raising
-`Problem(KIND)` anywhere in a request answers it. The answer's members are `type`, `title`, `status`, `detail` and
-`code`; clients tell problems apart by `code`, which never changes. How they are answered, `appliance.answers` knows:
-the processes that judge documents need no web framework to say what is wrong.
+Each module declares the problem types it can raise as `ProblemType`. Raising `Problem(TYPE)` while a request is handled
+answers it. A body has the members `type`, `title`, `status`, `detail` and `code`. Clients distinguish problems by
+`code`, which is stable. `appliance.transport.problem_responses` builds the responses; this module does not import the
+web framework, because workers import it.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-Language = Literal["de", "en"]
+from appliance.contract.values import Language
 
-QUOTED = 40
-"""So many characters of an offending value a problem quotes at most."""
+MAX_QUOTED_CHARACTERS = 40
+"""Maximum characters of a caller's value quoted in a problem."""
 
 
 def quoted(value: str) -> str:
-    r"""Return the beginning of `value`, safe to show: escaped, `QUOTED` characters at most.
+    r"""Return the beginning of `value`, escaped and at most `MAX_QUOTED_CHARACTERS` long.
 
     >>> quoted("Grün\n")
     'Grün\\n'
     >>> len(quoted("x" * 50))
     40
     """
-    escaped = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in value[:QUOTED])
-    return escaped if len(escaped) <= QUOTED and len(value) <= QUOTED else escaped[: QUOTED - 1] + "…"
+    limit = MAX_QUOTED_CHARACTERS
+    escaped = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in value[:limit])
+    return escaped if len(escaped) <= limit and len(value) <= limit else escaped[: limit - 1] + "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """One language's texts of a problem; `{name}` in the detail is filled from the problem's values."""
+class ProblemText:
+    """Title and detail in one language; `{name}` in the detail is replaced by the problem's values."""
 
     title: str
     detail: str
 
 
 @dataclass(frozen=True, slots=True)
-class ProblemKind:
-    """A kind of problem: its stable code (snake_case), the HTTP status it answers with, its words.
+class ProblemType:
+    """A problem type.
 
-    `example` has values that its details may quote, for the description of the interface.
+    Attributes:
+        code: stable identifier in snake_case.
+        status: HTTP status code.
+        de, en: texts.
+        example: values for the detail in the OpenAPI document.
     """
 
     code: str
     status: int
-    de: Words
-    en: Words
+    de: ProblemText
+    en: ProblemText
     example: Mapping[str, str | int] = field(default_factory=dict, compare=False)
 
 
-class Problem(Exception):  # noqa: N818 (the word of RFC 9457)
+class Problem(Exception):  # noqa: N818 (the term of RFC 9457)
     """Raised to answer a request with a problem.
 
     Attributes:
-        kind: which one.
-        headers: HTTP headers that belong to the answer, such as Retry-After.
-        values: what the detail quotes; texts from the caller are shortened and escaped here.
+        type: problem type.
+        headers: additional HTTP response headers, such as Retry-After.
+        values: values for the detail; strings are shortened and escaped.
     """
 
-    def __init__(self, kind: ProblemKind, *, headers: Mapping[str, str] | None = None, **values: str | int) -> None:
-        super().__init__(kind.code)
-        self.kind = kind
+    def __init__(self, type: ProblemType, *, headers: Mapping[str, str] | None = None, **values: str | int) -> None:
+        super().__init__(type.code)
+        self.type = type
         self.headers = headers
         self.values = {name: quoted(value) if isinstance(value, str) else value for name, value in values.items()}
 
-    def told(self, language: Language) -> dict[str, Any]:
-        """Return the members of the answer in `language`."""
-        words = self.kind.en if language == "en" else self.kind.de
-        return members(self.kind.status, self.kind.code, words.title, words.detail.format_map(self.values))
+    def to_dict(self, language: Language) -> dict[str, Any]:
+        """Return the problem details in `language`."""
+        text = self.type.en if language == "en" else self.type.de
+        return problem_details(self.type.status, self.type.code, text.title, text.detail.format_map(self.values))
 
 
-def members(status: int, code: str, title: str, detail: str, **further: Any) -> dict[str, Any]:
-    """Return the members of a problem: the five that each has, and `further` ones."""
-    kind = f"urn:einvoice:problem:{code}"
-    return {"type": kind, "title": title, "status": status, "detail": detail, "code": code, **further}
+def problem_details(status: int, code: str, title: str, detail: str, **extensions: Any) -> dict[str, Any]:
+    """Return problem details with the five common members and `extensions`."""
+    type_uri = f"urn:einvoice:problem:{code}"
+    return {"type": type_uri, "title": title, "status": status, "detail": detail, "code": code, **extensions}
 
 
-NOT_FOUND = ProblemKind(
+NOT_FOUND = ProblemType(
     "not_found",
     404,
-    de=Words("Nicht gefunden", "Unter dieser Adresse gibt es hier nichts. Bitte die Schreibweise prüfen."),
-    en=Words("Not found", "There is nothing at this address. Please check its spelling."),
+    de=ProblemText("Nicht gefunden", "Unter dieser Adresse gibt es hier nichts. Bitte die Schreibweise prüfen."),
+    en=ProblemText("Not found", "This address does not exist. Check its spelling."),
 )
-METHOD_NOT_ALLOWED = ProblemKind(
+METHOD_NOT_ALLOWED = ProblemType(
     "method_not_allowed",
     405,
-    de=Words("Methode nicht erlaubt", "Diese Adresse kennt die Methode {method} nicht."),
-    en=Words("Method not allowed", "This address does not know the method {method}."),
+    de=ProblemText("Methode nicht erlaubt", "Diese Adresse unterstützt die Methode {method} nicht."),
+    en=ProblemText("Method not allowed", "This address does not support the method {method}."),
     example={"method": "DELETE"},
 )
-INTERNAL_ERROR = ProblemKind(
+INTERNAL_ERROR = ProblemType(
     "internal_error",
     500,
-    de=Words("Interner Fehler", "Hier ist ein Fehler passiert, der nicht an Ihrer Anfrage liegen muss."),
-    en=Words("Internal error", "Something went wrong here; the fault need not be in your request."),
+    de=ProblemText("Interner Fehler", "Bei der Bearbeitung ist ein interner Fehler aufgetreten."),
+    en=ProblemText("Internal error", "An internal error occurred while processing the request."),
 )

@@ -1,44 +1,60 @@
-"""The shape of what goes in and out. More fields than the ones promised here may come; none of these will go."""
+"""JSON bodies of responses as models. Later versions may add fields; they do not remove any."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from appliance.plans import Entitlements
+from appliance.contract.values import Engine, Mode, RuleSetStatus
 
-CODE = Field(description="Code of the rule, as in the error catalog.", examples=["BR-CO-10"])
+CODE = Field(description="Rule code, as in the error catalog.", examples=["BR-CO-10"])
 SEVERITY = Field(examples=["fatal"])
-SECTION = Field(description="Part of the invoice.", examples=["totals"])
-TERM = Field(description='Business term, such as "BT-106"; "" where there is none.', examples=["BT-106"])
-XPATH = Field(description='Place in the XML; "" where there is none.', examples=["/*/cac:LegalMonetaryTotal[1]"])
-XRECHNUNG = Field(description="Version of XRechnung whose rules are installed.", examples=["3.0.2"])
-
-Mode = Literal["current", "compatibility"]
-Engine = Literal["native", "reference", "both"]
-Standing = Literal["current", "outdated", "unknown"]
+SECTION = Field(description="Section of the invoice.", examples=["totals"])
+TERM = Field(description='Leading business term, such as "BT-106", or "".', examples=["BT-106"])
+XPATH = Field(description='Location in the XML, or "".', examples=["/*/cac:LegalMonetaryTotal[1]"])
+XRECHNUNG = Field(description="XRechnung version of the installed rules.", examples=["3.0.2"])
 
 
-class _Answer(BaseModel):
+class Entitlements(BaseModel):
+    """What a plan entitles to."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    plan_type: str = Field(examples=["business"])
+    daily_usage_limit: int | None = Field(default=None, ge=0, description="Requests per day (UTC); null: unlimited.")
+    daily_validation_limit: int | None = Field(
+        default=None, ge=0, description="Validated files per day (UTC); null: unlimited."
+    )
+    can_view_structured_invoice: bool = Field(default=False, examples=[True])
+    can_generate_invoice: bool = Field(default=False, examples=[True])
+    can_download_readable_pdf: bool = Field(default=False, examples=[True])
+    can_export: bool = Field(default=False, examples=[False])
+    can_autofix: bool = Field(default=False, examples=[True])
+    can_batch: bool = Field(default=False, examples=[True])
+    can_use_api: bool = Field(default=False, examples=[True])
+    can_use_inbound_email: bool = Field(default=False, examples=[True])
+
+
+class _Response(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class Health(_Answer):
+class Health(_Response):
     """The process is alive."""
 
     status: Literal["ok"]
 
 
-class Readiness(_Answer):
-    """Whether documents can be judged."""
+class Readiness(_Response):
+    """Whether the service can validate."""
 
     status: Literal["ready", "degraded", "not_ready"] = Field(
-        description="`degraded`: documents are judged, but the answers have no links to PDFs."
+        description="`degraded`: validation works, but responses have no links to PDFs."
     )
     checks: dict[str, bool] = Field(examples=[{"workers": True, "artifacts": True}])
 
 
-class FindingItem(_Answer):
-    """One finding: a rule that the invoice breaks, explained in the language asked for."""
+class FindingItem(_Response):
+    """A finding: a rule the invoice violates, explained in the requested language."""
 
     code: str = CODE
     severity: Literal["fatal", "warning", "information"] = SEVERITY
@@ -48,21 +64,19 @@ class FindingItem(_Answer):
     section: str = SECTION
     title: str
     explanation: str
-    fix: str = Field(description="What to do.")
+    fix: str = Field(description="How to correct the invoice.")
     bt_field: str = TERM
     xpath: str = XPATH
     line: int | None = Field(default=None, description="Line in the XML, counted from 1.")
     column: int | None = Field(default=None, description="Column in the line, counted from 1.")
-    terms: list[str] = Field(default=[], description="All business terms, the leading one first.")
-    values: dict[str, Any] = Field(default={}, description="What was compared, such as expected and actual.")
-    doc_url: str = Field(default="", description='Page that describes the rule; "" where those are turned off.')
-    draft_pointer: str | None = Field(
-        default=None, description="Generated invoices: JSON pointer of the draft's field."
-    )
+    terms: list[str] = Field(default=[], description="All business terms of the rule, the leading one first.")
+    values: dict[str, Any] = Field(default={}, description="Values the rule compared, such as expected and actual.")
+    doc_url: str = Field(default="", description='Page that describes the rule; "" if these pages are disabled.')
+    draft_pointer: str | None = Field(default=None, description="Generated invoices: JSON pointer of the draft field.")
 
 
-class InvoiceIdentity(_Answer):
-    """What the document says it is."""
+class InvoiceIdentity(_Response):
+    """What the document declares itself to be."""
 
     syntax: Literal["UBL", "CII", ""]
     declared_profile: str = Field(examples=["XRechnung"])
@@ -70,42 +84,42 @@ class InvoiceIdentity(_Answer):
     customization_id: str | None = None
 
 
-class ValidationStack(_Answer):
-    """Which rules judged it."""
+class ValidationStack(_Response):
+    """The rule sets applied."""
 
     mode: Mode
     scenario_id: str = Field(examples=["xrechnung-3.0-ubl"])
-    status: Standing
-    en16931: str = Field(description="Release of the rules of EN 16931.")
-    xrechnung: str = Field(description="Release of the rules of XRechnung, or that they were not applied.")
+    status: RuleSetStatus
+    en16931: str = Field(description="Release of the EN 16931 rules.")
+    xrechnung: str = Field(description="Release of the XRechnung rules, or a note that they were not applied.")
     layers: list[dict[str, Any]]
 
 
-class Compatibility(_Answer):
-    """How the declared rule set stands to the current one."""
+class Compatibility(_Response):
+    """How the declared rule set relates to the current one."""
 
-    status: Standing
+    status: RuleSetStatus
     message: str | None
 
 
-class ValidationDetails(_Answer):
-    """What was judged, and by which rules."""
+class ValidationDetails(_Response):
+    """The document and the rule sets applied to it."""
 
     invoice_identity: InvoiceIdentity
     validation_stack: ValidationStack
     compatibility: Compatibility
 
 
-class InvoiceSummary(_Answer):
-    """The invoice in three facts."""
+class InvoiceSummary(_Response):
+    """Key data of the invoice."""
 
     invoice_number: str = Field(examples=["R-2026-0001"])
     invoice_date: str = Field(examples=["2026-11-20"])
     format: Literal["UBL", "CII"]
 
 
-class Artifact(_Answer):
-    """A link to a PDF that is kept for a short time; fetching it takes the same API key."""
+class Artifact(_Response):
+    """A temporary link to a PDF. Fetching it requires an API key of the same holder."""
 
     available: bool
     url: str | None
@@ -115,15 +129,15 @@ class Artifact(_Answer):
 UNAVAILABLE = Artifact(available=False, url=None, expires_in_seconds=None)
 
 
-class Artifacts(_Answer):
-    """The links of one result."""
+class Artifacts(_Response):
+    """The links of a result."""
 
     validation_report_pdf: Artifact
     readable_invoice_pdf: Artifact
 
 
-class ValidationAnswer(_Answer):
-    """The verdict on one file."""
+class ValidationResponse(_Response):
+    """The validation result of one file."""
 
     status: Literal["done"]
     validation_mode: Mode
@@ -139,24 +153,24 @@ class ValidationAnswer(_Answer):
     artifacts: Artifacts
 
 
-class BatchItem(ValidationAnswer):
-    """The verdict on one file of several; one that nobody can read has an error that says why."""
+class BatchItem(ValidationResponse):
+    """The validation result of one file of a batch. An unreadable file has one error with the reason."""
 
     filename: str = Field(examples=["invoice.xml"])
     validation_format: Literal["UBL", "CII", ""]  # type: ignore[assignment]
     invoice_summary: None
 
 
-class BatchAnswer(_Answer):
-    """The verdicts on several files, in the order in which they came."""
+class BatchResponse(_Response):
+    """The validation results of several files, in request order."""
 
     status: Literal["done"]
     count: int = Field(examples=[2])
     items: list[BatchItem]
 
 
-class EmbeddedXml(_Answer):
-    """The invoice inside a PDF."""
+class EmbeddedXml(_Response):
+    """The invoice XML embedded in a PDF."""
 
     available: bool
     syntax: Literal["CII"] | None
@@ -164,14 +178,14 @@ class EmbeddedXml(_Answer):
 
 
 class GeneratedArtifacts(Artifacts):
-    """The links of a generated invoice; the last two are there for ZUGFERD only."""
+    """The links of a generated invoice; the last two members exist for ZUGFERD only."""
 
     zugferd_pdf: Artifact | None = None
     embedded_xml: EmbeddedXml | None = None
 
 
-class GeneratedValidation(_Answer):
-    """The verdict on a generated invoice."""
+class GeneratedValidation(_Response):
+    """The validation result of a generated invoice."""
 
     is_valid: bool
     xrechnung_version: str = XRECHNUNG
@@ -182,8 +196,8 @@ class GeneratedValidation(_Answer):
     validation_details: ValidationDetails | None = None
 
 
-class GenerateAnswer(_Answer):
-    """An invoice made from a draft, and the verdict on it."""
+class GenerateResponse(_Response):
+    """An invoice generated from a draft, and its validation result."""
 
     status: Literal["done"]
     schema_version: str = Field(examples=["1.1.0"])
@@ -197,16 +211,16 @@ class GenerateAnswer(_Answer):
     artifacts: GeneratedArtifacts
 
 
-class Limits(_Answer):
-    """How much can be sent at once."""
+class Limits(_Response):
+    """Upload limits."""
 
     max_upload_size_bytes: int = Field(examples=[10485760])
     max_upload_size_mb: float = Field(examples=[10.0])
     batch_max_files: int = Field(examples=[10])
 
 
-class Endpoints(_Answer):
-    """Where everything is; `{token}` stands for the token of a link."""
+class Endpoints(_Response):
+    """URLs of the endpoints; `{token}` is the placeholder for the token of a link."""
 
     validate_: str = Field(alias="validate")
     validate_batch: str
@@ -219,51 +233,53 @@ class Endpoints(_Answer):
     error_catalog: str
 
 
-class RuleSet(_Answer):
-    """A release of rules that the operator can have invoices judged by (EINVOICE_RULESET)."""
+class RuleSet(_Response):
+    """A release of a rule set; the operator can select it with EINVOICE_RULESET."""
 
     name: str = Field(examples=["xrechnung-3.0.2"])
     version: str = Field(description="Release of the rules.")
-    specification: str = Field(description="Version of the specification that they judge; empty for EN 16931 alone.")
-    en16931: str = Field(description="Release of the rules of EN 16931 that go with it.")
-    valid_from: str = Field(description="Day from which they count, ISO 8601; empty where that is not known.")
-    announced: bool = Field(description="Whether nothing is judged by them unasked yet.")
-    current: bool = Field(description="Whether invoices are judged by them here; true of one.")
+    specification: str = Field(description="Version of the specification the rules are for; empty for EN 16931 alone.")
+    en16931: str = Field(description="Release of the EN 16931 rules it includes.")
+    valid_from: str = Field(description="First day of validity, ISO 8601; empty if unknown.")
+    announced: bool = Field(description="Whether the release is published but not yet applied by default.")
+    current: bool = Field(description="Whether this service applies it by default; true for exactly one.")
 
 
-class Artefacts(_Answer):
-    """A set of official artefacts that is there to judge by."""
+class ReferenceConfiguration(_Response):
+    """A configuration of official Schematron rules that the reference engine can run."""
 
     name: str
     kind: Literal["configuration", "schematron", "bundled"]
     title: str
-    sha256: str = Field(description="Of the file that was added; empty for what comes with einvoice.")
+    sha256: str = Field(description="SHA-256 of the added file; empty for the bundled configuration.")
     scenarios: list[str]
 
 
-class NativeEngine(_Answer):
-    """The rules of this program."""
+class NativeEngine(_Response):
+    """The rules of einvoice."""
 
     version: str
 
 
-class ReferenceEngine(_Answer):
-    """The official artefacts, run by Saxon."""
+class ReferenceEngine(_Response):
+    """The official Schematron rules, run by Saxon."""
 
-    version: str | None = Field(description="Of saxonche; null where it is not installed, and nothing can be run.")
-    configurations: list[Artefacts]
+    version: str | None = Field(
+        description="Version of saxonche; null if it is not installed and the engine is unavailable."
+    )
+    configurations: list[ReferenceConfiguration]
 
 
-class Engines(_Answer):
-    """Who can judge, by the values of the form field `engine`."""
+class Engines(_Response):
+    """The validation engines, by the values of the form field `engine`."""
 
     native: NativeEngine
     reference: ReferenceEngine
-    default: Engine = Field(description="Who judges where a request does not say (EINVOICE_ENGINE).")
+    default: Engine = Field(description="Engine of requests without the form field `engine` (EINVOICE_ENGINE).")
 
 
-class Capabilities(_Answer):
-    """What the key entitles to, and what this service can do."""
+class Capabilities(_Response):
+    """Entitlements of the key and capabilities of the service."""
 
     status: Literal["ok"]
     plan_type: str = Field(examples=["business"])
@@ -278,8 +294,8 @@ class Capabilities(_Answer):
     endpoints: Endpoints
 
 
-class CatalogItem(_Answer):
-    """A code that a finding can have."""
+class CatalogItem(_Response):
+    """A rule code."""
 
     code: str = CODE
     severity: Literal["fatal", "warning", "information"] = SEVERITY
@@ -291,35 +307,35 @@ class CatalogItem(_Answer):
     xpath: str = XPATH
     examples: list[str]
     current: bool = Field(
-        description="Whether today's rules have it; compatibility mode finds codes of other releases, too."
+        description="Whether the current rule set contains it; compatibility mode can report rules of other releases."
     )
 
 
-class CatalogAnswer(_Answer):
-    """All codes that there are."""
+class CatalogResponse(_Response):
+    """All rule codes."""
 
     status: Literal["ok"]
     catalog_version: str
     xrechnung_version: str = XRECHNUNG
-    rule_set: str = Field(description="The rules as which the codes are described.", examples=["xrechnung-3.0.2"])
+    rule_set: str = Field(description="Rule set the descriptions are taken from.", examples=["xrechnung-3.0.2"])
     rule_count: int
     language: Literal["de", "en"]
     items: list[CatalogItem]
 
 
-class WrongPlace(_Answer):
-    """A place of a draft that is wrong."""
+class DraftErrorItem(_Response):
+    """An error in a draft."""
 
     pointer: str = Field(description="JSON pointer (RFC 6901).", examples=["/lines/0/quantity"])
     message: str
 
 
-class ProblemAnswer(_Answer):
-    """Why a request could not be answered (RFC 9457)."""
+class ProblemDetails(_Response):
+    """Why the request failed (RFC 9457)."""
 
     type: str
     title: str
     status: int
     detail: str
-    code: str = Field(description="Stable; tell problems apart by it.")
-    errors: Annotated[list[WrongPlace], Field(description="Where several places are wrong: all of them.")] = []
+    code: str = Field(description="Stable identifier of the problem type.")
+    errors: Annotated[list[DraftErrorItem], Field(description="Every error in the draft, for `invalid_draft`.")] = []

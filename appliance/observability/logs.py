@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line on standard error, and never anything that an invoice or a key says."""
+"""Logging: one JSON object per line on standard error, without any content of invoices or keys."""
 
 import datetime
 import json
@@ -7,15 +7,15 @@ import sys
 import traceback
 from typing import Any
 
-_PLACES = 5
-"""So many of the innermost calls of a fault are logged."""
-_HEARD = ("appliance", "einvoice", "uvicorn", "asyncio")
+_MAX_FRAMES = 5
+"""Innermost stack frames logged for an exception."""
+_LOGGERS = ("appliance", "einvoice", "uvicorn", "asyncio")
 
 
-class JsonLines(logging.Formatter):
-    """A record as one line of JSON; `extra={"fields": {…}}` adds members.
+class JsonFormatter(logging.Formatter):
+    """Formats a record as a line of JSON; `extra={"fields": {…}}` adds members.
 
-    Of an exception its type and places are told, not its message: that could quote an invoice.
+    An exception is logged with its type and stack frames, without its message, which may quote an invoice.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -25,28 +25,28 @@ class JsonLines(logging.Formatter):
         line["message"] = record.getMessage()
         line.update(getattr(record, "fields", {}))
         if record.exc_info and record.exc_info[1]:
-            line["fault"] = type(record.exc_info[1]).__name__
-            line["places"] = places(record.exc_info[1])
+            line["exception"] = type(record.exc_info[1]).__name__
+            line["stack"] = stack_frames(record.exc_info[1])
         return json.dumps(line, ensure_ascii=False)
 
 
-def places(error: BaseException) -> list[str]:
-    """Return where an exception arose, the outermost place first, without what it says."""
-    frames = traceback.extract_tb(error.__traceback__)[-_PLACES:]
+def stack_frames(error: BaseException) -> list[str]:
+    """Return the innermost stack frames of an exception, outermost first."""
+    frames = traceback.extract_tb(error.__traceback__)[-_MAX_FRAMES:]
     return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
 
 
-def set_up(level: str) -> None:
-    """Let this process log in this way from `level` on: our own loggers and the server's, no other library's.
+def configure(level: str) -> None:
+    """Configure logging of this process from `level` on: own loggers, uvicorn and asyncio only.
 
-    What reads or draws documents may quote them in what it logs.
+    Libraries that parse or render documents may quote them in their log messages.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonFormatter())
     logging.basicConfig(handlers=[logging.NullHandler()], force=True)
-    for name in _HEARD:
+    for name in _LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.setLevel(level.upper())
         logger.propagate = False
-    logging.getLogger("uvicorn.access").disabled = True  # `appliance.journal` logs requests
+    logging.getLogger("uvicorn.access").disabled = True  # replaced by `appliance.transport.access_log`

@@ -1,77 +1,78 @@
-"""Figures for Prometheus, in its text format (version 0.0.4)."""
+"""Prometheus metrics."""
 
-from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import prometheus_client
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.registry import Collector
+
+NAMESPACE = "einvoice"
+CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-"""Upper bounds of the classes that durations are counted in, in seconds."""
-
-_HELP = {
-    "requests_total": ("counter", "Requests answered, by route, method and status."),
-    "request_seconds": ("histogram", "How long requests took, by route."),
-    "documents_total": ("counter", "Documents judged, by syntax and verdict."),
-}
+"""Upper bounds of the buckets for request durations (seconds)."""
 
 
 class Metrics:
-    """What has been counted since the start; `watch` adds what is read when it is asked for."""
+    """The metrics of a server process, in a registry of their own.
+
+    Label values come from a small fixed set, never from a document.
+    """
 
     def __init__(self) -> None:
-        self._counts: dict[tuple[str, str], float] = defaultdict(float)
-        self._classes: dict[str, list[int]] = {}
-        self._seconds: dict[str, float] = defaultdict(float)
-        self._watched: list[tuple[str, str, str, Callable[[], float]]] = []
+        prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "requests",
+            "Requests by route, method and status.",
+            ("route", "method", "status"),
+            namespace=NAMESPACE,
+            registry=self._registry,
+        )
+        self._documents = Counter(
+            "documents",
+            "Documents validated, by syntax and verdict.",
+            ("syntax", "valid"),
+            namespace=NAMESPACE,
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "request_seconds",
+            "Request duration in seconds, by route.",
+            ("route",),
+            namespace=NAMESPACE,
+            registry=self._registry,
+            buckets=BUCKETS,
+        )
 
-    def count(self, name: str, **labels: str | int) -> None:
-        """Count one more; the labels must take few values only, none from a document."""
-        self._counts[name, _labels(labels)] += 1
+    def record_request(self, route: str, method: str, status: int, seconds: float) -> None:
+        """Count a request and observe its duration."""
+        self._requests.labels(route, method, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
 
-    def observe(self, route: str, seconds: float) -> None:
-        """Note how long a request took."""
-        classes = self._classes.setdefault(route, [0] * (len(BUCKETS) + 1))
-        classes[next((number for number, bound in enumerate(BUCKETS) if seconds <= bound), len(BUCKETS))] += 1
-        self._seconds[route] += seconds
+    def record_document(self, syntax: str | None, valid: bool) -> None:
+        """Count a validated document."""
+        self._documents.labels(syntax or "none", str(valid).lower()).inc()
 
-    def watch(self, name: str, kind: str, about: str, read: Callable[[], float]) -> None:
-        """Tell the value that `read` has whenever figures are asked for; `kind` is "gauge" or "counter"."""
-        self._watched.append((name, kind, about, read))
+    def add_gauge(self, name: str, documentation: str, read: Callable[[], float]) -> None:
+        """Export a gauge whose value `read` returns at each scrape."""
+        Gauge(name, documentation, namespace=NAMESPACE, registry=self._registry).set_function(read)
 
-    def text(self) -> str:
-        """Return the figures."""
-        lines: list[str] = []
-        for name in ("requests_total", "documents_total"):
-            _head(lines, name, *_HELP[name])
-            lines += (f"einvoice_{counted}{labels} {value:g}" for (counted, labels), value in self._of(name))
-        _head(lines, "request_seconds", *_HELP["request_seconds"])
-        for route in sorted(self._classes):
-            lines += self._histogram(route)
-        for name, kind, about, read in self._watched:
-            _head(lines, name, kind, about)
-            lines.append(f"einvoice_{name} {read():g}")
-        return "\n".join((*lines, ""))
+    def add_counter(self, name: str, documentation: str, read: Callable[[], float]) -> None:
+        """Export a counter whose value `read` returns at each scrape; "_total" is appended to its name."""
+        self._registry.register(_CallbackCounter(f"{NAMESPACE}_{name}", documentation, read))
 
-    def _of(self, name: str) -> list[tuple[tuple[str, str], float]]:
-        return sorted((key, value) for key, value in self._counts.items() if key[0] == name)
-
-    def _histogram(self, route: str) -> list[str]:
-        lines, total = [], 0
-        for bound, count in zip((*BUCKETS, "+Inf"), self._classes[route], strict=True):
-            total += count
-            lines.append(f"einvoice_request_seconds_bucket{_labels({'route': route, 'le': str(bound)})} {total}")
-        of_route = _labels({"route": route})
-        lines.append(f"einvoice_request_seconds_sum{of_route} {self._seconds[route]:.6f}")
-        lines.append(f"einvoice_request_seconds_count{of_route} {total}")
-        return lines
-
-
-def _head(lines: list[str], name: str, kind: str, about: str) -> None:
-    lines += (f"# HELP einvoice_{name} {about}", f"# TYPE einvoice_{name} {kind}")
+    def exposition(self) -> bytes:
+        """Return all metrics in the text exposition format (`CONTENT_TYPE`)."""
+        return generate_latest(self._registry)
 
 
-def _labels(labels: dict[str, str | int]) -> str:
-    told = ",".join(f'{name}="{_escaped(str(value))}"' for name, value in labels.items())
-    return f"{{{told}}}" if told else ""
+class _CallbackCounter(Collector):
+    def __init__(self, name: str, documentation: str, read: Callable[[], float]) -> None:
+        self._name = name
+        self._documentation = documentation
+        self._read = read
 
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        yield CounterMetricFamily(self._name, self._documentation, value=self._read())

@@ -1,52 +1,48 @@
-"""What machines ask that run the appliance: is it alive, is it ready, how much has it done. No key is needed."""
+"""Routes for orchestration and monitoring: liveness, readiness, metrics. They require no key."""
 
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from appliance.schemas import Health, Readiness
-from appliance.services import Services
+from appliance.contract.schemas import Health, Readiness
+from appliance.observability.metrics import CONTENT_TYPE, Metrics
 
 NO_STORE = {"Cache-Control": "no-store"}
 
 
-def routes(services: Services) -> APIRouter:
-    """Return the routes; `/metrics` only where it is turned on."""
+def routes(
+    workers_ready: Callable[[], bool], artifacts_available: Callable[[], bool], metrics: Metrics | None
+) -> APIRouter:
+    """Return the routes; `/metrics` only if `metrics` is given."""
     router = APIRouter()
-    workers, metrics = services.workers, services.metrics
 
-    @router.get("/healthz", response_model=Health, responses={200: _shown(alive={"status": "ok"})})
+    @router.get("/healthz", response_model=Health, responses={200: _examples(alive={"status": "ok"})})
     async def health() -> Response:
-        """Say that the process is alive."""
+        """Liveness: 200 while the process responds."""
         return JSONResponse({"status": "ok"}, headers=NO_STORE)
 
     @router.get(
         "/readyz",
         response_model=Readiness,
         responses={
-            200: _shown(ready=_readiness(True, True), degraded=_readiness(True, False)),
-            503: {"model": Readiness, **_shown(not_ready=_readiness(False, True))},
+            200: _examples(ready=_readiness(True, True), degraded=_readiness(True, False)),
+            503: {"model": Readiness, **_examples(not_ready=_readiness(False, True))},
         },
     )
     async def readiness() -> Response:
-        """Say whether documents can be judged; without a place for PDFs they are, but the answers have no links."""
-        answer = _readiness(workers.ready > 0, services.artifacts.available)
-        return JSONResponse(answer, status_code=503 if answer["status"] == "not_ready" else 200, headers=NO_STORE)
+        """Readiness: 200 while documents can be validated, even if the store of PDFs is unavailable; else 503."""
+        body = _readiness(workers_ready(), artifacts_available())
+        return JSONResponse(body, status_code=503 if body["status"] == "not_ready" else 200, headers=NO_STORE)
 
-    if services.settings.metrics:
-        metrics.watch("workers_ready", "gauge", "Processes that judge documents and are ready.", lambda: workers.ready)
-        metrics.watch("workers_started_total", "counter", "Processes started so far.", lambda: workers.started)
-        metrics.watch("documents_waiting", "gauge", "Documents that wait for a process.", lambda: workers.waiting)
-        metrics.watch("artifacts_available", "gauge", "1 while PDFs can be kept.", lambda: services.artifacts.available)
-        metrics.watch("upload_bytes_free", "gauge", "Memory left for uploads.", lambda: workers.memory)
+    if metrics is not None:
+        excerpt = _examples("text/plain", excerpt="# TYPE einvoice_workers_ready gauge\neinvoice_workers_ready 2.0\n")
 
-        example = _shown("text/plain", excerpt="# TYPE einvoice_workers_ready gauge\neinvoice_workers_ready 2\n")
-
-        @router.get("/metrics", response_class=PlainTextResponse, responses={200: example})
-        async def figures() -> Response:
-            """Tell figures for Prometheus."""
-            return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4", headers=NO_STORE)
+        @router.get("/metrics", name="metrics", response_class=PlainTextResponse, responses={200: excerpt})
+        async def export_metrics() -> Response:
+            """Metrics in the Prometheus text exposition format."""
+            return PlainTextResponse(metrics.exposition(), media_type=CONTENT_TYPE, headers=NO_STORE)
 
     return router
 
@@ -56,6 +52,6 @@ def _readiness(workers: bool, artifacts: bool) -> dict[str, Any]:
     return {"status": status, "checks": {"workers": workers, "artifacts": artifacts}}
 
 
-def _shown(media_type: str = "application/json", **answers: Any) -> dict[str, Any]:
-    """What OpenAPI says of an answer that has these examples."""
-    return {"content": {media_type: {"examples": {name: {"value": answer} for name, answer in answers.items()}}}}
+def _examples(media_type: str = "application/json", **examples: Any) -> dict[str, Any]:
+    """Return the OpenAPI response object for these examples."""
+    return {"content": {media_type: {"examples": {name: {"value": value} for name, value in examples.items()}}}}

@@ -1,4 +1,4 @@
-"""Examples of answers, for the description of the interface: real ones about the samples, made when asked for."""
+"""Examples of responses for the OpenAPI document: real responses for the samples, produced on demand."""
 
 import asyncio
 import json
@@ -8,18 +8,19 @@ from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
 import einvoice
-from appliance.api.about import capabilities
-from appliance.artifacts import FILES, PATH, Kind
-from appliance.plans import BUSINESS
-from appliance.schemas import UNAVAILABLE, Artifact
-from appliance.wire import Message
+from appliance.access.plans import BUSINESS
+from appliance.api.capabilities import capabilities
+from appliance.contract.paths import artifact_path
+from appliance.contract.schemas import UNAVAILABLE, Artifact
+from appliance.contract.values import ArtifactKind
+from appliance.workers.protocol import Message
 
-Run: TypeAlias = Callable[[Message], Awaitable[Message]]
+RunJob: TypeAlias = Callable[[Message], Awaitable[Message]]
 Examples: TypeAlias = dict[str, dict[str, dict[str, Any]]]
-"""Answers by operation, status, and what is special about them."""
+"""Examples by operation, status, and name."""
 
 BASE: Final = "https://einvoice.example.org"
-"""Address of the appliance in examples."""
+"""Base URL in the examples."""
 
 _TOKEN: Final = "0123456789abcdefghijklmnopqrstuv"
 _CATALOG_ITEMS: Final = 2
@@ -32,30 +33,30 @@ _UNREADABLE: Final = (
 )
 
 
-async def examples(run: Run) -> Examples:
-    """Return examples for all operations; `run` has a worker do a job.
+async def build_examples(run_job: RunJob) -> Examples:
+    """Return examples for all operations.
 
     Raises:
-        Problem: there is no worker for it at the moment.
+        Problem: no worker is available.
     """
-    judged, batch, generated = await asyncio.gather(_validate(run), _batch(run), _generate(run))
+    validate, batch, generate = await asyncio.gather(_validate(run_job), _batch(run_job), _generate(run_job))
     catalog = einvoice.catalog().to_dict("en")
     catalog["items"] = catalog["items"][:_CATALOG_ITEMS]
     schema = einvoice.draft_schema()
-    described = {name: schema[name] for name in ("$schema", "$id", "title", "x-schema-version", "type", "required")}
+    excerpt = {name: schema[name] for name in ("$schema", "$id", "title", "x-schema-version", "type", "required")}
     return {
-        "validate": judged,
+        "validate": validate,
         "validate_batch": batch,
-        "generate": generated,
+        "generate": generate,
         "capabilities": {"200": {"plan business": capabilities(BUSINESS, "native", BASE)}},
         "error_catalog": {"200": {f"the first {_CATALOG_ITEMS} items": catalog}},
-        "invoice_draft_schema": {"200": {"without properties": described}},
+        "invoice_draft_schema": {"200": {"without properties": excerpt}},
     }
 
 
-async def _validate(run: Run) -> dict[str, dict[str, Any]]:
+async def _validate(run_job: RunJob) -> dict[str, dict[str, Any]]:
     ubl = _sample("xrechnung-ubl.xml")
-    asked = {
+    requests = {
         "valid": (ubl, "current"),
         "not valid": (re.sub(rb"<cbc:BuyerReference>.*?</cbc:BuyerReference>", b"", ubl), "current"),
         "an older XRechnung in compatibility mode": (
@@ -63,51 +64,51 @@ async def _validate(run: Run) -> dict[str, dict[str, Any]]:
             "compatibility",
         ),
     }
-    told = {}
-    for name, (document, mode) in asked.items():
-        outcome = await run(_job("validate", document, mode=mode))
-        told[name] = _answer(outcome, _links("validation_report_pdf", "readable_invoice_pdf"))
-    refused = [(await run(_job("validate", document, mode="current"))).head["problem"] for document in _UNREADABLE]
-    return {"200": told, "422": {problem["code"]: problem for problem in refused}}
+    results = {}
+    for name, (document, mode) in requests.items():
+        outcome = await run_job(_job("validate", document, mode=mode))
+        results[name] = _body(outcome, _links("validation_report_pdf", "readable_invoice_pdf"))
+    outcomes = [await run_job(_job("validate", document, mode="current")) for document in _UNREADABLE]
+    problems = [outcome.head["problem"] for outcome in outcomes]
+    return {"200": results, "422": {problem["code"]: problem for problem in problems}}
 
 
-async def _batch(run: Run) -> dict[str, dict[str, Any]]:
-    read = await run(_job("validate_item", _sample("xrechnung-cii.xml"), name="invoice.xml"))
-    unread = await run(_job("validate_item", b"", name="empty.xml"))
-    nothing = UNAVAILABLE.model_dump()
-    report = _links("validation_report_pdf") | {"readable_invoice_pdf": nothing}
+async def _batch(run_job: RunJob) -> dict[str, dict[str, Any]]:
+    readable = await run_job(_job("validate_item", _sample("xrechnung-cii.xml"), name="invoice.xml"))
+    unreadable = await run_job(_job("validate_item", b"", name="empty.xml"))
+    no_link = UNAVAILABLE.model_dump()
     items = [
-        _answer(read, report),
-        _answer(unread, {"validation_report_pdf": nothing, "readable_invoice_pdf": nothing}),
+        _body(readable, _links("validation_report_pdf") | {"readable_invoice_pdf": no_link}),
+        _body(unreadable, {"validation_report_pdf": no_link, "readable_invoice_pdf": no_link}),
     ]
-    return {"200": {"one of two cannot be read": {"status": "done", "count": len(items), "items": items}}}
+    return {"200": {"one of two files is unreadable": {"status": "done", "count": len(items), "items": items}}}
 
 
-async def _generate(run: Run) -> dict[str, dict[str, Any]]:
+async def _generate(run_job: RunJob) -> dict[str, dict[str, Any]]:
     draft = einvoice.draft_schema()["examples"][0]
-    told = {}
+    results = {}
     for name in ("UBL", "CII", "ZUGFERD"):
-        outcome = await run(_job("generate", json.dumps({**draft, "format": name}).encode()))
+        outcome = await run_job(_job("generate", json.dumps({**draft, "format": name}).encode()))
         links = _links("validation_report_pdf", "readable_invoice_pdf")
         if name == "ZUGFERD":
             links |= _links("zugferd_pdf") | {"embedded_xml": outcome.head["embedded_xml"]}
-        told[name] = _answer(outcome, links)
-    wrong = {**draft, "format": "PDF", "lines": []}
-    refused = (await run(_job("generate", json.dumps(wrong).encode()))).head["problem"]
-    return {"200": told, "422": {refused["code"]: refused}}
+        results[name] = _body(outcome, links)
+    invalid = {**draft, "format": "PDF", "lines": []}
+    problem = (await run_job(_job("generate", json.dumps(invalid).encode()))).head["problem"]
+    return {"200": results, "422": {problem["code"]: problem}}
 
 
-def _job(kind: str, document: bytes, **head: Any) -> Message:
-    return Message({"do": kind, "lang": "en", "base": BASE, "engine": "native", **head}, (document,))
+def _job(task: str, document: bytes, **head: Any) -> Message:
+    return Message({"job": task, "lang": "en", "base": BASE, "engine": "native", **head}, (document,))
 
 
-def _answer(outcome: Message, artifacts: Mapping[str, Any]) -> dict[str, Any]:
+def _body(outcome: Message, artifacts: Mapping[str, Any]) -> dict[str, Any]:
     return {**json.loads(outcome.parts[0]), "artifacts": artifacts}
 
 
-def _links(*kinds: Kind) -> dict[str, Any]:
-    def link(kind: Kind) -> Artifact:
-        return Artifact(available=True, url=f"{BASE}{PATH}/{_TOKEN}/{FILES[kind]}", expires_in_seconds=3600)
+def _links(*kinds: ArtifactKind) -> dict[str, Any]:
+    def link(kind: ArtifactKind) -> Artifact:
+        return Artifact(available=True, url=BASE + artifact_path(_TOKEN, kind), expires_in_seconds=3600)
 
     return {kind: link(kind).model_dump() for kind in kinds}
 

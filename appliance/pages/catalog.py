@@ -1,4 +1,4 @@
-"""A page for each code of the error catalog, which findings refer to."""
+"""Pages of the error catalog, one per rule; `doc_url` of a finding links to them."""
 
 from collections.abc import Iterator
 from html import escape
@@ -7,36 +7,37 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 import einvoice
-from appliance.api.parameters import Lang
-from appliance.pages.page import page
-from appliance.problems import NOT_FOUND, Language, Problem
+from appliance.api.dependencies import QueryLanguage
+from appliance.contract.problems import NOT_FOUND, Problem
+from appliance.contract.values import Language
+from appliance.pages.layout import html_page
 
-_WORDS = {
+_LABELS = {
     "de": {
         "fix": "Was zu tun ist",
         "terms": "Betrifft",
         "examples": "Beispiele",
-        "xpath": "Stelle",
-        "notes": "Zu wissen",
+        "xpath": "Stelle im XML",
+        "notes": "Anmerkungen",
         "source": "Quelle",
-        "elsewhere": "Eine Regel anderer Fassungen: Die hier geltenden Regeln ({rule_set}) haben sie nicht.",
+        "other_release": "Regel einer anderen Fassung; die hier geltenden Regeln ({rule_set}) enthalten sie nicht.",
         "fatal": "Fehler",
         "warning": "Warnung",
         "information": "Hinweis",
-        "other": "Read this in English",
+        "other_language": "Read this in English",
     },
     "en": {
         "fix": "What to do",
-        "terms": "About",
+        "terms": "Business terms",
         "examples": "Examples",
-        "xpath": "Place",
-        "notes": "Good to know",
+        "xpath": "Location in the XML",
+        "notes": "Notes",
         "source": "Source",
-        "elsewhere": "A rule of other releases: those in force here ({rule_set}) do not have it.",
+        "other_release": "A rule of other releases: the current rule set ({rule_set}) does not contain it.",
         "fatal": "Error",
         "warning": "Warning",
         "information": "Information",
-        "other": "Auf Deutsch lesen",
+        "other_language": "Auf Deutsch lesen",
     },
 }
 
@@ -46,28 +47,29 @@ def routes() -> APIRouter:
     router = APIRouter()
 
     @router.get("/catalog/{code}", response_class=Response)
-    def rule(code: str, lang: Lang) -> Response:
-        """Describe a rule."""
+    def rule(code: str, lang: QueryLanguage) -> Response:
+        """Return the page of a rule."""
         catalog = einvoice.catalog()
         if code not in catalog:
             raise Problem(NOT_FOUND)
         entry = catalog[code]
         body = _body(entry, catalog.rule_set.name, lang)
-        return page(f"{entry.code}: {entry.title(lang)}", "".join(body), lang)
+        return html_page(f"{entry.code}: {entry.title(lang)}", "".join(body), lang)
 
     return router
 
 
 def _body(entry: einvoice.CatalogEntry, rule_set: str, lang: Language) -> Iterator[str]:
-    words = _WORDS[lang]
+    labels = _LABELS[lang]
     other = "en" if lang == "de" else "de"
-    yield f'<p class="quiet"><a href="?lang={other}" lang="{other}" hreflang="{other}">{words["other"]}</a></p>'
+    link = f'<a href="?lang={other}" lang="{other}" hreflang="{other}">{labels["other_language"]}</a>'
+    yield f'<p class="quiet">{link}</p>'
     yield f"<h1>{escape(entry.code)}: {escape(entry.title(lang))}</h1>"
-    yield f'<p class="quiet">{words[entry.severity]}</p>'
+    yield f'<p class="quiet">{labels[entry.severity]}</p>'
     if not entry.current:
-        yield f"<p>{words['elsewhere'].format(rule_set=rule_set)}</p>"
+        yield f"<p>{labels['other_release'].format(rule_set=rule_set)}</p>"
     yield f"<p>{escape(entry.explanation(lang))}</p>"
-    yield f"<p><strong>{words['fix']}:</strong> {escape(entry.fix(lang))}</p><dl>"
+    yield f"<p><strong>{labels['fix']}:</strong> {escape(entry.fix(lang))}</p><dl>"
     details = {
         "terms": [escape(", ".join(entry.terms))] if entry.terms else [],
         "examples": [escape(example) for example in entry.examples.get(lang, ())],
@@ -75,7 +77,7 @@ def _body(entry: einvoice.CatalogEntry, rule_set: str, lang: Language) -> Iterat
         "notes": [escape(entry.note(number, lang)) for number in range(len(entry.notes))],
         "source": [escape(entry.source)] if entry.source else [],
     }
-    for name, told in details.items():
-        if told:
-            yield f"<dt>{words[name]}</dt>" + "".join(f"<dd>{text}</dd>" for text in told)
+    for name, items in details.items():
+        if items:
+            yield f"<dt>{labels[name]}</dt>" + "".join(f"<dd>{item}</dd>" for item in items)
     yield "</dl>"

@@ -1,4 +1,4 @@
-"""The page at `/`: a program in the browser that asks the interface as any other would, with the user's key."""
+"""The web app at `/`. It runs in the browser and calls the documented interface with the user's key."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -7,11 +7,11 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from appliance.documents import Document
-from appliance.problems import NOT_FOUND, Problem
+from appliance.contract.problems import NOT_FOUND, Problem
+from appliance.transport.static_documents import StaticDocument
 
 HEADERS = {
-    # The last two forbid scripts to make markup out of text: an invoice cannot smuggle any in.
+    # Trusted Types keep scripts from turning text into markup, so an invoice cannot inject any.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'",
@@ -23,33 +23,33 @@ MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+
 
 
 def routes() -> APIRouter:
-    """Return the routes of the page and its files."""
+    """Return the routes of the web app and its files."""
     router = APIRouter()
-    documents = _documents()
+    documents = _load_documents()
 
     @router.get("/", response_class=Response)
-    async def page(request: Request) -> Response:
-        """Return the page."""
-        return _answer(documents, "index.html", request)
+    async def index(request: Request) -> Response:
+        """Return the start page."""
+        return _response(documents, "index.html", request)
 
     @router.get("/page/{name}", response_class=Response)
     async def file(name: str, request: Request) -> Response:
-        """Return a file of the page."""
-        return _answer(documents, name, request)
+        """Return a file of the web app."""
+        return _response(documents, name, request)
 
     return router
 
 
-def _documents() -> Mapping[str, Document]:
-    found = {}
+def _load_documents() -> Mapping[str, StaticDocument]:
+    documents = {}
     for file in (files("appliance") / "web").iterdir():
         media_type = MEDIA_TYPES.get("." + file.name.rpartition(".")[2])
         if media_type:
-            found[file.name] = Document.of(file.read_bytes(), media_type)
-    return found
+            documents[file.name] = StaticDocument.from_bytes(file.read_bytes(), media_type)
+    return documents
 
 
-def _answer(documents: Mapping[str, Document], name: str, request: Request) -> Response:
+def _response(documents: Mapping[str, StaticDocument], name: str, request: Request) -> Response:
     if name not in documents:
         raise Problem(NOT_FOUND)
     response = documents[name].response(request)

@@ -1,170 +1,172 @@
-"""The processes that judge documents: so many, each with one document at a time, each replaced when it ends.
+"""The worker pool: admission, queueing and dispatch of jobs.
 
-A document that takes too long or brings its process down costs itself alone. Here is who may ask, and when;
-`appliance.process` is one such process as the server sees it, `appliance.worker` what runs inside it.
+A document that takes too long or crashes its worker affects only its own request.
 """
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from appliance.problems import Problem, ProblemKind, Words
-from appliance.process import ProcessGone, Seat, TookTooLong
+from appliance.contract.problems import Problem, ProblemText, ProblemType
 from appliance.settings import Settings
-from appliance.wire import Message
+from appliance.workers.process import JobTimeout, WorkerExited
+from appliance.workers.protocol import Message
+from appliance.workers.slots import WorkerSlot
 
 RETRY_AFTER_SECONDS = 2
 
-BUSY = ProblemKind(
+BUSY = ProblemType(
     "busy",
     503,
-    de=Words("Gerade ausgelastet", "Die Anfrage kam nicht an die Reihe. Bitte in {seconds} Sekunden wiederholen."),
-    en=Words("Busy", "The request did not get its turn. Please try again in {seconds} seconds."),
+    de=ProblemText("Gerade ausgelastet", "Der Dienst ist ausgelastet. Bitte in {seconds} Sekunden wiederholen."),
+    en=ProblemText("Busy", "The service is at capacity. Retry in {seconds} seconds."),
     example={"seconds": RETRY_AFTER_SECONDS},
 )
 
-TOO_COMPLEX = ProblemKind(
+TOO_COMPLEX = ProblemType(
     "too_complex",
     422,
-    de=Words("Zu aufwendig", "Die Bearbeitung wurde abgebrochen: mehr als {seconds} Sekunden oder {megabytes} MB."),
-    en=Words("Too complex", "The work was broken off: more than {seconds} seconds or {megabytes} megabytes."),
+    de=ProblemText(
+        "Zu aufwendig", "Die Bearbeitung wurde abgebrochen: mehr als {seconds} Sekunden oder {megabytes} MB."
+    ),
+    en=ProblemText("Too complex", "Processing was aborted: it exceeded {seconds} seconds or {megabytes} MB."),
     example={"seconds": 30, "megabytes": 2048},
 )
 
 
-class JobFailed(Exception):  # noqa: N818 (it says what happened)
-    """A fault of ours, which the worker has logged."""
+class JobFailed(Exception):  # noqa: N818 (the outcome of a job)
+    """An internal error, logged by the worker."""
 
 
-class TooComplex(Exception):  # noqa: N818
-    """A document took more time or memory than it may."""
+class JobLimitExceeded(Exception):  # noqa: N818
+    """The job exceeded its time or memory limit."""
 
 
-def busy() -> Problem:
-    """Return the problem that asks the caller to come again."""
+def busy_problem() -> Problem:
+    """Return the problem that asks the caller to retry."""
     return Problem(BUSY, headers={"Retry-After": str(RETRY_AFTER_SECONDS)}, seconds=RETRY_AFTER_SECONDS)
 
 
-class Place:
-    """A request's place among those that are worked on, and the memory that its upload takes."""
+class Reservation:
+    """An admitted request and the upload memory reserved for it."""
 
-    def __init__(self, workers: "Workers") -> None:
-        self._workers = workers
-        self._taken = 0
+    def __init__(self, pool: "WorkerPool") -> None:
+        self._pool = pool
+        self._bytes = 0
 
-    def take(self, size: int) -> None:
-        """Count `size` bytes more of the upload.
+    def add_bytes(self, size: int) -> None:
+        """Reserve `size` more bytes of upload memory.
 
         Raises:
-            Problem: there is no memory left for uploads (`BUSY`).
+            Problem: no upload memory left (`BUSY`).
         """
-        if size > self._workers.memory:
-            raise busy()
-        self._workers.memory -= size
-        self._taken += size
+        if size > self._pool.free_upload_bytes:
+            raise busy_problem()
+        self._pool.free_upload_bytes -= size
+        self._bytes += size
 
-    def give_back(self) -> None:
-        """Give the memory back."""
-        self._workers.memory += self._taken
-        self._taken = 0
+    def release(self) -> None:
+        """Release the upload memory."""
+        self._pool.free_upload_bytes += self._bytes
+        self._bytes = 0
 
 
-class Workers:
-    """Does jobs in processes, `settings.workers` at the same time; some requests more may wait or be uploading.
+class WorkerPool:
+    """Runs jobs in `settings.workers` processes; `settings.queue` more requests may wait or upload.
 
     Attributes:
-        memory: bytes that uploads may still take.
-        waiting: so many documents wait for a process.
+        free_upload_bytes: upload memory left.
+        waiting: number of jobs waiting for a worker.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.memory = settings.upload_megabytes << 20
+        self.free_upload_bytes = settings.upload_megabytes << 20
         self.waiting = 0
         self._settings = settings
-        self._free_places = settings.workers + settings.queue
-        self._seats = [Seat(settings) for _ in range(settings.workers)]
-        self._free_seats = list(self._seats)
-        self._turns = asyncio.Semaphore(settings.workers)
+        self._free_requests = settings.workers + settings.queue
+        self._slots = [WorkerSlot(settings) for _ in range(settings.workers)]
+        self._free_slots = list(self._slots)
+        self._semaphore = asyncio.Semaphore(settings.workers)
 
     def start(self) -> None:
-        """Start the processes; jobs may be given at once, and wait."""
-        for seat in self._seats:
-            seat.open()
+        """Start the workers; jobs submitted before they are ready wait."""
+        for slot in self._slots:
+            slot.start()
 
-    async def all_ready(self) -> None:
-        """Wait until each process has got ready."""
-        await asyncio.gather(*(seat.present() for seat in self._seats))
+    async def wait_until_ready(self) -> None:
+        """Wait until every worker is ready."""
+        await asyncio.gather(*(slot.wait_until_ready() for slot in self._slots))
 
     async def stop(self) -> None:
-        """End the processes."""
-        await asyncio.gather(*(seat.close() for seat in self._seats))
+        """Terminate the workers."""
+        await asyncio.gather(*(slot.stop() for slot in self._slots))
 
     @property
-    def ready(self) -> int:
-        """How many processes are ready, at work or not."""
-        return sum(seat.ready for seat in self._seats)
+    def ready_count(self) -> int:
+        """Number of workers that are ready, idle or busy."""
+        return sum(slot.ready for slot in self._slots)
 
     @property
-    def started(self) -> int:
-        """How many processes have been started so far."""
-        return sum(seat.started for seat in self._seats)
+    def start_count(self) -> int:
+        """Number of workers started so far."""
+        return sum(slot.start_count for slot in self._slots)
 
     @contextmanager
-    def place(self) -> Iterator[Place]:
-        """Hold a place for one request, from before its body is read.
+    def reserve(self) -> Iterator[Reservation]:
+        """Admit a request, before its body is read.
 
         Raises:
-            Problem: all places are taken (`BUSY`).
+            Problem: the queue is full (`BUSY`).
         """
-        if not self._free_places:
-            raise busy()
-        self._free_places -= 1
-        place = Place(self)
+        if not self._free_requests:
+            raise busy_problem()
+        self._free_requests -= 1
+        reservation = Reservation(self)
         try:
-            yield place
+            yield reservation
         finally:
-            self._free_places += 1
-            place.give_back()
+            self._free_requests += 1
+            reservation.release()
 
     async def run(self, job: Message) -> Message:
-        """Have a job done as soon as a process is free, and return its outcome.
+        """Run a job on the next free worker and return its outcome.
 
         Raises:
-            Problem: no process got free in time, or it died (`BUSY`).
-            TooComplex: it took more time or memory than a document may.
-            JobFailed: a fault of ours.
+            Problem: no worker became free in time, or it crashed (`BUSY`).
+            JobLimitExceeded: the job exceeded its time or memory limit.
+            JobFailed: internal error.
         """
         self.waiting += 1
         try:
             async with asyncio.timeout(self._settings.queue_seconds):
-                await self._turns.acquire()
+                await self._semaphore.acquire()
         except TimeoutError:
-            raise busy() from None
+            raise busy_problem() from None
         finally:
             self.waiting -= 1
-        seat = self._take_seat()
+        slot = self._take_slot()
         try:
-            outcome = await seat.do(job, self._settings.queue_seconds)
-        except ProcessGone:
-            raise busy() from None
-        except TookTooLong:
-            raise TooComplex from None
+            outcome = await slot.run(job, self._settings.queue_seconds)
+        except WorkerExited:
+            raise busy_problem() from None
+        except JobTimeout:
+            raise JobLimitExceeded from None
         finally:
-            self._free_seats.append(seat)
-            self._turns.release()
-        if "too_complex" in outcome.head:
-            raise TooComplex
+            self._free_slots.append(slot)
+            self._semaphore.release()
+        if "limit_exceeded" in outcome.head:
+            raise JobLimitExceeded
         if "failed" in outcome.head:
             raise JobFailed
         return outcome
 
-    def too_complex(self) -> Problem:
-        """Return the problem that tells a caller of `TooComplex`."""
+    def too_complex_problem(self) -> Problem:
+        """Return the problem for `JobLimitExceeded`."""
         settings = self._settings
         return Problem(TOO_COMPLEX, seconds=round(settings.document_seconds), megabytes=settings.worker_megabytes)
 
-    def _take_seat(self) -> Seat:
-        """A free seat, one whose process is ready if there is one."""
-        seat = next((seat for seat in reversed(self._free_seats) if seat.ready), self._free_seats[-1])
-        self._free_seats.remove(seat)
-        return seat
+    def _take_slot(self) -> WorkerSlot:
+        """Remove and return a free slot, preferably one whose worker is ready."""
+        slot = next((slot for slot in reversed(self._free_slots) if slot.ready), self._free_slots[-1])
+        self._free_slots.remove(slot)
+        return slot

@@ -1,6 +1,6 @@
-"""A process that judges documents, one after the other, for the server that started it (`appliance.workers`).
+"""Entry point of a worker process, started by `appliance.workers.process`. It runs one job after the other.
 
-It is given its limits as arguments and one end of a socket pair as standard input, and ends when that is closed.
+Its limits come as arguments, its socket as standard input; it exits when the server closes the socket.
 """
 
 import gc
@@ -16,82 +16,89 @@ from importlib.resources import files
 from pathlib import Path
 
 import einvoice
-from appliance import jobs, logs
-from appliance.wire import HEAD_BYTES, Message
+from appliance.observability import logs
+from appliance.workers.jobs import run_job
+from appliance.workers.protocol import PREFIX_BYTES, Message
 
 ORPHAN_SECONDS = 5
-"""The server ends a process that takes too long; so much later, one whose server has gone ends itself."""
+"""Grace period after the time limit of a job. The server kills the worker first; an orphan is ended by its timer."""
 
-COLLECT_EVERY = 50
-"""Rubbish that refers to itself is collected after so many documents, between two of them."""
+GC_INTERVAL = 50
+"""Jobs between two runs of the cyclic garbage collector, which does not run during a job."""
 
 
 def main(seconds: float, megabytes: int, documents: int, log_level: str) -> None:
-    """Do the jobs that come; after about so many `documents` say that a successor is wanted."""
+    """Run jobs until the socket closes; request a replacement after about `documents` jobs.
+
+    Args:
+        seconds: time limit of a job.
+        megabytes: memory limit.
+        documents: jobs after which the worker should be replaced.
+        log_level: minimum level to log.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logs.set_up(log_level)
-    _limit(megabytes)
+    logs.configure(log_level)
+    _limit_memory(megabytes)
     _warm_up()
     connection = socket.socket(fileno=0)
     connection.sendall(Message({"ready": True}).pack())
-    share = round(documents * random.uniform(0.8, 1))  # processes that started together do not end together
+    job_limit = round(documents * random.uniform(0.8, 1))  # workers started together are not replaced together
     for number in itertools.count(1):
         job = _receive(connection)
         if job is None:
             return
         signal.setitimer(signal.ITIMER_REAL, seconds + ORPHAN_SECONDS)
-        outcome = jobs.do(job)
+        outcome = run_job(job)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        spent = number >= share or _is_bloated(megabytes)
-        connection.sendall(Message({**outcome.head, "spent": spent}, outcome.parts).pack())
-        if not number % COLLECT_EVERY:
+        retire = number >= job_limit or _has_used_much_memory(megabytes)
+        connection.sendall(Message({**outcome.head, "retire": retire}, outcome.parts).pack())
+        if not number % GC_INTERVAL:
             gc.collect()
 
 
-def _limit(megabytes: int) -> None:
-    # Not address space: Saxon, which runs in a process below this one, reserves 32 GB of that.
-    for limit, most in ((resource.RLIMIT_DATA, megabytes << 20), (resource.RLIMIT_CORE, 0)):
-        resource.setrlimit(limit, (most, most))
+def _limit_memory(megabytes: int) -> None:
+    # RLIMIT_DATA, not RLIMIT_AS: Saxon, in a child process, reserves 32 GB of address space.
+    for limit, value in ((resource.RLIMIT_DATA, megabytes << 20), (resource.RLIMIT_CORE, 0)):
+        resource.setrlimit(limit, (value, value))
 
 
 def _warm_up() -> None:
-    """Judge a document of each kind, and one with a finding, so that no caller waits for what is loaded only once."""
+    """Run typical jobs once, so that lazy imports and caches do not delay the first request."""
     for sample in (files("appliance") / "samples").iterdir():
-        jobs.do(
-            Message({"do": "validate", "lang": "de", "mode": "current", "engine": "native"}, (sample.read_bytes(),))
-        )
+        head = {"job": "validate", "lang": "de", "mode": "current", "engine": "native"}
+        run_job(Message(head, (sample.read_bytes(),)))
     draft = einvoice.draft_schema()["examples"][0]
-    del draft["buyer_reference"]
-    jobs.do(Message({"do": "generate", "lang": "de"}, (json.dumps(draft).encode(),)))
+    del draft["buyer_reference"]  # causes a finding
+    run_job(Message({"job": "generate", "lang": "de"}, (json.dumps(draft).encode(),)))
     gc.collect()
     gc.freeze()
     gc.disable()
 
 
-def _is_bloated(megabytes: int) -> bool:
-    """Whether the process has ever held a quarter of its memory: little of that goes back to the system."""
-    # Not `ru_maxrss`: that begins with what the server holds, who started this process.
-    held = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text("ascii"))
-    return held is not None and int(held[1]) > megabytes << 8
+def _has_used_much_memory(megabytes: int) -> bool:
+    """Return whether peak memory exceeded a quarter of the limit; the allocator returns little of it to the system."""
+    # VmHWM, not `ru_maxrss`: that starts with the memory of the server, the parent process.
+    peak = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text("ascii"))
+    return peak is not None and int(peak[1]) > megabytes << 8
 
 
 def _receive(connection: socket.socket) -> Message | None:
-    """The next job; None when the server has gone."""
-    start = _exactly(connection, HEAD_BYTES)
-    if start is None:
+    """Return the next job, or None if the server closed the connection."""
+    prefix = _receive_exactly(connection, PREFIX_BYTES)
+    if prefix is None:
         return None
-    rest = _exactly(connection, Message.length(start) - HEAD_BYTES)
-    return None if rest is None else Message.unpack(start + rest)
+    rest = _receive_exactly(connection, Message.length(prefix) - PREFIX_BYTES)
+    return None if rest is None else Message.unpack(prefix + rest)
 
 
-def _exactly(connection: socket.socket, size: int) -> bytes | None:
+def _receive_exactly(connection: socket.socket, size: int) -> bytes | None:
     received = bytearray(size)
-    view, at = memoryview(received), 0
-    while at < size:
-        count = connection.recv_into(view[at:])
+    view, position = memoryview(received), 0
+    while position < size:
+        count = connection.recv_into(view[position:])
         if not count:
             return None
-        at += count
+        position += count
     return bytes(received)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import httpx
 
-from appliance.keys import KeyFile
-from appliance.schemas import ProblemAnswer
+from appliance.access.keys import KeyFile
+from appliance.contract.schemas import ProblemDetails
 
 ROOT = Path(__file__).parent.parent.parent
 SAMPLES = ROOT / "appliance" / "samples"
@@ -141,7 +141,7 @@ class Server:
                 parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
             except OSError:
                 continue
-            if parent == self.process.pid and b"appliance.worker" in command:
+            if parent == self.process.pid and b"appliance.workers.worker" in command:
                 found.append(int(folder.name))
         return found
 
@@ -168,9 +168,9 @@ def serving(data: Path, **settings: object) -> Iterator[Server]:
             yield server
 
 
-def assert_problem(response: httpx.Response, status: int, code: str) -> ProblemAnswer:
+def assert_problem(response: httpx.Response, status: int, code: str) -> ProblemDetails:
     assert (response.status_code, response.headers["content-type"]) == (status, "application/problem+json")
-    problem = ProblemAnswer.model_validate(response.json())
+    problem = ProblemDetails.model_validate(response.json())
     assert (problem.status, problem.code) == (status, code)
     assert problem.type.endswith(code)
     assert problem.title

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from served import key_in, running
 
-from appliance.keys import KeyFile, KeyRing
+from appliance.access.keys import KeyFile, KeyRing
 
 
 def test_a_key_is_kept_as_a_hash_in_a_private_file(tmp_path):

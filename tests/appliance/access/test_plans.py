@@ -8,11 +8,12 @@ import httpx
 import pytest
 from served import API, serving
 
-from appliance.counts import FileCounts, MemoryCounts, open_counts
-from appliance.keys import KeyFile, KeyRing
-from appliance.plans import BUSINESS, Entitlements, parse_plans
-from appliance.problems import Problem
-from appliance.usage import FILES, REQUESTS, Usage
+from appliance.access.keys import KeyFile, KeyRing
+from appliance.access.plans import BUSINESS, parse_plans
+from appliance.access.quota_store import MemoryQuotaStore, SQLiteQuotaStore, open_quota_store
+from appliance.access.quotas import DAILY_FILES, DAILY_REQUESTS, Quotas
+from appliance.contract.problems import Problem
+from appliance.contract.schemas import Entitlements
 
 
 def test_business_is_known():
@@ -61,10 +62,10 @@ def test_plans_may_stand_in_the_environment(tmp_path):
     assert ring.entitlements(ring.find(plain)).can_batch
 
 
-async def left(usage, holder, kind, limit, count):
+async def left(quotas, holder, kind, limit, count):
     """Use so much; return None, or what is left where that is too much."""
     try:
-        await usage.take(holder, kind, limit, count)
+        await quotas.consume(holder, kind, limit, count)
     except Problem as refused:
         return refused.values["left"]
 
@@ -73,41 +74,41 @@ async def left(usage, holder, kind, limit, count):
 def counts(request, tmp_path):
     """Each kind of counts; a function that opens them anew, as a restart does."""
     if request.param == "memory":
-        same = MemoryCounts()
+        same = MemoryQuotaStore()
         return lambda: same
     if request.param == "file":
-        return lambda: open_counts("off", tmp_path / "data")
+        return lambda: open_quota_store("off", tmp_path / "data")
     url = request.getfixturevalue("own_redis").url
-    return lambda: open_counts(url, tmp_path)
+    return lambda: open_quota_store(url, tmp_path)
 
 
 @pytest.mark.anyio
 async def test_limits_count_by_holder_unit_and_day(counts):
     moment = datetime.datetime(2026, 11, 20, 23, 59, 30, tzinfo=datetime.UTC)
-    usage = Usage(counts(), lambda: moment)
-    await usage.take("a", FILES, 3, 2)
+    quotas = Quotas(counts(), lambda: moment)
+    await quotas.consume("a", DAILY_FILES, 3, 2)
     with pytest.raises(Problem) as refused:
-        await usage.take("a", FILES, 3, 2)
+        await quotas.consume("a", DAILY_FILES, 3, 2)
     assert refused.value.headers == {"Retry-After": "31"}
     assert refused.value.values == {"limit": 3, "left": 1}
-    assert await left(usage, "a", FILES, 3, 1) is None
-    assert await left(usage, "a", REQUESTS, 1, 1) is None
-    assert await left(usage, "b", FILES, 3, 3) is None
-    assert await left(usage, "a", FILES, None, 100) is None
-    assert await left(usage, "a", FILES, 2, 1) == 0, "the plan has been made smaller meanwhile"
-    usage.close()
-    usage = Usage(counts(), lambda: moment)
-    assert await left(usage, "a", FILES, 3, 1) == 0, "a restart forgets nothing"
+    assert await left(quotas, "a", DAILY_FILES, 3, 1) is None
+    assert await left(quotas, "a", DAILY_REQUESTS, 1, 1) is None
+    assert await left(quotas, "b", DAILY_FILES, 3, 3) is None
+    assert await left(quotas, "a", DAILY_FILES, None, 100) is None
+    assert await left(quotas, "a", DAILY_FILES, 2, 1) == 0, "the plan has been made smaller meanwhile"
+    quotas.close()
+    quotas = Quotas(counts(), lambda: moment)
+    assert await left(quotas, "a", DAILY_FILES, 3, 1) == 0, "a restart forgets nothing"
     moment += datetime.timedelta(minutes=1)
-    assert await left(usage, "a", FILES, 3, 3) is None
-    assert await left(usage, "a", FILES, 3, 1) == 0
-    usage.close()
+    assert await left(quotas, "a", DAILY_FILES, 3, 3) is None
+    assert await left(quotas, "a", DAILY_FILES, 3, 1) == 0
+    quotas.close()
 
 
 @pytest.mark.anyio
 async def test_replicas_count_together(own_redis, tmp_path):
-    one, two = (Usage(open_counts(own_redis.url, tmp_path)) for _ in range(2))
-    taken = await asyncio.gather(*(left(it, "a", FILES, 5, 1) for _ in range(4) for it in (one, two)))
+    one, two = (Quotas(open_quota_store(own_redis.url, tmp_path)) for _ in range(2))
+    taken = await asyncio.gather(*(left(it, "a", DAILY_FILES, 5, 1) for _ in range(4) for it in (one, two)))
     assert taken.count(None) == 5
     one.close()
     two.close()
@@ -116,23 +117,23 @@ async def test_replicas_count_together(own_redis, tmp_path):
 @pytest.mark.anyio
 async def test_counts_that_are_away_cost_no_request(tmp_path, caplog):
     (tmp_path / "a-file").touch()
-    usage = Usage(FileCounts(tmp_path / "a-file" / "usage.sqlite"))
-    assert await left(usage, "a", FILES, 1, 1) is None
-    assert await left(usage, "a", FILES, 1, 1) == 0
+    quotas = Quotas(SQLiteQuotaStore(tmp_path / "a-file" / "usage.sqlite"))
+    assert await left(quotas, "a", DAILY_FILES, 1, 1) is None
+    assert await left(quotas, "a", DAILY_FILES, 1, 1) == 0
     assert caplog.text.count("in memory") == 1
-    usage.close()
+    quotas.close()
 
 
 @pytest.mark.anyio
 async def test_a_damaged_file_of_counts_is_begun_anew(tmp_path, caplog):
     path = tmp_path / "usage.sqlite"
     path.write_bytes(b"not a database" * 100)
-    usage = Usage(FileCounts(path))
-    assert await left(usage, "a", FILES, 1, 1) is None
-    assert await left(usage, "a", FILES, 1, 1) == 0
+    quotas = Quotas(SQLiteQuotaStore(path))
+    assert await left(quotas, "a", DAILY_FILES, 1, 1) is None
+    assert await left(quotas, "a", DAILY_FILES, 1, 1) == 0
     assert "damaged" in caplog.text
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    usage.close()
+    quotas.close()
 
 
 @pytest.mark.slow

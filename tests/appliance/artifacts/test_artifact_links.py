@@ -15,7 +15,7 @@ import pytest
 from served import UBL, WRONG, assert_problem, key_in, running, serving
 
 import einvoice
-from appliance.keys import KeyFile
+from appliance.access.keys import KeyFile
 
 KINDS = ("validation_report_pdf", "readable_invoice_pdf")
 
@@ -168,12 +168,12 @@ def test_a_redis_that_goes_and_comes_back(tmp_path, own_redis):
         assert not answer["artifacts"]["validation_report_pdf"]["available"]
         assert_problem(server.client.get(url), 503, "artifacts_unavailable")
         assert time.monotonic() - started < 1
-        assert "\neinvoice_artifacts_available 0\n" in server.client.get("/metrics").text
+        assert "\neinvoice_artifacts_available 0.0\n" in server.client.get("/metrics").text
         os.kill(own_redis.process.pid, signal.SIGCONT)
         wait_until(lambda: server.client.get("/readyz").json()["status"] == "ready")
         assert server.client.get(url).status_code == 200
         assert links(server.validate(WRONG))
-    assert server.log().count("answers go without links") == 1
+    assert server.log().count("responses are sent without links") == 1
 
 
 def wait_until(condition):

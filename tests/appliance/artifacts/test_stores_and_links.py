@@ -13,12 +13,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from appliance import artifacts as module
-from appliance.artifacts import FILES, PATH, Artifacts, Recipe
-from appliance.problems import Problem
-from appliance.store_file import NAME, FileStore
-from appliance.store_redis import RedisStore
-from appliance.stores import StoreError, open_store
+from appliance.artifacts import links as module
+from appliance.artifacts.factory import open_store
+from appliance.artifacts.links import ArtifactLinks, ArtifactSource
+from appliance.artifacts.redis_store import RedisStore
+from appliance.artifacts.sqlite_store import FILE_NAME, SQLiteStore
+from appliance.artifacts.store import StoreError
+from appliance.contract.paths import ARTIFACT_FILES, ARTIFACTS
+from appliance.contract.problems import Problem
 
 KINDS = ("validation_report_pdf", "readable_invoice_pdf")
 MEGABYTE = 1 << 20
@@ -44,7 +46,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def store(folder, clock):
-    store = FileStore(folder, MEGABYTE, clock)
+    store = SQLiteStore(folder, MEGABYTE, clock)
     yield store
     store.close()
 
@@ -58,80 +60,80 @@ def on_disk(folder):
 
 def test_the_file_is_closed_to_other_users_even_where_the_folder_was_open(folder, clock):
     folder.mkdir(mode=0o755)
-    store = FileStore(folder, MEGABYTE, clock)
+    store = SQLiteStore(folder, MEGABYTE, clock)
     store.put("a", b"secret", 60)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert {path.name for path in folder.iterdir()} >= {NAME, f"{NAME}-wal"}
+    assert {path.name for path in folder.iterdir()} >= {FILE_NAME, f"{FILE_NAME}-wal"}
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
     store.close()
 
 
 def test_a_content_is_erased_when_it_expires_and_its_name_a_day_later(store, folder, clock):
     secret = secrets.token_bytes(200_000)
-    store.put("name-of-it", secret, 60, remembered=100)
-    assert store.clean() == 60
+    store.put("name-of-it", secret, 60, tombstone_seconds=100)
+    assert store.purge() == 60
     assert store.get("name-of-it") == secret
     assert len(on_disk(folder)) > 200_000
 
     clock.now += 60
     assert store.get("name-of-it") is None
-    assert store.had("name-of-it"), "before it is erased"
-    assert store.clean() is None
-    assert store.had("name-of-it")
+    assert store.has_expired("name-of-it"), "before it is erased"
+    assert store.purge() is None
+    assert store.has_expired("name-of-it")
     left = on_disk(folder)
     assert not any(secret[at : at + 32] in left for at in range(0, len(secret), 512))
     assert len(left) < 100_000
 
     clock.now += 100
-    assert not store.had("name-of-it")
-    store.clean()
+    assert not store.has_expired("name-of-it")
+    store.purge()
     assert b"name-of-it" not in on_disk(folder)
 
 
 def test_a_name_is_remembered_only_where_that_is_asked_for(store, clock):
     store.put("a", b"x", 60)
     clock.now += 60
-    store.clean()
-    assert not store.had("a")
-    assert not store.had("never")
+    store.purge()
+    assert not store.has_expired("a")
+    assert not store.has_expired("never")
 
 
 def test_the_file_outlives_a_restart_and_is_cleaned_by_it(folder, clock):
-    first = FileStore(folder, MEGABYTE, clock)
+    first = SQLiteStore(folder, MEGABYTE, clock)
     first.put("long", b"stays", 600)
-    first.put("short", b"goes-away", 60, remembered=1000)
+    first.put("short", b"goes-away", 60, tombstone_seconds=1000)
     first.close()
     clock.now += 61
-    second = FileStore(folder, MEGABYTE, clock)
+    second = SQLiteStore(folder, MEGABYTE, clock)
     assert second.get("long") == b"stays"
-    assert second.had("short")
+    assert second.has_expired("short")
     assert b"goes-away" not in on_disk(folder)
     second.close()
 
 
 def test_the_file_is_bounded_and_has_room_again_when_something_has_expired(store, folder, clock):
     for number in range(8):
-        store.put(str(number), bytes(100_000), 60, remembered=1000)
+        store.put(str(number), bytes(100_000), 60, tombstone_seconds=1000)
     with pytest.raises(StoreError, match="1 MB"):
         store.put("one too many", bytes(400_000), 60)
     assert store.get("one too many") is None
     assert store.get("0") == bytes(100_000), "what was promised is kept"
     clock.now += 60
-    store.clean()
+    store.purge()
     store.put("now", bytes(400_000), 60)
     assert store.get("now") == bytes(400_000)
-    assert (folder / NAME).stat().st_size < MEGABYTE + 100_000
+    assert (folder / FILE_NAME).stat().st_size < MEGABYTE + 100_000
 
 
 def test_traces_make_room_for_contents(store, clock):
     for number in range(4000):
-        store.put(f"{number:064}", b"x", 1, remembered=1000 + number)
+        store.put(f"{number:064}", b"x", 1, tombstone_seconds=1000 + number)
     clock.now += 1
-    store.clean()
-    assert store.had(f"{3999:064}")
+    store.purge()
+    assert store.has_expired(f"{3999:064}")
     store.put("content", bytes(900_000), 60)
     assert store.get("content") == bytes(900_000)
-    assert not store.had(f"{0:064}")
+    assert not store.has_expired(f"{0:064}")
 
 
 @pytest.mark.parametrize(
@@ -139,8 +141,8 @@ def test_traces_make_room_for_contents(store, clock):
 )
 def test_a_damaged_file_is_begun_anew(folder, clock, content):
     folder.mkdir()
-    (folder / NAME).write_bytes(content)
-    store = FileStore(folder, MEGABYTE, clock)
+    (folder / FILE_NAME).write_bytes(content)
+    store = SQLiteStore(folder, MEGABYTE, clock)
     store.put("a", b"x", 60)
     assert store.get("a") == b"x"
     store.close()
@@ -148,11 +150,11 @@ def test_a_damaged_file_is_begun_anew(folder, clock, content):
 
 def test_a_file_of_another_form_is_begun_anew(folder, clock):
     folder.mkdir()
-    with sqlite3.connect(folder / NAME) as database:
+    with sqlite3.connect(folder / FILE_NAME) as database:
         database.execute("CREATE TABLE content (something INTEGER)")
         database.execute("PRAGMA user_version = 99")
     database.close()
-    store = FileStore(folder, MEGABYTE, clock)
+    store = SQLiteStore(folder, MEGABYTE, clock)
     store.put("a", b"x", 60)
     assert store.get("a") == b"x"
     store.close()
@@ -160,16 +162,16 @@ def test_a_file_of_another_form_is_begun_anew(folder, clock):
 
 def test_a_folder_that_cannot_be_had_is_said_at_the_start(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="no place for artifacts"):
-        FileStore(tmp_path / "file" / "artifacts", MEGABYTE)
+    with pytest.raises(StoreError, match="cannot open the artifact store"):
+        SQLiteStore(tmp_path / "file" / "artifacts", MEGABYTE)
 
 
 def test_two_processes_share_the_file(folder, store):
-    told = "import sys; from pathlib import Path; from appliance.store_file import FileStore; "
+    told = "import sys; from pathlib import Path; from appliance.artifacts.sqlite_store import SQLiteStore; "
     other = [
         sys.executable,
         "-c",
-        told + "FileStore(Path(sys.argv[1]), 1 << 20).put('theirs', b'x', 10**10)",
+        told + "SQLiteStore(Path(sys.argv[1]), 1 << 20).put('theirs', b'x', 10**10)",
         str(folder),
     ]
     store.put("ours", b"y", 60)
@@ -190,23 +192,23 @@ def redis_store(redis_url):
 
 def test_redis_keeps_erases_and_remembers(redis_store):
     redis_store.check()
-    redis_store.put("r", b"\0content", 0.4, remembered=0.4)
+    redis_store.put("r", b"\0content", 0.4, tombstone_seconds=0.4)
     redis_store.put("plain", b"x", 0.4)
     assert redis_store.get("r") == b"\0content"
-    assert not redis_store.had("r")
-    assert not redis_store.had("never")
+    assert not redis_store.has_expired("r")
+    assert not redis_store.has_expired("never")
     time.sleep(0.45)
     assert redis_store.get("r") is None
-    assert redis_store.had("r")
-    assert not redis_store.had("plain")
+    assert redis_store.has_expired("r")
+    assert not redis_store.has_expired("plain")
     time.sleep(0.4)
-    assert not redis_store.had("r")
+    assert not redis_store.has_expired("r")
 
 
 def test_a_full_redis_refuses(redis_store):
     def fill():
         for number in range(20):
-            redis_store.put(f"full-{number}", secrets.token_bytes(MEGABYTE), 1, remembered=1)
+            redis_store.put(f"full-{number}", secrets.token_bytes(MEGABYTE), 1, tombstone_seconds=1)
 
     with pytest.raises(StoreError):
         fill()
@@ -227,31 +229,31 @@ def test_a_redis_that_is_away_is_an_error_that_tells_no_password(tmp_path):
 
 def test_what_is_put_at_once_is_kept_like_anything(store, folder, clock):
     secret = secrets.token_bytes(20_000)
-    assert store.put_at_once("name", secret, 60, remembered=100)
+    assert store.try_put("name", secret, 60, tombstone_seconds=100)
     store.check()
     assert store.get("name") == secret
     clock.now += 60
-    store.clean()
+    store.purge()
     assert store.get("name") is None
-    assert store.had("name")
+    assert store.has_expired("name")
     left = on_disk(folder)
     assert not any(secret[at : at + 32] in left for at in range(0, len(secret), 32))
 
 
 def test_nothing_is_waited_for(store, folder):
-    with contextlib.closing(sqlite3.connect(folder / NAME, isolation_level=None)) as other:
+    with contextlib.closing(sqlite3.connect(folder / FILE_NAME, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         started = time.monotonic()
-        assert not store.put_at_once("name", b"content", 60)
+        assert not store.try_put("name", b"content", 60)
         assert time.monotonic() - started < 1
         other.execute("ROLLBACK")
     assert store.get("name") is None
-    assert store.put_at_once("name", b"content", 60)
+    assert store.try_put("name", b"content", 60)
 
 
 def test_the_bound_holds_at_once_too(store):
     with pytest.raises(StoreError, match="reached"):
-        [store.put_at_once(str(number), secrets.token_bytes(60_000), 60) for number in range(100)]
+        [store.try_put(str(number), secrets.token_bytes(60_000), 60) for number in range(100)]
 
 
 def test_the_log_does_not_grow(store, folder):
@@ -259,9 +261,9 @@ def test_the_log_does_not_grow(store, folder):
 
     def fill(names):
         for name in names:
-            assert store.put_at_once(name, secrets.token_bytes(5000), 60)
+            assert store.try_put(name, secrets.token_bytes(5000), 60)
         store.check()
-        return (folder / f"{NAME}-wal").stat().st_size
+        return (folder / f"{FILE_NAME}-wal").stat().st_size
 
     first = fill("abcdefgh")
     assert max(fill("abcdefgh") for _ in range(10)) < 2 * first
@@ -273,7 +275,7 @@ def test_the_log_does_not_grow(store, folder):
 def test_the_setting_names_the_store(tmp_path):
     assert open_store("off", tmp_path, 1) is None
     store = open_store("file", tmp_path / "data" / "artifacts", 1)
-    assert (tmp_path / "data" / "artifacts" / NAME).exists()
+    assert (tmp_path / "data" / "artifacts" / FILE_NAME).exists()
     store.close()
     with pytest.raises(ValueError, match="redis"):
         open_store("memcached://host", tmp_path, 1)
@@ -282,7 +284,7 @@ def test_the_setting_names_the_store(tmp_path):
 # ---------------------------------------------------------------- links
 
 
-RECIPE = Recipe(b"<Invoice>\nwith\nlines</Invoice>", "Rechnung ü.xml", "en", "compatibility", 1_800_000_000.5)
+SOURCE = ArtifactSource(b"<Invoice>\nwith\nlines</Invoice>", "Rechnung ü.xml", "en", "compatibility", 1_800_000_000.5)
 
 
 class Renderer:
@@ -291,20 +293,21 @@ class Renderer:
     def __init__(self):
         self.calls = []
 
-    async def __call__(self, kind, recipe):
+    async def __call__(self, kind, source):
         self.calls.append(kind)
         await asyncio.sleep(0.01)
         return (
-            f"%PDF {kind} {recipe.filename} {recipe.lang} {recipe.mode} {recipe.judged_at} ".encode() + recipe.document
+            f"%PDF {kind} {source.filename} {source.lang} {source.mode} {source.validated_at} ".encode()
+            + source.document
         )
 
 
 @pytest.fixture(params=["file", "redis"])
 def kept(request, folder):
     """What links are made with, in each of the stores."""
-    store = FileStore(folder, 8 * MEGABYTE) if request.param == "file" else request.getfixturevalue("redis_store")
+    store = SQLiteStore(folder, 8 * MEGABYTE) if request.param == "file" else request.getfixturevalue("redis_store")
     render = Renderer()
-    yield SimpleNamespace(links=Artifacts(store, 3600, render), render=render, store=store)
+    yield SimpleNamespace(links=ArtifactLinks(store, 3600, render), render=render, store=store)
     if request.param == "file":
         store.close()
 
@@ -314,17 +317,17 @@ def run(coroutine):
 
 
 def token_of(link):
-    return link.path.removeprefix(f"{PATH}/").partition("/")[0]
+    return link.path.removeprefix(f"{ARTIFACTS}/").partition("/")[0]
 
 
 def refused(links, token, file, holder):
     with pytest.raises(Problem) as caught:
         run(links.fetch(token, file, holder))
-    return caught.value.kind.status
+    return caught.value.type.status
 
 
 def test_a_link_is_fetched_by_who_asked_for_it_and_made_once(kept):
-    links = run(kept.links.offer("acme", KINDS, RECIPE))
+    links = run(kept.links.create("acme", KINDS, SOURCE))
     assert {kind: link.path.rpartition("/")[2] for kind, link in links.items()} == {
         "validation_report_pdf": "report.pdf",
         "readable_invoice_pdf": "invoice.pdf",
@@ -333,14 +336,14 @@ def test_a_link_is_fetched_by_who_asked_for_it_and_made_once(kept):
     (token,) = {token_of(link) for link in links.values()}
     assert kept.render.calls == [], "a validation does not wait for a PDF"
 
-    expected = b"%PDF validation_report_pdf Rechnung \xc3\xbc.xml en compatibility 1800000000.5 " + RECIPE.document
+    expected = b"%PDF validation_report_pdf Rechnung \xc3\xbc.xml en compatibility 1800000000.5 " + SOURCE.document
     assert run(kept.links.fetch(token, "report.pdf", "acme")) == expected
     assert run(kept.links.fetch(token, "report.pdf", "acme")) == expected
     assert kept.render.calls == ["validation_report_pdf"]
 
 
 def test_to_others_there_is_nothing(kept):
-    links = run(kept.links.offer("acme", KINDS, RECIPE))
+    links = run(kept.links.create("acme", KINDS, SOURCE))
     token = token_of(links["validation_report_pdf"])
     assert refused(kept.links, token, "report.pdf", "other") == 404
     assert refused(kept.links, token, "zugferd.pdf", "acme") == 404
@@ -351,14 +354,14 @@ def test_to_others_there_is_nothing(kept):
 
 
 def test_tokens_are_random(kept):
-    tokens = {token_of(run(kept.links.offer("a", KINDS, RECIPE))["readable_invoice_pdf"]) for _ in range(20)}
+    tokens = {token_of(run(kept.links.create("a", KINDS, SOURCE))["readable_invoice_pdf"]) for _ in range(20)}
     assert len(tokens) == 20
     assert {len(token) for token in tokens} == {32}, "192 bits in base64"
 
 
 def test_who_asks_at_the_same_time_waits_for_one_pdf(kept):
     async def eight():
-        links = await kept.links.offer("acme", KINDS, RECIPE)
+        links = await kept.links.create("acme", KINDS, SOURCE)
         token = token_of(links["validation_report_pdf"])
         return await asyncio.gather(*(kept.links.fetch(token, "report.pdf", "acme") for _ in range(8)))
 
@@ -367,20 +370,20 @@ def test_who_asks_at_the_same_time_waits_for_one_pdf(kept):
 
 
 def test_a_zugferd_pdf_is_the_document_itself(kept):
-    links = run(kept.links.offer("acme", tuple(FILES), RECIPE))
-    assert run(kept.links.fetch(token_of(links["zugferd_pdf"]), "zugferd.pdf", "acme")) == RECIPE.document
+    links = run(kept.links.create("acme", tuple(ARTIFACT_FILES), SOURCE))
+    assert run(kept.links.fetch(token_of(links["zugferd_pdf"]), "zugferd.pdf", "acme")) == SOURCE.document
     assert kept.render.calls == []
 
 
 def test_an_expired_link_is_gone_for_its_holder_and_never_was_for_others(folder, clock, monkeypatch):
     monkeypatch.setattr(module.time, "time", clock)
-    store = FileStore(folder, MEGABYTE, clock)
-    links = Artifacts(store, 3600, Renderer())
-    token = token_of(run(links.offer("acme", KINDS, RECIPE))["validation_report_pdf"])
+    store = SQLiteStore(folder, MEGABYTE, clock)
+    links = ArtifactLinks(store, 3600, Renderer())
+    token = token_of(run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
     run(links.fetch(token, "report.pdf", "acme"))
     clock.now += 3600
     assert refused(links, token, "report.pdf", "acme") == 410
-    store.clean()
+    store.purge()
     assert refused(links, token, "report.pdf", "acme") == 410
     assert refused(links, token, "report.pdf", "other") == 404
     assert b"%PDF" not in on_disk(folder)
@@ -390,8 +393,10 @@ def test_an_expired_link_is_gone_for_its_holder_and_never_was_for_others(folder,
 
 
 def test_neither_token_nor_holder_are_in_the_store(folder):
-    store = FileStore(folder, MEGABYTE)
-    token = token_of(run(Artifacts(store, 60, Renderer()).offer("acme-holder", KINDS, RECIPE))["validation_report_pdf"])
+    store = SQLiteStore(folder, MEGABYTE)
+    token = token_of(
+        run(ArtifactLinks(store, 60, Renderer()).create("acme-holder", KINDS, SOURCE))["validation_report_pdf"]
+    )
     kept = on_disk(folder)
     assert token.encode() not in kept
     assert b"acme-holder" not in kept
@@ -399,51 +404,51 @@ def test_neither_token_nor_holder_are_in_the_store(folder):
 
 
 def test_links_outlive_a_restart_with_what_was_made(folder):
-    first = FileStore(folder, MEGABYTE)
-    token = token_of(run(Artifacts(first, 60, Renderer()).offer("acme", KINDS, RECIPE))["validation_report_pdf"])
-    made = run(Artifacts(first, 60, Renderer()).fetch(token, "report.pdf", "acme"))
+    first = SQLiteStore(folder, MEGABYTE)
+    token = token_of(run(ArtifactLinks(first, 60, Renderer()).create("acme", KINDS, SOURCE))["validation_report_pdf"])
+    made = run(ArtifactLinks(first, 60, Renderer()).fetch(token, "report.pdf", "acme"))
     first.close()
-    second, render = FileStore(folder, MEGABYTE), Renderer()
-    assert run(Artifacts(second, 60, render).fetch(token, "report.pdf", "acme")) == made
+    second, render = SQLiteStore(folder, MEGABYTE), Renderer()
+    assert run(ArtifactLinks(second, 60, render).fetch(token, "report.pdf", "acme")) == made
     assert render.calls == []
     second.close()
 
 
 def test_without_a_store_or_with_a_full_one_there_are_no_links(folder, caplog):
-    off = Artifacts(None, 3600, Renderer())
-    assert run(off.offer("acme", KINDS, RECIPE)) == {}
+    off = ArtifactLinks(None, 3600, Renderer())
+    assert run(off.create("acme", KINDS, SOURCE)) == {}
     run(off.check())
     assert off.available
     assert refused(off, "a" * 32, "report.pdf", "acme") == 404
-    store = FileStore(folder, 100_000)
-    full = Artifacts(store, 3600, Renderer())
-    big = Recipe(secrets.token_bytes(100_000), "", "de", "current", 0)
-    assert run(full.offer("acme", KINDS, big)) == {}
-    assert "goes without links" in caplog.text
-    assert run(full.offer("acme", (), RECIPE)) == {}
+    store = SQLiteStore(folder, 100_000)
+    full = ArtifactLinks(store, 3600, Renderer())
+    big = ArtifactSource(secrets.token_bytes(100_000), "", "de", "current", 0)
+    assert run(full.create("acme", KINDS, big)) == {}
+    assert "sent without links" in caplog.text
+    assert run(full.create("acme", (), SOURCE)) == {}
     store.close()
 
 
 def test_a_store_that_is_away_is_told(folder, caplog):
-    store = FileStore(folder, MEGABYTE)
-    links = Artifacts(store, 3600, Renderer())
-    token = token_of(run(links.offer("acme", KINDS, RECIPE))["validation_report_pdf"])
+    store = SQLiteStore(folder, MEGABYTE)
+    links = ArtifactLinks(store, 3600, Renderer())
+    token = token_of(run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
     run(links.check())
     assert links.available
     store.close()
     run(links.check())
     assert not links.available
     assert refused(links, token, "report.pdf", "acme") == 503
-    assert run(links.offer("acme", KINDS, RECIPE)) == {}
+    assert run(links.create("acme", KINDS, SOURCE)) == {}
 
 
 def test_what_expires_is_erased_while_it_runs(folder):
     async def a_while():
-        store = FileStore(folder, MEGABYTE)
-        links = Artifacts(store, 1, Renderer())
+        store = SQLiteStore(folder, MEGABYTE)
+        links = ArtifactLinks(store, 1, Renderer())
         async with links.running():
             await asyncio.sleep(0.2)  # there is nothing to erase at first
-            token = token_of((await links.offer("acme", KINDS, RECIPE))["validation_report_pdf"])
+            token = token_of((await links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
             await links.fetch(token, "report.pdf", "acme")
             async with asyncio.timeout(10):
                 while b"validation_report_pdf" in on_disk(folder):  # in the PDF as it is made here
@@ -459,15 +464,15 @@ def test_a_crash_leaves_links_and_a_closed_file(folder):
         import asyncio, os, sys
         from pathlib import Path
         sys.path.insert(0, sys.argv[2])
-        from test_artifacts import KINDS, RECIPE, Renderer, token_of
-        from appliance.artifacts import Artifacts
-        from appliance.store_file import FileStore
-        links = Artifacts(FileStore(Path(sys.argv[1]), 1 << 20), 3600, Renderer())
-        print(token_of(asyncio.run(links.offer("acme", KINDS, RECIPE))["validation_report_pdf"]), flush=True)
+        from test_stores_and_links import KINDS, SOURCE, Renderer, token_of
+        from appliance.artifacts.links import ArtifactLinks
+        from appliance.artifacts.sqlite_store import SQLiteStore
+        links = ArtifactLinks(SQLiteStore(Path(sys.argv[1]), 1 << 20), 3600, Renderer())
+        print(token_of(asyncio.run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"]), flush=True)
         os.kill(os.getpid(), 9)
     """
     command = [sys.executable, "-c", told, str(folder), str(Path(__file__).parent)]
     token = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60).stdout.strip()
-    store = FileStore(folder, MEGABYTE)
-    assert run(Artifacts(store, 3600, Renderer()).fetch(token, "report.pdf", "acme")).startswith(b"%PDF")
+    store = SQLiteStore(folder, MEGABYTE)
+    assert run(ArtifactLinks(store, 3600, Renderer()).fetch(token, "report.pdf", "acme")).startswith(b"%PDF")
     store.close()

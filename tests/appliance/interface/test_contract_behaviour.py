@@ -10,8 +10,8 @@ import pikepdf
 import pytest
 from served import API, BATCH, CII, DRAFT, GENERATE, UBL, VALIDATE, WRONG, assert_problem, declaring
 
-from appliance.keys import KeyFile
-from appliance.upload import FILE_LIMIT
+from appliance.access.keys import KeyFile
+from appliance.transport.uploads import MAX_FILE_BYTES
 
 NO_LINK = {"available": False, "url": None, "expires_in_seconds": None}
 DOCUMENTED = [
@@ -173,7 +173,7 @@ def test_batch_with_an_empty_file(server):
 
 
 def test_batch_with_an_oversized_file(server):
-    answer = server.batch(("a.xml", UBL), ("big.xml", b"<" * (FILE_LIMIT + 1)), ("c.xml", UBL))
+    answer = server.batch(("a.xml", UBL), ("big.xml", b"<" * (MAX_FILE_BYTES + 1)), ("c.xml", UBL))
     assert "big.xml" in assert_problem(answer, 413, "file_too_large").detail
 
 
@@ -227,7 +227,7 @@ def test_another_content_type_than_json(server, content_type):
 def test_a_draft_over_the_limit(server):
     headers = {"Content-Type": "application/json"}
     big = json.dumps({**DRAFT, "x": base64.b64encode(bytes(8_000_000)).decode()}).encode()
-    assert len(big) > FILE_LIMIT
+    assert len(big) > MAX_FILE_BYTES
     assert_problem(server.client.post(GENERATE, content=big, headers=headers), 413, "body_too_large")
 
 
@@ -305,7 +305,7 @@ def test_order_of_checks(server):
     assert_problem(post(f"{API}/nothing", params={"lang": "fr"}), 404, "not_found")
     assert_problem(server.client.get(VALIDATE, params={"lang": "fr"}), 405, "method_not_allowed")
     assert_problem(post(VALIDATE, params={"lang": "fr"}), 422, "invalid_lang")
-    big = b"<" * (FILE_LIMIT + 1)
+    big = b"<" * (MAX_FILE_BYTES + 1)
     assert_problem(post(VALIDATE, files=[("file", UBL), ("file", big)]), 422, "one_file_expected")
     assert_problem(post(VALIDATE, files={"file": big}, data={"validation_mode": "x"}), 413, "file_too_large")
 

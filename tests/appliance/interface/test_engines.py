@@ -7,8 +7,8 @@ import subprocess
 import pytest
 from served import CII, UBL, WRONG, serving
 
-from appliance import jobs
-from appliance.wire import Message
+from appliance.workers import jobs
+from appliance.workers.protocol import Message
 from einvoice.reference import Report, Run, Verdict
 
 pytest.importorskip("saxonche")
@@ -71,8 +71,8 @@ def test_what_only_one_of_them_finds_leads_to_its_page(monkeypatch):
     theirs = Run("cius", "Shop", reports=(Report("SHOP-7", "fatal", "fatal", "/*", "In their words."),))
     core = Run("en16931", "EN 16931", "1.3.16", rules=7)
     monkeypatch.setattr("einvoice.reference.judge", lambda data, identity: Verdict("theirs", "", (core, theirs)))
-    head = {"do": "validate", "lang": "en", "mode": "current", "engine": "both", "base": "https://here"}
-    told = reference(json.loads(jobs.do(Message(head, (WRONG,))).parts[0]))
+    head = {"job": "validate", "lang": "en", "mode": "current", "engine": "both", "base": "https://here"}
+    told = reference(json.loads(jobs.run_job(Message(head, (WRONG,))).parts[0]))
     ours = {it["code"]: it["doc_url"] for it in told["only_native"]}
     assert ours["BR-CO-10"] == "https://here/catalog/BR-CO-10"
     assert [it["doc_url"] for it in told["only_reference"]] == ["https://here/catalog/REFERENCE-RULE"]

@@ -10,8 +10,8 @@ import pytest
 from served import CII, ROOT, UBL, declaring, running
 
 from appliance.__main__ import main
-from appliance.keys import KeyRing
-from appliance.settings import Settings, variable
+from appliance.access.keys import KeyRing
+from appliance.settings import Settings, variable_name
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_settings_are_listed(monkeypatch, capsys):
     listed = capsys.readouterr().out
     assert "EINVOICE_QUEUE=7\n" in listed
     for name, field in Settings.model_fields.items():
-        assert f"{variable(name)}=" in listed
+        assert f"{variable_name(name)}=" in listed
         assert field.description in listed
 
 

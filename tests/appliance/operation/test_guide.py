@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from appliance.settings import Settings, variable
+from appliance.settings import Settings, variable_name
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "appliance" / "README.md").read_text(encoding="utf-8")
 LOCKED = re.compile(r"^(\S+)==(\S+)", re.MULTILINE)
 
@@ -23,7 +23,7 @@ def test_the_version_is_the_projects(name):
 
 def test_every_setting_is_told_and_no_other():
     told = set(re.findall(r"EINVOICE_(?!KEY_|PLAN_)[A-Z_]+", GUIDE))
-    assert told == {variable(name) for name in Settings.model_fields}
+    assert told == {variable_name(name) for name in Settings.model_fields}
 
 
 def test_the_image_has_the_versions_that_are_tested():

@@ -67,11 +67,11 @@ def test_metrics(server):
 
     server.validate()
     label = f'route="{API}/validate"'
-    name = f'einvoice_requests_total{{{label},method="POST",status="200"}}'
+    name = f'einvoice_requests_total{{method="POST",{label},status="200"}}'
     before = count(name), count(f"einvoice_request_seconds_count{{{label}}}")
     server.validate()
     assert (count(name), count(f"einvoice_request_seconds_count{{{label}}}")) == (before[0] + 1, before[1] + 1)
-    assert count(f'einvoice_request_seconds_bucket{{{label},le="+Inf"}}') == before[1] + 1
+    assert count(f'einvoice_request_seconds_bucket{{le="+Inf",{label}}}') == before[1] + 1
     assert count("einvoice_workers_ready") == 2
 
 
@@ -146,7 +146,7 @@ def test_cors_where_it_is_configured(closed, server):
 
 def test_only_known_loggers_are_heard():
     script = (
-        "import logging; from appliance import logs; logs.set_up('debug');"
+        "import logging; from appliance.observability import logs; logs.configure('debug');"
         "[logging.getLogger(name).error('x%s', name) for name in ('fontTools.subset', 'weasyprint', 'appliance.a', '')]"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -10,13 +10,13 @@ from fastapi import FastAPI
 from served import UBL, assert_problem
 
 import einvoice
-from appliance import jobs
-from appliance.edge import LastResort
-from appliance.logs import JsonLines
-from appliance.wire import Message
+from appliance.observability.logs import JsonFormatter
+from appliance.transport.middleware import ErrorBoundary
+from appliance.workers import jobs
+from appliance.workers.protocol import Message
 
 SECRET = "DE55869999990004711520"
-JUDGE = {"do": "validate", "lang": "de", "mode": "current", "engine": "native"}
+JUDGE = {"job": "validate", "lang": "de", "mode": "current", "engine": "native"}
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def lines():
     """What is logged, as JSON."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonFormatter())
     root = logging.getLogger()
     root.addHandler(handler)
     yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
@@ -37,11 +37,11 @@ def failing(*args, **kwargs):
 
 def test_a_job_that_fails(monkeypatch, lines):
     monkeypatch.setattr(einvoice, "validate", failing)
-    outcome = jobs.do(Message(JUDGE, (UBL,)))
+    outcome = jobs.run_job(Message(JUDGE, (UBL,)))
     assert outcome == Message({"failed": True})
     (line,) = lines()
-    assert (line["fault"], line["job"]) == ("RuntimeError", "validate")
-    assert any("failing" in place for place in line["places"])
+    assert (line["exception"], line["job"]) == ("RuntimeError", "validate")
+    assert any("failing" in frame for frame in line["stack"])
     assert SECRET not in str(line)
 
 
@@ -50,17 +50,17 @@ def test_a_job_without_memory(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(einvoice, "validate", greedy)
-    assert jobs.do(Message(JUDGE, (UBL,))).head == {"too_complex": True}
+    assert jobs.run_job(Message(JUDGE, (UBL,))).head == {"limit_exceeded": True}
 
 
 @pytest.mark.anyio
 async def test_a_request_that_fails(lines):
     app = FastAPI()
     app.get("/")(lambda: failing())
-    app.add_middleware(LastResort)
+    app.add_middleware(ErrorBoundary)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://here") as client:
         answer = await client.get("/", params={"lang": "en"})
     assert_problem(answer, 500, "internal_error")
     assert SECRET not in answer.text
-    assert "RuntimeError" in [line.get("fault") for line in lines()]
+    assert "RuntimeError" in [line.get("exception") for line in lines()]
     assert SECRET not in str(lines())

@@ -1,4 +1,4 @@
-"""Addresses behind a reverse proxy: whom to believe, and which address callers are told."""
+"""ForwardedHeaders behind a reverse proxy: whom to believe, and which address callers are told."""
 
 import ipaddress
 
@@ -6,8 +6,8 @@ import httpx
 import pytest
 from served import serving
 
-from appliance.address import Addresses
 from appliance.settings import Settings
+from appliance.transport.forwarded import ForwardedHeaders
 
 PROXY = ("10.1.2.3", 4000)
 
@@ -28,7 +28,7 @@ async def located(settings, client=PROXY, path="/api/x", **headers):
         "server": ("127.0.0.1", 8080),
         "headers": [(name.encode(), value.encode()) for name, value in given.items()],
     }
-    await Addresses(app, Settings(**settings))(scope, None, None)
+    await ForwardedHeaders(app, Settings(**settings))(scope, None, None)
     return seen
 
 

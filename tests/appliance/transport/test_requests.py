@@ -10,8 +10,8 @@ import pytest
 from served import CII, UBL, VALIDATE, assert_problem
 
 from appliance.__main__ import main
-from appliance.schemas import ValidationAnswer
-from appliance.upload import FILE_LIMIT
+from appliance.contract.schemas import ValidationResponse
+from appliance.transport.uploads import MAX_FILE_BYTES
 
 
 def test_health_needs_no_key(server):
@@ -24,7 +24,7 @@ def test_health_needs_no_key(server):
 def test_the_samples_are_valid(server, content, syntax, mode):
     response = server.validate(content, validation_mode=mode, unknown_field="ignored")
     assert response.status_code == 200, response.text
-    answer = ValidationAnswer.model_validate_json(response.text, strict=True)
+    answer = ValidationResponse.model_validate_json(response.text, strict=True)
     assert answer.is_valid, answer.errors
     assert (answer.validation_format, answer.validation_mode) == (syntax, mode)
     assert answer.validation_profile == "XRechnung"
@@ -49,7 +49,7 @@ def test_the_printed_call_works(server):
     if not shutil.which("curl"):
         pytest.skip("curl is not installed")
     done = subprocess.run(["curl", "-sS", *server.call[1:]], capture_output=True, text=True, check=True, timeout=30)
-    assert ValidationAnswer.model_validate_json(done.stdout).is_valid
+    assert ValidationResponse.model_validate_json(done.stdout).is_valid
 
 
 # ---------------------------------------------------------------- keys before anything else
@@ -112,8 +112,8 @@ def test_a_file_over_the_limit(server):
 
 def test_a_file_at_the_limit_is_judged(server):
     comment = b"<!--" + b"x" * 999_993 + b"-->"
-    sample = UBL + comment * ((FILE_LIMIT - len(UBL)) // len(comment))
-    sample += b" " * (FILE_LIMIT - len(sample))
+    sample = UBL + comment * ((MAX_FILE_BYTES - len(UBL)) // len(comment))
+    sample += b" " * (MAX_FILE_BYTES - len(sample))
     assert server.validate(sample).status_code == 200
     assert_problem(server.validate(sample + b" "), 413, "file_too_large")
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
-from appliance.problems import Problem
-from appliance.upload import FILE_LIMIT, FRAME_LIMIT, ONE_FILE, Form, read_form
+from appliance.contract.problems import Problem
+from appliance.transport.uploads import MAX_FILE_BYTES, MAX_FORM_BYTES, SINGLE_FILE, Form, read_form
 
 
 def form_body(*parts: tuple[str, bytes], end: bytes = b"\r\n--b--\r\n") -> bytes:
@@ -20,7 +20,7 @@ async def taken_in(*chunks: bytes, seconds: float = 5, pause: float = 0) -> Form
             await anyio.sleep(pause)
             yield chunk
 
-    return await read_form(stream(), "multipart/form-data; boundary=b", ONE_FILE, seconds=seconds)
+    return await read_form(stream(), "multipart/form-data; boundary=b", SINGLE_FILE, seconds=seconds)
 
 
 @pytest.mark.anyio
@@ -49,8 +49,8 @@ async def test_reading_stops_where_the_limit_is_passed():
             yield b" " * 1_048_576
 
     with pytest.raises(Problem, match="file_too_large"):
-        await read_form(stream(), "multipart/form-data; boundary=b", ONE_FILE, seconds=5)
-    assert read == FILE_LIMIT // 1_048_576 + 1
+        await read_form(stream(), "multipart/form-data; boundary=b", SINGLE_FILE, seconds=5)
+    assert read == MAX_FILE_BYTES // 1_048_576 + 1
 
 
 @pytest.mark.anyio
@@ -63,7 +63,7 @@ async def test_a_second_file_is_refused_at_its_first_line():
 @pytest.mark.anyio
 async def test_what_is_no_file_is_bounded_too():
     with pytest.raises(Problem, match="form_too_large"):
-        await taken_in(form_body(('name="x"', b" " * FRAME_LIMIT), ('name="file"', b"<a/>")))
+        await taken_in(form_body(('name="x"', b" " * MAX_FORM_BYTES), ('name="file"', b"<a/>")))
 
 
 @pytest.mark.anyio

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from served import BATCH, UBL, VALIDATE, assert_problem, serving
 
-from appliance.wire import Message
+from appliance.workers.protocol import Message
 
 pytestmark = pytest.mark.slow
 
@@ -139,7 +139,7 @@ def test_a_stop_lets_requests_end(tmp_path):
 
 
 def test_messages_travel():
-    message = Message({"do": "ümlaut", "n": 1}, (b"", b"\x00\xff" * 1000, b"x"))
+    message = Message({"job": "ümlaut", "n": 1}, (b"", b"\x00\xff" * 1000, b"x"))
     packed = message.pack()
     assert Message.length(packed) == len(packed)
     assert Message.unpack(packed) == message

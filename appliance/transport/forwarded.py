@@ -1,7 +1,7 @@
-"""Addresses: who asks, and under which address the appliance is known to them, behind a reverse proxy too.
+"""Client address and base URL behind a reverse proxy.
 
-`X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix` are believed only from the proxies that the operator trusts;
-`EINVOICE_PUBLIC_URL` stands above them all.
+`X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix` are honoured only from trusted proxies (EINVOICE_TRUSTED_PROXIES);
+EINVOICE_PUBLIC_URL takes precedence over all of them.
 """
 
 import ipaddress
@@ -18,56 +18,59 @@ _PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 
 
 def base_url(scope: Scope) -> str:
-    """Return the address that the paths of the appliance begin with for this caller, without a slash at its end."""
-    base: str = scope["state"]["base_url"]
-    return base
+    """Return the base URL of the service as the client knows it, without a trailing slash."""
+    url: str = scope["state"]["base_url"]
+    return url
 
 
-class Addresses:
-    """Works out the base address of each request, and takes the path's prefix off if the proxy has not."""
+class ForwardedHeaders:
+    """ASGI middleware: sets scheme, client address and `state["base_url"]`, and strips the path prefix."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
-        self._public = settings.public_url
+        self._public_url = settings.public_url
         self._prefix = settings.path_prefix
         self._trusted = settings.trusted_proxies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on with the address in its state as `base_url`."""
+        """Pass the request on with the resolved addresses."""
         if scope["type"] == "http":
-            self._locate(scope)
+            self._resolve(scope)
         await self.app(scope, receive, send)
 
-    def _locate(self, scope: Scope) -> None:
+    def _resolve(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
         scheme, host, prefix = scope["scheme"], headers.get("host", ""), self._prefix
-        client = scope["client"][0] if scope.get("client") else ""
-        if _is_in(client, self._trusted):
-            forwarded = headers.get("x-forwarded-proto", "").strip().lower()
-            scheme = forwarded if forwarded in ("http", "https") else scheme
+        peer = scope["client"][0] if scope.get("client") else ""
+        if _is_in(peer, self._trusted):
+            forwarded_scheme = headers.get("x-forwarded-proto", "").strip().lower()
+            scheme = forwarded_scheme if forwarded_scheme in ("http", "https") else scheme
             host = headers.get("x-forwarded-host", host).strip()
-            asked = headers.get("x-forwarded-prefix", "").rstrip("/")
-            prefix = prefix or (asked if _PREFIX.fullmatch(asked) and not asked.startswith("/api") else "")
-            scope["client"] = (self._caller(client, headers.getlist("x-forwarded-for")), 0)
+            prefix = prefix or _valid_prefix(headers.get("x-forwarded-prefix", "").rstrip("/"))
+            scope["client"] = (self._client(peer, headers.getlist("x-forwarded-for")), 0)
         if not _HOST.fullmatch(host):
             host = ":".join(map(str, filter(None, scope.get("server") or ("localhost",))))
         scope["scheme"] = scheme
         if prefix:
-            # As often as it is there: what stands behind the gate would take it off once more.
+            # Repeatedly: the router would strip `root_path` once more, past the check of the API key.
             while scope["path"].startswith(f"{prefix}/"):
                 scope["path"] = scope["path"].removeprefix(prefix)
             scope["root_path"] = prefix
-        scope.setdefault("state", {})["base_url"] = self._public or f"{scheme}://{host}{prefix}"
+        scope.setdefault("state", {})["base_url"] = self._public_url or f"{scheme}://{host}{prefix}"
 
-    def _caller(self, client: str, forwarded: Sequence[str]) -> str:
-        """The nearest address that is no trusted proxy: what stands before it, anybody may have written."""
+    def _client(self, peer: str, forwarded: Sequence[str]) -> str:
+        """Return the nearest address that is not a trusted proxy; anything to its left can be forged."""
         for address in reversed([part.strip() for line in forwarded for part in line.split(",")]):
             if not _is_address(address):
                 break
-            client = address
+            peer = address
             if not _is_in(address, self._trusted):
                 break
-        return client
+        return peer
+
+
+def _valid_prefix(prefix: str) -> str:
+    return prefix if _PREFIX.fullmatch(prefix) and not prefix.startswith("/api") else ""
 
 
 def _is_address(text: str) -> bool:

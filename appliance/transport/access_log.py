@@ -1,6 +1,6 @@
-"""The journal: what was asked, by whom, with which status and in which time, as logs and as figures.
+"""Access log and request metrics.
 
-Of an address only the route is told, with its placeholders: an artifact's token is a secret, and a query may hold
+Only the route template of a URL is recorded: the token of an artifact link is a secret, and a query may contain
 anything.
 """
 
@@ -12,33 +12,34 @@ import time
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from appliance.metrics import Metrics
+from appliance.observability.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
-_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_QUIET = ("/healthz", "/readyz", "/metrics")
-"""Routes that machines ask all the time: logged at the level "debug"."""
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_PROBES = ("/healthz", "/readyz", "/metrics")
+"""Routes requested by machines at short intervals: logged at level "debug"."""
+_METHODS = ("GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE")
 
 
-class Journal:
-    """Gives each request an identifier (X-Request-ID, the caller's own if it is a plain word), and notes its end."""
+class AccessLog:
+    """ASGI middleware: sets X-Request-ID (the caller's, if well-formed), and records each request when it ends."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on."""
+        """Pass the request on and record it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        given = Headers(scope=scope).get("x-request-id", "")
-        request_id = given if _ID.fullmatch(given) else secrets.token_hex(8)
+        requested_id = Headers(scope=scope).get("x-request-id", "")
+        request_id = requested_id if _REQUEST_ID.fullmatch(requested_id) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
         status, size, started = 0, 0, time.perf_counter()
 
-        async def watched_send(message: Message) -> None:
+        async def tracking_send(message: Message) -> None:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -48,17 +49,16 @@ class Journal:
             await send(message)
 
         try:
-            await self.app(scope, receive, watched_send)
+            await self.app(scope, receive, tracking_send)
         finally:
-            self._note(scope, request_id, status, size, time.perf_counter() - started)
+            self._record(scope, request_id, status, size, time.perf_counter() - started)
 
-    def _note(self, scope: Scope, request_id: str, status: int, size: int, seconds: float) -> None:
-        """`status` is 0 where the caller went away before an answer."""
+    def _record(self, scope: Scope, request_id: str, status: int, size: int, seconds: float) -> None:
+        """Record a request; `status` is 0 if the client disconnected before the response."""
         route = getattr(scope.get("route"), "path", "none")
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._metrics.count("requests_total", route=route, method=method, status=status)
-        self._metrics.observe(route, seconds)
-        level = logging.DEBUG if route in _QUIET else logging.INFO
+        self._metrics.record_request(route, method, status, seconds)
+        level = logging.DEBUG if route in _PROBES else logging.INFO
         if not log.isEnabledFor(level):
             return
         key = scope["state"].get("key")
@@ -72,7 +72,4 @@ class Journal:
             "key": key.label if key else None,
             "client": scope["client"][0] if scope.get("client") else None,
         }
-        log.log(level, "request", extra={"fields": {**fields, **scope["state"].get("facts", {})}})
-
-
-_METHODS = ("GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE")
+        log.log(level, "request", extra={"fields": {**fields, **scope["state"].get("verdict", {})}})

@@ -1,4 +1,4 @@
-"""A page without scripts: its frame, its style, and headers that allow nothing else."""
+"""Layout of the script-free pages: HTML frame, style sheet, and a restrictive content security policy."""
 
 from html import escape
 
@@ -27,11 +27,17 @@ HEADERS = {
 }
 
 
-def page(title: str, body: str, lang: str, status: int = 200) -> HTMLResponse:
-    """Return a page; `body` is HTML, `title` is plain text."""
+def html_page(title: str, body: str, lang: str) -> HTMLResponse:
+    """Return a page.
+
+    Args:
+        title: plain text.
+        body: HTML.
+        lang: language of the page.
+    """
     html = (
         f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
     )
-    return HTMLResponse(html, status_code=status, headers=HEADERS)
+    return HTMLResponse(html, headers=HEADERS)

@@ -1,4 +1,4 @@
-"""What stands between the network and the routes, as ASGI layers: the unread rest of a body, the last resort."""
+"""ASGI middleware: drain unread request bodies; turn unhandled exceptions into 500."""
 
 import logging
 
@@ -7,27 +7,27 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from appliance.answers import answer
-from appliance.problems import INTERNAL_ERROR, Problem
+from appliance.contract.problems import INTERNAL_ERROR, Problem
+from appliance.transport.problem_responses import problem_response
 
 log = logging.getLogger(__name__)
 
-LINGER_SECONDS = 5
-LINGER_BYTES = 32 * 1024 * 1024
+DRAIN_SECONDS = 5
+DRAIN_BYTES = 32 * 1024 * 1024
 
 
-class Linger:
-    """Answers at once, takes in for a while what the caller is still sending, and closes the connection.
+class DrainBody:
+    """Sends the response at once, reads what is left of the request body within limits, then closes the connection.
 
-    A refused upload is answered before its end. If the connection were cut there, many clients would report a broken
-    connection and never see the answer; if it stayed open, the server would take in the whole rest, however long.
+    A refused upload is answered before it ends. Closing the connection at that point makes many clients report a broken
+    connection instead of the response; keeping it open makes the server read the remaining body, whatever its size.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on, and linger if its body has not been read when the answer comes."""
+        """Pass the request on; drain its body if the response comes first."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -35,58 +35,58 @@ class Linger:
         unread = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
         closing = False
 
-        async def watched_receive() -> Message:
+        async def tracking_receive() -> Message:
             nonlocal unread
             message = await receive()
             unread = message["type"] == "http.request" and message.get("more_body", False)
             return message
 
-        async def lingering_send(message: Message) -> None:
+        async def draining_send(message: Message) -> None:
             nonlocal closing
             if message["type"] == "http.response.start" and unread:
                 closing = True
                 message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
             if message["type"] == "http.response.body" and not message.get("more_body", False) and closing:
                 await send({**message, "more_body": True})
-                await _throw_away(receive)
+                await _drain(receive)
                 message = {"type": "http.response.body"}
             await send(message)
 
-        await self.app(scope, watched_receive, lingering_send)
+        await self.app(scope, tracking_receive, draining_send)
 
 
-async def _throw_away(receive: Receive) -> None:
-    left = LINGER_BYTES
-    with anyio.move_on_after(LINGER_SECONDS):
-        while left > 0:
+async def _drain(receive: Receive) -> None:
+    remaining = DRAIN_BYTES
+    with anyio.move_on_after(DRAIN_SECONDS):
+        while remaining > 0:
             message = await receive()
             if message["type"] != "http.request" or not message.get("more_body", False):
                 return
-            left -= len(message.get("body", b""))
+            remaining -= len(message.get("body", b""))
 
 
-class LastResort:
-    """Answers 500 where the code has a fault; what is logged of it, `appliance.logs` decides."""
+class ErrorBoundary:
+    """Logs an unhandled exception and answers 500. `appliance.observability.logs` keeps its message out of the log."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand the request on; a caller who went away is no fault."""
+        """Pass the request on; a client that disconnects is not an error."""
         started = False
 
-        async def watched_send(message: Message) -> None:
+        async def tracking_send(message: Message) -> None:
             nonlocal started
             started = True
             await send(message)
 
         try:
-            await self.app(scope, receive, watched_send)
+            await self.app(scope, receive, tracking_send)
         except ClientDisconnect:
-            log.info("the caller went away")
+            log.info("The client disconnected")
         except Exception as error:
             if scope["type"] != "http":
                 raise
             log.error("A request failed", exc_info=error)
             if not started:
-                await answer(Problem(INTERNAL_ERROR), scope)(scope, receive, send)
+                await problem_response(Problem(INTERNAL_ERROR), scope)(scope, receive, send)

@@ -1,0 +1,25 @@
+"""The router of the documented interface."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from fastapi import APIRouter, Depends
+
+from appliance.api import artifacts, batch, capabilities, catalog, generate, validate
+from appliance.api.dependencies import current_caller
+from appliance.contract.paths import API
+from appliance.services import Services
+
+REQUIRED_ENTITLEMENTS: Final[Mapping[str, str]] = {
+    f"{API}/validate/batch": "can_batch",
+    f"{API}/generate": "can_generate_invoice",
+}
+"""Entitlement that a path requires besides `can_use_api`."""
+
+
+def routes(services: Services) -> APIRouter:
+    """Return all routes of the interface."""
+    router = APIRouter(dependencies=[Depends(current_caller)])
+    for module in (validate, batch, generate, capabilities, catalog, artifacts):
+        router.include_router(module.routes(services))
+    return router

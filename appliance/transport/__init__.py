@@ -1,0 +1,1 @@
+"""HTTP transport: middleware, uploads, problem responses, static documents, access log."""

@@ -1,0 +1,57 @@
+"""Problem responses, in the language of the request."""
+
+import http
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
+
+from appliance.contract.problems import METHOD_NOT_ALLOWED, NOT_FOUND, Problem, problem_details
+from appliance.contract.values import Language
+
+
+def problem_response(problem: Problem, scope: Scope) -> Response:
+    """Return the response for a problem."""
+    return details_response(problem.to_dict(_language(scope)), problem.headers)
+
+
+def details_response(details: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+    """Return the response for finished problem details."""
+    return JSONResponse(
+        details,
+        status_code=details["status"],
+        headers={"Cache-Control": "no-store", **(headers or {})},
+        media_type="application/problem+json",
+    )
+
+
+def _language(scope: Scope) -> Language:
+    """Return the language of the query; German for a missing or unknown one."""
+    return "en" if HTTPConnection(scope).query_params.get("lang") == "en" else "de"
+
+
+async def _handle_problem(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, Problem)
+    return problem_response(problem, request.scope)
+
+
+async def _handle_http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return problem_response(Problem(NOT_FOUND), request.scope)
+    if error.status_code == 405:
+        problem = Problem(METHOD_NOT_ALLOWED, headers=error.headers, method=request.method)
+        return problem_response(problem, request.scope)
+    phrase = http.HTTPStatus(error.status_code).phrase
+    details = problem_details(error.status_code, phrase.lower().replace(" ", "_"), phrase, error.detail)
+    return details_response(details, error.headers)
+
+
+def install_problem_handlers(app: FastAPI) -> None:
+    """Make `app` answer all errors as problem details."""
+    app.add_exception_handler(Problem, _handle_problem)
+    app.add_exception_handler(HTTPException, _handle_http_exception)

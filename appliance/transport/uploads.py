@@ -1,0 +1,266 @@
+"""Uploads: multipart forms (RFC 7578) and plain bodies, parsed as a stream with limits enforced while reading.
+
+The form parser of the web framework stores a body before it checks its size; this one checks first.
+"""
+
+from collections.abc import AsyncIterable, Callable
+from dataclasses import dataclass, field
+
+import anyio
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
+from appliance.contract.problems import Problem, ProblemText, ProblemType
+
+MAX_FILE_BYTES = 10_485_760
+"""Maximum size of a file (10 MB)."""
+
+MAX_FORM_BYTES = 1_048_576
+"""Maximum size of a form without its files: part headers and other fields."""
+
+INVALID_FORM = ProblemType(
+    "invalid_form",
+    422,
+    de=ProblemText("Kein gültiges Formular", "Der Inhalt ist kein vollständiges Formular der Art multipart/form-data."),
+    en=ProblemText("Invalid form", "The body is not a complete multipart/form-data form."),
+)
+NO_FILE = ProblemType(
+    "no_file",
+    422,
+    de=ProblemText("Keine Datei", "Das Formular enthält keine Datei im Feld {field}."),
+    en=ProblemText("No file", "The form has no file in the field {field}."),
+    example={"field": "file"},
+)
+TOO_MANY_FILES = ProblemType(
+    "too_many_files",
+    422,
+    de=ProblemText("Zu viele Dateien", "Das Formular darf im Feld {field} höchstens {limit} Dateien enthalten."),
+    en=ProblemText("Too many files", "The form may have at most {limit} files in the field {field}."),
+    example={"field": "files", "limit": 10},
+)
+ONE_FILE_EXPECTED = ProblemType(
+    "one_file_expected",
+    422,
+    de=ProblemText("Mehr als eine Datei", "Das Formular darf im Feld {field} nur eine Datei enthalten."),
+    en=ProblemText("More than one file", "The form may have only one file in the field {field}."),
+    example={"field": "file"},
+)
+EMPTY_FILE = ProblemType(
+    "empty_file",
+    422,
+    de=ProblemText("Leere Datei", "Die Datei „{name}“ hat keinen Inhalt."),
+    en=ProblemText("Empty file", "The file “{name}” is empty."),
+    example={"name": "invoice.xml"},
+)
+FILE_TOO_LARGE = ProblemType(
+    "file_too_large",
+    413,
+    de=ProblemText("Datei zu groß", "Die Datei „{name}“ ist größer als {limit} Bytes (10 MB)."),
+    en=ProblemText("File too large", "The file “{name}” is larger than {limit} bytes (10 MB)."),
+    example={"name": "invoice.pdf", "limit": MAX_FILE_BYTES},
+)
+FORM_TOO_LARGE = ProblemType(
+    "form_too_large",
+    413,
+    de=ProblemText("Formular zu groß", "Das Formular enthält neben der Datei mehr als {limit} Bytes."),
+    en=ProblemText("Form too large", "The form has more than {limit} bytes besides the file."),
+    example={"limit": MAX_FORM_BYTES},
+)
+BODY_TOO_LARGE = ProblemType(
+    "body_too_large",
+    413,
+    de=ProblemText("Inhalt zu groß", "Der Inhalt der Anfrage ist größer als {limit} Bytes (10 MB)."),
+    en=ProblemText("Body too large", "The request body is larger than {limit} bytes (10 MB)."),
+    example={"limit": MAX_FILE_BYTES},
+)
+UPLOAD_TOO_SLOW = ProblemType(
+    "upload_too_slow",
+    408,
+    de=ProblemText(
+        "Übertragung zu langsam", "Der Inhalt war nach {seconds} Sekunden noch nicht vollständig angekommen."
+    ),
+    en=ProblemText("Upload too slow", "The request body was not complete after {seconds} seconds."),
+    example={"seconds": 60},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedFile:
+    """A file of a form; `name` is the file name of the part, or else the name of its field."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(slots=True)
+class Form:
+    """A form: its files in order, and its other fields; the last value of a repeated field wins."""
+
+    files: list[UploadedFile] = field(default_factory=list)
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FileField:
+    """The form field for files.
+
+    Attributes:
+        name: of the field.
+        max_files: maximum number of files.
+        excess_problem: problem type raised for more files.
+        allow_empty: whether to accept empty files.
+    """
+
+    name: str
+    max_files: int
+    excess_problem: ProblemType
+    allow_empty: bool = False
+
+
+SINGLE_FILE = FileField("file", 1, ONE_FILE_EXPECTED)
+BATCH_FILES = FileField("files", 10, TOO_MANY_FILES, allow_empty=True)
+
+
+async def read_form(
+    stream: AsyncIterable[bytes],
+    content_type: str,
+    file_field: FileField,
+    *,
+    seconds: float,
+    reserve: Callable[[int], None] = lambda size: None,
+) -> Form:
+    """Read a form with at least one file. Reading stops at the first error.
+
+    Args:
+        stream: request body.
+        content_type: request header Content-Type.
+        file_field: field for the files.
+        seconds: time limit.
+        reserve: called with the size of each chunk before it is kept; may raise Problem.
+
+    Raises:
+        Problem: the form is invalid, has no file or too many, is too large, or is too slow.
+    """
+    media_type, options = parse_options_header(content_type)
+    if media_type != b"multipart/form-data" or not options.get(b"boundary"):
+        raise Problem(INVALID_FORM)
+    try:
+        reader = _FormReader(options[b"boundary"], file_field)
+        with anyio.fail_after(seconds):
+            async for chunk in stream:
+                reserve(len(chunk))
+                reader.feed(chunk)
+    except FormParserError:
+        raise Problem(INVALID_FORM) from None
+    except TimeoutError:
+        raise Problem(UPLOAD_TOO_SLOW, seconds=round(seconds)) from None
+    return reader.form()
+
+
+async def read_body(stream: AsyncIterable[bytes], *, seconds: float, reserve: Callable[[int], None]) -> bytes:
+    """Read a body that is not a form; `seconds` and `reserve` as in `read_form`.
+
+    Raises:
+        Problem: the body is too large or too slow.
+    """
+    body = bytearray()
+    try:
+        with anyio.fail_after(seconds):
+            async for chunk in stream:
+                reserve(len(chunk))
+                body += chunk
+                if len(body) > MAX_FILE_BYTES:
+                    raise Problem(BODY_TOO_LARGE, limit=MAX_FILE_BYTES)
+    except TimeoutError:
+        raise Problem(UPLOAD_TOO_SLOW, seconds=round(seconds)) from None
+    return bytes(body)
+
+
+class _FormReader:
+    """Builds a form from the events of the multipart parser and enforces the limits."""
+
+    def __init__(self, boundary: bytes, file_field: FileField) -> None:
+        self._file_field = file_field
+        self._form = Form()
+        self._received = 0
+        self._file_bytes = 0
+        self._complete = False
+        self._header_name = bytearray()
+        self._header_value = bytearray()
+        self._disposition: dict[bytes, bytes] = {}
+        self._content = bytearray()
+        self._is_file = False
+        self._parser = MultipartParser(
+            boundary,
+            {
+                "on_part_begin": self._on_part_begin,
+                "on_header_field": self._on_header_name,
+                "on_header_value": self._on_header_value,
+                "on_header_end": self._on_header_end,
+                "on_headers_finished": self._on_headers_end,
+                "on_part_data": self._on_content,
+                "on_part_end": self._on_part_end,
+                "on_end": self._on_end,
+            },
+        )
+
+    def feed(self, chunk: bytes) -> None:
+        self._received += len(chunk)
+        self._parser.write(chunk)
+        if self._received - self._file_bytes > MAX_FORM_BYTES:
+            raise Problem(FORM_TOO_LARGE, limit=MAX_FORM_BYTES)
+
+    def form(self) -> Form:
+        if not self._complete:
+            raise Problem(INVALID_FORM)
+        if not self._form.files:
+            raise Problem(NO_FILE, field=self._file_field.name)
+        return self._form
+
+    def _on_part_begin(self) -> None:
+        self._disposition = {}
+        self._content = bytearray()
+
+    def _on_header_name(self, data: bytes, start: int, end: int) -> None:
+        self._header_name += data[start:end]
+
+    def _on_header_value(self, data: bytes, start: int, end: int) -> None:
+        self._header_value += data[start:end]
+
+    def _on_header_end(self) -> None:
+        if self._header_name.lower() == b"content-disposition":
+            _, self._disposition = parse_options_header(self._header_value.decode("latin-1"))
+        self._header_name.clear()
+        self._header_value.clear()
+
+    def _on_headers_end(self) -> None:
+        if b"name" not in self._disposition:
+            raise Problem(INVALID_FORM)
+        field = self._file_field
+        self._is_file = self._text(b"name") == field.name
+        if self._is_file and len(self._form.files) >= field.max_files:
+            raise Problem(field.excess_problem, field=field.name, limit=field.max_files)
+
+    def _on_content(self, data: bytes, start: int, end: int) -> None:
+        if self._is_file:
+            self._file_bytes += end - start
+            if len(self._content) + end - start > MAX_FILE_BYTES:
+                raise Problem(FILE_TOO_LARGE, name=self._file_name(), limit=MAX_FILE_BYTES)
+        self._content += data[start:end]
+
+    def _on_part_end(self) -> None:
+        if not self._is_file:
+            self._form.fields[self._text(b"name")] = self._content.decode(errors="replace")
+            return
+        if not self._content and not self._file_field.allow_empty:
+            raise Problem(EMPTY_FILE, name=self._file_name())
+        self._form.files.append(UploadedFile(self._file_name(), bytes(self._content)))
+
+    def _on_end(self) -> None:
+        self._complete = True
+
+    def _file_name(self) -> str:
+        return self._text(b"filename") or self._file_field.name
+
+    def _text(self, option: bytes) -> str:
+        return self._disposition.get(option, b"").decode(errors="replace")

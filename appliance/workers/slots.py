@@ -1,0 +1,94 @@
+"""Slots of the worker pool."""
+
+import asyncio
+import contextlib
+import logging
+
+from appliance.settings import Settings
+from appliance.workers.process import JobTimeout, WorkerExited, WorkerProcess
+from appliance.workers.protocol import Message
+
+log = logging.getLogger(__name__)
+
+RESTART_DELAY_SECONDS = 1
+"""Pause after a failed start."""
+
+
+class WorkerSlot:
+    """Keeps one worker running. A worker that reached its job limit keeps serving until its replacement is ready.
+
+    Attributes:
+        start_count: number of workers started so far.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.start_count = 0
+        self._settings = settings
+        self._worker: WorkerProcess | None = None
+        self._has_worker = asyncio.Event()
+        self._supervisor: asyncio.Task[None] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether a worker is running."""
+        return self._worker is not None and self._worker.alive
+
+    def start(self) -> None:
+        """Start supervising: keep a worker running from now on."""
+        self._supervisor = asyncio.create_task(self._supervise())
+
+    async def stop(self) -> None:
+        """Stop supervising and terminate the worker."""
+        if self._supervisor is not None:
+            self._supervisor.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._supervisor
+        if self._worker is not None:
+            await self._worker.terminate()
+
+    async def run(self, job: Message, timeout: float) -> Message:
+        """Run a job; wait at most `timeout` seconds for a worker.
+
+        Raises:
+            WorkerExited: no worker became ready in time, or it exited during the job.
+            JobTimeout: the job exceeded its time limit.
+        """
+        try:
+            async with asyncio.timeout(timeout):
+                worker = await self.wait_until_ready()
+        except TimeoutError:
+            raise WorkerExited from None
+        try:
+            return await worker.run(job)
+        finally:
+            if worker is not self._worker:
+                worker.kill()
+
+    async def wait_until_ready(self) -> WorkerProcess:
+        """Wait for a running worker and return it."""
+        while self._worker is None or not self._worker.alive:
+            self._has_worker.clear()
+            await self._has_worker.wait()
+        return self._worker
+
+    async def _supervise(self) -> None:
+        while True:
+            worker = WorkerProcess(self._settings)
+            self.start_count += 1
+            try:
+                await worker.start()
+            except (OSError, WorkerExited, JobTimeout) as error:
+                log.error("A worker failed to start", exc_info=error)
+                await worker.terminate()
+                await asyncio.sleep(RESTART_DELAY_SECONDS)
+                continue
+            except asyncio.CancelledError:
+                await worker.terminate()
+                raise
+            previous, self._worker = self._worker, worker
+            self._has_worker.set()
+            if previous is not None and not previous.busy:
+                previous.kill()
+            await worker.retired.wait()
+            if not worker.alive:
+                await worker.terminate()
