@@ -43,8 +43,8 @@ def broken(tmp_path):
 @pytest.mark.parametrize(
     ("name", "said"),
     {
-        "nothing.xml": {"de": "Es gibt keine solche Datei", "en": "There is no such file"},
-        ".": {"de": "Das ist ein Ordner.", "en": "This is a folder."},
+        "nothing.xml": {"de": "Datei oder Ordner nicht gefunden", "en": "No such file or folder"},
+        ".": {"de": "Das ist ein Ordner, keine Datei.", "en": "This is a folder, not a file."},
     }.items(),
 )
 def test_why_a_file_cannot_be_opened_is_said_in_the_reader_s_language(tmp_path, capsys, lang, name, said):
@@ -306,7 +306,7 @@ def test_explain_names_what_was_perhaps_meant(capsys):
     assert main(["explain", "BR-C0-10", "--lang", "en"]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "There is no code BR-C0-10" in printed.err
+    assert "Unknown code BR-C0-10" in printed.err
     assert "BR-CO-10" in printed.err
 
 
@@ -364,7 +364,7 @@ def test_compatibility_mode_tells_what_is_different_today(sample, tmp_path, caps
     capsys.readouterr()
     assert main(["validate", str(older), "--lang", "en", "--mode", "compatibility"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    told = told[told.index("Different by the rules of today:") :]
+    told = told[told.index("Different under the current rule set:") :]
     assert "PEPPOL-EN16931-R020" in told
     assert "[new in XRechnung 3.0.0 (2.0.0)]" in told
     assert main(["validate", str(older), "--ruleset", "xrechnung-2.3.1"]) == 0

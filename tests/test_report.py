@@ -178,7 +178,7 @@ def test_an_override_is_told_with_its_reason(broken):
     override = Override("information", "Weil <es> so ist.", "Because <it> is.")
     changed = dataclasses.replace(broken.findings[0], severity="information", override=override)
     said = text(dataclasses.replace(broken, findings=(changed,)), "en")
-    assert squeezed("Severity: Information (in EN 16931 an error, tolerated here). Because <it> is.") in said
+    assert squeezed("Severity: Informational (an error in EN 16931, lowered here). Because <it> is.") in said
 
 
 # ---------------------------------------------------------------- nothing gets in
@@ -225,8 +225,8 @@ def test_what_has_the_same_words_stands_once_with_its_places(sample):
     result = einvoice.validate(etree.tostring(root))
     (own,) = blocks(tree(result, "en"), "BR-CL-23")
     said = own.text_content()
-    assert "30 places" in said
-    assert "and 22 more places" in said
+    assert "30 locations" in said
+    assert "and 22 more locations" in said
     lines = [finding.line for finding in result.findings if finding.code == "BR-CL-23"]
     assert [int(number) for number in re.findall(r"Line (\d+):", said)] == lines[:8]
 
@@ -242,7 +242,7 @@ def test_thousands_of_findings_are_counted_and_none_is_lost():
     assert codes == {finding.code for finding in result.findings}, "each code is seen"
     rest = next(it for it in page.iter("table") if it.get("class") == "plain left")
     left = sum(int(row[-1].text_content().replace(",", "")) for row in rest.iter("tr") if row[-1].tag == "td")
-    places = [re.search(r"(\d+) places", it[1].text_content()) for it in shown]
+    places = [re.search(r"(\d+) locations", it[1].text_content()) for it in shown]
     assert left + sum(int(found[1]) if found else 1 for found in places) == len(result.findings)
     with pikepdf.open(io.BytesIO(einvoice.report_pdf(result, "en", when=WHEN))) as opened:
         assert len(opened.pages) < 60

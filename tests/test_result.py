@@ -83,7 +83,7 @@ def test_nothing_is_to_be_done_about_what_the_declared_extension_allows():
     allowed = Override("information", "Erlaubt.", "Allowed.")
     tolerated = Override("warning", "Geduldet.", "Tolerated.")
     assert made(override=allowed).fix("de") == "Hier ist nichts zu tun."
-    assert made(override=allowed).to_dict("en")["fix"] == "Nothing needs to be done here."
+    assert made(override=allowed).to_dict("en")["fix"] == "No action needed."
     assert made(override=tolerated).fix("en") == made().fix("en")
 
 

@@ -9,7 +9,7 @@ from einvoice.result.languages import Language
 
 VERDICT_WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
     "de": {"valid": "gültig", "invalid": "nicht gültig", "unreadable": "nicht lesbar"},
-    "en": {"valid": "valid", "invalid": "not valid", "unreadable": "not readable"},
+    "en": {"valid": "valid", "invalid": "not valid", "unreadable": "unreadable"},
 }
 
 WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
@@ -26,11 +26,11 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "further": "weitere Regeln",
         "new": "neue Befunde",
         "fixed": "behobene Befunde",
-        "same": "gleiche Befunde",
-        "turned": "anderes Urteil",
+        "same": "unveränderte Befunde",
+        "turned": "anderes Ergebnis",
         "missing": "fehlende Dateien",
         "added": "neue Dateien",
-        "judged": "anders geprüft",
+        "judged": "anderes Regelwerk",
     },
     "en": {
         "files": "files",
@@ -42,14 +42,14 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "worst": "Files with the most errors",
         "errors": "Errors",
         "interrupted": "The run was interrupted; files are missing.",
-        "further": "further rules",
+        "further": "more rules",
         "new": "new findings",
         "fixed": "fixed findings",
-        "same": "same findings",
-        "turned": "another verdict",
+        "same": "unchanged findings",
+        "turned": "changed result",
         "missing": "missing files",
         "added": "new files",
-        "judged": "judged otherwise",
+        "judged": "different rule set",
     },
 }
 

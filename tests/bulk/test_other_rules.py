@@ -161,9 +161,9 @@ def test_what_a_change_of_the_rules_means_is_told():
         ("unit.xml", "valid", "invalid"),
     }
     assert told.judged == (("ruleset", "xrechnung-2.3.1", None),)
-    assert "judged otherwise: ruleset xrechnung-2.3.1 → –\n" in str(told)
+    assert "different rule set: ruleset xrechnung-2.3.1 → –\n" in str(told)
     assert "ruleset xrechnung-2.3.1 → –" in told._repr_html_()
-    assert "judged otherwise" not in str(after.compare(here(FILES)))
+    assert "different rule set" not in str(after.compare(here(FILES)))
 
 
 def test_the_same_files_by_the_same_day_are_the_same():

@@ -231,7 +231,7 @@ def test_the_summary_names_the_most_frequent(results):
     assert {it.code: it.files for it in overview.codes} == {
         code: list(CODES.values()).count(code) for code in CODES.values()
     }
-    assert str(overview).startswith("30 files: 25 valid, 4 not valid, 1 not readable\n")
+    assert str(overview).startswith("30 files: 25 valid, 4 not valid, 1 unreadable\n")
     assert overview.to_frame().files.sum() == len(CODES)
     assert str(results) == str(overview) == repr(overview)
     assert repr(results) == "<ResultSet: 30 files: 25 valid, 4 invalid, 1 unreadable>"

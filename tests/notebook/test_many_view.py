@@ -149,8 +149,8 @@ def test_what_is_left_out_is_told(sample):
     view = einvoice.validate_many(files, workers=0, progress=False, lang="en").explore()
     assert len(view._map["groups"]) == 24
     assert view._map["rows"][0]["files"] == 210
-    assert view._map["rest"] == "Further groups: 6."
-    assert view._charts[0]["rest"] == "Further groups: 22."
+    assert view._map["rest"] == "More groups: 6."
+    assert view._charts[0]["rest"] == "More groups: 22."
     assert len(view._files["rows"]) == 200
     assert view._files["rest"].startswith("… and 10 more")
     assert len(view.files) == 210
