@@ -1,9 +1,9 @@
-"""How Jupyter, started in this folder, makes a page of a notebook: one that needs no script and no network.
+"""Jupyter configuration: export notebooks to HTML that needs neither scripts nor network.
 
-A widget lives as long as its kernel. On such a page stands the plain HTML that every result and every widget brings.
+Widgets need a running kernel. Exported pages show the static HTML of results and widgets instead.
 """
 
-c = get_config()  # noqa: F821 (Jupyter gives it to its configuration files)
+c = get_config()  # noqa: F821 (provided by Jupyter)
 c.NbConvertBase.display_data_priority = ["text/html", "image/svg+xml", "image/png", "text/markdown", "text/plain"]
 c.HTMLExporter.require_js_url = ""
 c.HTMLExporter.jquery_url = ""
