@@ -26,7 +26,7 @@ class Page(Watched):
         self.page.fill("#key", key or self.server.client.headers["x-api-key"])
         self.page.press("#key", "Tab")
         if key is None:
-            self.page.wait_for_selector(".works")
+            self.page.wait_for_selector(".key-valid")
 
     def choose(self, *files):
         """Choose files (name, content), and wait for what is said of them."""
@@ -35,7 +35,7 @@ class Page(Watched):
             path.write_bytes(content)
         self.page.evaluate("document.getElementById('result').replaceChildren()")
         self.page.set_input_files("#files", paths)
-        self.page.wait_for_selector("#verdict")
+        self.page.wait_for_selector("#result-title")
         self.page.wait_for_selector("#xml[hidden], .row", state="attached")
 
     def text(self, selector):

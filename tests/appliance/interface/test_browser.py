@@ -45,7 +45,7 @@ def page(opened):
 def marked(page):
     """The numbers of the lines that are marked, and seen."""
     return page.page.evaluate(
-        """() => [...document.querySelectorAll('.row.marked')].filter((row) => {
+        """() => [...document.querySelectorAll('.row.highlighted')].filter((row) => {
             const [it, box] = [row, document.getElementById('xml')].map((element) => element.getBoundingClientRect());
             return it.top >= box.top && it.bottom <= box.bottom;
         }).map((row) => row.dataset.line)"""
@@ -59,18 +59,19 @@ def line_of(document, piece):
 def test_a_wrong_invoice_is_explained_beside_its_xml(page):
     page.choose(("rechnung.xml", WRONG))
     found = page.server.validate(WRONG, lang="de").json()
-    assert page.text("#verdict") == "Nicht gültig"
-    assert "2 Fehler" in page.text(".sentence")
-    assert page.texts(".head .code") == [finding["code"] for finding in found["errors"]] == ["BR-CO-10", "BR-CO-13"]
-    assert page.texts(".head .title") == [finding["title"] for finding in found["errors"]]
+    assert page.text("#result-title") == "Nicht gültig"
+    assert "2 Fehler" in page.text(".summary-text")
+    assert [finding["code"] for finding in found["errors"]] == ["BR-CO-10", "BR-CO-13"]
+    assert page.texts(".finding-header .code") == ["BR-CO-10", "BR-CO-13"]
+    assert page.texts(".finding-header .title") == [finding["title"] for finding in found["errors"]]
     opened = page.text("#finding-0")
     for part in ("explanation", "fix", "xpath"):
         assert found["errors"][0][part] in opened
     assert found["errors"][0]["notes"][0]["text"] in opened
     assert page.texts("#finding-0 dd") == ["692,99", "693,00", "−0,01"]
     assert len(page.texts(".layers li")) == len(found["validation_details"]["validation_stack"]["layers"])
-    assert "KB-2026-1108 vom 02.11.2026" in page.text(".facts")
-    page.page.wait_for_selector(".row.marked")
+    assert "KB-2026-1108 vom 02.11.2026" in page.text(".key-facts")
+    page.page.wait_for_selector(".row.highlighted")
     assert marked(page) == [line_of(WRONG, b">692.99<")]
 
 
@@ -78,20 +79,20 @@ def test_choosing_a_finding_marks_its_line(page):
     wrong = WRONG.replace(b">380<", b">999<")
     page.choose(("rechnung.xml", wrong))
     for code, piece in (("BR-CL-01", b">999<"), ("BR-CO-10", b">692.99<")):
-        head = page.page.locator(".head", has_text=code)
+        head = page.page.locator(".finding-header", has_text=code)
         if head.get_attribute("aria-expanded") == "true":
             head.click()
             assert marked(page) == []
         head.click()
         assert marked(page) == [line_of(wrong, piece)]
-        assert page.text("#source-about") == f"Zeile {line_of(wrong, piece)} ist markiert."
+        assert page.text("#source-status") == f"Zeile {line_of(wrong, piece)} ist markiert."
 
 
 def test_all_of_it_goes_by_keyboard(page):
     page.choose(("rechnung.xml", WRONG))
     focused = "document.activeElement"
-    assert page.page.evaluate(f"{focused}.id") == "verdict", "a screen reader goes on with the verdict"
-    page.page.locator(".head").first.focus()
+    assert page.page.evaluate(f"{focused}.id") == "result-title", "a screen reader goes on with the verdict"
+    page.page.locator(".finding-header").first.focus()
     page.page.keyboard.press("ArrowDown")
     assert page.page.evaluate(f"{focused}.querySelector('.code').textContent") == "BR-CO-13"
     page.page.keyboard.press("Enter")
@@ -112,9 +113,9 @@ def test_everything_that_can_be_used_has_a_name(page):
 
 def test_a_valid_invoice(page):
     page.choose(("rechnung.xml", CII))
-    assert page.text("#verdict") == "Gültig"
-    assert "XRechnung 3.0.2, CII" in page.text(".sentence")
-    assert page.text(".nothing")
+    assert page.text("#result-title") == "Gültig"
+    assert "XRechnung 3.0.2, CII" in page.text(".summary-text")
+    assert page.text(".empty")
     page.page.wait_for_selector(".row")
     assert page.texts(".row code")[0] == CII.decode().splitlines()[0]
 
@@ -124,18 +125,21 @@ def test_the_other_language_is_asked_for(page):
     page.page.click("[data-lang=en]")
     page.page.get_by_role("heading", name="Not valid").wait_for()
     found = page.server.validate(WRONG, lang="en").json()
-    assert page.texts(".head .title") == [finding["title"] for finding in found["errors"]]
+    assert page.texts(".finding-header .title") == [finding["title"] for finding in found["errors"]]
     assert page.texts("#finding-0 dd") == ["692.99", "693.00", "−0.01"]
-    assert page.page.evaluate("[document.documentElement.lang, document.title]") == ["en", "Check an e-invoice"]
+    assert page.page.evaluate("[document.documentElement.lang, document.title]") == ["en", "Validate an e-invoice"]
     assert page.page.locator("[data-lang=en]").get_attribute("aria-pressed") == "true"
     assert "Schlüssel" not in page.text("body")
 
 
 def test_every_word_is_there_in_both_languages(page):
-    words = "import('/page/words.js').then(({WORDS}) => [WORDS.de, WORDS.en].map((it) => Object.keys(it)))"
+    words = "import('/page/js/labels.js').then(({LABELS}) => [LABELS.de, LABELS.en].map((it) => Object.keys(it)))"
     german, english = page.page.evaluate(words)
     assert german == english
-    used = page.page.evaluate("[...document.querySelectorAll('[data-word]')].map((it) => it.dataset.word)")
+    used = page.page.evaluate(
+        "[...document.querySelectorAll('[data-i18n], [data-i18n-aria]')]"
+        ".map((it) => it.dataset.i18n ?? it.dataset.i18nAria)"
+    )
     assert set(used) <= set(german)
 
 
@@ -155,7 +159,7 @@ def test_text_stands_out_from_its_ground(opened, scheme):
     """WCAG 2.2, 1.4.3: a contrast of 4.5 to 1 at least; computed from what the browser computed."""
     page = opened(color_scheme=scheme)
     page.choose(("rechnung.xml", WRONG.replace(b">380<", b">999<")))
-    page.page.wait_for_selector(".row.marked")
+    page.page.wait_for_selector(".row.highlighted")
     pairs = page.page.evaluate(
         """() => [...document.querySelectorAll('body *')].filter((it) =>
             it.checkVisibility() && [...it.childNodes].some((node) => node.nodeType === 3 && node.data.trim())
@@ -192,17 +196,17 @@ def chosen(page, name, value):
 def test_the_rules_that_an_invoice_declares(page):
     older = re.sub(rb"<cbc:EndpointID[^>]*>[^<]*</cbc:EndpointID>", b"", declaring("2.3"), count=1)
     page.choose(("rechnung.xml", older))
-    assert page.text("#verdict") == "Nicht gültig"
-    assert page.page.locator(".apart").count() == 0
+    assert page.text("#result-title") == "Nicht gültig"
+    assert page.page.locator(".differences").count() == 0
     chosen(page, "mode", "compatibility")
-    assert page.text("#verdict") == "Gültig"
+    assert page.text("#result-title") == "Gültig"
     told = page.server.validate(older, validation_mode="compatibility").json()["validation_details"]["compatibility"]
     assert told["message"] in page.text(".layers")
-    assert page.texts(".apart .code") == [it["code"] for it in told["differences"]]
-    place = page.texts(".apart .code").index("PEPPOL-EN16931-R020")
-    assert page.texts(".apart .only")[place] == "neu mit XRechnung 3.0.0 (2.0.0)"
+    assert page.texts(".differences .code") == [it["code"] for it in told["differences"]]
+    place = page.texts(".differences .code").index("PEPPOL-EN16931-R020")
+    assert page.texts(".differences .origin")[place] == "neu mit XRechnung 3.0.0 (2.0.0)"
     page.choose(("a.xml", older), ("b.xml", CII))
-    assert page.texts(".files button .quiet") == ["Gültig", "Gültig"]
+    assert page.texts(".file-list button .muted") == ["Gültig", "Gültig"]
     assert not any("/batch" in url for url in page.asked), "a batch is judged by the rules of today"
 
 
@@ -226,16 +230,17 @@ def test_without_artefacts_nobody_else_is_offered(page):
 def test_a_second_opinion_that_agrees(page):
     pytest.importorskip("saxonche")
     page.choose(("rechnung.xml", WRONG))
-    assert page.page.locator("#second").count() == 0
+    assert page.page.locator("#reference-title").count() == 0
     chosen(page, "engine", "both")
-    assert page.text(".second") == "Die offiziellen Prüfwerke kommen zum selben Ergebnis (verglichen: EN 16931)."
-    assert page.page.locator(".apart").count() == 0
+    same = "Das offizielle Schematron kommt zum selben Ergebnis"
+    assert page.text(".reference-result") == f"{same} (verglichen: EN 16931)."
+    assert page.page.locator(".differences").count() == 0
     page.choose(("a.xml", WRONG), ("b.xml", CII))
-    assert page.text(".second").startswith("Die offiziellen Prüfwerke kommen zum selben")
+    assert page.text(".reference-result").startswith("Das offizielle Schematron kommt zum selben")
     page.page.click("text=b.xml")
-    assert page.text(".second").startswith("Kein offizielles Prüfwerk")
+    assert page.text(".reference-result").startswith("Kein offizielles Schematron")
     page.page.click("[data-lang=en]")
-    page.page.get_by_text("No official artefact has judged this invoice").wait_for()
+    page.page.get_by_text("No official Schematron applies to this invoice").wait_for()
 
 
 def test_a_second_opinion_that_differs(browser, tmp_path):
@@ -253,18 +258,18 @@ def test_a_second_opinion_that_differs(browser, tmp_path):
         assert page.page.input_value("#engine") == "both", "as the operator has set it"
         page.choose(("rechnung.xml", WRONG))
         reference = server.validate(WRONG).json()["validation_details"]["reference"]
-        assert page.text(".second").startswith("Die offiziellen Prüfwerke kommen zu einem anderen Ergebnis")
+        assert page.text(".reference-result").startswith("Das offizielle Schematron kommt zu einem anderen Ergebnis")
         theirs = [it["code"] for it in reference["only_reference"]]
         assert "BR-CL-23" in theirs
-        assert page.texts(".apart .code") == [it["code"] for it in reference["only_native"]] + theirs
-        assert set(page.texts(".apart .only")) == {"nur hier", "nur im Prüfwerk"}
-        page.page.locator(".apart li", has_text="BR-CO-10").get_by_role("button").click()
+        assert page.texts(".differences .code") == [it["code"] for it in reference["only_native"]] + theirs
+        assert set(page.texts(".differences .origin")) == {"nur einvoice", "nur Schematron"}
+        page.page.locator(".differences li", has_text="BR-CO-10").get_by_role("button").click()
         assert marked(page) == [line_of(WRONG, b">692.99<")]
         chosen(page, "engine", "reference")
-        assert page.page.locator("#second").count() == 0
-        assert "allein die offiziellen Prüfwerke" in page.text(".layers")
+        assert page.page.locator("#reference-title").count() == 0
+        assert "nur mit dem offiziellen Schematron" in page.text(".layers")
         chosen(page, "engine", "native")
-        assert "Prüfwerk" not in page.text(".layers")
+        assert "Geprüft wurde nur" not in page.text(".layers")
         assert (page.complaints, page.violations()) == ([], [])
         page.close()
 
@@ -283,17 +288,17 @@ def test_findings_as_a_table(page):
     assert [(row["Code"], row["Titel"], row["Erklärung"], row["Zeile"]) for row in rows] == [
         (finding["code"], finding["title"], finding["explanation"], str(finding["line"])) for finding in found
     ]
-    assert (rows[0]["Angegeben"], rows[0]["Erwartet"], rows[0]["Unterschied"]) == ("692,99", "693,00", "-0,01")
-    page.page.select_option(".tools select", ",")
+    assert (rows[0]["Angegeben"], rows[0]["Erwartet"], rows[0]["Differenz"]) == ("692,99", "693,00", "-0,01")
+    page.page.select_option(".toolbar select", ",")
     rows = table(page.download("text=Befunde als CSV")[1], ",")
-    assert rows[0]["Unterschied"] == "-0.01"
+    assert rows[0]["Differenz"] == "-0.01"
 
 
 @pytest.mark.parametrize("begin", list("=+-@\t\r"))
 def test_no_formula_gets_into_the_table(page, begin):
     page.choose((f"{begin}cmd.xml".replace("\t", "x").replace("\r", "x"), WRONG))
     made = page.page.evaluate(
-        "(name) => import('/page/csv.js').then(({csv}) => csv([{name, problem: {title: 'x'}}], ';', 'de'))",
+        "(name) => import('/page/js/csv.js').then(({csv}) => csv([{name, problem: {title: 'x'}}], ';', 'de'))",
         f"{begin}cmd|' /C calc'!A0",
     )
     assert table(made.encode(), ";")[0]["Datei"].startswith("'")
@@ -303,10 +308,10 @@ def test_texts_of_an_invoice_are_texts(page):
     wrong = UBL.replace(b">EUR</cbc:DocumentCurrencyCode>", f">{ESCAPED}</cbc:DocumentCurrencyCode>".encode())
     hostile = wrong.replace("Kranich Bürobedarf GmbH".encode(), ESCAPED.encode())
     page.choose((f"{HOSTILE}.xml".replace("/", ""), hostile))
-    page.page.wait_for_selector(".row.marked")
-    assert HOSTILE in page.text(".facts"), "as it stands there"
+    page.page.wait_for_selector(".row.highlighted")
+    assert HOSTILE in page.text(".key-facts"), "as it stands there"
     assert "onerror" in page.text(".groups"), "the finding quotes it"
-    assert ESCAPED in page.text(".row.marked")
+    assert ESCAPED in page.text(".row.highlighted")
     page.page.wait_for_timeout(200)
     assert page.page.evaluate("window.executed") is None
     assert page.page.locator("main img, main script").count() == 0
@@ -314,32 +319,32 @@ def test_texts_of_an_invoice_are_texts(page):
 
 def test_several_files(page):
     page.choose(("gut.xml", CII), ("kaputt.xml", b"<Invoice"), ("falsch.xml", WRONG))
-    assert page.texts(".files .name") == ["gut.xml", "kaputt.xml", "falsch.xml"]
-    assert page.texts(".files button .quiet") == ["Gültig", "Nicht gültig", "Nicht gültig"]
+    assert page.texts(".file-list .name") == ["gut.xml", "kaputt.xml", "falsch.xml"]
+    assert page.texts(".file-list button .muted") == ["Gültig", "Nicht gültig", "Nicht gültig"]
     page.page.click("text=kaputt.xml")
-    assert "gelesen" in page.text(".sentence")
+    assert "gelesen" in page.text(".summary-text")
     page.page.click("text=falsch.xml")
-    page.page.wait_for_selector(".row.marked")
+    page.page.wait_for_selector(".row.highlighted")
     assert marked(page) == [line_of(WRONG, b">692.99<")]
     rows = table(page.download("text=Befunde als CSV")[1], ";")
     assert [row["Datei"] for row in rows] == ["gut.xml", "kaputt.xml", "falsch.xml", "falsch.xml"]
-    assert page.page.locator(".facts").count() == 0
+    assert page.page.locator(".key-facts").count() == 0
     page.page.click("text=Einzeln prüfen")
-    page.page.wait_for_selector(".facts")
+    page.page.wait_for_selector(".key-facts")
 
 
 def test_more_files_than_a_request_takes(page):
     page.choose(*[(f"{number}.xml", UBL) for number in range(12)])
-    assert page.texts(".files button .quiet") == ["Gültig"] * 12
+    assert page.texts(".file-list button .muted") == ["Gültig"] * 12
     assert sum("/batch" in url for url in page.asked) == 2
 
 
 def test_files_that_need_not_be_sent(page):
     page.choose(("riesig.xml", b" " * (10 * 1024 * 1024 + 1)), ("leer.xml", b""), ("gut.xml", CII))
-    assert page.texts(".files button .quiet") == ["Nicht geprüft", "Nicht geprüft", "Gültig"]
-    assert page.text("#verdict") == "Die Datei ist zu groß"
+    assert page.texts(".file-list button .muted") == ["Nicht geprüft", "Nicht geprüft", "Gültig"]
+    assert page.text("#result-title") == "Die Datei ist zu groß"
     page.page.click("text=leer.xml")
-    assert page.text("#verdict") == "Die Datei ist leer"
+    assert page.text("#result-title") == "Die Datei ist leer"
 
 
 def test_what_is_wrong_with_an_unreadable_file_is_said_in_words(opened):
@@ -347,9 +352,9 @@ def test_what_is_wrong_with_an_unreadable_file_is_said_in_words(opened):
     content = b"<Invoice>\n<a></b>\n</Invoice>"
     page.choose(("kaputt.xml", content))
     problem = page.server.validate(content, lang="de").json()
-    assert page.text("#verdict") == problem["title"]
-    assert problem["detail"] in page.text(".refusal")
-    page.page.wait_for_selector(".row.marked")
+    assert page.text("#result-title") == problem["title"]
+    assert problem["detail"] in page.text(".problem")
+    page.page.wait_for_selector(".row.highlighted")
     assert marked(page) == [str(problem["line"])]
     page.complaints.clear()  # the browser's own line about the status 422
 
@@ -363,7 +368,7 @@ def test_a_file_is_dropped(page):
         }""",
         WRONG.decode(),
     )
-    page.page.wait_for_selector("#verdict")
+    page.page.wait_for_selector("#result-title")
     assert page.text(".filename") == "gezogen.xml"
 
 
@@ -384,16 +389,16 @@ def test_files_wait_for_the_key(opened):
     page.give_key("ei_wrong")
     page.page.get_by_role("alert").get_by_role("heading", name="Ungültiger API-Schlüssel").wait_for()
     page.give_key()
-    page.page.wait_for_selector("#verdict")
-    assert page.text("#verdict") == "Gültig"
-    assert page.text("#trouble") == ""
+    page.page.wait_for_selector("#result-title")
+    assert page.text("#result-title") == "Gültig"
+    assert page.text("#error") == ""
     page.complaints.clear()  # the browser's own line about the status 401
 
 
 def test_the_key_is_asked_about_once(page):
     page.page.focus("#key")
     page.page.click("[data-lang=en]")
-    assert page.text("#key-about") == "The key works (plan business)."
+    assert page.text("#key-hint") == "The key is valid (plan business)."
     page.choose(("rechnung.xml", CII))
     assert sum("/capabilities" in url for url in page.asked) == 1
 
@@ -413,29 +418,29 @@ def test_an_invoice_in_one_line(page):
     """The line is cut for the eye; the row with the place is marked."""
     wrong = re.sub(rb"\s*\n\s*", b" ", WRONG)
     page.choose(("zeile.xml", wrong))
-    page.page.wait_for_selector(".row.marked")
-    assert ">692.99<" in page.text(".row.marked")
+    page.page.wait_for_selector(".row.highlighted")
+    assert ">692.99<" in page.text(".row.highlighted")
     assert marked(page) == ["1"]
-    shown = page.page.evaluate("import('/page/rows.js').then(({cut}) => cut('x'.repeat(1000), 10))")
-    assert (shown["begins"], shown["ends"]) == ([0, 200, 400, 600, 800], [200, 400, 600, 800, 1000])
+    shown = page.page.evaluate("import('/page/js/rows.js').then(({splitRows}) => splitRows('x'.repeat(1000), 10))")
+    assert (shown["starts"], shown["ends"]) == ([0, 200, 400, 600, 800], [200, 400, 600, 800, 1000])
 
 
 def test_rows_are_where_they_are_in_the_text(page):
     text = "eins\r\nzwei\n\n" + "<a>b</a>" * 100 + "\nEnde"
-    rows = page.page.evaluate("(text) => import('/page/rows.js').then(({cut}) => cut(text, 1000))", text)
-    pieces = [text[begin:end] for begin, end in zip(rows["begins"], rows["ends"], strict=True)]
+    rows = page.page.evaluate("(text) => import('/page/js/rows.js').then(({splitRows}) => splitRows(text, 1000))", text)
+    pieces = [text[begin:end] for begin, end in zip(rows["starts"], rows["ends"], strict=True)]
     assert pieces[:3] == ["eins", "zwei", ""]
     assert "".join(pieces[3:-1]) == "<a>b</a>" * 100
     assert all(len(piece) <= 200 for piece in pieces)
     assert rows["lines"] == [1, 2, 3, *[4] * (len(pieces) - 4), 5]
-    assert rows["whole"]
+    assert rows["complete"]
 
 
 def test_a_file_as_large_as_may_be_does_not_hold_up_the_page(page):
     begin, line, end = WRONG.partition(b"  <cac:InvoiceLine>")
     filler = b"<!-- " + b"." * 70 + b" -->\n"
     page.choose(("gross.xml", begin + filler * (9_900_000 // len(filler)) + line + end))
-    page.page.wait_for_selector(".row.marked")
+    page.page.wait_for_selector(".row.highlighted")
     assert page.page.locator(".row").count() < 300
     page.page.evaluate(
         """async () => {
@@ -460,13 +465,13 @@ def test_the_xml_of_a_pdf_is_taken_out_of_it(page):
     from hybrids import XML, hybrid
 
     page.choose(("rechnung.pdf", hybrid(xml=XML.replace(b"<ram:TypeCode>380<", b"<ram:TypeCode>999<"))))
-    page.page.wait_for_selector(".row.marked")
+    page.page.wait_for_selector(".row.highlighted")
     assert page.text("#source-title") == "factur-x.xml aus dem PDF"
-    assert ">999<" in page.text(".row.marked")
+    assert ">999<" in page.text(".row.highlighted")
 
 
 def test_a_pdf_whose_xml_cannot_be_taken_out_says_so(page):
-    source = "import('/page/source.js').then(({readSource}) => readSource(new File([bytes], 'a.pdf')))"
+    source = "import('/page/js/source.js').then(({readSource}) => readSource(new File([bytes], 'a.pdf')))"
     pdf = b"%PDF-1.7\n1 0 obj\n<< /Type /EmbeddedFile /Filter /FlateDecode /Length 4 >>\nstream\nabcd\nendstream"
     assert page.page.evaluate(f"(text) => {{ const bytes = text; return {source} }}", pdf.decode()) == {
         "text": None,
@@ -516,7 +521,7 @@ def test_behind_a_proxy_with_a_path(browser, tmp_path):
 
 
 def test_the_policy_lets_nothing_else_in(server):
-    for path in ("/", "/page/app.js", "/page/style.css", "/page/icon.svg"):
+    for path in ("/", "/page/js/app.js", "/page/style.css", "/page/icon.svg"):
         headers = httpx.get(server.base.join(path)).raise_for_status().headers
         policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
         assert policy.pop("default-src") == "'none'"
@@ -531,4 +536,4 @@ def test_the_policy_lets_nothing_else_in(server):
 
 def test_the_page_can_be_turned_off(tmp_path):
     with serving(tmp_path / "data", workers=1, page="off") as server:
-        assert [server.client.get(path).status_code for path in ("/", "/page/app.js", "/healthz")] == [404, 404, 200]
+        assert [server.client.get(path).status_code for path in ("/", "/page/js/app.js", "/healthz")] == [404, 404, 200]

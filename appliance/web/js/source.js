@@ -1,20 +1,20 @@
-// The XML of a file as text: decoded as it declares, or taken out of a PDF.
+// Reads the XML of a file as text: decodes it as declared, or extracts it from a PDF.
 
 const INVOICE_ROOT = /<(?:[\w.-]+:)?(?:CrossIndustryInvoice|Invoice|CreditNote)[\s>]/;
-const MOST_INFLATED = 64 * 1024 * 1024;
+const MAX_INFLATED = 64 * 1024 * 1024;
 
-/** Return {text, inPdf}; text is null where there is none to show. */
+/** Return {text, inPdf}; text is null if the file has no XML to show. */
 export async function readSource(file) {
   const bytes = new Uint8Array(await file.arrayBuffer());
-  if (latin(bytes.subarray(0, 1024)).includes("%PDF-")) {
+  if (binaryString(bytes.subarray(0, 1024)).includes("%PDF-")) {
     return { text: await embeddedXml(bytes), inPdf: true };
   }
   const text = decode(bytes);
   return { text: text.trimStart().startsWith("<") ? text : null, inPdf: false };
 }
 
-function latin(bytes) {
-  // Each byte one character, whatever it means: for looking into what is not text throughout.
+function binaryString(bytes) {
+  // One character per byte, to search in binary data.
   return new TextDecoder("x-user-defined").decode(bytes);
 }
 
@@ -30,7 +30,7 @@ function encoding(bytes) {
   if ((first === 0xff && second === 0xfe) || (first === 0x3c && second === 0)) {
     return "utf-16le";
   }
-  const declared = /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(latin(bytes.subarray(0, 256)))?.[1];
+  const declared = /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(binaryString(bytes.subarray(0, 256)))?.[1];
   try {
     return new TextDecoder(declared ?? "utf-8").encoding;
   } catch {
@@ -39,26 +39,26 @@ function encoding(bytes) {
 }
 
 /**
- * Return the XML of the one invoice attached to a PDF, or null.
- * This looks for attached streams (ISO 32000-1, 7.11.4) without reading the PDF's structure: good enough to show what
- * was judged, and it says nothing where it is unsure: an encrypted PDF, two invoices, another compression.
+ * Return the XML of the single invoice embedded in a PDF, or null.
+ * Searches for embedded file streams (ISO 32000-1, 7.11.4) without parsing the PDF structure. Returns null for encrypted
+ * PDFs, several invoices, and unsupported compression filters.
  */
 async function embeddedXml(bytes) {
-  const pdf = latin(bytes);
+  const pdf = binaryString(bytes);
   if (pdf.includes("/Encrypt")) {
     return null;
   }
-  const found = new Set();
+  const documents = new Set();
   for (const match of pdf.matchAll(/\/EmbeddedFile\b/g)) {
-    const text = await attached(pdf, bytes, match.index);
+    const text = await embeddedFile(pdf, bytes, match.index);
     if (text !== null && INVOICE_ROOT.test(text.slice(0, 65_536))) {
-      found.add(text);
+      documents.add(text);
     }
   }
-  return found.size === 1 ? [...found][0] : null;
+  return documents.size === 1 ? [...documents][0] : null;
 }
 
-async function attached(pdf, bytes, index) {
+async function embeddedFile(pdf, bytes, index) {
   const begin = pdf.indexOf("stream", index);
   const object = pdf.lastIndexOf(" obj", index);
   const dictionary = pdf.slice(object, begin);
@@ -92,7 +92,7 @@ async function inflate(content) {
     const reader = stream.getReader();
     for (let step = await reader.read(); !step.done; step = await reader.read()) {
       size += step.value.length;
-      if (size > MOST_INFLATED) {
+      if (size > MAX_INFLATED) {
         await reader.cancel();
         return null;
       }

@@ -1,0 +1,68 @@
+// Client for the public HTTP API. Callers pass the API key with each call; this module does not store it.
+
+/** A failed request: problem details (RFC 9457), or code "no_response" if the server did not respond. */
+export class ProblemError extends Error {
+  constructor(problem) {
+    super(problem.title ?? "");
+    this.problem = problem;
+  }
+}
+
+/** Return permissions, limits and engines of the key. */
+export async function capabilities(key, lang, signal) {
+  return (await request(`api/external/capabilities?lang=${lang}`, { headers: { "X-API-Key": key }, signal })).json();
+}
+
+/** Validate one file and return the result; `options` selects mode and engine. */
+export async function validate(key, lang, file, options, signal) {
+  const form = formData(options);
+  form.append("file", file, file.name);
+  return (await post("api/external/validate", key, lang, form, signal)).json();
+}
+
+/** Validate several files and return the results in the same order. Batches support mode "current" only. */
+export async function validateBatch(key, lang, files, options, signal) {
+  const form = formData(options);
+  for (const file of files) {
+    form.append("files", file, file.name);
+  }
+  return (await (await post("api/external/validate/batch", key, lang, form, signal)).json()).items;
+}
+
+/** Return the PDF of an artifact link. */
+export async function artifact(key, lang, url) {
+  // Use the path only: the page may be open under a different host name of the appliance.
+  const path = url.slice(url.indexOf("/api/external/artifacts/") + 1);
+  return (await request(`${path}?lang=${lang}`, { headers: { "X-API-Key": key } })).blob();
+}
+
+function formData({ mode, engine }) {
+  const form = new FormData();
+  form.append("validation_mode", mode);
+  if (engine) {
+    form.append("engine", engine);
+  }
+  return form;
+}
+
+function post(path, key, lang, body, signal) {
+  return request(`${path}?lang=${lang}`, { method: "POST", headers: { "X-API-Key": key }, body, signal });
+}
+
+async function request(path, options) {
+  let response;
+  try {
+    response = await fetch(path, { ...options, cache: "no-store", credentials: "omit", redirect: "error" });
+  } catch (error) {
+    if (error.name === "AbortError") {
+      throw error;
+    }
+    throw new ProblemError({ code: "no_response" });
+  }
+  if (response.ok) {
+    return response;
+  }
+  const problem = await response.json().catch(() => ({}));
+  const seconds = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
+  throw new ProblemError({ ...problem, status: response.status, seconds: Number.isNaN(seconds) ? null : seconds });
+}

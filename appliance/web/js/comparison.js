@@ -1,0 +1,67 @@
+// Findings that differ: between einvoice and the official Schematron, or between the declared and the current rule set.
+
+import { el } from "./dom.js";
+import { LABELS } from "./labels.js";
+
+const MAX_ITEMS = 50;
+const RULE_SETS = { en16931: "EN 16931", cius: "XRechnung", extension: "XRechnung Extension" };
+
+/** Return the comparison with the official Schematron as {agreed, text}; null if it was not run. */
+export function referenceResult(answer, lang) {
+  const reference = answer.validation_details.reference;
+  if (!reference) {
+    return null;
+  }
+  const labels = LABELS[lang];
+  const layers = reference.compared.map((name) => RULE_SETS[name] ?? name).join(", ");
+  const text = { true: labels.agreed, false: labels.disagreed, null: labels.notCompared }[reference.agreed];
+  return { agreed: reference.agreed, text: text(layers) };
+}
+
+/** Return the list of findings reported only by einvoice or only by the official Schematron; null if empty. */
+export function referenceDifferences(answer, lang, show) {
+  const labels = LABELS[lang];
+  const { only_native: native = [], only_reference: official = [] } = answer.validation_details.reference ?? {};
+  const findings = [
+    ...native.map((finding) => [finding, labels.onlyNative]),
+    ...official.map((finding) => [finding, labels.onlyReference]),
+  ];
+  return list(findings, lang, show);
+}
+
+/** Return the list of findings that differ between the declared and the current rule set; null if empty. */
+export function releaseDifferences(answer, lang, show) {
+  const labels = LABELS[lang];
+  const differences = answer.validation_details.compatibility?.differences ?? [];
+  const origin = (it) => (it.only_in === "current" ? labels.addedIn(release(it)) : labels.removedIn(release(it)));
+  return list(differences.map((it) => [it, origin(it)]), lang, show);
+}
+
+function release({ changed_in: changed }) {
+  return changed.ruleset === "en16931"
+    ? `${RULE_SETS.en16931} (${changed.version})`
+    : `${RULE_SETS.cius} ${changed.specification} (${changed.version})`;
+}
+
+function list(findings, lang, show) {
+  if (!findings.length) {
+    return null;
+  }
+  const labels = LABELS[lang];
+  const lineButton = (finding) =>
+    el("button", { type: "button", class: "link-button", onclick: () => show(finding) }, labels.line(finding.line));
+  const items = findings.slice(0, MAX_ITEMS).map(([finding, origin]) =>
+    el(
+      "li",
+      { class: finding.severity },
+      el("span", { class: "visually-hidden" }, `${labels[`${finding.severity}One`]}: `),
+      el("span", { class: "code" }, finding.code),
+      el("span", { class: "origin" }, origin),
+      el("span", { class: "title" }, finding.title),
+      finding.line ? lineButton(finding) : null,
+    ),
+  );
+  const remaining = findings.length - items.length;
+  const more = remaining > 0 ? el("li", { class: "muted" }, labels.andMore(remaining)) : null;
+  return el("ul", { class: "differences" }, items, more);
+}

@@ -1,0 +1,42 @@
+// Locale formatting. Numbers stay decimal strings; nothing is calculated.
+
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
+const SEPARATORS = { de: [".", ","], en: [",", "."] };
+
+export function isDecimal(text) {
+  return DECIMAL.test(text);
+}
+
+/**
+ * Format a decimal string with at least `decimals` decimals: "1234.5" becomes "1.234,50" in German.
+ * Other strings are returned unchanged.
+ */
+export function formatDecimal(text, lang, decimals = 0) {
+  const match = DECIMAL.exec(text);
+  if (!match) {
+    return String(text);
+  }
+  const [thousands, point] = SEPARATORS[lang];
+  const integer = match[2].replace(/\B(?=(\d{3})+$)/g, thousands);
+  const fraction = (match[3] ?? "").padEnd(decimals, "0");
+  return `${match[1] && "−"}${integer}${fraction && point + fraction}`;
+}
+
+/** Return the number of decimals of a decimal string. */
+export function countDecimals(text) {
+  return (DECIMAL.exec(text)?.[3] ?? "").length;
+}
+
+/** Format an ISO 8601 date (YYYY-MM-DD). */
+export function formatDate(text, lang) {
+  const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
+  return parts && lang === "de" ? `${parts[3]}.${parts[2]}.${parts[1]}` : text;
+}
+
+/** Format a file size. */
+export function formatSize(bytes, lang) {
+  const point = SEPARATORS[lang][1];
+  return bytes < 1_048_576
+    ? `${Math.ceil(bytes / 1024)} KB`
+    : `${(bytes / 1_048_576).toFixed(1).replace(".", point).replace(/[.,]0$/, "")} MB`;
+}
