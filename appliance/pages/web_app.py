@@ -32,7 +32,7 @@ def routes() -> APIRouter:
         """Return the start page."""
         return _response(documents, "index.html", request)
 
-    @router.get("/page/{name}", response_class=Response)
+    @router.get("/page/{name:path}", response_class=Response)
     async def file(name: str, request: Request) -> Response:
         """Return a file of the web app."""
         return _response(documents, name, request)
@@ -42,10 +42,12 @@ def routes() -> APIRouter:
 
 def _load_documents() -> Mapping[str, StaticDocument]:
     documents = {}
-    for file in (files("appliance") / "web").iterdir():
-        media_type = MEDIA_TYPES.get("." + file.name.rpartition(".")[2])
-        if media_type:
-            documents[file.name] = StaticDocument.from_bytes(file.read_bytes(), media_type)
+    web = files("appliance") / "web"
+    for prefix, folder in (("", web), ("js/", web / "js")):
+        for file in folder.iterdir():
+            media_type = MEDIA_TYPES.get("." + file.name.rpartition(".")[2])
+            if media_type and file.is_file():
+                documents[prefix + file.name] = StaticDocument.from_bytes(file.read_bytes(), media_type)
     return documents
 
 
