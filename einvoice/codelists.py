@@ -1,7 +1,7 @@
 """Code lists: which codes a list has, in a release of the rules and in a syntax.
 
 A list is a file of ``rules/codelists``: a table with the columns ``code``, ``since``, ``until`` and, where UBL and
-CII have different lists, ``only`` (``ubl`` or ``cii``). A code holds from the release ``since`` on and no longer in
+CII have different lists, ``syntax`` (``ubl`` or ``cii``). A code holds from the release ``since`` on and no longer in
 ``until``; an empty cell is no bound.
 """
 
@@ -37,7 +37,7 @@ def ordered(name: str, version: str | None = None, syntax: str | None = None) ->
     return tuple(
         row["code"]
         for row in _rows(name)
-        if holds(row["since"], row["until"], version) and (not syntax or row.get("only") in (None, "", syntax))
+        if holds(row["since"], row["until"], version) and (not syntax or row.get("syntax") in (None, "", syntax))
     )
 
 

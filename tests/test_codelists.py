@@ -40,7 +40,7 @@ def test_a_release_may_end_in_a_letter(folder):
 
 
 def test_a_code_may_be_in_the_list_of_one_syntax_only(folder):
-    (folder / "fruit.csv").write_text("code,since,until,only\napple,,,\npear,,,ubl\nplum,,,cii\n")
+    (folder / "fruit.csv").write_text("code,since,until,syntax\napple,,,\npear,,,ubl\nplum,,,cii\n")
     assert codes("fruit", syntax="UBL") == {"apple", "pear"}
     assert codes("fruit", syntax="cii") == {"apple", "plum"}
     assert codes("fruit") == {"apple", "pear", "plum"}
@@ -72,8 +72,8 @@ def test_shipped_lists_are_clean(name):
         assert None not in row.values(), "fewer cells than columns"
         assert row["code"], "a code is missing"
         assert row["code"].split() == [row["code"]], "a code has a blank, which no rule would ever find"
-        assert row.get("only", "") in ("", "ubl", "cii")
-    keys = [(row["code"], row["since"], row.get("only")) for row in rows]
+        assert row.get("syntax", "") in ("", "ubl", "cii")
+    keys = [(row["code"], row["since"], row.get("syntax")) for row in rows]
     assert len(set(keys)) == len(keys)
     assert codes(name) | codes(name, "1.3.16")  # every release can be read
 

@@ -72,13 +72,13 @@ class Table:
 
     @staticmethod
     def _xpath(context: Context) -> tuple[etree.XPath, etree.XPath | None]:
-        taken = etree.XPath(context.taken, namespaces=NAMESPACES) if context.taken else None
+        taken = etree.XPath(context.xpath_excluded, namespaces=NAMESPACES) if context.xpath_excluded else None
         return etree.XPath(context.xpath, namespaces=NAMESPACES), taken
 
     def compare(self, root: etree._Element) -> list[str]:
         """The names of the contexts that find something else than their XPaths do."""
         found: dict[str, list[etree._Element]] = {context.name: [] for context in self.contexts}
-        ways = {context.name: context.at for context in self.contexts}
+        ways = {context.name: context.xpath_from_item for context in self.contexts}
         for fired in self.program.run(read(root)):
             node, way = fired.item.node, ways[fired.rule.code]
             found[fired.rule.code] += node.xpath(way, namespaces=NAMESPACES) if way else [node]

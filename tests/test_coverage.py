@@ -118,8 +118,14 @@ def by_files():
 
 def never():
     """Codes that nobody can break, with the reason."""
-    found = {code: set(entry.never.values()) for code, entry in einvoice.catalog().items() if entry.never}
-    whole = {code for code in found if set(einvoice.catalog()[code].never) == set(einvoice.catalog()[code].severities)}
+    found = {
+        code: set(entry.not_applicable.values()) for code, entry in einvoice.catalog().items() if entry.not_applicable
+    }
+    whole = {
+        code
+        for code in found
+        if set(einvoice.catalog()[code].not_applicable) == set(einvoice.catalog()[code].severities)
+    }
     return {code: found[code] for code in whole} | {
         code: {"an earlier context has its elements"} for code in UNREACHABLE
     }

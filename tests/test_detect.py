@@ -232,9 +232,7 @@ def test_a_wrong_table_of_specifications_is_named(monkeypatch, tmp_path):
         detect.specifications.__wrapped__()
 
 
-OVERRIDE = (
-    '[[override]]\ncodes = ["A"]\nlevel = "fatal"\nspecifications = ["{}"]\nroots = ["Invoice"]\nde = "d"\nen = "e"\n'
-)
+OVERRIDE = '[[override]]\ncodes = ["A"]\nseverity = "fatal"\nspecifications = ["{}"]\nroots = ["Invoice"]\nde = "d"\nen = "e"\n'
 
 
 @pytest.mark.parametrize(

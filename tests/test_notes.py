@@ -109,9 +109,9 @@ def test_a_breakdown_of_an_unused_category(category: str, code: str) -> None:
     ],
 )
 def test_what_an_artefact_lets_pass_stands_in_the_catalog(code: str, syntax: str) -> None:
-    milder = [note for note in entry(code).notes if note["kind"] == "milder" and not note["until"]]
-    assert syntax in {note["syntax"] for note in milder}
-    assert all(note["source"] for note in milder)
+    laxer = [note for note in entry(code).notes if note["kind"] == "laxer" and not note["until"]]
+    assert syntax in {note["syntax"] for note in laxer}
+    assert all(note["source"] for note in laxer)
 
 
 def test_what_an_artefact_lets_pass_is_told_with_no_finding() -> None:
@@ -270,12 +270,12 @@ title = "t"
 explanation = "e"
 fix = "f"
 [[valid]]
-about = "base"
+name = "base"
 [[invalid]]
-about = "pro forma"
+name = "pro forma"
 set = {{ type_code = "325" }}
 """
-DIFFERS = '[[differs]]\nartefact = "stricter"\nsource = "s"\nde = "d"\nen = "e"\n'
+DEVIATION = '[[deviation]]\ndirection = "stricter"\nsource = "s"\nde = "d"\nen = "e"\n'
 
 
 def written(folder: Path, notes: str) -> Path:
@@ -287,30 +287,30 @@ def written(folder: Path, notes: str) -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "key"),
     [
-        ('source = "s"', "", "[[differs]].source"),
-        ('de = "d"', 'de = " "', "[[differs]].de"),
-        ('"stricter"', '"wrong"', "[[differs]].artefact"),
-        ('source = "s"', 'source = "s"\nsyntax = "xml"', "[[differs]].syntax"),
-        ('"stricter"', '"milder"\nwhen = "True"', "[[differs]].when"),
+        ('source = "s"', "", "[[deviation]].source"),
+        ('de = "d"', 'de = " "', "[[deviation]].de"),
+        ('"stricter"', '"wrong"', "[[deviation]].direction"),
+        ('source = "s"', 'source = "s"\nsyntax = "xml"', "[[deviation]].syntax"),
+        ('"stricter"', '"laxer"\nwhen = "True"', "[[deviation]].when"),
         ('source = "s"', 'source = "s"\nuntil = "0.1"', "notes.until"),
-        ('source = "s"', 'source = "s"\nwhy = "x"', "differs.why"),
-        ('[[differs]]\nartefact = "stricter"', '[[notes]]\nkind = "joke"', "[[notes]].kind"),
+        ('source = "s"', 'source = "s"\nwhy = "x"', "deviation.why"),
+        ('[[deviation]]\ndirection = "stricter"', '[[notes]]\nkind = "joke"', "[[notes]].kind"),
     ],
 )
 def test_a_wrong_note_is_explained(tmp_path: Path, old: str, new: str, key: str) -> None:
     ruleset = read_ruleset(rules_folder() / "en16931")
     with pytest.raises(RuleError) as caught:
-        read_file(written(tmp_path, DIFFERS.replace(old, new)), ruleset)
+        read_file(written(tmp_path, DEVIATION.replace(old, new)), ruleset)
     assert caught.value.key == key
 
 
-@pytest.mark.parametrize("more", ["", 'syntax = "cii"\nfound = ["XK"]', 'when = "True"', 'until = "1.3.5"'])
+@pytest.mark.parametrize("more", ["", 'syntax = "cii"\nvalues = ["XK"]', 'when = "True"', 'until = "1.3.5"'])
 def test_without_a_rule_the_text_found_tells_the_note(tmp_path: Path, more: str) -> None:
     folder = tmp_path / "codes"
     folder.mkdir()
     right = (rules_folder() / "codes" / "BR-CL-15.toml").read_text("utf-8")
-    assert 'found    = ["XK"]' in right
-    (folder / "BR-CL-15.toml").write_text(right.replace('found    = ["XK"]', more), "utf-8")
+    assert 'values    = ["XK"]' in right
+    (folder / "BR-CL-15.toml").write_text(right.replace('values    = ["XK"]', more), "utf-8")
     with pytest.raises(RuleError):
         entry_of_text(folder / "BR-CL-15.toml")
 
@@ -319,7 +319,7 @@ def test_notes_hold_in_their_syntax_and_releases(tmp_path: Path) -> None:
     ruleset = read_ruleset(rules_folder() / "en16931")
     for bounds in ('syntax = "cii"', 'until = "1.3.5"', 'since = "1.3.5"'):
         (definition,) = read_file(
-            written(tmp_path, DIFFERS.replace('source = "s"', f'source = "s"\n{bounds}')), ruleset
+            written(tmp_path, DEVIATION.replace('source = "s"', f'source = "s"\n{bounds}')), ruleset
         )
         there = {
             (syntax, version)

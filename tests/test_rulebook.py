@@ -35,10 +35,10 @@ fix         = "f"
 """
 EXAMPLES = """
 [[valid]]
-about = "base"
+name = "base"
 
 [[invalid]]
-about = "pro forma"
+name = "pro forma"
 set   = { type_code = "325" }
 """
 RULESET = """
@@ -242,11 +242,11 @@ def test_releases_are_ordered_by_the_list_and_not_as_text(folder: Path) -> None:
 def test_an_older_release_reads_otherwise(folder: Path) -> None:
     keys = 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"'
     earlier = """
-    [[earlier]]
+    [[history]]
     until  = "2.0"
     assert = "invoice.type_code in ('380', '325')"
 
-    [[earlier]]
+    [[history]]
     until      = "1.10"
     assert     = "invoice.type_code in ('380', '325', '326')"
     cii.assert = "exists(invoice.type_code)"
@@ -270,7 +270,7 @@ def test_an_older_release_reads_otherwise(folder: Path) -> None:
 def test_the_earliest_of_the_earlier_wordings_wins(folder: Path) -> None:
     first, second = 'until = "1.10"\nassert = "True"', 'until = "2.0"\nwhen = "True"'
     keys = 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"'
-    write_rule(folder, keys, f"{TEXTS}\n[[earlier]]\n{second}\n[[earlier]]\n{first}\nterms = []")
+    write_rule(folder, keys, f"{TEXTS}\n[[history]]\n{second}\n[[history]]\n{first}\nterms = []")
     assert codes(folder, "UBL", "1.9", type_code="325") == []
     assert codes(folder, "UBL", "1.10", type_code="325") == ["X"]
 
@@ -279,7 +279,7 @@ def test_an_overlay_replaces_single_keys(folder: Path) -> None:
     write_rule(
         folder,
         'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"\n'
-        '[cii]\ncode = "X-1"\nseverity = "warning"\nwhen = "filled(invoice.type_code)"',
+        '[cii]\ncode = "X-1"\nseverity = "warning"\nwhen = "non_blank(invoice.type_code)"',
     )
     assert codes(folder, "UBL", type_code="") == ["X"]
     assert codes(folder, "CII", type_code="") == []
@@ -291,21 +291,21 @@ def test_an_overlay_replaces_single_keys(folder: Path) -> None:
 
 
 def test_what_nobody_can_break_is_in_the_catalog_only(folder: Path) -> None:
-    write_rule(folder, 'code = "X"\nnever = "true() in the official Schematron"', TEXTS.replace("{actual}", ""), "")
+    write_rule(folder, 'code = "X"\nnot_applicable = "true() in the official Schematron"', TEXTS.replace("{actual}", ""), "")
     assert check_all(folder) == []
     reason = "true() in the official Schematron"
-    assert read_catalog(folder)["X"].never == {"UBL": reason, "CII": reason}
+    assert read_catalog(folder)["X"].not_applicable == {"UBL": reason, "CII": reason}
 
 
 def test_a_family_shares_a_sentence(folder: Path) -> None:
     write_rule(
         folder,
-        'terms = ["{term}"]\nassert = "invoice.{field} in allowed"\n[codes]\n'
+        'terms = ["{term}"]\nassert = "invoice.{field} in allowed"\n[variants]\n'
         'X-1 = { term = "BT-3", field = "type_code", allowed = ["380"], text = { de = "Art", en = "type" } }\n'
         'X-2 = { term = "BT-5", field = "currency", allowed = ["EUR"], text = { de = "W", en = "c" }, '
         'cii.allowed = ["EUR", "GBP"], severity = "warning" }',
         TEXTS.replace("t {actual}", "{term} {text}"),
-        '[[valid]]\nabout = "base"\n[[invalid]]\nabout = "bad"\nset = { "{field}" = "XXX" }',
+        '[[valid]]\nname = "base"\n[[invalid]]\nname = "bad"\nset = { "{field}" = "XXX" }',
     )
     assert check_all(folder) == []
     assert codes(folder, "UBL", type_code="325", currency="GBP") == ["X-1", "X-2"]

@@ -44,10 +44,10 @@ def definitions() -> Iterator[Definition]:
 
 def every_example() -> list:
     return [
-        pytest.param(definition, syntax, kind, example, id=f"{definition.code}-{syntax}-{kind}-{example.about}")
+        pytest.param(definition, syntax, kind, example, id=f"{definition.code}-{syntax}-{kind}-{example.name}")
         for definition in definitions()
         for syntax in SYNTAXES
-        if not definition.sentence(syntax, definition.versions[0]).never
+        if not definition.sentence(syntax, definition.versions[0]).not_applicable
         for kind, example in examples_of(definition, syntax)
     ]
 

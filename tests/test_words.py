@@ -43,7 +43,7 @@ def compiled(question):
     names = {"x": Kind(cls), "y": Kind(cls), "all_x": Kind(cls, many=True), "all_y": Kind(cls, many=True)}
     expression = check(question["rule"], names, Where("test", "rule"))
     lists = {f"_codes_{name}": frozenset(codes) for name, codes in question.get("lists", {}).items()}
-    lists |= {f"_code_text_{name}": functions.codes(codes) for name, codes in question.get("lists", {}).items()}
+    lists |= {f"_code_text_{name}": functions.joined_codes(codes) for name, codes in question.get("lists", {}).items()}
     function = f"lambda x, y, all_x, all_y: {expression.code}"
     return eval(function, {**WORDS, **expression.constants, **lists})
 
@@ -92,7 +92,10 @@ def test_answers_as_saxon(question):
 
 def test_every_word_is_asked_about():
     asked = {path.stem for path, _ in questions()}
-    assert set(functions.CALLABLE) - asked == {"everywhere", "taxed"}  # no XPath without a document; see test_language
+    assert set(functions.CALLABLE) - asked == {
+        "descendants",
+        "with_vat",
+    }  # no XPath without a document; see test_language
 
 
 def test_every_word_has_its_xpath_and_an_example():
@@ -101,15 +104,15 @@ def test_every_word_has_its_xpath_and_an_example():
             continue
         documented = inspect.getdoc(word)
         assert "``" in documented or "BR-" in documented, name
-        assert ">>>" in documented or name == "everywhere", name
+        assert ">>>" in documented or name == "descendants", name
 
 
 numbers = st.decimals(allow_nan=False, allow_infinity=False, places=6, min_value=-(10**12), max_value=10**12)
 
 
 @given(numbers)
-def test_cents_are_the_floor_of_a_hundredfold_and_a_half(x):
-    assert Fraction(WORDS["cents"](x)) * 100 == math.floor(Fraction(x) * 100 + Fraction(1, 2))
+def test_round2_is_the_floor_of_a_hundredfold_and_a_half(x):
+    assert Fraction(WORDS["round2"](x)) * 100 == math.floor(Fraction(x) * 100 + Fraction(1, 2))
 
 
 @given(numbers, numbers.filter(bool))

@@ -18,7 +18,7 @@ severity = "fatal"
 terms    = ["BT-126"]
 
 for    = "line"
-assert = "filled(line.identifier)"
+assert = "non_blank(line.identifier)"
 
 [de]
 title       = "t"
@@ -31,10 +31,10 @@ explanation = "e"
 fix         = "f"
 
 [[valid]]
-about = "numbered"
+name = "numbered"
 
 [[invalid]]
-about = "no number"
+name = "no number"
 drop  = ["lines[0].identifier"]
 """
 
@@ -64,18 +64,18 @@ WRONG = {
     "an unknown key": ("assert =", "asert =", "asert", "did you mean 'assert'?"),
     "an unknown severity": ('"fatal"', '"error"', "severity", "fatal, warning, information"),
     "a text for a list": ('["BT-126"]', '"BT-126"', "terms", "has to be a list"),
-    "no condition": ('assert = "filled(line.identifier)"', "", "assert", "never"),
+    "no condition": ('assert = "non_blank(line.identifier)"', "", "assert", "not_applicable"),
     "no German fix": ('explanation = "e"\nfix         = "f"\n\n[en]', 'explanation = "e"\n\n[en]', "de.fix", "missing"),
     "an unknown field": ("line.identifier)", "line.identifer)", "assert", "did you mean 'identifier'?"),
-    "an unknown word": ("filled(", "fild(", "assert", "did you mean 'filled'?"),
+    "an unknown word": ("non_blank(", "non_blnk(", "assert", "did you mean 'non_blank'?"),
     "an unknown context": ('for    = "line"', 'for    = "lien"', "for", "did you mean 'line'?"),
-    "a value for a truth": ('"filled(line.identifier)"', '"line.identifier"', "assert", "exists(line.identifier)"),
-    "a number against a text": ("filled(line.identifier)", "line.price.net == 'S'", "assert", "BT-146"),
+    "a value for a truth": ('"non_blank(line.identifier)"', '"line.identifier"', "assert", "exists(line.identifier)"),
+    "a number against a text": ("non_blank(line.identifier)", "line.price.net == 'S'", "assert", "BT-146"),
     "a term that is not listed": ('["BT-126"]', "[]", "terms", "reads BT-126"),
     "a term that is not read": ('["BT-126"]', '["BT-126", "BT-131"]', "terms", "never reads BT-131"),
     "an overlay that says the same": (
         "\n[de]",
-        '\n[cii]\nassert = "filled(line.identifier)"\n\n[de]',
+        '\n[cii]\nassert = "non_blank(line.identifier)"\n\n[de]',
         "cii.assert",
         "leave it out",
     ),
@@ -86,29 +86,29 @@ WRONG = {
     "a let that hides a word": ("\nassert =", '\nlet.sum = "1"\nassert =', "let.sum", "means something else"),
     "a let that hides the line": ("\nassert =", '\nlet.line = "1"\nassert =', "let.line", "means something else"),
     "no breaking example": (
-        '[[invalid]]\nabout = "no number"\ndrop  = ["lines[0].identifier"]\n',
+        '[[invalid]]\nname = "no number"\ndrop  = ["lines[0].identifier"]\n',
         "",
         "[[invalid]]",
         "BR-99 needs an example for UBL",
     ),
-    "an example for one syntax alone": ('about = "no number"', 'about = "x"\nonly = "ubl"', "[[invalid]]", "for CII"),
+    "an example for one syntax alone": ('name = "no number"', 'name = "x"\nsyntax = "ubl"', "[[invalid]]", "for CII"),
     "a breaking example that breaks nothing": ("lines[0].identifier", "due_date", "[[invalid]]", "does not break"),
     "a valid example that breaks the rule": (
-        'about = "numbered"',
-        'about = "x"\nset = { "lines[0].identifier" = " " }',
+        'name = "numbered"',
+        'name = "x"\nset = { "lines[0].identifier" = " " }',
         "[[valid]]",
         "breaks the rule",
     ),
     "an example that drops what is not there": ("lines[0].identifier", "lines[1]", "lines[1]", "nothing to drop"),
     "an example that sets an unknown field": (
-        'about = "numbered"',
-        'about = "x"\nset = { "lines[0].identifer" = "1" }',
+        'name = "numbered"',
+        'name = "x"\nset = { "lines[0].identifer" = "1" }',
         "lines[0].identifer",
         "did you mean 'identifier'?",
     ),
     "an unknown version": ('severity = "fatal"', 'severity = "fatal"\nsince = "9.9"', "since", "no version '9.9'"),
     "an unknown section": ('severity = "fatal"', 'severity = "fatal"\nsection = "x"', "section", "seller"),
-    "code and codes": ("\nfor  ", "\ncodes = {}\nfor  ", "code", "either"),
+    "code and variants": ("\nfor  ", "\nvariants = {}\nfor  ", "code", "either"),
 }
 
 
@@ -125,7 +125,7 @@ def test_a_wrong_rule_is_explained(folder: Path, old: str, new: str, key: str, s
 
 def test_a_condition_names_its_column(folder: Path) -> None:
     (error, *_) = problems(folder, RULE.replace("line.identifier)", "line.identifer)"))
-    assert error.column == len("filled(") + 1
+    assert error.column == len("non_blank(") + 1
 
 
 def test_a_code_stands_once(folder: Path) -> None:
@@ -138,7 +138,7 @@ def test_every_wrong_file_is_told_at_once(folder: Path) -> None:
     (folder / "en16931" / "AA.toml").write_text("code = 1", "utf-8")
     (folder / "text").mkdir()
     (folder / "text" / "FILE-X.toml").write_text('code = "FILE-X"', "utf-8")
-    files = [error.file for error in problems(folder, RULE.replace("filled", "fild"))]
+    files = [error.file for error in problems(folder, RULE.replace("non_blank", "non_blnk"))]
     assert set(files) == {"en16931/AA.toml", "en16931/BR-99.toml", "text/FILE-X.toml"}
 
 
@@ -149,7 +149,7 @@ def test_every_wrong_file_is_told_at_once(folder: Path) -> None:
         ('[x]\nfor = "line in invoice.lnes"', "x.for"),
         ('[x]\nfor = "line in invoice.lines"\nubl.were = "True"', "x.ubl"),
         ('[x]\nfor = "line in invoice.lines"\ncii.where = "line.price"', "x.where"),
-        ('[x]\nfor = "line in invoice.lines"\npoints = "line"', "x.points"),
+        ('[x]\nfor = "line in invoice.lines"\nlocation = "line"', "x.location"),
         ('[invoice]\nfor = "line in invoice.lines"', "invoice"),
     ],
 )
@@ -162,7 +162,7 @@ def test_a_wrong_context_is_explained(folder: Path, context: str, key: str) -> N
 
 
 def test_a_wrong_rule_does_not_run(folder: Path) -> None:
-    (folder / "en16931" / "BR-99.toml").write_text(RULE.replace("filled", "fild"), "utf-8")
+    (folder / "en16931" / "BR-99.toml").write_text(RULE.replace("non_blank", "non_blnk"), "utf-8")
     with pytest.raises(RuleError, match=r"en16931/BR-99\.toml, assert, column 1"):
         RuleBook(folder).program("UBL", ["en16931"])
 

@@ -197,7 +197,7 @@ def _details(entry: CatalogEntry, lang: Language, code: _Write, text: _Write) ->
     terms = [text(f"{number} {name(number, lang)}") for number in entry.terms]
     places = [f"{syntax} {code(path)}" for syntax, path in entry.xpaths.items()]
     examples = [text(example) for example in entry.examples.get(lang, ())]
-    never = [", ".join(entry.never)] if entry.never else []
+    never = [", ".join(entry.not_applicable)] if entry.not_applicable else []
     known = [text(_told(note, lang)) for note in notes(entry, lang)]
     said = {"terms": terms, "place": places, "examples": examples, "notes": known, "never": never}
     for label, texts in said.items():

@@ -103,7 +103,7 @@ class Finding:
         """What there is to know of the rule in this situation: see `Note`; mostly nothing."""
         known, language = self._described()[0], lang or self.lang
         found = self.values.get("found")
-        numbers = [number for number, note in enumerate(known.notes) if number in self.noted or found in note["found"]]
+        numbers = [number for number, note in enumerate(known.notes) if number in self.noted or found in note["values"]]
         notes = [
             Note(known.notes[number]["kind"], known.note(number, language, self.values), known.notes[number]["source"])
             for number in numbers

@@ -62,7 +62,7 @@ def _sentences(shelf: Shelf, name: str, version: str) -> Iterator[tuple[str, Any
         for syntax in SYNTAXES:
             it = definition.sentence(syntax, version)
             place = contexts.get(it.context, syntax, version) if it.context in contexts.names else None
-            if not it.never and not (place and place.never):
+            if not it.not_applicable and not (place and place.not_applicable):
                 at = (place.loops, place.where, place.unless) if place else ()
                 yield it.code, (syntax, it.severity, at, dict(it.let), it.when, it.assertion)
 

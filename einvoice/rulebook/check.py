@@ -24,7 +24,7 @@ severity = "fatal"
 source   = ""
 terms    = ["BT-1"] # every term that the condition reads; the finding points at the first
 
-assert = "filled(invoice.number)"
+assert = "non_blank(invoice.number)"
 
 [de]
 title       = ""
@@ -37,11 +37,11 @@ explanation = ""
 fix         = ""
 
 [[valid]]
-about = "the base invoice"
+name = "the base invoice"
 
 [[invalid]]
-about = ""
-drop  = ["number"]
+name = ""
+drop = ["number"]
 """
 
 
@@ -122,5 +122,5 @@ def _of_examples(definition: Definition, proof: Proof, syntax: str, folder: Path
         fires = bool(program.run(invoice_of(example, folder, definition.file, syntax)))
         if fires != (kind == "invalid"):
             says = "breaks the rule" if fires else "does not break the rule"
-            message = f"{definition.code} in {syntax}: '{example.about}' {says}"
+            message = f"{definition.code} in {syntax}: '{example.name}' {says}"
             yield RuleError(message, file=definition.file, key=f"[[{kind}]]")

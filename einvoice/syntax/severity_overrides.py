@@ -44,7 +44,7 @@ def _table(release: str | None) -> Mapping[tuple[str, str], Mapping[str, Overrid
     for entry in entries:
         if not holds(entry.get("since", ""), entry.get("until", ""), release):
             continue
-        override = Override(entry["level"], entry["de"], entry["en"])
+        override = Override(entry["severity"], entry["de"], entry["en"])
         for name in entry.get("specifications", specifications()):
             if name not in specifications():
                 raise errors.RuleError(f"no specification is called {name!r}", file=file.name, key="specifications")

@@ -51,7 +51,7 @@ def definitions() -> tuple[Definition, ...]:
         with suppress(RuleError):  # test_rulebook tells of it
             found += read_file(file, ruleset())
     newest = ruleset().newest
-    return tuple(it for it in found if it.in_version(newest) and not it.sentence(SYNTAX, newest).never)
+    return tuple(it for it in found if it.in_version(newest) and not it.sentence(SYNTAX, newest).not_applicable)
 
 
 @functools.cache

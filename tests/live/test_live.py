@@ -43,8 +43,8 @@ def ours(document: bytes) -> frozenset[str]:
 
 @functools.cache
 def allowed() -> frozenset[str]:
-    """The codes of rules that say why they judge otherwise (``[[differs]]``)."""
-    return frozenset(definition.code for definition in definitions() if "differs" in definition.data)
+    """The codes of rules that say why they judge otherwise (``[[deviation]]``)."""
+    return frozenset(definition.code for definition in definitions() if "deviation" in definition.data)
 
 
 def difference(document: bytes) -> dict[str, str] | None:

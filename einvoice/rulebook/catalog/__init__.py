@@ -35,7 +35,7 @@ Values: TypeAlias = "Mapping[str, Any] | None"
 class CatalogEntry(NamedTuple):
     """What is known of a code apart from any invoice.
 
-    ``severity`` and ``terms`` are those of UBL where the syntaxes differ; ``severities`` and ``never`` (why the rule
+    ``severity`` and ``terms`` are those of UBL where the syntaxes differ; ``severities`` and ``not_applicable`` (why the rule
     cannot be broken) say it for each. ``texts`` are by language and name, ``stand_ins`` what they quote where no
     invoice is at hand. ``examples`` are, by language, situations that break the rule. ``points_at`` is the leading term
     in each syntax that can break it, ``xpaths`` where that stands (prefixes: `einvoice.NAMESPACES`); only
@@ -59,7 +59,7 @@ class CatalogEntry(NamedTuple):
     aliases: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
     severities: dict[str, str] = {}  # noqa: RUF012 (the default of a tuple's field; entries are never changed)
-    never: dict[str, str] = {}  # noqa: RUF012
+    not_applicable: dict[str, str] = {}  # noqa: RUF012
     stand_ins: dict[str, str] = {}  # noqa: RUF012
     examples: dict[str, tuple[str, ...]] = {}  # noqa: RUF012
     xpaths: dict[str, str] = {}  # noqa: RUF012

@@ -22,7 +22,7 @@ from einvoice.rulebook.files.load import (
     check_texts,
     natural,
 )
-from einvoice.rulebook.files.notes import DIFFERS_OF_TEXTS, check_found, check_notes, notes
+from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_found, check_notes, notes
 from einvoice.rulebook.language import Where
 from einvoice.rulebook.program.build import Shelf
 from einvoice.rulebook.program.typecheck import terms_at
@@ -30,7 +30,7 @@ from einvoice.rulebook.rule import SYNTAXES
 
 _TEXT_KEYS: Final = {
     "code": str, "severity": str, "layer": str, "section": str, "terms": list, "source": str, "de": dict, "en": dict,
-    "examples": dict, "differs": list,
+    "examples": dict, "deviation": list,
 }  # fmt: skip
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
@@ -47,7 +47,7 @@ def entries(folder: Path, chosen: Mapping[str, str]) -> Iterator[CatalogEntry]:
             yield from _of_rule(definition, versions[name], shelf.contexts[name], folder)
     composed = {entry.code: entry for entry in profiles.entries_of_levels(folder / profiles.FOLDER)}
     composed |= {entry.code: entry for entry in syntax_rules.entries_of_rows(folder / syntax_rules.FOLDER, versions)}
-    _note_rows(composed, folder / syntax_rules.FOLDER / "differs.toml")
+    _note_rows(composed, folder / syntax_rules.FOLDER / "deviations.toml")
     for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
         if path.parent.name not in (*shelf.sets, syntax_rules.FOLDER, profiles.FOLDER):
             entry = entry_of_text(path)
@@ -75,7 +75,7 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: P
     data = definition.data
     for code, syntaxes in by_code.items():
         sentences = {syntax: definition.sentence(syntax, version) for syntax in syntaxes}
-        first = next((it for it in sentences.values() if not it.never), sentences[syntaxes[0]])
+        first = next((it for it in sentences.values() if not it.not_applicable), sentences[syntaxes[0]])
         yield CatalogEntry(
             code,
             first.severity,
@@ -90,7 +90,7 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: P
             tuple(alias for alias in (definition.code, *definition.aliases) if alias not in by_code),
             tuple(data.get("replaces", ())),
             {syntax: it.severity for syntax, it in sentences.items()},
-            {syntax: it.never for syntax, it in sentences.items() if it.never},
+            {syntax: it.not_applicable for syntax, it in sentences.items() if it.not_applicable},
             _stand_ins(definition, sentences, version, contexts),
             definition.told or example_texts.told(definition, first, folder),
             _paths(sentences, version, contexts),
@@ -102,7 +102,7 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: P
 
 def _points_at(sentences: Mapping[str, Sentence]) -> dict[str, str]:
     """The leading term in each syntax in which the rule can be broken; in all where it can in none."""
-    judged = {syntax: it for syntax, it in sentences.items() if not it.never} or sentences
+    judged = {syntax: it for syntax, it in sentences.items() if not it.not_applicable} or sentences
     return {syntax: it.terms[0] for syntax, it in judged.items() if it.terms}
 
 
@@ -123,7 +123,7 @@ def _stand_ins(
     found: dict[str, str] = {}
     text = " ".join(text for texts in definition.texts.values() for text in texts.values())
     for syntax, sentence in sentences.items():
-        if sentence.never:
+        if sentence.not_applicable:
             continue
         if sentence.terms:
             found["actual"] = sentence.terms[0]
@@ -163,8 +163,8 @@ def entry_of_text(path: Path) -> CatalogEntry:
 
 
 def _notes_of_text(data: Mapping[str, Any], file: str) -> tuple[dict[str, Any], ...]:
-    for entry in data.get("differs", ()):
-        check_keys(entry, DIFFERS_OF_TEXTS, file, "differs")
+    for entry in data.get("deviation", ()):
+        check_keys(entry, DEVIATION_OF_TEXTS, file, "deviation")
     check_notes(data, file)
     check_found(data, file)
     return tuple(note.plain() for note, _ in notes(data))
@@ -180,5 +180,5 @@ def _note_rows(composed: dict[str, CatalogEntry], path: Path) -> None:
     for note, codes in notes(data):
         for code in codes or ():
             if code not in composed:
-                raise RuleError(f"there is no rule about elements '{code}'", file=file, key="[[differs]].codes")
+                raise RuleError(f"there is no rule about elements '{code}'", file=file, key="[[deviation]].codes")
             composed[code] = composed[code]._replace(notes=(*composed[code].notes, note.plain()))

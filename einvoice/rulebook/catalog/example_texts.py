@@ -22,7 +22,7 @@ _CURRENCY: Final = "EUR"  # of the base invoice
 _DECLARED: Final = "specification"
 """Told only of an example that says nothing else: it is set where a rule is one of the extension."""
 _STEP: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
-_PRESENCE: Final = re.compile(r"\b(exists|filled)\b")
+_PRESENCE: Final = re.compile(r"\b(exists|non_blank)\b")
 _TAG: Final = re.compile(r"<(/?)([\w:]+)[^<>]*?(/?)>")
 
 _WORDS: Final[Mapping[str, Mapping[str, str]]] = {

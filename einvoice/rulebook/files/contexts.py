@@ -23,10 +23,10 @@ from einvoice.rulebook.rule import SYNTAXES
 #: Every rule may read the invoice; a rule without ``for`` looks at it once.
 INVOICE: Final = "invoice"
 
-_KEYS: Final = ("for", "where", "unless", "group", "points")
+_KEYS: Final = ("for", "where", "unless", "group", "location")
 _ITEM: Final = "item"
-_SYNTAX_KEYS: Final = (*_KEYS, "xpath", "taken", "at")
-_EARLIER: Final = "earlier"
+_SYNTAX_KEYS: Final = (*_KEYS, "xpath", "xpath_excluded", "xpath_from_item")
+_HISTORY: Final = "history"
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Context:
     """One context in one syntax, as its file says it.
 
     ``loops`` is ``x in …; y in …``; ``where`` keeps an item, ``unless`` takes it away because an earlier rule of the
-    artefact's pattern has it. ``group`` says which business group a shared class stands for, ``points`` whether a
+    artefact's pattern has it. ``group`` says which business group a shared class stands for, ``location`` whether a
     finding points at the ``item`` as a whole.
 
-    ``xpath`` selects in the document what the official rules look at, ``taken`` what an earlier rule of theirs has,
-    and ``at`` leads from the item's element to that node where the two are not the same. They are XPath 1.0 with
+    ``xpath`` selects in the document what the official rules look at, ``xpath_excluded`` what an earlier rule of theirs has,
+    and ``xpath_from_item`` leads from the item's element to that node where the two are not the same. They are XPath 1.0 with
     ``upper-case`` and relative to the document, and serve the test that holds the table against the documents.
 
-    ``until`` is the first release that no longer looks so; ``never`` says why the releases before it look at nothing.
+    ``until`` is the first release that no longer looks so; ``not_applicable`` says why the releases before it look at nothing.
     """
 
     name: str
@@ -51,12 +51,12 @@ class Context:
     where: str = ""
     unless: str = ""
     group: str = ""
-    points: str = ""
+    location: str = ""
     xpath: str = ""
-    taken: str = ""
-    at: str = ""
+    xpath_excluded: str = ""
+    xpath_from_item: str = ""
     until: str = ""
-    never: str = ""
+    not_applicable: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Contexts:
     def is_silent(self, name: str, syntax: str, version: str) -> bool:
         """Whether a release looks at nothing there, so that no rule of the context can be broken."""
         context = self.get(name, syntax, version) if name in self.names else None
-        return context is not None and context.never != ""
+        return context is not None and context.not_applicable != ""
 
     def scope(self, name: str, syntax: str, where: Where, version: str | None = None) -> Scope:
         """The checked context for a rule at ``where``; ``RuleError`` for an unknown one, or one of the other syntax."""
@@ -142,7 +142,7 @@ class Contexts:
         context = self.get(name, syntax, version)
         if context is None:
             message = f"the context '{name}' does not exist in {syntax}"
-            hint = f"give {syntax.lower()}.for another one, or {syntax.lower()}.never"
+            hint = f"give {syntax.lower()}.for another one, or {syntax.lower()}.not_applicable"
             raise RuleError(message, file=where.file, key=where.key, hint=hint)
         return context
 
@@ -150,7 +150,7 @@ class Contexts:
 def _read(name: str, row: dict[str, Any], file: str) -> dict[str, tuple[Context, ...]]:
     """The context in each syntax that has it, the oldest reading first: its keys, then the syntax's."""
     found: dict[str, tuple[Context, ...]] = {}
-    _known_keys(row, (*_KEYS, *map(str.lower, SYNTAXES), _EARLIER), file, name)
+    _known_keys(row, (*_KEYS, *map(str.lower, SYNTAXES), _HISTORY), file, name)
     for syntax in SYNTAXES:
         own = row.get(syntax.lower(), {})
         _known_keys(own, _SYNTAX_KEYS, file, f"{name}.{syntax.lower()}")
@@ -158,7 +158,7 @@ def _read(name: str, row: dict[str, Any], file: str) -> dict[str, tuple[Context,
         if "for" in said:
             said["loops"] = said.pop("for")
             newest = Context(name, file, name if "for" in row else f"{name}.{syntax.lower()}", **said)
-            found[syntax] = (*_earlier(newest, row.get(_EARLIER, []), syntax.lower()), newest)
+            found[syntax] = (*_earlier(newest, row.get(_HISTORY, []), syntax.lower()), newest)
     return found
 
 
@@ -166,8 +166,8 @@ def _earlier(newest: Context, entries: list[dict[str, Any]], syntax: str) -> Ite
     """How older releases look: what differs from the newest one."""
     for entry in entries:
         if syntax in entry:
-            key = f"{newest.name}.{_EARLIER}"
-            _known_keys(entry[syntax], (*_SYNTAX_KEYS, "never"), newest.file, f"{key}.{syntax}")
+            key = f"{newest.name}.{_HISTORY}"
+            _known_keys(entry[syntax], (*_SYNTAX_KEYS, "not_applicable"), newest.file, f"{key}.{syntax}")
             said = {("loops" if name == "for" else name): text for name, text in entry[syntax].items()}
             yield replace(newest, key=f"{key}.{syntax}", until=entry["until"], **said)
 
@@ -176,7 +176,7 @@ def _known_keys(row: dict[str, Any], keys: tuple[str, ...], file: str, key: str)
     for name, content in row.items():
         if name not in keys:
             raise RuleError(f"has no key '{name}'", file=file, key=key, hint=", ".join(keys))
-        if not isinstance(content, str) and name.upper() not in SYNTAXES and name != _EARLIER:
+        if not isinstance(content, str) and name.upper() not in SYNTAXES and name != _HISTORY:
             raise RuleError("has to be text", file=file, key=f"{key}.{name}")
 
 
@@ -190,6 +190,6 @@ def _check(context: Context) -> Scope:
         return condition(source, names, Where(context.file, f"{context.key}.{key}"), group=group) if source else None
 
     where, unless = test(context.where, "where"), test(context.unless, "unless")
-    if context.points not in ("", _ITEM):
-        raise RuleError(f"is {_ITEM} or left out", file=context.file, key=f"{context.key}.points")
-    return Scope(context.name, found, where, unless, group, names, whole=context.points == _ITEM)
+    if context.location not in ("", _ITEM):
+        raise RuleError(f"is {_ITEM} or left out", file=context.file, key=f"{context.key}.location")
+    return Scope(context.name, found, where, unless, group, names, whole=context.location == _ITEM)

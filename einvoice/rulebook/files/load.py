@@ -1,7 +1,7 @@
 """Rule files: read, and the parts of a rule put together for one syntax and version. Proving them is ``proof``'s.
 
-A file holds one rule (``code``) or a family of rules (``[codes]``), whose members differ in constants and in single
-keys. Later words win: the file, the member, ``[ubl]``/``[cii]``, the member's ``ubl``/``cii``, ``[[earlier]]``.
+A file holds one rule (``code``) or a family of rules (``[variants]``), whose members differ in constants and in single
+keys. Later words win: the file, the member, ``[ubl]``/``[cii]``, the member's ``ubl``/``cii``, ``[[history]]``.
 """
 
 from __future__ import annotations
@@ -16,26 +16,34 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import RuleError
-from einvoice.rulebook.files.notes import DIFFERS, NOTES, Note, check_notes, notes
+from einvoice.rulebook.files.notes import DEVIATION, NOTES, Note, check_notes, notes
 from einvoice.rulebook.files.versions import RuleSet
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 
 LANGUAGES: Final = ("de", "en")
 TEXTS: Final = ("title", "explanation", "fix")
-_SENTENCE: Final = {"for": str, "let": dict, "when": str, "assert": str, "terms": list, "severity": str, "never": str}
+_SENTENCE: Final = {
+    "for": str,
+    "let": dict,
+    "when": str,
+    "assert": str,
+    "terms": list,
+    "severity": str,
+    "not_applicable": str,
+}
 _OVERLAY: Final = {**_SENTENCE, "code": str}
-_EXAMPLE: Final = {"about": str, "set": dict, "drop": list, "only": str, "codes": list, "ubl": dict, "cii": dict}
-_EARLIER: Final = {**_SENTENCE, "until": str, "codes": list, "ubl": dict, "cii": dict}
+_EXAMPLE: Final = {"name": str, "set": dict, "drop": list, "syntax": str, "variants": list, "ubl": dict, "cii": dict}
+_HISTORY: Final = {**_SENTENCE, "until": str, "variants": list, "ubl": dict, "cii": dict}
 _FILE: Final = {
     **_OVERLAY,
-    "codes": dict, "layer": str, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
-    "formerly": dict, "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "earlier": list, "differs": list,
+    "variants": dict, "layer": str, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
+    "renamed_from": dict, "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "history": list, "deviation": list,
     "notes": list, "valid": list, "invalid": list, "examples": dict,
 }  # fmt: skip
-_FORMERLY: Final = {"code": str, "until": str, "syntax": str}
+_RENAMED_FROM: Final = {"code": str, "until": str, "syntax": str}
 _ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
-    "earlier": _EARLIER,
-    "differs": DIFFERS,
+    "history": _HISTORY,
+    "deviation": DEVIATION,
     "notes": NOTES,
     "valid": _EXAMPLE,
     "invalid": _EXAMPLE,
@@ -57,7 +65,7 @@ class Sentence:
     let: Mapping[str, str]
     when: str
     assertion: str
-    never: str
+    not_applicable: str
     parameters: Parameters
     keys: Mapping[str, str]
 
@@ -70,7 +78,7 @@ class Sentence:
 class Example:
     """An invoice that keeps or breaks the rule: the base invoice with fields dropped and set."""
 
-    about: str
+    name: str
     set: Mapping[str, Any] = field(default_factory=dict)
     drop: tuple[str, ...] = ()
     syntaxes: tuple[str, ...] = SYNTAXES
@@ -85,7 +93,7 @@ class Definition:
     code: str
     file: str
     ruleset: RuleSet
-    member: Mapping[str, Any]  # what [codes] says of it
+    member: Mapping[str, Any]  # what [variants] says of it
     data: Mapping[str, Any]
 
     @property
@@ -109,7 +117,7 @@ class Definition:
 
     def examples(self, kind: str) -> list[Example]:
         """The ``valid`` or ``invalid`` examples of this code."""
-        chosen = (entry for entry in self.data.get(kind, ()) if self.code in entry.get("codes", [self.code]))
+        chosen = (entry for entry in self.data.get(kind, ()) if self.code in entry.get("variants", [self.code]))
         return [_example(fill(entry, self.member)) for entry in chosen]
 
     @property
@@ -146,21 +154,21 @@ class Definition:
         return str(self.member.get(key, self.data.get(key, "")))
 
     @property
-    def formerly(self) -> Mapping[str, str]:
+    def renamed_from(self) -> Mapping[str, str]:
         """The ``code`` that the rule had before release ``until``, perhaps in one ``syntax`` only; empty without."""
-        known: Mapping[str, str] = self.member.get("formerly", self.data.get("formerly", {}))
+        known: Mapping[str, str] = self.member.get("renamed_from", self.data.get("renamed_from", {}))
         return known
 
     @property
     def aliases(self) -> tuple[str, ...]:
         """Other codes of the rule, those of older releases included."""
-        return (*self.data.get("aliases", ()), *([self.formerly["code"]] if self.formerly else ()))
+        return (*self.data.get("aliases", ()), *([self.renamed_from["code"]] if self.renamed_from else ()))
 
     @property
     def versions(self) -> list[str]:
         """The newest version that has the rule, and one for each older way in which it reads."""
         known = [version.name for version in self.ruleset.versions if self.in_version(version.name)]
-        if "earlier" not in self.data:
+        if "history" not in self.data:
             return known[-1:]
         read: dict[str, str] = {}
         for version in reversed(known):
@@ -168,19 +176,19 @@ class Definition:
         return list(read.values())
 
     def sentence(self, syntax: str, version: str) -> Sentence:
-        """The rule as it reads in a syntax and version; ``never`` says why it cannot be broken there."""
+        """The rule as it reads in a syntax and version; ``not_applicable`` says why it cannot be broken there."""
         own = syntax.lower()
-        parts = [("", self.data), ("codes", self.member)]
+        parts = [("", self.data), ("variants", self.member)]
         parts += [(f"{prefix}.{own}".lstrip("."), part[own]) for prefix, part in parts if own in part]
-        own_wordings = [it for it in self.data.get("earlier", ()) if self.code in it.get("codes", [self.code])]
+        own_wordings = [it for it in self.data.get("history", ()) if self.code in it.get("variants", [self.code])]
         wordings = [it for it in own_wordings if _is_about(it, own) and self.ruleset.has("", it["until"], version)]
         if wordings:
             earlier = min(wordings, key=lambda wording: self.ruleset.place_of(wording["until"]))
-            parts += [("earlier", earlier)] + ([(f"earlier.{own}", earlier[own])] if own in earlier else [])
+            parts += [("history", earlier)] + ([(f"history.{own}", earlier[own])] if own in earlier else [])
         return _sentence(self._code(own, version), parts)
 
     def _code(self, syntax: str, version: str) -> str:
-        known = self.formerly
+        known = self.renamed_from
         if known and known.get("syntax", syntax) == syntax and self.ruleset.has("", known["until"], version):
             return known["code"]
         return self.code
@@ -188,7 +196,7 @@ class Definition:
 
 def _is_about(wording: Mapping[str, Any], syntax: str) -> bool:
     """Whether an older wording holds in a syntax: one that has words for the other syntax alone does not."""
-    return syntax in wording or wording.keys() - {"until", "codes"} not in ({"ubl"}, {"cii"})
+    return syntax in wording or wording.keys() - {"until", "variants"} not in ({"ubl"}, {"cii"})
 
 
 def read_definitions(folder: Path, ruleset: RuleSet) -> list[Definition]:
@@ -217,7 +225,7 @@ def read_file(path: Path, ruleset: RuleSet) -> list[Definition]:
     except tomllib.TOMLDecodeError as error:
         raise RuleError(str(error), file=file, hint="texts stand in quotes; a table is [name]") from None
     _check_file(data, file)
-    members = data["codes"] if "codes" in data else {data["code"]: {}}
+    members = data["variants"] if "variants" in data else {data["code"]: {}}
     definitions = [Definition(code, file, ruleset, member, data) for code, member in members.items()]
     for definition in definitions:
         _check_definition(definition)
@@ -257,12 +265,12 @@ def _sentence(code: str, parts: list[tuple[str, Mapping[str, Any]]]) -> Sentence
     constants: dict[str, Any] = {}
     for prefix, part in parts:
         if "assert" in part and prefix:
-            said.pop("never", None)  # a condition says that it can be broken after all
+            said.pop("not_applicable", None)  # a condition says that it can be broken after all
         for name, content in part.items():
             if name in _SENTENCE or (name == "code" and prefix):
                 said[name] = content
                 keys[name] = f"{prefix}.{name}".lstrip(".")
-            elif prefix.startswith("codes") and not isinstance(content, dict) and name not in ("since", "until"):
+            elif prefix.startswith("variants") and not isinstance(content, dict) and name not in ("since", "until"):
                 constants[name] = content
     said = fill(said, constants)
     return Sentence(
@@ -273,7 +281,7 @@ def _sentence(code: str, parts: list[tuple[str, Mapping[str, Any]]]) -> Sentence
         said.get("let", {}),
         said.get("when", ""),
         said.get("assert", ""),
-        said.get("never", ""),
+        said.get("not_applicable", ""),
         {name: _parameter(content) for name, content in constants.items()},
         keys,
     )
@@ -286,11 +294,11 @@ def _parameter(content: Any) -> str | Decimal | tuple[str, ...]:
 
 
 def _example(entry: Mapping[str, Any]) -> Example:
-    only: tuple[str, ...] = (entry["only"].upper(),) if "only" in entry else SYNTAXES
+    only: tuple[str, ...] = (entry["syntax"].upper(),) if "syntax" in entry else SYNTAXES
     insert = {syntax: entry[syntax.lower()].get("insert", {}) for syntax in only if syntax.lower() in entry}
     if insert:
         only = tuple(insert)
-    return Example(entry["about"], entry.get("set", {}), tuple(entry.get("drop", ())), only, insert)
+    return Example(entry["name"], entry.get("set", {}), tuple(entry.get("drop", ())), only, insert)
 
 
 # ------------------------------------------------------------------------------------------- what a file must look like
@@ -298,31 +306,31 @@ def _example(entry: Mapping[str, Any]) -> Example:
 
 def _check_file(data: Mapping[str, Any], file: str) -> None:
     check_keys(data, _FILE, file)
-    if ("code" in data) == ("codes" in data):
-        raise RuleError("a file has either a code or [codes]", file=file, key="code")
+    if ("code" in data) == ("variants" in data):
+        raise RuleError("a file has either a code or [variants]", file=file, key="code")
     for key in ("severity", *LANGUAGES):
         if key not in data:
             raise RuleError("is missing", file=file, key=key)
     for syntax in map(str.lower, SYNTAXES):
         _check_overlay(data, data.get(syntax, {}), file, syntax)
-    for code, member in data.get("codes", {}).items():
+    for code, member in data.get("variants", {}).items():
         if not isinstance(member, dict):
-            raise RuleError("is a table of constants", file=file, key=f"codes.{code}", hint="{} for none")
-        _check_overlay(data, {key: member[key] for key in _SENTENCE if key in member}, file, f"codes.{code}")
+            raise RuleError("is a table of constants", file=file, key=f"variants.{code}", hint="{} for none")
+        _check_overlay(data, {key: member[key] for key in _SENTENCE if key in member}, file, f"variants.{code}")
     for kind, keys in _ENTRIES.items():
         for entry in data.get(kind, []):
             check_keys(entry, keys, file, kind)
     for kind in ("valid", "invalid"):
         for entry in data.get(kind, []):
-            if "about" not in entry:
-                raise RuleError("says in words what the example is", file=file, key=f"[[{kind}]].about")
+            if "name" not in entry:
+                raise RuleError("says in words what the example is", file=file, key=f"[[{kind}]].name")
             for syntax in map(str.lower, SYNTAXES):
                 check_keys(entry.get(syntax, {}), {"insert": dict}, file, f"[[{kind}]].{syntax}")
-            if entry.get("only", "ubl") not in map(str.lower, SYNTAXES):
-                raise RuleError("is ubl or cii", file=file, key=f"[[{kind}]].only")
-    for entry in data.get("earlier", []):
+            if entry.get("syntax", "ubl") not in map(str.lower, SYNTAXES):
+                raise RuleError("is ubl or cii", file=file, key=f"[[{kind}]].syntax")
+    for entry in data.get("history", []):
         if "until" not in entry:
-            raise RuleError("says until which version it held", file=file, key="earlier.until")
+            raise RuleError("says until which version it held", file=file, key="history.until")
     check_notes(data, file)
     check_texts(data, file)
     check_examples(data, file)
@@ -378,11 +386,11 @@ def _check_definition(definition: Definition) -> None:
     for key in ("since", "until"):
         if definition.bound(key):
             _check_version(definition, definition.bound(key), key)
-    for entry in data.get("earlier", []):
-        _check_version(definition, entry["until"], "earlier.until")
-    if definition.formerly:
-        check_keys(definition.formerly, _FORMERLY, file, "formerly")
-        _check_version(definition, definition.formerly.get("until", ""), "formerly.until")
+    for entry in data.get("history", []):
+        _check_version(definition, entry["until"], "history.until")
+    if definition.renamed_from:
+        check_keys(definition.renamed_from, _RENAMED_FROM, file, "renamed_from")
+        _check_version(definition, definition.renamed_from.get("until", ""), "renamed_from.until")
     for note in definition.notes:
         for key, version in (("since", note.since), ("until", note.until)):
             if version:
@@ -391,10 +399,10 @@ def _check_definition(definition: Definition) -> None:
         raise RuleError("no version has the rule", file=file, key="until")
     for syntax in SYNTAXES:
         sentence = definition.sentence(syntax, definition.ruleset.newest)
-        if not sentence.assertion and not sentence.never:
-            hint = "a rule that nobody can break says why with never"
+        if not sentence.assertion and not sentence.not_applicable:
+            hint = "a rule that nobody can break says why with not_applicable"
             raise RuleError("is missing", file=file, key="assert", hint=hint)
-        for kind in () if sentence.never else ("valid", "invalid"):
+        for kind in () if sentence.not_applicable else ("valid", "invalid"):
             if not any(syntax in example.syntaxes for example in definition.examples(kind)):
                 raise RuleError(f"{definition.code} needs an example for {syntax}", file=file, key=f"[[{kind}]]")
 

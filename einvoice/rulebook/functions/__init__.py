@@ -16,9 +16,9 @@ from einvoice.model.values import BLANKS, Value, absent
 from einvoice.rulebook.functions import vat, xrechnung  # noqa: F401 (they put their words into WORDS)
 from einvoice.rulebook.functions.arithmetic import EXACT
 from einvoice.rulebook.functions.registry import CALLABLE, WORDS, occurrences, word
-from einvoice.rulebook.functions.strings import codes
+from einvoice.rulebook.functions.strings import joined_codes
 
-__all__ = ["CALLABLE", "EXACT", "WORDS", "codes"]
+__all__ = ["CALLABLE", "EXACT", "WORDS", "joined_codes"]
 
 
 @word()
@@ -32,10 +32,10 @@ def exists(x: Any) -> bool:
 
 
 @word()
-def filled(x: Any) -> bool:
+def non_blank(x: Any) -> bool:
     """``normalize-space(x) != ''``: something is there that is not blank.
 
-    >>> filled("\\u00a0"), filled(" \\t\\r\\n"), filled("")
+    >>> non_blank("\\u00a0"), non_blank(" \\t\\r\\n"), non_blank("")
     (True, False, False)
     """
     if isinstance(x, Value):
@@ -54,28 +54,28 @@ def attribute(x: Any, name: str) -> Any:
 
 
 @word()
-def given(x: Any, otherwise: Any) -> Any:
+def default(x: Any, otherwise: Any) -> Any:
     """``if (x) then x else otherwise``, such as "the base quantity, or 1".
 
-    >>> given(absent, 1), given(5, 1)
+    >>> default(absent, 1), default(5, 1)
     (1, 5)
     """
     return otherwise if x is absent else x
 
 
 @word()
-def first_of(x: Sequence[Any]) -> Any:
-    """``(x)[1]``: the first that is there, ``absent`` where nothing is; such as ``first_of(it.net for it in …)``.
+def first(x: Sequence[Any]) -> Any:
+    """``(x)[1]``: the first that is there, ``absent`` where nothing is; such as ``first(it.net for it in …)``.
 
-    >>> first_of([absent, Value("a"), Value("b")]), first_of([])
+    >>> first([absent, Value("a"), Value("b")]), first([])
     (Value('a'), absent)
     """
     return next((member for member in x if member is not absent), absent)
 
 
 @word()
-def everywhere(invoice: Invoice, kind: str) -> list[Any]:
-    """``//kind``: every group of a class of the model, at its place or astray; written ``everywhere(LineTax)``."""
+def descendants(invoice: Invoice, kind: str) -> list[Any]:
+    """``//kind``: every group of a class of the model, at its place or astray; written ``descendants(LineTax)``."""
     return invoice.everywhere(Group.known[kind])
 
 

@@ -1,7 +1,7 @@
 """The words that calculate, exactly or in binary floating point, and the one for dates.
 
 The official rules take an amount for a decimal where they say so (``xs:decimal``), and for a double where they do
-not; which of the two changes verdicts at the edges. Here a number is exact unless a rule says ``binary``.
+not; which of the two changes verdicts at the edges. Here a number is exact unless a rule says ``double``.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ _SPECIAL: Final = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": 
 
 
 @word()
-def binary(x: Value | Numeric) -> Numeric:
+def double(x: Value | Numeric) -> Numeric:
     """``number(x)`` as XPath compares and adds untyped values: binary floating point (``xs:double``).
 
-    >>> binary(Value(" 1e3 ")), binary(Value("0.1")) + binary(Value("0.2")), binary(Value("?"))
+    >>> double(Value(" 1e3 ")), double(Value("0.1")) + double(Value("0.2")), double(Value("?"))
     (1000.0, 0.30000000000000004, absent)
     """
     if not isinstance(x, Value):
@@ -78,7 +78,7 @@ def compare(x: Value, y: Numeric) -> Numeric:
     >>> compare(Value("-0.00"), 0), compare(Value("-0"), 0), compare(Value("1e3"), 5), compare(absent, 0)
     (-1, 0, 1, absent)
     """
-    one, other = binary(x), binary(y)
+    one, other = double(x), double(y)
     if one is absent or other is absent or math.isnan(other):
         return absent
     if one != other:
@@ -108,12 +108,12 @@ def rounded(x: Numeric) -> Numeric:
 
 
 @word()
-def cents(x: Numeric) -> Numeric:
+def round2(x: Numeric) -> Numeric:
     """``round(x * 10 * 10) div 100``: to two places, halves towards +infinity.
 
     Binary numbers are multiplied twice, as the rules do it: ``x * 100`` can be another number.
 
-    >>> cents(Decimal("314.865")), cents(Decimal("-314.865")), cents(1.005)
+    >>> round2(Decimal("314.865")), round2(Decimal("-314.865")), round2(1.005)
     (Decimal('314.87'), Decimal('-314.86'), 1.0)
     """
     if isinstance(x, Decimal):
@@ -124,10 +124,10 @@ def cents(x: Numeric) -> Numeric:
 
 
 @word()
-def near(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
+def within_exclusive(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
     """``x - tolerance < y and x + tolerance > y``: less than the tolerance apart.
 
-    >>> near(Decimal("10.99"), 10, 1), near(11, 10, 1), near(absent, 10, 1)
+    >>> within_exclusive(Decimal("10.99"), 10, 1), within_exclusive(11, 10, 1), within_exclusive(absent, 10, 1)
     (True, False, False)
     """
     return bool(x - tolerance < y and x + tolerance > y)
@@ -174,10 +174,10 @@ def _scale(x: Decimal | int) -> int:
 
 
 @helper
-def _divide_binary(x: Numeric, y: Numeric) -> Numeric:
+def _divide_double(x: Numeric, y: Numeric) -> Numeric:
     """``x div y`` for binary numbers, by zero too.
 
-    >>> _divide_binary(-1.0, 0.0), _divide_binary(0.3, 0.1)
+    >>> _divide_double(-1.0, 0.0), _divide_double(0.3, 0.1)
     (-inf, 2.9999999999999996)
     """
     if x is absent or y is absent:

@@ -1,7 +1,7 @@
 """The words that look into texts and compare them.
 
-To a word that wants text a value of the invoice is the text of the document, '' where there is none; only ``same``,
-``differs`` and ``distinct`` take the view that the binding gave it, as the comparisons of the language do.
+To a word that wants text a value of the invoice is the text of the document, '' where there is none; only ``any_equal``,
+``any_unequal`` and ``all_distinct`` take the view that the binding gave it, as the comparisons of the language do.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _SPACES = re.compile(f"[{BLANKS}]+")
 
 
 @word()
-def text(x: str) -> str:
+def normalize_space(x: str) -> str:
     """``normalize-space(x)``: without blanks around, and with single ones inside; '' where there is none.
 
-    >>> text(" a \\n b\\u00a0 "), text("")
+    >>> normalize_space(" a \\n b\\u00a0 "), normalize_space("")
     ('a b\\xa0', '')
     """
     return x if x.isalnum() else _SPACES.sub(" ", x).strip(" ")
@@ -49,10 +49,10 @@ def length(x: str) -> int:
 
 
 @word()
-def places(x: str) -> int:
+def decimals(x: str) -> int:
     """``string-length(substring-after(x, '.'))``: characters after the first point, blanks included.
 
-    >>> places("314.86 "), places("314"), places("1.2.3")
+    >>> decimals("314.86 "), decimals("314"), decimals("1.2.3")
     (3, 0, 3)
     """
     return len(x.partition(".")[2])
@@ -69,20 +69,20 @@ def contains(x: str, part: str) -> bool:
 
 
 @word()
-def starts(x: str, beginning: str) -> bool:
+def starts_with(x: str, beginning: str) -> bool:
     """``starts-with(x, beginning)``.
 
-    >>> starts("#SKONTO", "#")
+    >>> starts_with("#SKONTO", "#")
     True
     """
     return x.startswith(beginning)
 
 
 @word()
-def before(x: str, mark: str) -> str:
+def substring_before(x: str, mark: str) -> str:
     """``substring-before(x, mark)``: '' where the mark is not in it.
 
-    >>> before("REG#text", "#"), before("text", "#")
+    >>> substring_before("REG#text", "#"), substring_before("text", "#")
     ('REG', '')
     """
     first, found, _ = x.partition(mark) if mark else ("", "", "")
@@ -90,30 +90,30 @@ def before(x: str, mark: str) -> str:
 
 
 @word()
-def after(x: str, mark: str) -> str:
+def substring_after(x: str, mark: str) -> str:
     """``substring-after(x, mark)``: '' where the mark is not in it.
 
-    >>> after("a#b#c", "#"), after("text", "#")
+    >>> substring_after("a#b#c", "#"), substring_after("text", "#")
     ('b#c', '')
     """
     return x.partition(mark)[2] if mark else x
 
 
 @word()
-def part(x: str, start: int, length: int) -> str:
-    """``substring(x, start, length)``, counted from 1: ``part(x, 1, 2)`` is the country of a VAT number.
+def substring(x: str, start: int, length: int) -> str:
+    """``substring(x, start, length)``, counted from 1: ``substring(x, 1, 2)`` is the country of a VAT number.
 
-    >>> part("DE123456789", 1, 2), part("D", 1, 2)
+    >>> substring("DE123456789", 1, 2), substring("D", 1, 2)
     ('DE', 'D')
     """
     return x[start - 1 : start - 1 + length]
 
 
 @word()
-def upper(x: str) -> str:
+def upper_case(x: str) -> str:
     """``upper-case(x)``.
 
-    >>> upper("vat "), upper("ß")
+    >>> upper_case("vat "), upper_case("ß")
     ('VAT ', 'SS')
     """
     return x.upper()
@@ -130,21 +130,21 @@ def matches(x: str, pattern: str) -> bool:
 
 
 @word()
-def code(x: str, codes: frozenset[str]) -> bool:
+def in_code_list(x: str, codes: frozenset[str]) -> bool:
     """``not(contains(normalize-space(x), ' ')) and contains(' A B ', concat(' ', normalize-space(x), ' '))``: one
-    code of the list; written ``code(x, 'currencies')``.
+    code of the list; written ``in_code_list(x, 'currencies')``.
 
-    >>> code(" EUR ", frozenset({"EUR", "USD"})), code("EUR USD", frozenset({"EUR", "USD"}))
+    >>> in_code_list(" EUR ", frozenset({"EUR", "USD"})), in_code_list("EUR USD", frozenset({"EUR", "USD"}))
     (True, False)
     """
-    return text(x) in codes
+    return normalize_space(x) in codes
 
 
 @word()
-def codes(list_of_codes: Iterable[str]) -> str:
-    """The text ``' A B '`` in which some rules look for any part of it; written ``codes('currencies')``.
+def joined_codes(list_of_codes: Iterable[str]) -> str:
+    """The text ``' A B '`` in which some rules look for any part of it; written ``joined_codes('currencies')``.
 
-    >>> codes(["A", "B"])
+    >>> joined_codes(["A", "B"])
     ' A B '
     """
     return f" {' '.join(list_of_codes)} "
@@ -159,20 +159,20 @@ def _texts(x: Any) -> set[str]:
 
 
 @word()
-def same(x: Any, y: Any) -> bool:
+def any_equal(x: Any, y: Any) -> bool:
     """``x = y``: any text on the one side is any on the other; further occurrences count, missing ones do not.
 
-    >>> same([Value("a"), Value("b")], Value("b")), same(absent, absent)
+    >>> any_equal([Value("a"), Value("b")], Value("b")), any_equal(absent, absent)
     (True, False)
     """
     return not _texts(x).isdisjoint(_texts(y))
 
 
 @word()
-def differs(x: Any, y: Any) -> bool:
+def any_unequal(x: Any, y: Any) -> bool:
     """``x != y``: any text on the one side is not one on the other; false where either side is missing.
 
-    >>> differs([Value("a"), Value("b")], Value("b")), differs(absent, Value("b"))
+    >>> any_unequal([Value("a"), Value("b")], Value("b")), any_unequal(absent, Value("b"))
     (True, False)
     """
     one, other = _texts(x), _texts(y)
@@ -180,10 +180,10 @@ def differs(x: Any, y: Any) -> bool:
 
 
 @word()
-def distinct(x: Any) -> bool:
+def all_distinct(x: Any) -> bool:
     """``count(x) = count(distinct-values(x))``: no text comes twice.
 
-    >>> distinct([Value("a"), Value("b")]), distinct([Value("a"), Value("a")])
+    >>> all_distinct([Value("a"), Value("b")]), all_distinct([Value("a"), Value("a")])
     (True, False)
     """
     listed = [text for member in ([x] if isinstance(x, str | Value) else x) for text in _texts(member)]
@@ -194,10 +194,10 @@ _TRUTHS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
 @word()
-def truth(x: str) -> Truth:
+def boolean(x: str) -> Truth:
     """``xs:boolean(x)``; ``absent``, which is neither, for any other text.
 
-    >>> truth(" 0 "), truth("True")
+    >>> boolean(" 0 "), boolean("True")
     (False, absent)
     """
     return _TRUTHS.get(x.strip(BLANKS), absent)

@@ -11,8 +11,8 @@ from einvoice.rulebook.functions.registry import Numeric, occurrences, word
 _Index = dict[Any, list[Any]]
 
 
-class Taxed:
-    """The word ``taxed`` for one run: a sequence is sorted by category and rate once, not for each breakdown.
+class WithVat:
+    """The word ``with_vat`` for one run: a sequence is sorted by category and rate once, not for each breakdown.
 
     A sequence is known by its identity, so while the run lasts it must not change.
     """
@@ -36,7 +36,7 @@ class Taxed:
 
 
 @word()
-def taxed(items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence[Any]:
+def with_vat(items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence[Any]:
     """``items[tax/category = $category][tax/rate = $rate]``, the rate only if it is asked for.
 
     Lines, or allowances and charges. As in the official rules the category may be that of one tax and the rate that
@@ -47,10 +47,10 @@ def taxed(items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence
     >>> from einvoice.model.money import LineTax
     >>> from einvoice.model.values import Code, Percentage
     >>> line = Line(taxes=[LineTax(category=Code("S"), rate=Percentage("19.0"))])
-    >>> taxed([line], "S", Decimal(19)) == [line], taxed([line], "S", Decimal(7)), taxed([line], "E")
+    >>> with_vat([line], "S", Decimal(19)) == [line], with_vat([line], "S", Decimal(7)), with_vat([line], "E")
     (True, (), ())
     """
-    return Taxed()(items, category, rate)
+    return WithVat()(items, category, rate)
 
 
 def _index(items: Sequence[Any], field: str, view: str) -> _Index:

@@ -7,18 +7,18 @@ import re
 from einvoice.model.values import BLANKS
 from einvoice.rulebook.functions import patterns
 from einvoice.rulebook.functions.registry import word
-from einvoice.rulebook.functions.strings import text
+from einvoice.rulebook.functions.strings import normalize_space
 
 _IBAN = r"[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{0,30}"
 
 
 @word()
-def iban_valid(x: str) -> bool:
+def is_valid_iban(x: str) -> bool:
     """BR-DE-19, BR-DE-20: an IBAN by its form and its check digits (ISO 13616, mod 97), blanks aside.
 
     As the official rule does it: no length a country, and small letters count as other numbers than capital ones.
 
-    >>> iban_valid("DE02 1203 0000 0000 2020 51"), iban_valid("DE03120300000000202051"), iban_valid("")
+    >>> is_valid_iban("DE02 1203 0000 0000 2020 51"), is_valid_iban("DE03120300000000202051"), is_valid_iban("")
     (True, False, False)
     """
     account = x.translate(dict.fromkeys(map(ord, BLANKS)))
@@ -34,10 +34,10 @@ _REST = r"[ \t\r]*\n"
 
 
 @word()
-def skonto_lines(x: str, pattern: str) -> bool:
+def skonto_lines_match(x: str, pattern: str) -> bool:
     """BR-DE-18: each line that begins with #, blanks aside, matches the pattern.
 
-    >>> skonto_lines("Skonto:\\n#SKONTO#", "^#SKONTO#$"), skonto_lines("#VERZUG#", "^#SKONTO#$"), skonto_lines("", "^$")
+    >>> skonto_lines_match("Skonto:\\n#SKONTO#", "^#SKONTO#$"), skonto_lines_match("#VERZUG#", "^#SKONTO#$"), skonto_lines_match("", "^$")
     (True, False, True)
     """
     form = patterns.compile(pattern)
@@ -45,17 +45,17 @@ def skonto_lines(x: str, pattern: str) -> bool:
 
 
 @word()
-def skonto_valid(x: str, pattern: str) -> bool:
+def is_valid_skonto(x: str, pattern: str) -> bool:
     """BR-DE-18: each line that begins with # matches the pattern, and a line end follows the last.
 
-    >>> skonto_valid("#SKONTO#\\n", "^#SKONTO#$"), skonto_valid("#SKONTO#", "^#SKONTO#$"), skonto_valid("", "^$")
+    >>> is_valid_skonto("#SKONTO#\\n", "^#SKONTO#$"), is_valid_skonto("#SKONTO#", "^#SKONTO#$"), is_valid_skonto("", "^$")
     (True, False, True)
     """
     if not _lines(x):
         return True
-    return skonto_lines(x, pattern) and bool(re.match(_REST, re.split(_ENTRY, x)[-1]))
+    return skonto_lines_match(x, pattern) and bool(re.match(_REST, re.split(_ENTRY, x)[-1]))
 
 
 def _lines(x: str) -> list[str]:
     """The lines that begin with #."""
-    return [line for line in map(text, re.split(_LINE_END, x)) if line.startswith("#")]
+    return [line for line in map(normalize_space, re.split(_LINE_END, x)) if line.startswith("#")]

@@ -31,7 +31,7 @@ def check(
 ) -> Expression:
     """Check an expression and lower it to Python.
 
-    ``names`` are the names it may use, ``constants`` those that stand for a constant (the parameters of ``[codes]``),
+    ``names`` are the names it may use, ``constants`` those that stand for a constant (the parameters of ``[variants]``),
     which is written in their place. ``group`` is the business group whose terms count where a class of the model
     serves several and its kind does not say which. Raises ``RuleError`` with file, key, column and what to write.
     """
@@ -87,5 +87,5 @@ def bind(lists: Iterable[str], version: str | None = None, syntax: str | None = 
             found[name] = codelists.codes(name.removeprefix(lowerings.CODES), version, syntax)
         else:
             listed = codelists.ordered(name.removeprefix(lowerings.CODE_TEXT), version, syntax)
-            found[name] = functions.codes(listed)
+            found[name] = functions.joined_codes(listed)
     return found

@@ -193,26 +193,26 @@ class Checker:
         if not isinstance(node.func, ast.Name) or node.keywords:
             raise Wrong(node, "only words can be called, with operands and nothing else")
         word = node.func.id
-        if word == "everywhere":
-            return self._everywhere(node)
-        if word == "taxed":
-            return self._taxed(node)
+        if word == "descendants":
+            return self._descendants(node)
+        if word == "with_vat":
+            return self._with_vat(node)
         if word not in functions.CALLABLE:
             raise Wrong(node, f"unknown word '{word}'", _near(word, functions.CALLABLE))
         code, kind = lowerings.lower(node, [self._visit(operand) for operand in node.args])
         return Operand(node, code, kind)
 
-    def _everywhere(self, node: ast.Call) -> Operand:
+    def _descendants(self, node: ast.Call) -> Operand:
         match node.args:
             case [ast.Name(id=name)] if cls := Group.known.get(name):
                 self._visit(ast.copy_location(ast.Name("invoice", ast.Load()), node), step=True)
-                return Operand(node, f"everywhere(invoice, {name!r})", Kind(cls, many=True, terms=cls.groups))
-        raise Wrong(node, "everywhere takes the name of a group", _near(ast.unparse(node)[11:-1], Group.known))
+                return Operand(node, f"descendants(invoice, {name!r})", Kind(cls, many=True, terms=cls.groups))
+        raise Wrong(node, "descendants takes the name of a group", _near(ast.unparse(node)[12:-1], Group.known))
 
-    def _taxed(self, node: ast.Call) -> Operand:
-        """``taxed(items, category)`` or ``taxed(items, category, rate)``: it reads both of the taxes of the items."""
+    def _with_vat(self, node: ast.Call) -> Operand:
+        """``with_vat(items, category)`` or ``with_vat(items, category, rate)``: it reads both of the taxes of the items."""
         if len(node.args) not in (2, 3):
-            raise Wrong(node, f"'taxed' takes 2 or 3 operands, not {len(node.args)}")
+            raise Wrong(node, f"'with_vat' takes 2 or 3 operands, not {len(node.args)}")
         items, category, *rate = self._visit(node.args[0], step=True), *map(self._visit, node.args[1:])
         if not items.kind.many or "taxes" not in fields.of(items.kind.cls):
             raise Wrong(items.node, f"{items} is {items.kind}, not one of groups with taxes", "invoice.lines")
@@ -220,13 +220,13 @@ class Checker:
         for name in ("category", "rate")[: len(node.args) - 1]:
             self._read(fields.kind_of(taxes, name, self.group), step=False)
         codes = [items.code, as_text(category), *map(as_number, rate)]
-        return Operand(node, f"taxed({', '.join(codes)})", items.kind)
+        return Operand(node, f"with_vat({', '.join(codes)})", items.kind)
 
     def _calculation(self, node: ast.BinOp) -> Operand:
         operands = [self._visit(node.left), self._visit(node.right)]
         (left, right), kind = numbers(operands)
         if isinstance(node.op, ast.Div):
-            word = "_divide_binary" if kind == BINARY else "_divide"
+            word = "_divide_double" if kind == BINARY else "_divide"
             return Operand(node, f"{word}({left}, {right})", kind)
         if type(node.op) not in _OPERATORS:
             raise Wrong(node, "only + - * / calculate")
@@ -257,7 +257,7 @@ class Checker:
         elif isinstance(right, ast.Name) and isinstance(self.constants.get(right.id), tuple | list):
             members = [_literal(right, text) for text in self.constants[right.id]]  # type: ignore[union-attr]
         else:
-            raise Wrong(right, f"'{operator}' looks into constants in brackets", "same(…) or any(… for x in …)")
+            raise Wrong(right, f"'{operator}' looks into constants in brackets", "any_equal(…) or any(… for x in …)")
         if not members or any(member.literal is None for member in members):
             raise Wrong(right, f"'{operator}' looks into constants in brackets")
         (code, *listed), _ = together([operand, *members])

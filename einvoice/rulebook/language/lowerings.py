@@ -46,9 +46,9 @@ _RETURNS: Final = {"str": TEXT, "int": COUNT, "bool": TRUTH, "Truth": TRUTH}
 _INLINE: Final = {
     "raw": "{0}",
     "length": "len({0})",
-    "places": "len({0}.partition('.')[2])",
+    "decimals": "len({0}.partition('.')[2])",
     "contains": "({1} in {0})",
-    "starts": "{0}.startswith({1})",
+    "starts_with": "{0}.startswith({1})",
 }
 
 
@@ -62,14 +62,14 @@ def exists(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return (f"(not not {operand.code})" if operand.kind.many else f"({operand.code} is not absent)"), TRUTH
 
 
-def filled(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+def non_blank(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """Whether anything is there that is not blank."""
     (operand,) = _expect(1, call, operands)
     if not operand.kind.many:
         if operand.kind.is_value:
             # The word looks at further occurrences too, which almost no document has.
-            return f"({operand.code}.filled or filled({operand.code}))", TRUTH
-        return f"filled({on.as_string(operand)})", TRUTH
+            return f"({operand.code}.filled or non_blank({operand.code}))", TRUTH
+        return f"non_blank({on.as_string(operand)})", TRUTH
     member = on.each(operand)
     if not member.kind.is_value:
         raise Wrong(operand.node, f"{operand} is no sequence of values")
@@ -106,13 +106,13 @@ def total(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
 
 
 def texts(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """``differs`` and ``distinct``, and ``same``: all the texts of each operand, a value, a sequence or a text."""
-    _expect(1 if _name(call) == "distinct" else 2, call, operands)
+    """``any_unequal`` and ``all_distinct``, and ``any_equal``: all the texts of each operand, a value, a sequence or a text."""
+    _expect(1 if _name(call) == "all_distinct" else 2, call, operands)
     return _call(call, [_all_of(operand) for operand in operands]), TRUTH
 
 
-def same(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """``same``; a value and a text are compared without the word, which is for further occurrences."""
+def any_equal(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """``any_equal``; a value and a text are compared without the word, which is for further occurrences."""
     written, kind = texts(call, operands)
     value, text = operands
     if value.kind.is_value and not value.kind.many and text.kind.cls is str and not text.kind.many:
@@ -132,20 +132,20 @@ def absolute(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return _call(call, codes), kind
 
 
-def given(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+def default(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """A value, or another in its place."""
     _expect(2, call, operands)
     codes, kind = on.together(operands)
     return _call(call, codes), kind
 
 
-def first_of(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+def first(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """The first of several values."""
     (operand,) = _expect(1, call, operands)
     member = on.each(operand)
     if not member.kind.is_value:
         raise Wrong(operand.node, f"{operand} is {operand.kind}, no sequence of values")
-    return f"first_of([{member.code} {member.clauses}])", member.kind
+    return f"first([{member.code} {member.clauses}])", member.kind
 
 
 def number(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
@@ -154,7 +154,7 @@ def number(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return (_call(call, [operand.code]) if operand.kind.sort == "binary" else on.as_number(operand)), NUMBER
 
 
-def binary(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+def double(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """A binary number."""
     (operand,) = _expect(1, call, operands)
     return on.as_binary(operand), BINARY
@@ -195,7 +195,7 @@ def attribute(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return _call(call, [value.code, name.code]), TEXT
 
 
-def part(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+def substring(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """A piece of a text, from a place and of a length that stand in the rule."""
     text, start, length = _expect(3, call, operands)
     for number in (start, length):
@@ -204,17 +204,17 @@ def part(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return f"{on.as_string(text)}[{start.literal - 1}:{start.literal - 1 + length.literal}]", TEXT
 
 
-def code(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+def in_code_list(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """One code of a list. Most texts are clean, so the plain text is looked up before it is trimmed."""
     text, name = _expect(2, call, operands)
     listed = CODES + _list_name(name)
     string = on.as_string(text)
     if isinstance(text.node, ast.Name | ast.Attribute):
-        return f"({string} in {listed} or code({string}, {listed}))", TRUTH
-    return f"code({string}, {listed})", TRUTH
+        return f"({string} in {listed} or in_code_list({string}, {listed}))", TRUTH
+    return f"in_code_list({string}, {listed})", TRUTH
 
 
-def codes(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+def joined_codes(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """A code list as one text."""
     (name,) = _expect(1, call, operands)
     return CODE_TEXT + _list_name(name), TEXT
@@ -224,26 +224,26 @@ def codes(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
 SPECIAL: Final[dict[str, Lowering]] = {
     "abs": absolute,
     "all": quantified,
+    "all_distinct": texts,
     "any": quantified,
+    "any_equal": any_equal,
+    "any_unequal": texts,
     "attribute": attribute,
-    "binary": binary,
-    "code": code,
-    "codes": codes,
     "compare": compare,
     "count": count,
     "date": date,
-    "differs": texts,
-    "distinct": texts,
+    "default": default,
+    "double": double,
     "exists": exists,
-    "filled": filled,
-    "first_of": first_of,
-    "given": given,
+    "first": first,
+    "in_code_list": in_code_list,
+    "is_valid_skonto": matches,
+    "joined_codes": joined_codes,
     "matches": matches,
+    "non_blank": non_blank,
     "number": number,
-    "part": part,
-    "same": same,
-    "skonto_lines": matches,
-    "skonto_valid": matches,
+    "skonto_lines_match": matches,
+    "substring": substring,
     "sum": total,
 }
 

@@ -85,7 +85,7 @@ def as_binary(operand: Operand) -> str:
         raise Wrong(operand.node, f"{operand} is {operand.kind}, not a number")
     if operand.literal is not None:
         return repr(float(operand.literal))
-    return f"binary({operand.code})"
+    return f"double({operand.code})"
 
 
 def as_text(operand: Operand) -> str:
@@ -150,7 +150,7 @@ def together(operands: Sequence[Operand]) -> tuple[list[str], Kind]:
     """
     for operand in operands:
         if not operand.kind.sort:
-            hint = "any(… for x in …), same(…) or count(…)" if operand.kind.many else "compare one of its terms"
+            hint = "any(… for x in …), any_equal(…) or count(…)" if operand.kind.many else "compare one of its terms"
             raise Wrong(operand.node, f"{operand} is {operand.kind} and cannot be compared", hint)
     sorts = {operand.kind.sort for operand in operands}
     if sorts == {"binary", "number"}:

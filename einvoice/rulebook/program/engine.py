@@ -17,7 +17,7 @@ from einvoice.model.values import absent
 from einvoice.resources import rules_folder
 from einvoice.rulebook import cache
 from einvoice.rulebook.functions import EXACT, WORDS
-from einvoice.rulebook.functions.vat import Taxed
+from einvoice.rulebook.functions.vat import WithVat
 from einvoice.rulebook.rule import Fired, Rule
 
 if TYPE_CHECKING:
@@ -68,15 +68,15 @@ class Program:
     def run(self, invoice: Invoice) -> list[Fired]:
         """Everything that breaks a rule, in the order of the contexts and rules. The invoice is only read."""
         broken: list[tuple[int, tuple[Any, ...], tuple[bool, ...]]] = []
-        everywhere, taxed = _Everywhere(), Taxed()
+        descendants, with_vat = _Descendants(), WithVat()
         with localcontext(EXACT):
             for function in self._functions:
-                function(invoice, broken.append, everywhere, taxed)
+                function(invoice, broken.append, descendants, with_vat)
         return [Fired(self.rules[number], found, noted) for number, found, noted in broken]
 
 
-class _Everywhere:
-    """The word ``everywhere`` for one run: the groups of an invoice are gathered once, when a rule first asks."""
+class _Descendants:
+    """The word ``descendants`` for one run: the groups of an invoice are gathered once, when a rule first asks."""
 
     __slots__ = ("_groups",)
 

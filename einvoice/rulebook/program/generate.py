@@ -10,7 +10,7 @@ from einvoice.rulebook.language import Expression
 from einvoice.rulebook.program.typecheck import Proof
 
 #: The tuple of the functions in the generated module; each takes the invoice, what to call for a broken rule, and the
-#: words ``everywhere`` and ``taxed``, which remember things for one run.
+#: words ``descendants`` and ``with_vat``, which remember things for one run.
 FUNCTIONS: Final = "_functions"
 _STEP: Final = "    "
 
@@ -39,7 +39,7 @@ class _Module:
 
     def function(self, rules: list[tuple[int, Proof]]) -> None:
         scope = rules[0][1].scope
-        self.lines.append(f"def _{scope.name}(invoice, _broken, everywhere, taxed):")
+        self.lines.append(f"def _{scope.name}(invoice, _broken, descendants, with_vat):")
         depth = self._loops(scope)
         for number, proof in rules:
             self.lines += [_STEP * depth + line for line in self._rule(number, proof)]

@@ -46,7 +46,7 @@ def prove(definition: Definition, syntax: str, version: str, contexts: Contexts)
     Raises ``RuleError`` with file, key, column and a hint.
     """
     sentence = definition.sentence(syntax, version)
-    if sentence.never or contexts.is_silent(sentence.context, syntax, version):
+    if sentence.not_applicable or contexts.is_silent(sentence.context, syntax, version):
         return None
     scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")), version)
     return _Proving(definition, sentence, scope).prove(definition.notes_for(syntax, version))
@@ -64,7 +64,7 @@ class _Proving:
     def prove(self, notes: Mapping[int, Note]) -> Proof:
         sentence = self.sentence
         for name in sentence.parameters:
-            self._free(name, "codes")
+            self._free(name, "variants")
         lets = []
         for name, source in sentence.let.items():
             self._free(name, f"{sentence.key('let')}.{name}")
