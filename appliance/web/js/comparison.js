@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { LABELS } from "./labels.js";
 
 const MAX_ITEMS = 50;
-const RULE_SETS = { en16931: "EN 16931", cius: "XRechnung", extension: "XRechnung Extension" };
+export const RULE_SETS = { en16931: "EN 16931", cius: "XRechnung", extension: "XRechnung Extension" };
 
 /** Return the comparison with the official Schematron as {agreed, text}; null if it was not run. */
 export function referenceResult(answer, lang) {

@@ -1,6 +1,6 @@
 // The summary of a result: validity, key facts and layers; or the problem if validation was not possible.
 
-import { referenceDifferences, referenceResult, releaseDifferences } from "./comparison.js";
+import { referenceDifferences, referenceResult, releaseDifferences, RULE_SETS } from "./comparison.js";
 import { el, icon } from "./dom.js";
 import { formatDate, formatDecimal } from "./format.js";
 import { LABELS } from "./labels.js";
@@ -85,6 +85,10 @@ function keyFacts(summary, lang) {
   return el("dl", { class: "key-facts" }, cells);
 }
 
+function layerName(layer) {
+  return layer.title || RULE_SETS[layer.name] || layer.name;
+}
+
 function layerDetails(layer, labels) {
   const rules = layer.rules ? labels.rules(layer.rules) : "";
   return [layer.version, layer.executed ? rules : labels.notExecuted].filter(Boolean).join(", ");
@@ -110,7 +114,7 @@ function layerList(stack, labels) {
       "li",
       { class: layer.executed ? "executed" : "skipped" },
       icon(layer.executed ? "success" : "error"),
-      el("span", {}, `${layer.title || layer.name} `, el("span", { class: "muted" }, layerDetails(layer, labels))),
+      el("span", {}, `${layerName(layer)} `, el("span", { class: "muted" }, layerDetails(layer, labels))),
     ),
   );
   return el("ul", {}, items);
