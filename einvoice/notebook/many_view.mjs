@@ -1,221 +1,234 @@
-// Many results to explore. Python counts; here it is put on the page.
+// Widget for a result set. Python computes the content; this script renders it.
 
 const MOVES = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] };
 
 function render({ model, el }) {
-  const word = (key) => model.get("_words")[key] ?? key;
-  const search = searching({ type: (text) => change({ text }), leave: () => files.focus() });
-  const root = frame("ev-many", search);
-  const verdict = make("p");
-  const language = languages((lang) => change({ lang }));
-  const remarks = make("div", { class: "ev-remarks" });
-  const head = make("div", { class: "ev-head" }, verdict, language.element, remarks);
-  const charts = make("div", { class: "ev-charts" });
-  const map = make("div", { class: "ev-map", keydown: moveInMap });
-  const left = make("p", { class: "ev-rest" });
-  const status = make("span", { class: "ev-status", role: "status", "aria-live": "polite" });
-  const reset = make("button", { type: "button", class: "ev-reset", click: () => change({ code: null, group: null, text: "" }) });
-  const bar = make("div", { class: "ev-bar", role: "search" }, search, reset, status);
-  const files = chooser({
-    choose: (file) => change({ file }),
+  const label = (key) => model.get("_words")[key] ?? key;
+  const search = searchField({ change: (text) => change({ text }), leave: () => files.focus() });
+  const root = widgetRoot("ev-many", search);
+  const verdict = create("p");
+  const language = languageSwitch((lang) => change({ lang }));
+  const notes = create("div", { class: "ev-notes" });
+  const headerElement = create("div", { class: "ev-header" }, verdict, language.element, notes);
+  const charts = create("div", { class: "ev-charts" });
+  const heatmap = create("div", { class: "ev-heatmap", keydown: onHeatmapKeydown });
+  const moreGroups = create("p", { class: "ev-more" });
+  const status = create("span", { class: "ev-status", role: "status", "aria-live": "polite" });
+  const resetFilters = () => change({ code: null, group: null, text: "" });
+  const reset = create("button", { type: "button", class: "ev-reset", click: resetFilters });
+  const toolbar = create("div", { class: "ev-toolbar", role: "search" }, search, reset, status);
+  const files = selectableTable({
+    select: (file) => change({ file }),
     enter: () => (detail.hidden ? files : findings).focus(),
     leave: () => search.focus(),
   });
-  const rest = make("p", { class: "ev-rest" });
-  const findings = chooser({
-    choose: (key) => change({ selected: Number(key) }),
-    enter: () => told.focus(),
+  const moreFiles = create("p", { class: "ev-more" });
+  const findings = selectableTable({
+    select: (key) => change({ selected: Number(key) }),
+    enter: () => explanation.focus(),
     leave: () => files.focus(),
   });
-  const title = make("p", { class: "ev-title", role: "heading", "aria-level": "3" });
+  const title = create("p", { class: "ev-title", role: "heading", "aria-level": "3" });
   const back = (event) => event.key === "Escape" && findings.focus();
-  const told = make("div", { class: "ev-told", tabindex: "0", role: "region", keydown: back });
-  const source = make("div", { class: "ev-source", keydown: back });
-  const clean = make("p", { class: "ev-rest" });
-  const detail = make("section", { class: "ev-file" }, title, clean, findings.element, told, source);
-  const foot = make("p", { class: "ev-keys" });
-  const panes = make("div", { class: "ev-panes" }, make("div", {}, files.element, rest), detail);
-  root.append(head, charts, map, left, bar, panes, make("div", { class: "ev-foot" }, foot));
+  const explanation = create("div", { class: "ev-explanation", tabindex: "0", role: "region", keydown: back });
+  const source = create("div", { class: "ev-source", keydown: back });
+  const noFindings = create("p", { class: "ev-more" });
+  const detail = create("section", { class: "ev-file" }, title, noFindings, findings.element, explanation, source);
+  const shortcuts = create("p", { class: "ev-shortcuts" });
+  const panes = create("div", { class: "ev-panes" }, create("div", {}, files.element, moreFiles), detail);
+  const footer = create("div", { class: "ev-footer" }, shortcuts);
+  root.append(headerElement, charts, heatmap, moreGroups, toolbar, panes, footer);
 
   function change(values) {
     for (const [key, value] of Object.entries(values)) model.set(key, value);
     model.save_changes();
   }
 
-  // ---------------------------------------------------------------- the head, and a chart for each kind of groups
+  // ---------------------------------------------------------------- header and charts
 
-  function drawHead() {
-    const said = model.get("_head");
-    verdict.className = said.valid ? "ev-valid" : "ev-invalid";
-    verdict.replaceChildren(make("strong", {}, said.valid ? "✓ " : "✗ "), said.about.join(" · "));
-    remarks.textContent = said.remark;
-    language.mark(model.get("lang"), word("language"));
-    search.placeholder = word("search_files");
-    search.setAttribute("aria-label", word("search_files"));
-    reset.textContent = word("reset");
-    bar.setAttribute("aria-label", word("search_files"));
-    foot.textContent = word("keys_many");
+  function renderHeader() {
+    const header = model.get("_head");
+    verdict.className = header.valid ? "ev-valid" : "ev-invalid";
+    verdict.replaceChildren(create("strong", {}, header.valid ? "✓ " : "✗ "), header.about.join(" · "));
+    notes.textContent = header.remark;
+    language.update(model.get("lang"), label("language"));
+    search.placeholder = label("search_files");
+    search.setAttribute("aria-label", label("search_files"));
+    reset.textContent = label("reset");
+    toolbar.setAttribute("aria-label", label("search_files"));
+    shortcuts.textContent = label("keys_many");
   }
 
-  function drawCharts() {
-    const drawn = model.get("_charts").map(({ kind, title, bars, rest }) => {
-      const heading = make("button", { type: "button", "data-by": kind, click: () => change({ by: kind }) }, title);
-      const lines = bars.map(({ name, label, said, count, wrong, right }) => {
-        const bar = make("span", { class: "ev-bars", "aria-hidden": "true" });
-        for (const [part, share] of Object.entries({ wrong, right })) {
-          const piece = make("span", { class: `ev-${part}` });
-          piece.style.width = `${share}%`;
+  function renderCharts() {
+    const sections = model.get("_charts").map(({ kind, title, bars, rest }) => {
+      const heading = create("button", { type: "button", "data-by": kind, click: () => change({ by: kind }) }, title);
+      const lines = bars.map(({ name, label: text, said: share, count, wrong, right }) => {
+        const bar = create("span", { class: "ev-stacked-bar", "aria-hidden": "true" });
+        for (const [part, width] of Object.entries({ invalid: wrong, valid: right })) {
+          const piece = create("span", { class: `ev-bar-${part}` });
+          piece.style.width = `${width}%`;
           bar.append(piece);
         }
-        const about = `${label}: ${said}`;
-        const attributes = { type: "button", "data-by": kind, "data-group": name, title: about, "aria-label": about };
-        const content = [make("span", { class: "ev-name" }, label), bar, make("span", { class: "ev-count" }, count)];
-        return make("li", {}, make("button", { ...attributes, click: () => pick(kind, name) }, ...content));
+        const ariaLabel = `${text}: ${share}`;
+        const click = () => selectGroup(kind, name);
+        const attributes = { type: "button", "data-by": kind, "data-group": name, click };
+        const content = [create("span", { class: "ev-name" }, text), bar, create("span", { class: "ev-count" }, count)];
+        const button = create("button", { ...attributes, title: ariaLabel, "aria-label": ariaLabel }, ...content);
+        return create("li", {}, button);
       });
-      const over = make("div", { class: "ev-over" }, heading, make("span", {}, word("wrong_of")));
-      return make("section", { "aria-label": title }, over, make("ul", {}, ...lines), rest ? make("p", {}, rest) : "");
+      const chartHeader = create("div", { class: "ev-chart-header" }, heading, create("span", {}, label("wrong_of")));
+      const list = create("ul", {}, ...lines);
+      return create("section", { "aria-label": title }, chartHeader, list, rest ? create("p", {}, rest) : "");
     });
     const focused = [...charts.querySelectorAll("button")].indexOf(charts.ownerDocument.activeElement);
-    charts.replaceChildren(...drawn);
+    charts.replaceChildren(...sections);
     charts.querySelectorAll("button")[focused]?.focus();
-    press();
+    updateSelection();
   }
 
-  function pick(by, group) {
-    const chosen = model.get("by") === by && model.get("group") === group;
-    change(chosen ? { group: null } : { by, code: null, group });
+  function selectGroup(by, group) {
+    const selected = model.get("by") === by && model.get("group") === group;
+    change(selected ? { group: null } : { by, code: null, group });
   }
 
-  // ---------------------------------------------------------------- the map: codes by groups
+  // ---------------------------------------------------------------- heatmap: rules by groups
 
-  // A field says in how many files, and by the strength of its colour in which share of the group.
-  function drawMap() {
+  // A cell shows the number of files; its colour intensity is the share of the group.
+  function renderHeatmap() {
     const { groups, rows, rest } = model.get("_map");
-    const field = (count, share, label, code, group) => {
-      const attributes = { type: "button", tabindex: "-1", "data-field": "", "aria-label": label, class: count ? "" : "ev-none" };
-      const button = make("button", { ...attributes, click: () => choose(code, group) }, count ? String(count) : "·");
-      button.chosen = () => model.get("code") === code && model.get("group") === group;
+    const cell = (count, share, ariaLabel, code, group) => {
+      const attributes = { type: "button", tabindex: "-1", "data-cell": "", "aria-label": ariaLabel };
+      const click = () => selectCell(code, group);
+      const button = create("button", { ...attributes, click }, count ? String(count) : "·");
+      button.classList.toggle("ev-zero", !count);
+      button.isSelected = () => model.get("code") === code && model.get("group") === group;
       button.style.setProperty("--ev-share", `${share && 12 + share * 0.6}%`);
-      return make("td", {}, button);
+      return create("td", {}, button);
     };
     const lines = rows.map(({ code, severity, title, files, cells, shares }) =>
-      make(
+      create(
         "tr",
         {},
-        make("th", { scope: "row" }, sign(severity), code),
-        make("td", {}, title),
-        field(files, 0, `${code}: ${files}`, code, null),
-        ...cells.map((count, at) => field(count, shares[at], `${code}, ${groups[at][1]}: ${count}`, code, groups[at][0])),
+        create("th", { scope: "row" }, severityIcon(severity), code),
+        create("td", {}, title),
+        cell(files, 0, `${code}: ${files}`, code, null),
+        ...cells.map((count, index) => {
+          const [group, text] = groups[index];
+          return cell(count, shares[index], `${code}, ${text}: ${count}`, code, group);
+        }),
       ),
     );
-    const heads = [word("code"), word("finding"), word("files"), ...groups.map(([, label]) => label)];
-    const top = make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)));
-    const hadFocus = map.contains(map.ownerDocument.activeElement);
-    map.replaceChildren(make("table", { "aria-label": word("map") }, make("thead", {}, top), make("tbody", {}, ...lines)));
-    map.hidden = !rows.length;
-    left.textContent = rest;
-    left.hidden = !rest;
-    press();
-    if (hadFocus) map.querySelector('[tabindex="0"]')?.focus();
+    const headings = [label("code"), label("finding"), label("files"), ...groups.map(([, text]) => text)];
+    const headerRow = create("tr", {}, ...headings.map((text) => create("th", { scope: "col" }, text)));
+    const hadFocus = heatmap.contains(heatmap.ownerDocument.activeElement);
+    const table = [create("thead", {}, headerRow), create("tbody", {}, ...lines)];
+    heatmap.replaceChildren(create("table", { "aria-label": label("map") }, ...table));
+    heatmap.hidden = !rows.length;
+    moreGroups.textContent = rest;
+    moreGroups.hidden = !rest;
+    updateSelection();
+    if (hadFocus) heatmap.querySelector('[tabindex="0"]')?.focus();
   }
 
-  function choose(code, group) {
-    const chosen = model.get("code") === code && model.get("group") === group;
-    change(chosen ? { code: null, group: null } : { code, group });
+  function selectCell(code, group) {
+    const selected = model.get("code") === code && model.get("group") === group;
+    change(selected ? { code: null, group: null } : { code, group });
   }
 
-  // What is chosen looks pressed; the map is one stop of the Tab key, at the chosen field or the first.
-  function press() {
+  // Mark the selection as pressed. The heatmap has a single tab stop: the selected cell, or the first.
+  function updateSelection() {
     const [by, code, group] = ["by", "code", "group"].map((key) => model.get(key));
     for (const button of charts.querySelectorAll("button")) {
       const { by: kind, group: name } = button.dataset;
-      button.setAttribute("aria-pressed", String(kind === by && (name === undefined || (name === group && code === null))));
+      const selected = kind === by && (name === undefined || (name === group && code === null));
+      button.setAttribute("aria-pressed", String(selected));
     }
-    const fields = [...map.querySelectorAll("[data-field]")];
-    for (const button of fields) button.setAttribute("aria-pressed", String(button.chosen()));
-    stop(fields.find((button) => button.chosen()) ?? fields[0]);
+    const cells = [...heatmap.querySelectorAll("[data-cell]")];
+    for (const button of cells) button.setAttribute("aria-pressed", String(button.isSelected()));
+    setTabStop(cells.find((button) => button.isSelected()) ?? cells[0]);
   }
 
-  function stop(field) {
-    for (const button of map.querySelectorAll('[tabindex="0"]')) button.tabIndex = -1;
-    if (field) field.tabIndex = 0;
+  function setTabStop(cell) {
+    for (const button of heatmap.querySelectorAll('[tabindex="0"]')) button.tabIndex = -1;
+    if (cell) cell.tabIndex = 0;
   }
 
-  function moveInMap(event) {
-    const field = event.target.closest("[data-field]");
-    if (!field || !isPlain(event)) return;
+  function onHeatmapKeydown(event) {
+    const cell = event.target.closest("[data-cell]");
+    if (!cell || !hasNoModifiers(event)) return;
     if (event.key === "Escape") return change({ code: null, group: null });
     if (!(event.key in MOVES)) return;
     event.preventDefault();
     const [down, right] = MOVES[event.key];
-    const rows = [...map.querySelectorAll("tbody tr")];
-    const row = rows[rows.indexOf(field.closest("tr")) + down];
-    const next = row?.querySelectorAll("[data-field]")[field.closest("td").cellIndex - 2 + right];
+    const rows = [...heatmap.querySelectorAll("tbody tr")];
+    const row = rows[rows.indexOf(cell.closest("tr")) + down];
+    const next = row?.querySelectorAll("[data-cell]")[cell.closest("td").cellIndex - 2 + right];
     if (!next) return;
-    stop(next);
+    setTabStop(next);
     next.focus();
   }
 
-  // ---------------------------------------------------------------- the files of a field, down to the single finding
+  // ---------------------------------------------------------------- files and findings
 
-  function drawFiles() {
-    const { rows, status: counted, rest: more } = model.get("_files");
-    const columns = ["file", "verdict", "seller", "errors"].map((key) => [key, word(key)]);
-    files.draw(word("files"), columns, [{ title: "", rows }]);
-    files.mark(model.get("file"), false);
-    status.textContent = counted;
-    rest.textContent = more;
-    rest.hidden = !more;
+  function renderFiles() {
+    const { rows, status: message, rest: moreText } = model.get("_files");
+    const columns = ["file", "verdict", "seller", "errors"].map((key) => [key, label(key)]);
+    files.render(label("files"), columns, [{ title: "", rows }]);
+    files.setSelected(model.get("file"), false);
+    status.textContent = message;
+    moreFiles.textContent = moreText;
+    moreFiles.hidden = !moreText;
     if (search.ownerDocument.activeElement !== search) search.value = model.get("text");
   }
 
-  function drawDetail() {
+  function renderDetail() {
     const { file, rows } = model.get("_detail");
     detail.hidden = !file;
     if (!file) return;
     detail.setAttribute("aria-label", file);
     title.textContent = file;
-    clean.textContent = word("clean");
-    clean.hidden = rows.length > 0;
-    const columns = ["code", "line", "finding"].map((key) => [key, word(key)]);
-    findings.draw(word("findings"), columns, [
-      { title: "", rows: rows.map(([number, severity, code, line, text]) => [number, [sign(severity), code], String(line ?? ""), text]) },
-    ]);
-    findings.mark(model.get("selected"), false);
-    drawPlace();
+    noFindings.textContent = label("clean");
+    noFindings.hidden = rows.length > 0;
+    const columns = ["code", "line", "finding"].map((key) => [key, label(key)]);
+    const cells = ([number, severity, code, line, text]) => {
+      return [number, [severityIcon(severity), code], String(line ?? ""), text];
+    };
+    findings.render(label("findings"), columns, [{ title: "", rows: rows.map(cells) }]);
+    findings.setSelected(model.get("selected"), false);
+    renderFinding();
   }
 
-  function drawPlace() {
-    const said = model.get("_place");
-    told.hidden = source.hidden = !said.excerpt;
-    if (!said.excerpt) return;
-    told.setAttribute("aria-label", word("detail"));
-    told.replaceChildren(
-      make("p", {}, said.explanation),
-      make("p", { class: "ev-fix" }, make("strong", {}, word("fix"), ": "), said.fix),
-      make("p", { class: "ev-remark" }, word("open")),
+  function renderFinding() {
+    const finding = model.get("_place");
+    explanation.hidden = source.hidden = !finding.excerpt;
+    if (!finding.excerpt) return;
+    explanation.setAttribute("aria-label", label("detail"));
+    explanation.replaceChildren(
+      create("p", {}, finding.explanation),
+      create("p", { class: "ev-fix" }, create("strong", {}, label("fix"), ": "), finding.fix),
+      create("p", { class: "ev-note" }, label("open")),
     );
-    told.scrollTop = 0;
-    drawSource(source, said.excerpt, word);
+    explanation.scrollTop = 0;
+    renderExcerpt(source, finding.excerpt, label);
   }
 
-  const draw = () => [drawHead(), drawCharts(), drawMap(), drawFiles(), drawDetail()];
+  const renderAll = () => [renderHeader(), renderCharts(), renderHeatmap(), renderFiles(), renderDetail()];
   el.append(root);
-  draw();
-  return listen(model, {
-    "change:_words": draw,
-    "change:_head": drawHead,
-    "change:lang": drawHead,
-    "change:_charts": drawCharts,
-    "change:_map": drawMap,
-    "change:by": press,
-    "change:code": press,
-    "change:group": press,
-    "change:_files": drawFiles,
-    "change:file": () => files.mark(model.get("file")),
-    "change:_detail": drawDetail,
-    "change:selected": () => findings.mark(model.get("selected")),
-    "change:_place": drawPlace,
+  renderAll();
+  return addListeners(model, {
+    "change:_words": renderAll,
+    "change:_head": renderHeader,
+    "change:lang": renderHeader,
+    "change:_charts": renderCharts,
+    "change:_map": renderHeatmap,
+    "change:by": updateSelection,
+    "change:code": updateSelection,
+    "change:group": updateSelection,
+    "change:_files": renderFiles,
+    "change:file": () => files.setSelected(model.get("file")),
+    "change:_detail": renderDetail,
+    "change:selected": () => findings.setSelected(model.get("selected")),
+    "change:_place": renderFinding,
   });
 }
 

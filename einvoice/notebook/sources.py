@@ -15,7 +15,7 @@ _HERE: Final = files("einvoice.notebook")
 
 def script(name: str) -> str:
     """The script of a widget, which is one text: what the widgets share comes first."""
-    return "\n".join((_HERE / f"{it}.mjs").read_text(encoding="utf-8") for it in ("parts", name))
+    return "\n".join((_HERE / f"{it}.mjs").read_text(encoding="utf-8") for it in ("components", name))
 
 
 def style(*names: str) -> str:

@@ -1,27 +1,27 @@
-// A result to explore. Python decides what is shown; here it is put on the page.
+// Widget for one result. Python computes the content; this script renders it.
 
 function render({ model, el }) {
-  const word = (key) => model.get("_words")[key] ?? key;
-  const search = searching({ type: (text) => filter("text", text), leave: () => list.focus() });
-  const root = frame("ev-one", search);
-  const verdict = make("p");
-  const language = languages((lang) => change("lang", lang));
-  const remarks = make("div", { class: "ev-remarks" });
-  const head = make("div", { class: "ev-head" }, verdict, language.element, remarks);
-  const bar = make("div", { class: "ev-bar", role: "search" });
-  const status = make("p", { class: "ev-status", role: "status", "aria-live": "polite" });
-  const list = chooser({
-    choose: (key) => change("selected", Number(key)),
+  const label = (key) => model.get("_words")[key] ?? key;
+  const search = searchField({ change: (text) => filter("text", text), leave: () => list.focus() });
+  const root = widgetRoot("ev-single", search);
+  const verdict = create("p");
+  const language = languageSwitch((lang) => change("lang", lang));
+  const notes = create("div", { class: "ev-notes" });
+  const headerElement = create("div", { class: "ev-header" }, verdict, language.element, notes);
+  const toolbar = create("div", { class: "ev-toolbar", role: "search" });
+  const status = create("p", { class: "ev-status", role: "status", "aria-live": "polite" });
+  const list = selectableTable({
+    select: (key) => change("selected", Number(key)),
     enter: () => detail.focus(),
     leave: () => search.focus(),
   });
-  const rest = make("p", { class: "ev-rest" });
+  const more = create("p", { class: "ev-more" });
   const back = (event) => event.key === "Escape" && list.focus();
-  const detail = make("section", { class: "ev-detail", tabindex: "0", keydown: back });
-  const source = make("section", { class: "ev-source", keydown: back });
-  const foot = make("div", { class: "ev-foot" });
-  const panes = make("div", { class: "ev-panes" }, make("div", {}, list.element, rest), detail, source);
-  root.append(head, bar, status, panes, foot);
+  const detail = create("section", { class: "ev-detail", tabindex: "0", keydown: back });
+  const source = create("section", { class: "ev-source", keydown: back });
+  const footer = create("div", { class: "ev-footer" });
+  const panes = create("div", { class: "ev-panes" }, create("div", {}, list.element, more), detail, source);
+  root.append(headerElement, toolbar, status, panes, footer);
 
   function change(key, value) {
     model.set(key, value);
@@ -34,117 +34,124 @@ function render({ model, el }) {
     change("filters", filters);
   }
 
-  // ---------------------------------------------------------------- the head: the verdict, and the language
+  // ---------------------------------------------------------------- header and footer
 
-  function drawHead() {
-    const said = model.get("_head");
-    const about = said.about.flatMap((text) => [" · ", text]);
-    verdict.className = said.valid ? "ev-valid" : "ev-invalid";
-    verdict.replaceChildren(make("strong", {}, said.valid ? "✓ " : "✗ ", said.verdict), ...about);
-    remarks.replaceChildren(...said.remarks.map((text) => make("p", {}, text)));
-    language.mark(model.get("lang"), word("language"));
+  function renderHeader() {
+    const header = model.get("_head");
+    const about = header.about.flatMap((text) => [" · ", text]);
+    verdict.className = header.valid ? "ev-valid" : "ev-invalid";
+    verdict.replaceChildren(create("strong", {}, header.valid ? "✓ " : "✗ ", header.verdict), ...about);
+    notes.replaceChildren(...header.remarks.map((text) => create("p", {}, text)));
+    language.update(model.get("lang"), label("language"));
   }
 
-  // What judged, and what today's rules would say; folded, since it is the same for most invoices.
-  function drawFoot() {
-    const folded = model.get("_head").folded.map(([summary, lines]) =>
-      make("details", {}, make("summary", {}, summary), make("ul", {}, ...lines.map((text) => make("li", {}, text)))),
-    );
-    foot.replaceChildren(...folded, make("p", { class: "ev-keys" }, word("keys")));
+  // Layers and rule set differences, collapsed: they are the same for most invoices.
+  function renderFooter() {
+    const sections = model.get("_head").folded.map(([summary, lines]) => {
+      const items = lines.map((text) => create("li", {}, text));
+      return create("details", {}, create("summary", {}, summary), create("ul", {}, ...items));
+    });
+    footer.replaceChildren(...sections, create("p", { class: "ev-shortcuts" }, label("keys")));
   }
 
   // ---------------------------------------------------------------- filters
 
-  function drawBar() {
+  function renderToolbar() {
     const choices = model.get("_choices");
     const severities = choices.severity.map(([value, , count]) => {
       const attributes = { type: "button", "data-severity": value, click: () => toggle(value) };
-      return make("button", attributes, sign(value), `${word(value)} ${count}`);
+      return create("button", attributes, severityIcon(value), `${label(value)} ${count}`);
     });
     const selects = ["layer", "section", "term"].map((key) => {
-      const options = choices[key].map(([value, label, count]) => make("option", { value }, `${label} (${count})`));
-      const all = make("option", { value: "" }, `${word(key)}: ${word("all")}`);
-      const attributes = { "data-key": key, "aria-label": word(key) };
-      return make("select", { ...attributes, change: (event) => filter(key, event.target.value) }, all, ...options);
+      const options = choices[key].map(([value, text, count]) => create("option", { value }, `${text} (${count})`));
+      const all = create("option", { value: "" }, `${label(key)}: ${label("all")}`);
+      const attributes = { "data-key": key, "aria-label": label(key) };
+      return create("select", { ...attributes, change: (event) => filter(key, event.target.value) }, all, ...options);
     });
-    search.placeholder = word("search");
-    search.setAttribute("aria-label", word("search"));
-    const reset = make("button", { type: "button", class: "ev-reset", click: () => change("filters", {}) }, word("reset"));
-    bar.setAttribute("aria-label", word("filter"));
-    const group = make("span", { role: "group", "aria-label": word("severity") }, ...severities);
-    bar.replaceChildren(group, ...selects, search, reset);
-    setBar();
+    search.placeholder = label("search");
+    search.setAttribute("aria-label", label("search"));
+    const resetFilters = () => change("filters", {});
+    const reset = create("button", { type: "button", class: "ev-reset", click: resetFilters }, label("reset"));
+    toolbar.setAttribute("aria-label", label("filter"));
+    const group = create("span", { role: "group", "aria-label": label("severity") }, ...severities);
+    toolbar.replaceChildren(group, ...selects, search, reset);
+    updateToolbar();
   }
 
   function toggle(severity) {
-    const chosen = new Set(model.get("filters").severity ?? []);
-    if (!chosen.delete(severity)) chosen.add(severity);
-    filter("severity", [...chosen]);
+    const selected = new Set(model.get("filters").severity ?? []);
+    if (!selected.delete(severity)) selected.add(severity);
+    filter("severity", [...selected]);
   }
 
-  function setBar() {
+  function updateToolbar() {
     const filters = model.get("filters");
-    for (const button of bar.querySelectorAll("[data-severity]"))
+    for (const button of toolbar.querySelectorAll("[data-severity]"))
       button.setAttribute("aria-pressed", String((filters.severity ?? []).includes(button.dataset.severity)));
-    for (const select of bar.querySelectorAll("select")) select.value = filters[select.dataset.key] ?? "";
-    if (search.value !== (filters.text ?? "") && search.ownerDocument.activeElement !== search) search.value = filters.text ?? "";
+    for (const select of toolbar.querySelectorAll("select")) select.value = filters[select.dataset.key] ?? "";
+    const text = filters.text ?? "";
+    if (search.value !== text && search.ownerDocument.activeElement !== search) search.value = text;
     if (!Object.keys(filters).length) search.value = "";
   }
 
-  // ---------------------------------------------------------------- the findings, one of them, and its place
+  // ---------------------------------------------------------------- findings, details and XML excerpt
 
-  function drawTable() {
-    const { groups, status: counted, rest: left } = model.get("_table");
-    const columns = ["severity", "code", "term", "line", "finding"].map((key) => [key, word(key)]);
-    const shown = groups.map(({ title, rows }) => ({
-      title,
-      rows: rows.map((row) => [row.number, [sign(row.severity), word(row.severity)], row.code, row.term, String(row.line ?? ""), row.title]),
-    }));
-    list.draw(word("findings"), columns, shown);
-    list.mark(model.get("selected"), false);
-    status.textContent = counted;
-    rest.textContent = left;
-    rest.hidden = !left;
+  function renderTable() {
+    const { groups, status: message, rest: moreText } = model.get("_table");
+    const columns = ["severity", "code", "term", "line", "finding"].map((key) => [key, label(key)]);
+    const cells = (row) => {
+      const severity = [severityIcon(row.severity), label(row.severity)];
+      return [row.number, severity, row.code, row.term, String(row.line ?? ""), row.title];
+    };
+    const tableGroups = groups.map(({ title, rows }) => ({ title, rows: rows.map(cells) }));
+    list.render(label("findings"), columns, tableGroups);
+    list.setSelected(model.get("selected"), false);
+    status.textContent = message;
+    more.textContent = moreText;
+    more.hidden = !moreText;
   }
 
-  function drawDetail() {
-    const told = model.get("_detail");
-    detail.setAttribute("aria-label", word("detail"));
-    detail.hidden = source.hidden = !told.code;
-    if (!told.code) return;
-    const numbers = told.numbers.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text)));
-    const facts = told.facts.flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)]);
+  function renderDetail() {
+    const finding = model.get("_detail");
+    detail.setAttribute("aria-label", label("detail"));
+    detail.hidden = source.hidden = !finding.code;
+    if (!finding.code) return;
+    const entry = ([name, text]) => [create("dt", {}, name), create("dd", {}, text)];
+    const numbers = finding.numbers.map((number) => create("div", {}, ...entry(number)));
+    const properties = finding.facts.flatMap(entry);
+    const code = create("strong", {}, finding.code);
     detail.replaceChildren(
-      make("p", { class: "ev-kind" }, sign(told.severity), make("strong", {}, told.code), ` · ${told.judged}`),
-      make("p", { class: "ev-title", role: "heading", "aria-level": "3" }, told.title),
-      make("p", {}, told.explanation),
-      numbers.length ? make("dl", { class: "ev-numbers" }, ...numbers) : "",
-      make("p", { class: "ev-fix" }, make("strong", {}, word("fix"), ": "), told.fix),
-      told.reason ? make("p", { class: "ev-remark" }, told.reason) : "",
-      ...told.notes.map(drawNote),
-      make("dl", { class: "ev-facts" }, ...facts),
+      create("p", { class: "ev-rule" }, severityIcon(finding.severity), code, ` · ${finding.judged}`),
+      create("p", { class: "ev-title", role: "heading", "aria-level": "3" }, finding.title),
+      create("p", {}, finding.explanation),
+      numbers.length ? create("dl", { class: "ev-values" }, ...numbers) : "",
+      create("p", { class: "ev-fix" }, create("strong", {}, label("fix"), ": "), finding.fix),
+      finding.reason ? create("p", { class: "ev-note" }, finding.reason) : "",
+      ...finding.notes.map(renderNote),
+      create("dl", { class: "ev-properties" }, ...properties),
     );
     detail.scrollTop = 0;
-    drawSource(source, told.excerpt, word);
+    renderExcerpt(source, finding.excerpt, label);
   }
 
-  function drawNote({ text, source: from }) {
-    const link = /^https?:/.test(from) ? make("a", { href: from, target: "_blank", rel: "noopener noreferrer" }, from) : from;
-    return make("p", { class: "ev-remark" }, make("strong", {}, word("note"), ": "), text, from ? " " : "", link);
+  function renderNote({ text, source: url }) {
+    const attributes = { href: url, target: "_blank", rel: "noopener noreferrer" };
+    const link = /^https?:/.test(url) ? create("a", attributes, url) : url;
+    return create("p", { class: "ev-note" }, create("strong", {}, label("note"), ": "), text, url ? " " : "", link);
   }
 
-  const draw = () => [drawHead(), drawBar(), drawTable(), drawDetail(), drawFoot()];
+  const renderAll = () => [renderHeader(), renderToolbar(), renderTable(), renderDetail(), renderFooter()];
   el.append(root);
-  draw();
-  return listen(model, {
-    "change:_head": () => [drawHead(), drawFoot()],
-    "change:lang": drawHead,
-    "change:_choices": drawBar,
-    "change:_words": draw,
-    "change:filters": setBar,
-    "change:_table": drawTable,
-    "change:selected": () => list.mark(model.get("selected")),
-    "change:_detail": drawDetail,
+  renderAll();
+  return addListeners(model, {
+    "change:_head": () => [renderHeader(), renderFooter()],
+    "change:lang": renderHeader,
+    "change:_choices": renderToolbar,
+    "change:_words": renderAll,
+    "change:filters": updateToolbar,
+    "change:_table": renderTable,
+    "change:selected": () => list.setSelected(model.get("selected")),
+    "change:_detail": renderDetail,
   });
 }
 

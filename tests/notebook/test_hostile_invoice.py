@@ -90,9 +90,9 @@ def test_the_widget_of_a_result_makes_nothing_of_it(shown, documents):
     page = shown.widget(view)
     for number, finding in list(enumerate(result.findings))[::8]:
         page.click(f"tr[data-key='{number}']")
-        page.wait_for_selector(f".ev-kind >> text={finding.code}")
+        page.wait_for_selector(f".ev-rule >> text={finding.code}")
         assert page.locator(INJECTED).count() == 0
-    assert IMAGE in page.inner_text(".ev-head")
+    assert IMAGE in page.inner_text(".ev-header")
     assert "onerror=run=1" in page.inner_text("pre")
     page.fill("input", "no such finding" + SCRIPT)
     page.wait_for_function("document.querySelector('.ev-status').innerText.startsWith('No finding')")
@@ -104,7 +104,7 @@ def test_the_widget_of_many_makes_nothing_of_it(shown, results):
     for kind in ("folder", "seller"):
         view.by = kind
         assert page.locator(INJECTED).count() == 0
-        assert IMAGE in page.inner_text(".ev-map")
+        assert IMAGE in page.inner_text(".ev-heatmap")
     assert IMAGE in page.inner_text(".ev-charts")
     for file in list(results)[:12]:
         page.click(f"tr[data-key={json.dumps(file.file)}]")

@@ -200,7 +200,7 @@ def test_a_page_shows_without_scripts_what_the_widgets_show(browser, exported):
     shown.locator("summary", has_text="The line net amounts do not add up").click()
     assert shown.get_by_text("expected 224.90, found 224.91").is_visible()
     page.goto(exported["02-many-invoices"].as_uri())
-    shown = page.locator(".jp-Cell:has-text('many = results.explore()') .einvoice")
+    shown = page.locator(".jp-Cell:has-text('view = results.explore()') .einvoice")
     assert "10 of 20 not valid" in shown.last.inner_text()
     assert "harbour (20)" in shown.last.inner_text()
     assert asked == []

@@ -49,7 +49,7 @@ def test_from_a_field_of_the_map_down_to_the_place(shown):
     page.wait_for_selector("pre [aria-current=true]")
     assert page.inner_text(".ev-file .ev-title") == "a/april.xml"
     assert page.inner_text("mark") == "<cac:TaxSubtotal>"
-    assert view.finding.fix() in page.inner_text(".ev-told")
+    assert view.finding.fix() in page.inner_text(".ev-explanation")
     page.click("button[aria-label='BR-S-08, a (6): 2']")
     status(page, "10 of 10 files")
     assert (view.code, view.group) == (None, None)
@@ -61,11 +61,11 @@ def test_a_bar_of_a_chart_chooses_a_group_and_turns_the_map(shown):
     status(page, "3 of 10 files")
     assert (view.by, view.group) == ("seller", "Hafenkran AG")
     assert page.get_attribute("[data-by=seller][data-group='Hafenkran AG']", "aria-pressed") == "true"
-    heads = page.locator(".ev-map th[scope=col]").all_inner_texts()
+    heads = page.locator(".ev-heatmap th[scope=col]").all_inner_texts()
     assert heads[3:] == ["(no seller) (1)", "Hafenkran AG (3)", "Lindenhof Gartenbau GmbH (6)"]
     page.click("button[data-by=month]:not([data-group])")
     status(page, "10 of 10 files")
-    assert page.locator(".ev-map th[scope=col]").all_inner_texts()[3:] == [
+    assert page.locator(".ev-heatmap th[scope=col]").all_inner_texts()[3:] == [
         "(no date) (1)",
         "2026-04 (1)",
         "2026-05 (8)",
@@ -76,7 +76,7 @@ def test_bars_are_as_long_as_what_they_tell(shown):
     page = shown[1].page
     lengths = page.evaluate(
         """[...document.querySelectorAll('[data-by=folder][data-group]')].map((bar) => [
-            bar.dataset.group, ...[...bar.querySelectorAll('.ev-wrong, .ev-right')].map((it) => it.offsetWidth)])"""
+            bar.dataset.group, ...[...bar.querySelectorAll('.ev-stacked-bar > *')].map((it) => it.offsetWidth)])"""
     )
     (first, *b), (second, *a) = lengths  # the folder with more that is not valid comes first
     assert (first, second) == ("b", "a")
@@ -87,8 +87,8 @@ def test_bars_are_as_long_as_what_they_tell(shown):
 def test_it_goes_by_keyboard_alone(shown):
     view, shown = shown
     page, keys = shown.page, shown.page.keyboard
-    page.focus(".ev-map [tabindex='0']")
-    assert page.locator(".ev-map [tabindex='0']").count() == 1
+    page.focus(".ev-heatmap [tabindex='0']")
+    assert page.locator(".ev-heatmap [tabindex='0']").count() == 1
     assert shown.focus() == "BR-DE-15: 3"
     for key, focus in {
         "ArrowRight": "BR-DE-15, a (6): 0",
@@ -103,7 +103,7 @@ def test_it_goes_by_keyboard_alone(shown):
     keys.press("Escape")
     status(page, "10 of 10 files")
     keys.press("/")
-    assert shown.focus() == "Search file, seller or number"
+    assert shown.focus() == "Search by file, seller or number"
     keys.type("wrong")
     status(page, "1 of 10 files")
     keys.press("Enter")
@@ -113,8 +113,8 @@ def test_it_goes_by_keyboard_alone(shown):
     keys.press("Enter")
     assert shown.focus() == "Findings"
     keys.press("Enter")
-    assert shown.focus() == "The finding in detail"
-    for focus in ("Findings", "Files", "Search file, seller or number"):
+    assert shown.focus() == "Finding details"
+    for focus in ("Findings", "Files", "Search by file, seller or number"):
         keys.press("Escape")
         assert shown.focus() == focus
     assert view.file == "a/wrong.xml"
@@ -126,9 +126,9 @@ def test_the_language_changes_all_of_it(shown):
     page.click("button[lang=de]")
     status(page, "10 von 10 Dateien")
     assert page.evaluate("document.activeElement.lang") == "de"
-    assert page.locator(".ev-over button").all_inner_texts() == ["Nach Ordner", "Nach Verkäufer", "Nach Monat"]
-    assert view.results["b/0.xml"].findings[0].fix("de") in page.inner_text(".ev-told")
-    texts = [page.inner_text(place) for place in (".ev-head", ".ev-map", ".ev-bar", ".ev-list", ".ev-foot")]
+    assert page.locator(".ev-chart-header button").all_inner_texts() == ["Nach Ordner", "Nach Verkäufer", "Nach Monat"]
+    assert view.results["b/0.xml"].findings[0].fix("de") in page.inner_text(".ev-explanation")
+    texts = [page.inner_text(place) for place in (".ev-header", ".ev-heatmap", ".ev-toolbar", ".ev-list", ".ev-footer")]
     assert not re.search("[Ss]eller|valid|[Ff]inding|[Ss]earch", "".join(texts))
 
 

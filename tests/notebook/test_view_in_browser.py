@@ -65,7 +65,7 @@ def test_it_goes_by_keyboard_alone(shown):
     active = shown.page.get_attribute("table", "aria-activedescendant")
     assert shown.page.locator(f"#{active}").get_attribute("aria-selected") == "true"
     keys.press("Enter")
-    assert shown.focus() == "The finding in detail"
+    assert shown.focus() == "Finding details"
     keys.press("Escape")
     assert shown.focus() == "Findings"
     keys.press("Escape")

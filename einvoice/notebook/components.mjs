@@ -1,0 +1,174 @@
+// Shared components. Python prepends this file to each widget script. All content becomes text, never markup.
+
+const ICONS = { fatal: "■", warning: "▲", information: "○" };
+const STEPS = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+let tableCount = 0;
+
+// Return an element. Functions become event listeners; false, null and undefined set no attribute.
+function create(name, attributes = {}, ...content) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(key, value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...content.filter((it) => it !== null && it !== undefined && it !== ""));
+  return element;
+}
+
+function severityIcon(severity) {
+  return create("span", { class: `ev-${severity}`, "aria-hidden": "true" }, ICONS[severity], " ");
+}
+
+function hasNoModifiers(event) {
+  return !(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey);
+}
+
+// Return the root element of a widget. Key presses do not reach the notebook, which would treat them as commands;
+// "/" focuses the search field.
+function widgetRoot(className, search) {
+  const onKeydown = (event) => {
+    if (!hasNoModifiers(event)) return;
+    event.stopPropagation();
+    if (event.key !== "/" || event.target.matches("input, select")) return;
+    event.preventDefault();
+    search.focus();
+  };
+  return create("div", { class: `einvoice-view ${className}`, keydown: onKeydown });
+}
+
+// Return the search field. Enter and the down arrow move to the results, Escape clears the field.
+function searchField({ change, leave }) {
+  const onKeydown = (event) => {
+    if (event.key === "Escape") {
+      event.preventDefault(); // the browser would clear it again
+      field.value = "";
+      change("");
+    } else if (event.key !== "Enter" && event.key !== "ArrowDown") return;
+    event.preventDefault();
+    leave();
+  };
+  const onInput = () => change(field.value);
+  const field = create("input", { type: "search", "aria-keyshortcuts": "/", input: onInput, keydown: onKeydown });
+  return field;
+}
+
+// Return the language switch. Its buttons are never rendered again, so that they keep the focus.
+function languageSwitch(select) {
+  const buttons = Object.entries({ de: "Deutsch", en: "English" }).map(([lang, name]) =>
+    create("button", { type: "button", lang, click: () => select(lang) }, name),
+  );
+  const element = create("div", { class: "ev-language-switch", role: "group" }, ...buttons);
+  function update(selected, label) {
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.lang === selected));
+    element.setAttribute("aria-label", label);
+    element.closest(".einvoice-view").lang = selected;
+  }
+  return { element, update };
+}
+
+// Return a table with selectable rows and a single tab stop. Arrow keys select; Enter and Escape leave the table.
+function selectableTable({ select, enter, leave }) {
+  const id = `einvoice-rows-${(tableCount += 1)}`;
+  const headerRow = create("tr");
+  const attributes = { role: "grid", tabindex: "0", keydown: onKeydown, click: onClick };
+  const table = create("table", attributes, create("thead", {}, headerRow));
+  const element = create("div", { class: "ev-list" }, table);
+  const rows = () => [...table.querySelectorAll("tr[data-key]")];
+
+  function onKeydown(event) {
+    if (!hasNoModifiers(event)) return;
+    const step = STEPS[event.key];
+    const leaveTable = { Enter: enter, Escape: leave }[event.key];
+    if (step === undefined && !leaveTable) return;
+    event.preventDefault();
+    if (leaveTable) return leaveTable();
+    const all = rows();
+    const current = all.findIndex((row) => row.getAttribute("aria-selected") === "true");
+    const next = all[Math.min(Math.max(current + step, 0), all.length - 1)];
+    if (next) select(next.dataset.key);
+  }
+
+  function onClick(event) {
+    const row = event.target.closest("tr[data-key]");
+    if (row) select(row.dataset.key);
+  }
+
+  // Columns are [name, heading]. A group has a title (may be "") and rows of a key and one cell per column.
+  function render(label, columns, groups) {
+    table.setAttribute("aria-label", label);
+    const headings = columns.map(([name, text]) => create("th", { scope: "col", class: `ev-${name}` }, text));
+    headerRow.replaceChildren(...headings);
+    for (const body of [...table.tBodies]) body.remove();
+    let number = 0;
+    for (const { title, rows } of groups) {
+      const groupHeading = create("th", { colspan: columns.length, scope: "rowgroup" }, title);
+      const heading = title && create("tr", { class: "ev-group" }, groupHeading);
+      const bodyRows = rows.map(([key, ...cells]) => {
+        const gridCells = cells.map((content, index) => {
+          const [name] = columns[index];
+          return create("td", { role: "gridcell", class: `ev-${name}` }, ...[content].flat());
+        });
+        return create("tr", { id: `${id}-${(number += 1)}`, "data-key": key }, ...gridCells);
+      });
+      table.append(create("tbody", {}, ...[heading].filter(Boolean), ...bodyRows));
+    }
+    element.hidden = !number;
+  }
+
+  // Scroll the list only, not the notebook.
+  function setSelected(key, scroll = true) {
+    table.removeAttribute("aria-activedescendant");
+    for (const row of rows()) {
+      const selected = row.dataset.key === String(key);
+      row.setAttribute("aria-selected", String(selected));
+      if (!selected) continue;
+      table.setAttribute("aria-activedescendant", row.id);
+      if (scroll) scrollTo(row);
+    }
+  }
+
+  function scrollTo(row) {
+    const top = headerRow.offsetHeight;
+    if (row.offsetTop - top < element.scrollTop) element.scrollTop = row.offsetTop - top;
+    const bottom = row.offsetTop + row.offsetHeight;
+    if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
+  }
+
+  return { element, render, setSelected, focus: () => table.focus() };
+}
+
+// Render an XML excerpt, highlight the location and scroll to it. The observer waits until the output is visible.
+function renderExcerpt(pane, excerpt, label) {
+  pane.setAttribute("aria-label", label("source"));
+  if (!excerpt.marked) {
+    pane.replaceChildren(create("p", { class: "ev-note" }, excerpt.missing || label("no_place")));
+    return;
+  }
+  const [before, marked, after] = excerpt.marked;
+  let number = excerpt.first;
+  const line = (attributes, ...content) => {
+    const lineNumber = create("span", { class: "ev-line-number", "aria-hidden": "true" }, String(number++));
+    return create("span", { class: "ev-code-line", ...attributes }, lineNumber, ...content, "\n");
+  };
+  const above = excerpt.above.map((text) => line({}, text));
+  const mark = create("mark", {}, marked);
+  const current = line({ "aria-current": "true" }, before, mark, after);
+  const below = excerpt.below.map((text) => line({}, text));
+  const attributes = { tabindex: "0", "aria-label": label("source"), role: "region" };
+  const code = create("pre", attributes, ...above, current, ...below);
+  pane.replaceChildren(code);
+  new ResizeObserver((_, observer) => {
+    code.scrollTop = current.offsetTop - code.clientHeight / 3;
+    code.scrollLeft = Math.max(0, mark.offsetLeft - code.clientWidth / 3);
+    observer.disconnect();
+  }).observe(code);
+}
+
+// Add listeners to the model; return a function that removes them.
+function addListeners(model, listeners) {
+  for (const [event, listener] of Object.entries(listeners)) model.on(event, listener);
+  return () => {
+    for (const [event, listener] of Object.entries(listeners)) model.off(event, listener);
+  };
+}
