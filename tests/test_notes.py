@@ -225,10 +225,10 @@ def test_explain_tells_the_notes_of_today(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("flag", "severity", "german", "english"),
     [
-        ("fatal", "warning", "Warnung (in EN 16931 ein Fehler, hier hingenommen)",
-         "warning (in EN 16931 an error, tolerated here)"),
-        ("warning", "fatal", "Fehler (in EN 16931 eine Warnung, hier nicht hingenommen)",
-         "error (in EN 16931 a warning, not tolerated here)"),
+        ("fatal", "warning", "Warnung (in EN 16931 ein Fehler, hier herabgestuft)",
+         "warning (in EN 16931 an error, lowered here)"),
+        ("warning", "fatal", "Fehler (in EN 16931 eine Warnung, hier heraufgestuft)",
+         "error (in EN 16931 a warning, raised here)"),
         ("fatal", "fatal", "Fehler", "error"),
     ],
 )  # fmt: skip
@@ -247,10 +247,10 @@ def test_an_overridden_severity_is_printed_with_its_reason(tmp_path: Path, capsy
     file.write_text(re.sub('unitCode="[^"]*"', 'unitCode="XYZQ"', UBL), "utf-8")
     main(["validate", str(file)])
     printed = " ".join(capsys.readouterr().out.split())
-    assert "Warnung (in EN 16931 ein Fehler, hier hingenommen):" in printed
+    assert "Warnung (in EN 16931 ein Fehler, hier herabgestuft):" in printed
     assert "nicht abgewiesen" in printed
     html = einvoice.validate(file)._repr_html_()
-    assert "Warnung (in EN 16931 ein Fehler, hier hingenommen)" in html
+    assert "Warnung (in EN 16931 ein Fehler, hier herabgestuft)" in html
 
 
 # ---------------------------------------------------------------- rule files

@@ -291,7 +291,9 @@ def test_an_overlay_replaces_single_keys(folder: Path) -> None:
 
 
 def test_what_nobody_can_break_is_in_the_catalog_only(folder: Path) -> None:
-    write_rule(folder, 'code = "X"\nnot_applicable = "true() in the official Schematron"', TEXTS.replace("{actual}", ""), "")
+    write_rule(
+        folder, 'code = "X"\nnot_applicable = "true() in the official Schematron"', TEXTS.replace("{actual}", ""), ""
+    )
     assert check_all(folder) == []
     reason = "true() in the official Schematron"
     assert read_catalog(folder)["X"].not_applicable == {"UBL": reason, "CII": reason}

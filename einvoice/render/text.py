@@ -229,7 +229,7 @@ def capital(text: str) -> str:
 
 
 def severity(finding: Finding, lang: Language) -> str:
-    """How much a finding counts, and how much it would by itself: "warning (in EN 16931 an error, tolerated here)"."""
+    """How much a finding counts, and how much it would by itself: "warning (in EN 16931 an error, lowered here)"."""
     words, said = WORDS[lang], WORDS[lang][finding.severity]
     if finding.flag == finding.severity:
         return said
