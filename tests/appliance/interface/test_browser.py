@@ -11,7 +11,7 @@ import pytest
 from browser import Page
 from served import CII, UBL, WRONG, declaring, serving
 
-sys.path.append(str(Path(__file__).parent.parent / "pdf"))
+sys.path.append(str(Path(__file__).parents[2] / "pdf"))
 
 pytestmark = pytest.mark.slow
 
