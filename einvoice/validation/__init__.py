@@ -4,6 +4,6 @@ Document.open(source) -> select(identity, options) -> run(document, selection, p
 """
 
 from einvoice.validation.api import read, validate
-from einvoice.validation.options import ENGINES, MODES, Options
+from einvoice.validation.selection import ENGINES, MODES, Options
 
 __all__ = ["ENGINES", "MODES", "Options", "read", "validate"]

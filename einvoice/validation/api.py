@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from einvoice.model.invoice import Invoice
 from einvoice.result import Agreement, Engine, Language, Mode, Original, Stack, ValidationResult
 from einvoice.result.differences import Difference, compare
+from einvoice.result.languages import check_language
 from einvoice.rulebook import releases
 from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import Identity
 from einvoice.validation import passes
 from einvoice.validation.document import Document
-from einvoice.validation.options import Options, check_language
-from einvoice.validation.run import NATIVE, Pass, Run, run
-from einvoice.validation.selection import RuleSelection, select
+from einvoice.validation.passes import NATIVE, Pass, Run, run
+from einvoice.validation.selection import Options, RuleSelection, select
 
 if TYPE_CHECKING:
     from einvoice.reference import Verdict

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from einvoice.pdf import document as pdf
 from einvoice.pdf.hybrid import Hybrid
 from einvoice.syntax.detect import Identity, identify
-from einvoice.syntax.xml import Source, parse, source_bytes
+from einvoice.syntax.xml import Source, parse, sniff, source_bytes
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,11 +39,14 @@ class Document:
             OSError: the file cannot be opened.
         """
         data, filename = source_bytes(source)
-        hybrid = pdf.open_hybrid(data)
-        if hybrid is None:
+        if sniff(data) != "pdf":
             tree = parse(data)
             return cls(data, filename, data, tree, identify(tree), None)
-        tree = pdf.parse(hybrid)
+        from einvoice.pdf.document import parse as parse_embedded  # imported on use: most files are XML
+        from einvoice.pdf.sandbox import read_hybrid
+
+        hybrid = read_hybrid(data)
+        tree = parse_embedded(hybrid)
         return cls(data, filename, hybrid.xml, tree, identify(tree), hybrid)
 
     @property

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from lxml import etree
 
@@ -197,3 +197,48 @@ def container(context: Context) -> Outcome:
 
     container, layer = container_findings.judge(context.document.data, hybrid, context.build.lang)
     return Outcome(container.findings, [layer], container)
+
+
+Pass: TypeAlias = Callable[[Context], Outcome]
+
+NATIVE: Final[Sequence[Pass]] = (
+    xml_schema,
+    declaration,
+    profile,
+    rules,
+    unmapped,
+)
+"""The passes with the rules of einvoice, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished run.
+
+    Attributes:
+        context: the document and its selection.
+        findings: sorted by layer, position in the document, and code.
+        layers: in the order in which they ran.
+        container: the PDF container; None for an XML file.
+    """
+
+    context: Context
+    findings: tuple[Finding, ...]
+    layers: tuple[Layer, ...]
+    container: Container | None
+
+
+def run(document: Document, selection: RuleSelection, lang: Language, passes: Sequence[Pass] = NATIVE) -> Run:
+    """Validate a document with the selected rules."""
+    context = Context.prepare(document, selection, lang)
+    outcomes = [each(context) for each in passes]
+    layers = tuple(layer for outcome in outcomes for layer in outcome.layers)
+    findings = [finding for outcome in outcomes for finding in outcome.findings]
+    container = next((outcome.container for outcome in outcomes if outcome.container), None)
+    return Run(context, _sorted(findings, layers, context), layers, container)
+
+
+def _sorted(findings: list[Finding], layers: Sequence[Layer], context: Context) -> tuple[Finding, ...]:
+    ranks = {name: rank for rank, name in enumerate(("file", *dict.fromkeys(layer.name for layer in layers)))}
+    order = context.build.places.order()
+    return tuple(sorted(findings, key=lambda it: (ranks[it.layer], order.get(it.location.node, -1), it.code)))

@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from einvoice.validation import passes, reference_findings
-from einvoice.validation.passes import Context, Outcome
-from einvoice.validation.run import Pass, Run
+from einvoice.validation.passes import Context, Outcome, Pass, Run
 
 if TYPE_CHECKING:
     from einvoice.reference import Verdict

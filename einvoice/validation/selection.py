@@ -1,4 +1,4 @@
-"""Selects the rules for a document: release, layers, XML schema, severity overrides.
+"""The options of a validation, and the rules that they select for a document.
 
 The selection depends on what the document declares and on the options only, so it is resolved once and cached.
 """
@@ -8,11 +8,14 @@ from __future__ import annotations
 import datetime
 import functools
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from einvoice.facturx import Level, level_of
-from einvoice.result import Layer, Mode, Status
+from einvoice.result import Engine, Language, Layer, Mode, Status
+from einvoice.result.languages import check_language
 from einvoice.rulebook import releases
 from einvoice.rulebook.program import engine
 from einvoice.rulebook.releases import Release
@@ -20,7 +23,39 @@ from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import severity_overrides
 from einvoice.syntax.detect import Identity, Specification, as_facturx, specifications
 from einvoice.syntax.severity_overrides import Override
-from einvoice.validation.options import Options
+
+MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
+ENGINES: Final[tuple[Engine, ...]] = ("native", "reference", "both")
+PROFILES: Final = (None, "xrechnung", "facturx")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How documents are validated; `einvoice.validate` describes each option.
+
+    Raises:
+        ValueError: an option has an unknown value; the message lists the known ones.
+        TypeError: `as_of` is not a date.
+    """
+
+    lang: Language = "de"
+    mode: Mode = "current"
+    profile: str | None = None
+    ruleset: str | None = None
+    as_of: datetime.date | None = None
+    engine: Engine = "native"
+
+    def __post_init__(self) -> None:
+        check_language(self.lang)
+        for name, known in (("mode", MODES), ("profile", PROFILES), ("engine", ENGINES)):
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"argument {name!r} must be {' or '.join(map(repr, known))}, not {getattr(self, name)!r}"
+                )
+        if self.ruleset:
+            releases.named(self.ruleset)
+        if self.as_of is not None and not isinstance(self.as_of, datetime.date):
+            raise TypeError(f"argument 'as_of' must be a datetime.date, not {type(self.as_of).__name__}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +68,7 @@ class RuleSelection:
         layers: the rule layers, in order, without the XML schema.
         profile: the Factur-X profile; None for other documents.
         status: how the declared specification relates to the current one.
+        national: the national rule set of the release, applied or not.
         forced: the options name the rules, whatever the document declares.
     """
 
@@ -41,6 +77,7 @@ class RuleSelection:
     layers: tuple[str, ...]
     profile: Level | None
     status: Status
+    national: Layer
     forced: bool
 
     @property
@@ -88,14 +125,14 @@ class RuleSelection:
             layer.name, layer.title, layer.version, layer.specification, layer.date, digest, True, layer.rules + count
         )
 
-    @property
-    def national(self) -> Layer:
-        """The national rule set of the release, applied or not."""
-        return _national(releases.national(self.release))
-
     def with_release(self, release: Release) -> RuleSelection:
         """Return the selection for another release."""
-        return replace(self, release=release, layers=_layers(self.specification, release, self.forced))
+        return replace(
+            self,
+            release=release,
+            layers=_layers(self.specification, release, self.forced),
+            national=_national(releases.national(release)),
+        )
 
 
 def select(identity: Identity, options: Options, *, hybrid: bool = False) -> RuleSelection:
@@ -111,11 +148,13 @@ def select(identity: Identity, options: Options, *, hybrid: bool = False) -> Rul
     """
     declared = replace(identity, customization_id=None, process=None)  # texts of the document: not part of the key
     facturx = hybrid or options.profile == "facturx"
-    return _select(as_facturx(declared) if facturx else declared, options, releases.current())
+    pinned = os.environ.get(releases.PINNED, "")  # part of the key, since it may change while the process runs
+    return _select(as_facturx(declared) if facturx else declared, options, pinned)
 
 
 @functools.lru_cache(maxsize=256)
-def _select(declared: Identity, options: Options, current: Release) -> RuleSelection:
+def _select(declared: Identity, options: Options, pinned: str) -> RuleSelection:
+    current = releases.current()
     identity = _as_of_release(declared, current)
     forced = options.profile == "xrechnung" or options.ruleset is not None
     release = (
@@ -129,6 +168,7 @@ def _select(declared: Identity, options: Options, current: Release) -> RuleSelec
         layers=_layers(identity.specification, release, forced),
         profile=None if forced else level_of(identity),
         status=_status(identity.specification, options.mode, current),
+        national=_national(releases.national(release)),
         forced=forced,
     )
 
