@@ -12,14 +12,14 @@ from served import serving
 
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory):
-    """The address of a Redis server of the tests' own."""
+    """The URL of a Redis server."""
     with _redis(tmp_path_factory.mktemp("redis")) as redis:
         yield redis.url
 
 
 @pytest.fixture
 def own_redis(tmp_path):
-    """A Redis server of one test's own: `url` and `process`."""
+    """A Redis server for a single test: `url` and `process`."""
     with _redis(tmp_path) as redis:
         yield redis
 
@@ -36,7 +36,7 @@ def _redis(folder):
     server = subprocess.Popen([program, *map(str, settings)], stdout=subprocess.DEVNULL)
     try:
         while not socket.exists():
-            assert server.poll() is None, "redis-server ended"
+            assert server.poll() is None, "redis-server exited"
             time.sleep(0.01)
         yield SimpleNamespace(url=f"unix://{socket}", process=server)
     finally:
@@ -46,7 +46,7 @@ def _redis(folder):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """A running appliance, for the tests that need no settings of their own."""
+    """A running appliance with default settings."""
     with serving(tmp_path_factory.mktemp("served") / "data", workers=2, metrics=1) as running:
         yield running
 

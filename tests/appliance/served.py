@@ -1,4 +1,4 @@
-"""A real server process for tests, and what they say of its answers."""
+"""A server process for tests, requests, and assertions about responses."""
 
 import os
 import re
@@ -56,23 +56,23 @@ DRAFT = {
 DRAFT["seller"]["tax_id"] = "DE123456789"  # type: ignore[index]
 
 
-def declaring(what: str | None, document: bytes = UBL) -> bytes:
-    """Return an invoice that declares a version of XRechnung ("2.3"), anything else, or None: nothing."""
-    kosit = "urn:xeinkauf.de:kosit:" if what == "3.0" else "urn:xoev-de:kosit:standard:"
-    known = re.fullmatch(r"\d\.\d", what or "")
-    said = f"urn:cen.eu:en16931:2017#compliant#{kosit}xrechnung_{what}" if known else what
+def declaring(declared: str | None, document: bytes = UBL) -> bytes:
+    """Return an invoice that declares a version of XRechnung ("2.3"), any other identifier, or none (None)."""
+    kosit = "urn:xeinkauf.de:kosit:" if declared == "3.0" else "urn:xoev-de:kosit:standard:"
+    known = re.fullmatch(r"\d\.\d", declared or "")
+    identifier = f"urn:cen.eu:en16931:2017#compliant#{kosit}xrechnung_{declared}" if known else declared
     place = rb"<cbc:CustomizationID>.*?</cbc:CustomizationID>"
     if b"CrossIndustryInvoice" in document:
         name = rb"ram:GuidelineSpecifiedDocumentContextParameter"
         place = rb"<%b>.*?</%b>" % (name, name)
-    (found,) = re.findall(place, document, re.DOTALL)
-    changed = b"" if said is None else re.sub(rb"urn:cen.eu:[^<]*", said.encode(), found)
-    return document.replace(found, changed)
+    (element,) = re.findall(place, document, re.DOTALL)
+    changed = b"" if identifier is None else re.sub(rb"urn:cen.eu:[^<]*", identifier.encode(), element)
+    return document.replace(element, changed)
 
 
 @contextmanager
 def running(data: Path, *command: str | Path, **settings: object) -> Iterator[list[str]]:
-    """Start the appliance as `appliance/run` does in the end, and give the words of the call that it prints."""
+    """Start the appliance as `appliance/run` does, and yield the arguments of the printed request."""
     with _started(data, command, settings) as (call, _):
         yield call
 
@@ -90,7 +90,7 @@ def _started(
     try:
         assert process.stdout is not None
         printed = next((line for line in process.stdout if line.strip().startswith("curl ")), None)
-        assert printed, f"no call was printed: {log.read_text()}"
+        assert printed, f"no request was printed: {log.read_text()}"
         yield shlex.split(printed), process
     finally:
         process.terminate()
@@ -117,7 +117,7 @@ class Server:
         return {"X-API-Key": KeyFile(self.data / "keys.env").add(name, plan)}
 
     def add_plan(self, line: str) -> None:
-        """Write the line of a plan into the file of the keys."""
+        """Append a plan to the key file."""
         with (self.data / "keys.env").open("a") as file:
             file.write(f"{line}\n")
 
@@ -133,8 +133,8 @@ class Server:
         return self.client.post(GENERATE, params={"lang": lang}, json={**draft, **changes})  # type: ignore[dict-item]
 
     def workers(self) -> list[int]:
-        """Return the numbers of the worker processes."""
-        found = []
+        """Return the process identifiers of the workers."""
+        pids = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 command = (folder / "cmdline").read_bytes().split(b"\0")
@@ -142,8 +142,8 @@ class Server:
             except OSError:
                 continue
             if parent == self.process.pid and b"appliance.workers.worker" in command:
-                found.append(int(folder.name))
-        return found
+                pids.append(int(folder.name))
+        return pids
 
     def log(self) -> str:
         return self.data.with_suffix(".log").read_text()

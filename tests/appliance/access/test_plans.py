@@ -16,17 +16,17 @@ from appliance.contract.problems import Problem
 from appliance.contract.schemas import Entitlements
 
 
-def test_business_is_known():
+def test_business_is_built_in():
     assert parse_plans([], "none") == {"business": BUSINESS}
     assert not BUSINESS.can_export
     assert all(value is True for name, value in BUSINESS if name.startswith("can_") and name != "can_export")
 
 
-def test_a_plan_has_what_is_named():
+def test_plan_grants_what_it_lists():
     plans = parse_plans(["# x", " EINVOICE_PLAN_SMALL_TEAM=can_use_api, daily_usage_limit=10 "], "file")
-    wanted = Entitlements(plan_type="small-team", can_use_api=True, daily_usage_limit=10)
-    assert plans["small-team"] == wanted
-    assert not wanted.can_batch
+    expected = Entitlements(plan_type="small-team", can_use_api=True, daily_usage_limit=10)
+    assert plans["small-team"] == expected
+    assert not expected.can_batch
 
 
 @pytest.mark.parametrize(
@@ -39,12 +39,12 @@ def test_a_plan_has_what_is_named():
         "EINVOICE_PLAN_X",
     ],
 )
-def test_a_damaged_plan_entitles_to_nothing(line, caplog):
+def test_invalid_plan_is_skipped(line, caplog):
     assert set(parse_plans([line], "file")) == {"business"}
     assert "file, line 1" in caplog.text
 
 
-def test_a_plan_stands_beside_the_keys_and_changes_without_a_restart(tmp_path, caplog):
+def test_plan_in_the_key_file_changes_without_restart(tmp_path, caplog):
     file = KeyFile(tmp_path / "keys.env")
     ring = KeyRing(file.path, {})
     key = ring.find(file.add("acme", "trial"))
@@ -56,23 +56,23 @@ def test_a_plan_stands_beside_the_keys_and_changes_without_a_restart(tmp_path, c
     assert not caplog.text
 
 
-def test_plans_may_stand_in_the_environment(tmp_path):
+def test_plans_from_the_environment(tmp_path):
     plain = KeyFile(tmp_path / "keys.env").add("acme", "trial")
     ring = KeyRing(tmp_path / "keys.env", {"EINVOICE_PLAN_TRIAL": "can_use_api,can_batch"})
     assert ring.entitlements(ring.find(plain)).can_batch
 
 
-async def left(quotas, holder, kind, limit, count):
-    """Use so much; return None, or what is left where that is too much."""
+async def units_left(quotas, holder, kind, limit, count):
+    """Consume units; return None, or the units left if the limit would be exceeded."""
     try:
         await quotas.consume(holder, kind, limit, count)
-    except Problem as refused:
-        return refused.values["left"]
+    except Problem as error:
+        return error.values["left"]
 
 
 @pytest.fixture(params=["file", "memory", "redis"])
-def counts(request, tmp_path):
-    """Each kind of counts; a function that opens them anew, as a restart does."""
+def open_store(request, tmp_path):
+    """For each kind of store: a function that opens it, again after a restart."""
     if request.param == "memory":
         same = MemoryQuotaStore()
         return lambda: same
@@ -83,61 +83,63 @@ def counts(request, tmp_path):
 
 
 @pytest.mark.anyio
-async def test_limits_count_by_holder_unit_and_day(counts):
+async def test_quotas_count_by_holder_unit_and_day(open_store):
     moment = datetime.datetime(2026, 11, 20, 23, 59, 30, tzinfo=datetime.UTC)
-    quotas = Quotas(counts(), lambda: moment)
+    quotas = Quotas(open_store(), lambda: moment)
     await quotas.consume("a", DAILY_FILES, 3, 2)
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(Problem) as error:
         await quotas.consume("a", DAILY_FILES, 3, 2)
-    assert refused.value.headers == {"Retry-After": "31"}
-    assert refused.value.values == {"limit": 3, "left": 1}
-    assert await left(quotas, "a", DAILY_FILES, 3, 1) is None
-    assert await left(quotas, "a", DAILY_REQUESTS, 1, 1) is None
-    assert await left(quotas, "b", DAILY_FILES, 3, 3) is None
-    assert await left(quotas, "a", DAILY_FILES, None, 100) is None
-    assert await left(quotas, "a", DAILY_FILES, 2, 1) == 0, "the plan has been made smaller meanwhile"
+    assert error.value.headers == {"Retry-After": "31"}
+    assert error.value.values == {"limit": 3, "left": 1}
+    assert await units_left(quotas, "a", DAILY_FILES, 3, 1) is None
+    assert await units_left(quotas, "a", DAILY_REQUESTS, 1, 1) is None
+    assert await units_left(quotas, "b", DAILY_FILES, 3, 3) is None
+    assert await units_left(quotas, "a", DAILY_FILES, None, 100) is None
+    assert await units_left(quotas, "a", DAILY_FILES, 2, 1) == 0, "the limit of the plan has been lowered"
     quotas.close()
-    quotas = Quotas(counts(), lambda: moment)
-    assert await left(quotas, "a", DAILY_FILES, 3, 1) == 0, "a restart forgets nothing"
+    quotas = Quotas(open_store(), lambda: moment)
+    assert await units_left(quotas, "a", DAILY_FILES, 3, 1) == 0, "usage survives a restart"
     moment += datetime.timedelta(minutes=1)
-    assert await left(quotas, "a", DAILY_FILES, 3, 3) is None
-    assert await left(quotas, "a", DAILY_FILES, 3, 1) == 0
+    assert await units_left(quotas, "a", DAILY_FILES, 3, 3) is None
+    assert await units_left(quotas, "a", DAILY_FILES, 3, 1) == 0
     quotas.close()
 
 
 @pytest.mark.anyio
-async def test_replicas_count_together(own_redis, tmp_path):
+async def test_replicas_share_quotas_in_redis(own_redis, tmp_path):
     one, two = (Quotas(open_quota_store(own_redis.url, tmp_path)) for _ in range(2))
-    taken = await asyncio.gather(*(left(it, "a", DAILY_FILES, 5, 1) for _ in range(4) for it in (one, two)))
+    taken = await asyncio.gather(
+        *(units_left(quotas, "a", DAILY_FILES, 5, 1) for _ in range(4) for quotas in (one, two))
+    )
     assert taken.count(None) == 5
     one.close()
     two.close()
 
 
 @pytest.mark.anyio
-async def test_counts_that_are_away_cost_no_request(tmp_path, caplog):
+async def test_unavailable_quota_store_falls_back_to_memory(tmp_path, caplog):
     (tmp_path / "a-file").touch()
     quotas = Quotas(SQLiteQuotaStore(tmp_path / "a-file" / "usage.sqlite"))
-    assert await left(quotas, "a", DAILY_FILES, 1, 1) is None
-    assert await left(quotas, "a", DAILY_FILES, 1, 1) == 0
+    assert await units_left(quotas, "a", DAILY_FILES, 1, 1) is None
+    assert await units_left(quotas, "a", DAILY_FILES, 1, 1) == 0
     assert caplog.text.count("in memory") == 1
     quotas.close()
 
 
 @pytest.mark.anyio
-async def test_a_damaged_file_of_counts_is_begun_anew(tmp_path, caplog):
+async def test_damaged_quota_file_is_replaced(tmp_path, caplog):
     path = tmp_path / "usage.sqlite"
     path.write_bytes(b"not a database" * 100)
     quotas = Quotas(SQLiteQuotaStore(path))
-    assert await left(quotas, "a", DAILY_FILES, 1, 1) is None
-    assert await left(quotas, "a", DAILY_FILES, 1, 1) == 0
+    assert await units_left(quotas, "a", DAILY_FILES, 1, 1) is None
+    assert await units_left(quotas, "a", DAILY_FILES, 1, 1) == 0
     assert "damaged" in caplog.text
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     quotas.close()
 
 
 @pytest.mark.slow
-def test_a_restart_forgets_no_use(tmp_path):
+def test_quotas_survive_a_restart(tmp_path):
     keys = KeyFile(tmp_path / "data" / "keys.env")
     key = {"X-API-Key": keys.add("acme", "small")}
     with keys.path.open("a") as lines:

@@ -1,4 +1,4 @@
-"""Links to PDFs, from the real server: made when fetched, ended in time, kept over a restart, shared by two servers."""
+"""Links to PDFs on a real server: rendering, expiry, restart, replicas, outages."""
 
 import io
 import os
@@ -20,9 +20,9 @@ from appliance.access.keys import KeyFile
 KINDS = ("validation_report_pdf", "readable_invoice_pdf")
 
 
-def links(answer):
-    assert answer.status_code == 200
-    return {kind: link["url"] for kind, link in answer.json()["artifacts"].items() if "url" in link}
+def links(response):
+    assert response.status_code == 200
+    return {kind: link["url"] for kind, link in response.json()["artifacts"].items() if "url" in link}
 
 
 def text(pdf, tmp_path):
@@ -33,29 +33,29 @@ def text(pdf, tmp_path):
 
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
 @pytest.mark.parametrize(("lang", "verdict"), [("de", "Nicht gültig"), ("en", "Not valid")])
-def test_the_report_tells_what_the_answer_told(server, tmp_path, lang, verdict):
-    answer = server.validate(WRONG, lang=lang)
-    pdf = server.client.get(links(answer)["validation_report_pdf"])
+def test_report_contains_the_findings(server, tmp_path, lang, verdict):
+    response = server.validate(WRONG, lang=lang)
+    pdf = server.client.get(links(response)["validation_report_pdf"])
     assert (pdf.status_code, pdf.headers["cache-control"]) == (200, "private, no-store")
-    said = text(pdf.content, tmp_path)
-    assert verdict in said
-    assert "invoice.xml" in said, "the name of the file"
-    for finding in answer.json()["errors"]:
-        assert finding["code"] in said
-        assert finding["title"] in said
+    content = text(pdf.content, tmp_path)
+    assert verdict in content
+    assert "invoice.xml" in content, "the file name"
+    for finding in response.json()["errors"]:
+        assert finding["code"] in content
+        assert finding["title"] in content
 
 
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
-def test_the_readable_invoice_is_that_invoice(server, tmp_path):
-    answer = server.validate(UBL, lang="en")
-    pdf = server.client.get(links(answer)["readable_invoice_pdf"])
+def test_readable_invoice_is_rendered_from_the_upload(server, tmp_path):
+    response = server.validate(UBL, lang="en")
+    pdf = server.client.get(links(response)["readable_invoice_pdf"])
     assert pdf.headers["content-type"] == "application/pdf"
-    assert answer.json()["invoice_summary"]["invoice_number"] in text(pdf.content, tmp_path)
+    assert response.json()["invoice_summary"]["invoice_number"] in text(pdf.content, tmp_path)
 
 
 def test_all_pdfs_of_a_generated_hybrid(server):
     urls = links(server.generate(format="ZUGFERD"))
-    assert len({url.rsplit("/", 2)[1] for url in urls.values()}) == 1, "one token an answer"
+    assert len({url.rsplit("/", 2)[1] for url in urls.values()}) == 1, "one token per response"
     pdfs = {kind: server.client.get(url) for kind, url in urls.items()}
     assert {kind: pdf.status_code for kind, pdf in pdfs.items()} == dict.fromkeys((*KINDS, "zugferd_pdf"), 200)
     assert einvoice.validate(pdfs["zugferd_pdf"].content).is_valid
@@ -64,7 +64,7 @@ def test_all_pdfs_of_a_generated_hybrid(server):
             assert len(opened.pages) >= 1
 
 
-def test_a_report_is_the_same_each_time_and_head_tells_its_length(server):
+def test_report_is_stable_and_head_has_its_length(server):
     url = links(server.validate(WRONG))["validation_report_pdf"]
     head, first, second = server.client.head(url), server.client.get(url), server.client.get(url)
     assert first.content == second.content
@@ -72,17 +72,17 @@ def test_a_report_is_the_same_each_time_and_head_tells_its_length(server):
     assert head.headers["content-length"] == str(len(first.content))
 
 
-def test_what_is_kept_is_closed_and_names_neither_token_nor_holder(server):
+def test_stored_files_are_private_and_contain_no_token(server):
     url = links(server.validate(WRONG))["validation_report_pdf"]
     folder = server.data / "artifacts"
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
-    kept = b"".join(path.read_bytes() for path in folder.iterdir())
-    assert url.rsplit("/", 2)[1].encode() not in kept
-    assert b"<cbc:" not in kept
+    content = b"".join(path.read_bytes() for path in folder.iterdir())
+    assert url.rsplit("/", 2)[1].encode() not in content
+    assert b"<cbc:" not in content
 
 
-def test_an_expired_link_is_gone_and_its_content_erased(tmp_path):
+def test_expired_link_is_410_and_its_content_erased(tmp_path):
     with serving(tmp_path / "data", workers=1, artifact_seconds=2) as server:
         url = links(server.validate(WRONG))["validation_report_pdf"]
         pdf = server.client.get(url).content
@@ -91,61 +91,61 @@ def test_an_expired_link_is_gone_and_its_content_erased(tmp_path):
         assert_problem(server.client.get(url), 410, "artifact_expired")
         assert_problem(httpx.get(url, headers=other), 404, "artifact_not_found")
         deadline = time.monotonic() + 10
-        while pdf[2000:2064] in erased(server) and time.monotonic() < deadline:
+        while pdf[2000:2064] in stored_bytes(server) and time.monotonic() < deadline:
             time.sleep(0.1)
-        assert pdf[2000:2064] not in erased(server)
+        assert pdf[2000:2064] not in stored_bytes(server)
         assert_problem(server.client.get(url), 410, "artifact_expired")
 
 
-def erased(server):
+def stored_bytes(server):
     return b"".join(path.read_bytes() for path in (server.data / "artifacts").iterdir())
 
 
-def test_links_outlive_a_restart(tmp_path):
+def test_links_survive_a_restart(tmp_path):
     key = {"X-API-Key": KeyFile(tmp_path / "data" / "keys.env").add("acme", "business")}
     with serving(tmp_path / "data", workers=1) as server:
         server.client.headers.update(key)
         url = httpx.URL(links(server.validate(WRONG))["validation_report_pdf"])
     with serving(tmp_path / "data", workers=1) as server:
-        again = server.client.get(url.path, headers=key)
-        assert again.content.startswith(b"%PDF-")
-        assert_problem(server.client.get(url.path), 404, "artifact_not_found")  # with the key that the server lends
+        response = server.client.get(url.path, headers=key)
+        assert response.content.startswith(b"%PDF-")
+        assert_problem(server.client.get(url.path), 404, "artifact_not_found")  # with the temporary key
 
 
-def test_links_can_be_switched_off(tmp_path):
+def test_links_can_be_disabled(tmp_path):
     with serving(tmp_path / "data", workers=1, artifacts="off") as server:
-        found = server.validate(WRONG).json()["artifacts"]
+        artifacts = server.validate(WRONG).json()["artifacts"]
         nothing = {"available": False, "url": None, "expires_in_seconds": None}
-        assert found == dict.fromkeys(KINDS, nothing)
+        assert artifacts == dict.fromkeys(KINDS, nothing)
         assert not (server.data / "artifacts").exists()
         assert server.client.get("/readyz").status_code == 200
 
 
-def test_two_servers_share_their_links_in_redis(tmp_path, redis_url):
+def test_replicas_share_links_in_redis(tmp_path, redis_url):
     keys = tmp_path / "keys.env"
     key, other = ({"X-API-Key": KeyFile(keys).add(name, "business")} for name in ("acme", "other"))
     shared = {"workers": 1, "keys": keys, "artifacts": redis_url}
     with serving(tmp_path / "one", **shared) as one, serving(tmp_path / "two", **shared) as two:
-        for server, elsewhere in ((one, two), (two, one)):
+        for server, other_server in ((one, two), (two, one)):
             server.client.headers.update(key)
-            found = links(server.validate(WRONG))
-            paths = [httpx.URL(found[kind]).path for kind in KINDS]
-            there = [elsewhere.client.get(path, headers=key) for path in paths]
-            here = [server.client.get(path, headers=key) for path in paths]
-            assert [answer.status_code for answer in there] == [200, 200]
-            assert [answer.content for answer in there] == [answer.content for answer in here]
-            assert_problem(elsewhere.client.get(paths[0], headers=other), 404, "artifact_not_found")
+            urls = links(server.validate(WRONG))
+            paths = [httpx.URL(urls[kind]).path for kind in KINDS]
+            from_other = [other_server.client.get(path, headers=key) for path in paths]
+            from_own = [server.client.get(path, headers=key) for path in paths]
+            assert [response.status_code for response in from_other] == [200, 200]
+            assert [response.content for response in from_other] == [response.content for response in from_own]
+            assert_problem(other_server.client.get(paths[0], headers=other), 404, "artifact_not_found")
         assert not (tmp_path / "one" / "artifacts").exists()
 
 
-def test_a_redis_that_is_away_costs_the_links_alone(tmp_path):
+def test_unavailable_redis_affects_links_only(tmp_path):
     pytest.importorskip("redis", reason="the extra redis is not installed")
     socket = f"unix://:pass-word@{tmp_path}/none.sock"
     with running(tmp_path / "data", workers=1, artifacts=socket) as call:
         url, headers = httpx.URL(call[-1]), {"X-API-Key": key_in(call)}
-        found = httpx.post(url, headers=headers, files={"file": ("invoice.xml", WRONG)}, timeout=60).json()
-        assert found["errors"]
-        assert not found["artifacts"]["validation_report_pdf"]["available"]
+        body = httpx.post(url, headers=headers, files={"file": ("invoice.xml", WRONG)}, timeout=60).json()
+        assert body["errors"]
+        assert not body["artifacts"]["validation_report_pdf"]["available"]
         ready = httpx.get(url.copy_with(path="/readyz", query=None))
         assert ready.status_code == 200
         assert ready.json() == {"status": "degraded", "checks": {"workers": True, "artifacts": False}}
@@ -155,17 +155,17 @@ def test_a_redis_that_is_away_costs_the_links_alone(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_redis_that_goes_and_comes_back(tmp_path, own_redis):
-    """It costs no request any time, and its return is noticed."""
+def test_redis_outage_and_recovery(tmp_path, own_redis):
+    """Requests are not delayed, and recovery is detected."""
     with serving(tmp_path / "data", workers=1, metrics=1, artifacts=own_redis.url) as server:
         url = links(server.validate(WRONG))["validation_report_pdf"]
-        os.kill(own_redis.process.pid, signal.SIGSTOP)  # it takes connections, and never answers
+        os.kill(own_redis.process.pid, signal.SIGSTOP)  # accepts connections but does not respond
         wait_until(lambda: server.client.get("/readyz").json()["status"] == "degraded")
         assert server.client.get("/readyz").status_code == 200
         started = time.monotonic()
-        answer = server.validate(WRONG).json()
-        assert answer["errors"]
-        assert not answer["artifacts"]["validation_report_pdf"]["available"]
+        response = server.validate(WRONG).json()
+        assert response["errors"]
+        assert not response["artifacts"]["validation_report_pdf"]["available"]
         assert_problem(server.client.get(url), 503, "artifacts_unavailable")
         assert time.monotonic() - started < 1
         assert "\neinvoice_artifacts_available 0.0\n" in server.client.get("/metrics").text
@@ -183,19 +183,19 @@ def wait_until(condition):
         time.sleep(0.1)
 
 
-def test_a_store_that_there_is_not_is_said_in_a_sentence(tmp_path):
+def test_unknown_store_is_reported(tmp_path):
     settings = {"EINVOICE_DATA": str(tmp_path), "EINVOICE_ARTIFACTS": "memcached://user:pass-word@host"}
     command = [sys.executable, "-m", "appliance", "serve", "--port", "0"]
-    done = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert "EINVOICE_ARTIFACTS" in done.stderr
-    assert "pass-word" not in done.stderr
+    process = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 1
+    assert process.stderr.count("\n") == 1
+    assert "EINVOICE_ARTIFACTS" in process.stderr
+    assert "pass-word" not in process.stderr
 
 
-def test_the_list_of_settings_tells_no_password(tmp_path):
+def test_listed_settings_hide_the_password(tmp_path):
     settings = {"EINVOICE_DATA": str(tmp_path), "EINVOICE_ARTIFACTS": "redis://user:pass-word@host:6379/0"}
     command = [sys.executable, "-m", "appliance", "settings"]
-    done = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, timeout=60)
-    assert "EINVOICE_ARTIFACTS=redis://***@host:6379/0" in done.stdout
-    assert "pass-word" not in done.stdout
+    process = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, timeout=60)
+    assert "EINVOICE_ARTIFACTS=redis://***@host:6379/0" in process.stdout
+    assert "pass-word" not in process.stdout

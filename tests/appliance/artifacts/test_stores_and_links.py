@@ -1,4 +1,4 @@
-"""Artifacts: links that only their holder can use, and that leave nothing behind when they end."""
+"""Artifact stores and links."""
 
 import asyncio
 import contextlib
@@ -55,10 +55,10 @@ def on_disk(folder):
     return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
 
 
-# ---------------------------------------------------------------- the file
+# ---------------------------------------------------------------- SQLite
 
 
-def test_the_file_is_closed_to_other_users_even_where_the_folder_was_open(folder, clock):
+def test_file_is_private_even_in_an_open_folder(folder, clock):
     folder.mkdir(mode=0o755)
     store = SQLiteStore(folder, MEGABYTE, clock)
     store.put("a", b"secret", 60)
@@ -68,29 +68,29 @@ def test_the_file_is_closed_to_other_users_even_where_the_folder_was_open(folder
     store.close()
 
 
-def test_a_content_is_erased_when_it_expires_and_its_name_a_day_later(store, folder, clock):
+def test_content_is_erased_at_expiry_and_tombstone_later(store, folder, clock):
     secret = secrets.token_bytes(200_000)
-    store.put("name-of-it", secret, 60, tombstone_seconds=100)
+    store.put("some-name", secret, 60, tombstone_seconds=100)
     assert store.purge() == 60
-    assert store.get("name-of-it") == secret
+    assert store.get("some-name") == secret
     assert len(on_disk(folder)) > 200_000
 
     clock.now += 60
-    assert store.get("name-of-it") is None
-    assert store.has_expired("name-of-it"), "before it is erased"
+    assert store.get("some-name") is None
+    assert store.has_expired("some-name"), "before it is purged"
     assert store.purge() is None
-    assert store.has_expired("name-of-it")
-    left = on_disk(folder)
-    assert not any(secret[at : at + 32] in left for at in range(0, len(secret), 512))
-    assert len(left) < 100_000
+    assert store.has_expired("some-name")
+    remaining = on_disk(folder)
+    assert not any(secret[at : at + 32] in remaining for at in range(0, len(secret), 512))
+    assert len(remaining) < 100_000
 
     clock.now += 100
-    assert not store.has_expired("name-of-it")
+    assert not store.has_expired("some-name")
     store.purge()
-    assert b"name-of-it" not in on_disk(folder)
+    assert b"some-name" not in on_disk(folder)
 
 
-def test_a_name_is_remembered_only_where_that_is_asked_for(store, clock):
+def test_tombstone_is_optional(store, clock):
     store.put("a", b"x", 60)
     clock.now += 60
     store.purge()
@@ -98,7 +98,7 @@ def test_a_name_is_remembered_only_where_that_is_asked_for(store, clock):
     assert not store.has_expired("never")
 
 
-def test_the_file_outlives_a_restart_and_is_cleaned_by_it(folder, clock):
+def test_restart_keeps_and_purges_the_file(folder, clock):
     first = SQLiteStore(folder, MEGABYTE, clock)
     first.put("long", b"stays", 600)
     first.put("short", b"goes-away", 60, tombstone_seconds=1000)
@@ -111,13 +111,13 @@ def test_the_file_outlives_a_restart_and_is_cleaned_by_it(folder, clock):
     second.close()
 
 
-def test_the_file_is_bounded_and_has_room_again_when_something_has_expired(store, folder, clock):
+def test_file_size_is_limited_and_freed_after_expiry(store, folder, clock):
     for number in range(8):
         store.put(str(number), bytes(100_000), 60, tombstone_seconds=1000)
     with pytest.raises(StoreError, match="1 MB"):
         store.put("one too many", bytes(400_000), 60)
     assert store.get("one too many") is None
-    assert store.get("0") == bytes(100_000), "what was promised is kept"
+    assert store.get("0") == bytes(100_000), "existing content is not evicted"
     clock.now += 60
     store.purge()
     store.put("now", bytes(400_000), 60)
@@ -125,7 +125,7 @@ def test_the_file_is_bounded_and_has_room_again_when_something_has_expired(store
     assert (folder / FILE_NAME).stat().st_size < MEGABYTE + 100_000
 
 
-def test_traces_make_room_for_contents(store, clock):
+def test_tombstones_make_room_for_content(store, clock):
     for number in range(4000):
         store.put(f"{number:064}", b"x", 1, tombstone_seconds=1000 + number)
     clock.now += 1
@@ -139,7 +139,7 @@ def test_traces_make_room_for_contents(store, clock):
 @pytest.mark.parametrize(
     "content", [b"no database at all, but something else entirely" * 100, b"SQLite format 3\0" + b"\7" * 9000]
 )
-def test_a_damaged_file_is_begun_anew(folder, clock, content):
+def test_damaged_file_is_replaced(folder, clock, content):
     folder.mkdir()
     (folder / FILE_NAME).write_bytes(content)
     store = SQLiteStore(folder, MEGABYTE, clock)
@@ -148,7 +148,7 @@ def test_a_damaged_file_is_begun_anew(folder, clock, content):
     store.close()
 
 
-def test_a_file_of_another_form_is_begun_anew(folder, clock):
+def test_file_of_another_version_is_replaced(folder, clock):
     folder.mkdir()
     with sqlite3.connect(folder / FILE_NAME) as database:
         database.execute("CREATE TABLE content (something INTEGER)")
@@ -160,24 +160,24 @@ def test_a_file_of_another_form_is_begun_anew(folder, clock):
     store.close()
 
 
-def test_a_folder_that_cannot_be_had_is_said_at_the_start(tmp_path):
+def test_unusable_folder_is_reported_at_startup(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot open the artifact store"):
         SQLiteStore(tmp_path / "file" / "artifacts", MEGABYTE)
 
 
 def test_two_processes_share_the_file(folder, store):
-    told = "import sys; from pathlib import Path; from appliance.artifacts.sqlite_store import SQLiteStore; "
+    script = "import sys; from pathlib import Path; from appliance.artifacts.sqlite_store import SQLiteStore; "
     other = [
         sys.executable,
         "-c",
-        told + "SQLiteStore(Path(sys.argv[1]), 1 << 20).put('theirs', b'x', 10**10)",
+        script + "SQLiteStore(Path(sys.argv[1]), 1 << 20).put('other', b'x', 10**10)",
         str(folder),
     ]
-    store.put("ours", b"y", 60)
+    store.put("own", b"y", 60)
     subprocess.run(other, check=True, timeout=60)
-    assert store.get("theirs") == b"x"
-    assert store.get("ours") == b"y"
+    assert store.get("other") == b"x"
+    assert store.get("own") == b"y"
 
 
 # ---------------------------------------------------------------- Redis
@@ -190,7 +190,7 @@ def redis_store(redis_url):
     store.close()
 
 
-def test_redis_keeps_erases_and_remembers(redis_store):
+def test_redis_expiry_and_tombstones(redis_store):
     redis_store.check()
     redis_store.put("r", b"\0content", 0.4, tombstone_seconds=0.4)
     redis_store.put("plain", b"x", 0.4)
@@ -205,7 +205,7 @@ def test_redis_keeps_erases_and_remembers(redis_store):
     assert not redis_store.has_expired("r")
 
 
-def test_a_full_redis_refuses(redis_store):
+def test_full_redis(redis_store):
     def fill():
         for number in range(20):
             redis_store.put(f"full-{number}", secrets.token_bytes(MEGABYTE), 1, tombstone_seconds=1)
@@ -215,7 +215,7 @@ def test_a_full_redis_refuses(redis_store):
     time.sleep(1.1)
 
 
-def test_a_redis_that_is_away_is_an_error_that_tells_no_password(tmp_path):
+def test_unavailable_redis_error_has_no_password(tmp_path):
     pytest.importorskip("redis", reason="the extra redis is not installed")
     store = RedisStore(f"unix://:pass-word@{tmp_path}/none.sock")
     with pytest.raises(StoreError) as caught:
@@ -224,10 +224,10 @@ def test_a_redis_that_is_away_is_an_error_that_tells_no_password(tmp_path):
     store.close()
 
 
-# ---------------------------------------------------------------- at once
+# ---------------------------------------------------------------- try_put
 
 
-def test_what_is_put_at_once_is_kept_like_anything(store, folder, clock):
+def test_try_put_stores_content(store, folder, clock):
     secret = secrets.token_bytes(20_000)
     assert store.try_put("name", secret, 60, tombstone_seconds=100)
     store.check()
@@ -236,11 +236,11 @@ def test_what_is_put_at_once_is_kept_like_anything(store, folder, clock):
     store.purge()
     assert store.get("name") is None
     assert store.has_expired("name")
-    left = on_disk(folder)
-    assert not any(secret[at : at + 32] in left for at in range(0, len(secret), 32))
+    remaining = on_disk(folder)
+    assert not any(secret[at : at + 32] in remaining for at in range(0, len(secret), 32))
 
 
-def test_nothing_is_waited_for(store, folder):
+def test_try_put_does_not_block(store, folder):
     with contextlib.closing(sqlite3.connect(folder / FILE_NAME, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         started = time.monotonic()
@@ -251,13 +251,13 @@ def test_nothing_is_waited_for(store, folder):
     assert store.try_put("name", b"content", 60)
 
 
-def test_the_bound_holds_at_once_too(store):
+def test_try_put_respects_the_maximum_size(store):
     with pytest.raises(StoreError, match="reached"):
         [store.try_put(str(number), secrets.token_bytes(60_000), 60) for number in range(100)]
 
 
-def test_the_log_does_not_grow(store, folder):
-    """It is brought into the file by `check`, which is called every other second."""
+def test_wal_does_not_grow(store, folder):
+    """`check`, called every two seconds, runs the checkpoints."""
 
     def fill(names):
         for name in names:
@@ -272,7 +272,7 @@ def test_the_log_does_not_grow(store, folder):
 # ---------------------------------------------------------------- the setting
 
 
-def test_the_setting_names_the_store(tmp_path):
+def test_setting_selects_the_store(tmp_path):
     assert open_store("off", tmp_path, 1) is None
     store = open_store("file", tmp_path / "data" / "artifacts", 1)
     assert (tmp_path / "data" / "artifacts" / FILE_NAME).exists()
@@ -288,7 +288,7 @@ SOURCE = ArtifactSource(b"<Invoice>\nwith\nlines</Invoice>", "Rechnung ü.xml", 
 
 
 class Renderer:
-    """Makes what says what it was made from."""
+    """Returns a fake PDF that lists its source."""
 
     def __init__(self):
         self.calls = []
@@ -303,8 +303,8 @@ class Renderer:
 
 
 @pytest.fixture(params=["file", "redis"])
-def kept(request, folder):
-    """What links are made with, in each of the stores."""
+def setup(request, folder):
+    """Links with each kind of store."""
     store = SQLiteStore(folder, 8 * MEGABYTE) if request.param == "file" else request.getfixturevalue("redis_store")
     render = Renderer()
     yield SimpleNamespace(links=ArtifactLinks(store, 3600, render), render=render, store=store)
@@ -320,106 +320,106 @@ def token_of(link):
     return link.path.removeprefix(f"{ARTIFACTS}/").partition("/")[0]
 
 
-def refused(links, token, file, holder):
+def problem_status(links, token, file, holder):
     with pytest.raises(Problem) as caught:
         run(links.fetch(token, file, holder))
     return caught.value.type.status
 
 
-def test_a_link_is_fetched_by_who_asked_for_it_and_made_once(kept):
-    links = run(kept.links.create("acme", KINDS, SOURCE))
+def test_holder_fetches_a_link_rendered_once(setup):
+    links = run(setup.links.create("acme", KINDS, SOURCE))
     assert {kind: link.path.rpartition("/")[2] for kind, link in links.items()} == {
         "validation_report_pdf": "report.pdf",
         "readable_invoice_pdf": "invoice.pdf",
     }
     assert {link.seconds for link in links.values()} == {3600}
     (token,) = {token_of(link) for link in links.values()}
-    assert kept.render.calls == [], "a validation does not wait for a PDF"
+    assert setup.render.calls == [], "PDFs are not rendered before they are fetched"
 
     expected = b"%PDF validation_report_pdf Rechnung \xc3\xbc.xml en compatibility 1800000000.5 " + SOURCE.document
-    assert run(kept.links.fetch(token, "report.pdf", "acme")) == expected
-    assert run(kept.links.fetch(token, "report.pdf", "acme")) == expected
-    assert kept.render.calls == ["validation_report_pdf"]
+    assert run(setup.links.fetch(token, "report.pdf", "acme")) == expected
+    assert run(setup.links.fetch(token, "report.pdf", "acme")) == expected
+    assert setup.render.calls == ["validation_report_pdf"]
 
 
-def test_to_others_there_is_nothing(kept):
-    links = run(kept.links.create("acme", KINDS, SOURCE))
+def test_link_does_not_exist_for_others(setup):
+    links = run(setup.links.create("acme", KINDS, SOURCE))
     token = token_of(links["validation_report_pdf"])
-    assert refused(kept.links, token, "report.pdf", "other") == 404
-    assert refused(kept.links, token, "zugferd.pdf", "acme") == 404
-    assert refused(kept.links, token, "../report.pdf", "acme") == 404
-    assert refused(kept.links, secrets.token_urlsafe(24), "report.pdf", "acme") == 404
-    assert refused(kept.links, "%00", "report.pdf", "acme") == 404
-    assert kept.render.calls == []
+    assert problem_status(setup.links, token, "report.pdf", "other") == 404
+    assert problem_status(setup.links, token, "zugferd.pdf", "acme") == 404
+    assert problem_status(setup.links, token, "../report.pdf", "acme") == 404
+    assert problem_status(setup.links, secrets.token_urlsafe(24), "report.pdf", "acme") == 404
+    assert problem_status(setup.links, "%00", "report.pdf", "acme") == 404
+    assert setup.render.calls == []
 
 
-def test_tokens_are_random(kept):
-    tokens = {token_of(run(kept.links.create("a", KINDS, SOURCE))["readable_invoice_pdf"]) for _ in range(20)}
+def test_tokens_are_random(setup):
+    tokens = {token_of(run(setup.links.create("a", KINDS, SOURCE))["readable_invoice_pdf"]) for _ in range(20)}
     assert len(tokens) == 20
     assert {len(token) for token in tokens} == {32}, "192 bits in base64"
 
 
-def test_who_asks_at_the_same_time_waits_for_one_pdf(kept):
-    async def eight():
-        links = await kept.links.create("acme", KINDS, SOURCE)
+def test_concurrent_fetches_share_one_rendering(setup):
+    async def fetch_concurrently():
+        links = await setup.links.create("acme", KINDS, SOURCE)
         token = token_of(links["validation_report_pdf"])
-        return await asyncio.gather(*(kept.links.fetch(token, "report.pdf", "acme") for _ in range(8)))
+        return await asyncio.gather(*(setup.links.fetch(token, "report.pdf", "acme") for _ in range(8)))
 
-    assert len(set(run(eight()))) == 1
-    assert kept.render.calls == ["validation_report_pdf"]
-
-
-def test_a_zugferd_pdf_is_the_document_itself(kept):
-    links = run(kept.links.create("acme", tuple(ARTIFACT_FILES), SOURCE))
-    assert run(kept.links.fetch(token_of(links["zugferd_pdf"]), "zugferd.pdf", "acme")) == SOURCE.document
-    assert kept.render.calls == []
+    assert len(set(run(fetch_concurrently()))) == 1
+    assert setup.render.calls == ["validation_report_pdf"]
 
 
-def test_an_expired_link_is_gone_for_its_holder_and_never_was_for_others(folder, clock, monkeypatch):
+def test_zugferd_pdf_is_the_document_itself(setup):
+    links = run(setup.links.create("acme", tuple(ARTIFACT_FILES), SOURCE))
+    assert run(setup.links.fetch(token_of(links["zugferd_pdf"]), "zugferd.pdf", "acme")) == SOURCE.document
+    assert setup.render.calls == []
+
+
+def test_expired_link_is_410_for_its_holder_only(folder, clock, monkeypatch):
     monkeypatch.setattr(module.time, "time", clock)
     store = SQLiteStore(folder, MEGABYTE, clock)
     links = ArtifactLinks(store, 3600, Renderer())
     token = token_of(run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
     run(links.fetch(token, "report.pdf", "acme"))
     clock.now += 3600
-    assert refused(links, token, "report.pdf", "acme") == 410
+    assert problem_status(links, token, "report.pdf", "acme") == 410
     store.purge()
-    assert refused(links, token, "report.pdf", "acme") == 410
-    assert refused(links, token, "report.pdf", "other") == 404
+    assert problem_status(links, token, "report.pdf", "acme") == 410
+    assert problem_status(links, token, "report.pdf", "other") == 404
     assert b"%PDF" not in on_disk(folder)
     clock.now += 86_400
-    assert refused(links, token, "report.pdf", "acme") == 404
+    assert problem_status(links, token, "report.pdf", "acme") == 404
     store.close()
 
 
-def test_neither_token_nor_holder_are_in_the_store(folder):
+def test_store_contains_neither_token_nor_holder(folder):
     store = SQLiteStore(folder, MEGABYTE)
     token = token_of(
         run(ArtifactLinks(store, 60, Renderer()).create("acme-holder", KINDS, SOURCE))["validation_report_pdf"]
     )
-    kept = on_disk(folder)
-    assert token.encode() not in kept
-    assert b"acme-holder" not in kept
+    content = on_disk(folder)
+    assert token.encode() not in content
+    assert b"acme-holder" not in content
     store.close()
 
 
-def test_links_outlive_a_restart_with_what_was_made(folder):
+def test_links_and_pdfs_survive_a_restart(folder):
     first = SQLiteStore(folder, MEGABYTE)
     token = token_of(run(ArtifactLinks(first, 60, Renderer()).create("acme", KINDS, SOURCE))["validation_report_pdf"])
-    made = run(ArtifactLinks(first, 60, Renderer()).fetch(token, "report.pdf", "acme"))
+    pdf = run(ArtifactLinks(first, 60, Renderer()).fetch(token, "report.pdf", "acme"))
     first.close()
     second, render = SQLiteStore(folder, MEGABYTE), Renderer()
-    assert run(ArtifactLinks(second, 60, render).fetch(token, "report.pdf", "acme")) == made
+    assert run(ArtifactLinks(second, 60, render).fetch(token, "report.pdf", "acme")) == pdf
     assert render.calls == []
     second.close()
 
 
-def test_without_a_store_or_with_a_full_one_there_are_no_links(folder, caplog):
-    off = ArtifactLinks(None, 3600, Renderer())
-    assert run(off.create("acme", KINDS, SOURCE)) == {}
-    run(off.check())
-    assert off.available
-    assert refused(off, "a" * 32, "report.pdf", "acme") == 404
+def test_no_links_without_a_store_or_with_a_full_one(folder, caplog):
+    disabled = ArtifactLinks(None, 3600, Renderer())
+    assert run(disabled.create("acme", KINDS, SOURCE)) == {}
+    run(disabled.check())
+    assert disabled.available
+    assert problem_status(disabled, "a" * 32, "report.pdf", "acme") == 404
     store = SQLiteStore(folder, 100_000)
     full = ArtifactLinks(store, 3600, Renderer())
     big = ArtifactSource(secrets.token_bytes(100_000), "", "de", "current", 0)
@@ -429,7 +429,7 @@ def test_without_a_store_or_with_a_full_one_there_are_no_links(folder, caplog):
     store.close()
 
 
-def test_a_store_that_is_away_is_told(folder, caplog):
+def test_unavailable_store_is_detected(folder, caplog):
     store = SQLiteStore(folder, MEGABYTE)
     links = ArtifactLinks(store, 3600, Renderer())
     token = token_of(run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
@@ -438,29 +438,29 @@ def test_a_store_that_is_away_is_told(folder, caplog):
     store.close()
     run(links.check())
     assert not links.available
-    assert refused(links, token, "report.pdf", "acme") == 503
+    assert problem_status(links, token, "report.pdf", "acme") == 503
     assert run(links.create("acme", KINDS, SOURCE)) == {}
 
 
-def test_what_expires_is_erased_while_it_runs(folder):
-    async def a_while():
+def test_expired_content_is_purged_in_the_background(folder):
+    async def scenario():
         store = SQLiteStore(folder, MEGABYTE)
         links = ArtifactLinks(store, 1, Renderer())
         async with links.running():
-            await asyncio.sleep(0.2)  # there is nothing to erase at first
+            await asyncio.sleep(0.2)  # the store is empty at first
             token = token_of((await links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
             await links.fetch(token, "report.pdf", "acme")
             async with asyncio.timeout(10):
-                while b"validation_report_pdf" in on_disk(folder):  # in the PDF as it is made here
+                while b"validation_report_pdf" in on_disk(folder):  # part of the fake PDF
                     await asyncio.sleep(0.05)
 
     started = time.monotonic()
-    run(a_while())
+    run(scenario())
     assert 0.9 < time.monotonic() - started < 8
 
 
-def test_a_crash_leaves_links_and_a_closed_file(folder):
-    told = """if 1:
+def test_links_survive_a_crash(folder):
+    script = """if 1:
         import asyncio, os, sys
         from pathlib import Path
         sys.path.insert(0, sys.argv[2])
@@ -471,7 +471,7 @@ def test_a_crash_leaves_links_and_a_closed_file(folder):
         print(token_of(asyncio.run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"]), flush=True)
         os.kill(os.getpid(), 9)
     """
-    command = [sys.executable, "-c", told, str(folder), str(Path(__file__).parent)]
+    command = [sys.executable, "-c", script, str(folder), str(Path(__file__).parent)]
     token = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60).stdout.strip()
     store = SQLiteStore(folder, MEGABYTE)
     assert run(ArtifactLinks(store, 3600, Renderer()).fetch(token, "report.pdf", "acme")).startswith(b"%PDF")

@@ -1,4 +1,4 @@
-"""Rows of the interface's description and its decisions that need a request of their own."""
+"""Rows of the service description that need a request of their own."""
 
 import copy
 import io
@@ -44,8 +44,8 @@ FIELDS = {
 }
 
 
-def place(draft, path):
-    """The object of a draft that a field stands in, and the field's name there."""
+def locate(draft, path):
+    """Return the object of a draft that contains a field, and the name of the field."""
     *parents, name = path.split(".")
     for parent in parents:
         draft = draft[int(parent)] if parent.isdigit() else draft[parent]
@@ -54,16 +54,16 @@ def place(draft, path):
 
 @pytest.mark.parametrize("format", ["UBL", "CII"])
 @pytest.mark.parametrize(("field", "value"), FIELDS.items(), ids=FIELDS)
-def test_each_field_of_a_draft_is_in_the_invoice(server, format, field, value):
+def test_each_draft_field_is_written_to_the_invoice(server, format, field, value):
     draft = copy.deepcopy(DRAFT)
-    holder, name = place(draft, field)
+    holder, name = locate(draft, field)
     holder[name] = value
-    answer = server.generate(draft, format=format)
-    assert answer.status_code == 200, answer.text
+    response = server.generate(draft, format=format)
+    assert response.status_code == 200, response.text
     written = value.replace("-", "") if format == "CII" and name.endswith("_date") else value
-    told = re.compile(f'[>"]{re.escape(written)}[<"]')  # a unit is an attribute
-    assert told.search(answer.json()["xml"])
-    assert not told.search(server.generate(format=format).json()["xml"])
+    pattern = re.compile(f'[>"]{re.escape(written)}[<"]')  # units are attributes
+    assert pattern.search(response.json()["xml"])
+    assert not pattern.search(server.generate(format=format).json()["xml"])
 
 
 REQUIRED = (
@@ -73,13 +73,13 @@ REQUIRED = (
 
 
 @pytest.mark.parametrize("field", REQUIRED)
-def test_a_required_field_is_missed(server, field):
+def test_missing_required_field(server, field):
     draft = copy.deepcopy(DRAFT)
-    holder, name = place(draft, field)
+    holder, name = locate(draft, field)
     del holder[name]
-    answer = server.generate(draft)
-    assert_problem(answer, 422, "invalid_draft")
-    assert [wrong["pointer"] for wrong in answer.json()["errors"]] == ["/" + field.replace(".", "/")]
+    response = server.generate(draft)
+    assert_problem(response, 422, "invalid_draft")
+    assert [wrong["pointer"] for wrong in response.json()["errors"]] == ["/" + field.replace(".", "/")]
 
 
 def optional_fields():
@@ -88,25 +88,25 @@ def optional_fields():
 
 
 @pytest.mark.parametrize("field", optional_fields())
-def test_all_others_may_be_missing(server, field):
+def test_other_fields_are_optional(server, field):
     draft = copy.deepcopy(DRAFT)
-    holder, name = place(draft, field)
+    holder, name = locate(draft, field)
     del holder[name]
     assert server.generate(draft).status_code == 200
 
 
-def test_an_unknown_field_is_told_with_the_nearest_known_name(server):
-    answer = server.generate(byer_reference="x")
-    (wrong,) = answer.json()["errors"]
+def test_unknown_field_suggests_the_nearest_name(server):
+    response = server.generate(byer_reference="x")
+    (wrong,) = response.json()["errors"]
     assert wrong["pointer"] == "/byer_reference"
     assert "buyer_reference" in wrong["message"]
 
 
-def test_numbers_may_be_numbers(server):
+def test_json_numbers_are_accepted(server):
     draft = copy.deepcopy(DRAFT)
     draft["lines"][0] |= {"quantity": 3, "unit_price": 0.1, "tax_rate": 19}
-    made = server.generate(draft).json()
-    assert ">0.3<" in made["xml"].replace(">0.30<", ">0.3<")
+    generated = server.generate(draft).json()
+    assert ">0.3<" in generated["xml"].replace(">0.30<", ">0.3<")
 
 
 def test_the_schema_describes_each_field_in_both_languages(server):
@@ -119,7 +119,7 @@ def test_the_schema_describes_each_field_in_both_languages(server):
 
 
 @pytest.mark.parametrize(
-    ("profile", "filename", "told"),
+    ("profile", "filename", "validation_profile"),
     [
         (None, "factur-x.xml", "Factur-X EN 16931"),
         ("XRECHNUNG", "xrechnung.xml", "XRechnung"),
@@ -129,60 +129,63 @@ def test_the_schema_describes_each_field_in_both_languages(server):
         ("MINIMUM", "factur-x.xml", "Factur-X MINIMUM"),
     ],
 )
-def test_profiles_of_a_hybrid(server, profile, filename, told):
-    made = server.generate(format="ZUGFERD", **({"profile": profile} if profile else {})).json()
-    assert made["embedded_xml"] == {"available": True, "syntax": "CII", "filename": filename}
-    assert made["validation"]["validation_profile"] == told
-    pdf = server.client.get(made["artifacts"]["zugferd_pdf"]["url"]).content
-    answer = server.validate(pdf, lang="en").json()
-    assert (answer["validation_profile"], answer["validation_details"]["container"]["is_valid"]) == (told, True)
+def test_profiles_of_a_hybrid(server, profile, filename, validation_profile):
+    generated = server.generate(format="ZUGFERD", **({"profile": profile} if profile else {})).json()
+    assert generated["embedded_xml"] == {"available": True, "syntax": "CII", "filename": filename}
+    assert generated["validation"]["validation_profile"] == validation_profile
+    pdf = server.client.get(generated["artifacts"]["zugferd_pdf"]["url"]).content
+    response = server.validate(pdf, lang="en").json()
+    assert (response["validation_profile"], response["validation_details"]["container"]["is_valid"]) == (
+        validation_profile,
+        True,
+    )
     if profile in ("MINIMUM", "BASIC_WL"):
-        layers = [layer["name"] for layer in answer["validation_details"]["validation_stack"]["layers"]]
+        layers = [layer["name"] for layer in response["validation_details"]["validation_stack"]["layers"]]
         assert "en16931" not in layers
         assert "profile" in layers
-        assert "DECL-NO-INVOICE" in {it["code"] for it in answer["warnings"]}
+        assert "DECL-NO-INVOICE" in {item["code"] for item in response["warnings"]}
 
 
 # ---------------------------------------------------------------- 2.2, 2.3 results
 
 
 @pytest.fixture(scope="module")
-def answers(server):
+def responses(server):
     return [server.validate(content, lang="en").json() for content in (UBL, WRONG, CII)]
 
 
-def test_valid_means_without_errors(answers):
-    assert {answer["is_valid"] for answer in answers} == {True, False}
-    for answer in answers:
-        assert answer["is_valid"] == (not answer["errors"])
-        assert {error["severity"] for error in answer["errors"]} <= {"fatal"}
-        assert {it["severity"] for it in answer["warnings"]} <= {"warning", "information"}
+def test_is_valid_means_no_errors(responses):
+    assert {response["is_valid"] for response in responses} == {True, False}
+    for response in responses:
+        assert response["is_valid"] == (not response["errors"])
+        assert {error["severity"] for error in response["errors"]} <= {"fatal"}
+        assert {item["severity"] for item in response["warnings"]} <= {"warning", "information"}
 
 
-def test_a_finding_tells_its_rules_own_severity_and_why_it_was_overridden(server):
-    """KoSIT's configuration makes a warning of what BR-CL-23 calls fatal."""
-    answer = server.validate(UBL.replace(b'unitCode="', b'unitCode="~')).json()
-    found = [it for it in answer["warnings"] if it["code"] == "BR-CL-23"]
-    assert answer["is_valid"]
-    assert {(it["severity"], it["flag"]) for it in found} == {("warning", "fatal")}
-    assert all(it["override_reason"] for it in found)
+def test_finding_has_flag_and_override_reason(server):
+    """KoSIT's configuration overrides BR-CL-23 from fatal to warning."""
+    response = server.validate(UBL.replace(b'unitCode="', b'unitCode="~')).json()
+    overridden = [item for item in response["warnings"] if item["code"] == "BR-CL-23"]
+    assert response["is_valid"]
+    assert {(item["severity"], item["flag"]) for item in overridden} == {("warning", "fatal")}
+    assert all(item["override_reason"] for item in overridden)
     plain = server.validate(WRONG).json()["errors"]
-    assert {(it["severity"] == it["flag"], it["override_reason"]) for it in plain} == {(True, "")}
+    assert {(item["severity"] == item["flag"], item["override_reason"]) for item in plain} == {(True, "")}
 
 
-def test_what_is_not_schema_valid_is_judged_all_the_same(server):
+def test_business_rules_run_on_schema_invalid_documents(server):
     broken = WRONG.replace(b"<cbc:ID>", b"<cbc:Unknown/><cbc:ID>", 1)
-    answer = server.validate(broken).json()
-    assert not answer["is_valid"]
-    layers = {error["validation_layer"] for error in answer["errors"]}
+    response = server.validate(broken).json()
+    assert not response["is_valid"]
+    layers = {error["validation_layer"] for error in response["errors"]}
     assert layers >= {"schema", "en16931"}
-    (sum_of_lines,) = [error for error in answer["errors"] if error["code"] == "BR-CO-10"]
+    (sum_of_lines,) = [error for error in response["errors"] if error["code"] == "BR-CO-10"]
     assert (sum_of_lines["indicative"], sum_of_lines["severity"]) == (True, "fatal")
 
 
-def test_the_stack_tells_its_layers(answers):
-    for answer in answers:
-        stack = answer["validation_details"]["validation_stack"]
+def test_validation_stack_lists_its_layers(responses):
+    for response in responses:
+        stack = response["validation_details"]["validation_stack"]
         assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "cius"]
         for layer in stack["layers"]:
             assert layer["executed"] is True
@@ -194,22 +197,22 @@ def test_the_stack_tells_its_layers(answers):
         assert "3.0.2" in stack["xrechnung"]
 
 
-def test_what_is_no_xrechnung_has_strings_all_the_same(server):
+def test_documents_other_than_xrechnung_have_all_strings(server):
     core = UBL.replace(b"#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0", b"")
     for document in (core, declaring("urn:example:other")):
-        answer = server.validate(document, lang="en").json()
-        assert answer["xrechnung_version"] == "3.0.2"
-        assert "not applied" in answer["validation_details"]["validation_stack"]["xrechnung"]
+        response = server.validate(document, lang="en").json()
+        assert response["xrechnung_version"] == "3.0.2"
+        assert "not applied" in response["validation_details"]["validation_stack"]["xrechnung"]
     assert server.validate(core).json()["validation_profile"] == "EN 16931"
 
 
 # ---------------------------------------------------------------- 2.5 links
 
 
-def test_names_of_the_files(server):
-    made = server.generate(format="ZUGFERD").json()
-    for answer in (made, server.validate().json()):
-        for kind, link in answer["artifacts"].items():
+def test_artifact_file_names(server):
+    generated = server.generate(format="ZUGFERD").json()
+    for response in (generated, server.validate().json()):
+        for kind, link in response["artifacts"].items():
             if kind in KINDS:
                 assert link["url"].endswith(f"/{KINDS[kind]}")
                 assert link["url"].startswith(f"{server.base}{API[1:]}/artifacts/")
@@ -219,12 +222,12 @@ def test_names_of_the_files(server):
 
 
 def pdf_with(content):
-    made = io.BytesIO()
+    stream = io.BytesIO()
     with pikepdf.new() as pdf:
         pdf.add_blank_page()
         pdf.attachments["invoice.xml"] = pikepdf.AttachedFileSpec(pdf, content, filename="invoice.xml")
-        pdf.save(made)
-    return made.getvalue()
+        pdf.save(stream)
+    return stream.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -240,39 +243,39 @@ def pdf_with(content):
         (b"%PDF-1.7\nnothing more", "damaged_pdf"),
     ],
 )
-def test_what_cannot_be_read_has_a_code_of_its_own(server, content, code):
+def test_unreadable_files_have_specific_codes(server, content, code):
     de, en = (assert_problem(server.validate(content, lang=lang), 422, code) for lang in ("de", "en"))
     assert de.detail != en.detail
 
 
 @pytest.mark.parametrize("path", [VALIDATE, BATCH, GENERATE])
-def test_problems_come_in_the_language_asked_for(server, path):
-    told = {lang: server.client.post(path, params=query) for lang, query in
+def test_problems_are_localized(server, path):
+    responses = {lang: server.client.post(path, params=query) for lang, query in
             {"": {}, "de": {"lang": "de"}, "en": {"lang": "en"}}.items()}  # fmt: skip
-    titles = {lang: answer.json()["title"] for lang, answer in told.items()}
+    titles = {lang: response.json()["title"] for lang, response in responses.items()}
     assert titles[""] == titles["de"] != titles["en"]
 
 
-def test_a_batch_is_german_unless_asked_for_english(server):
+def test_batch_defaults_to_german(server):
     sent = [("files", ("a.xml", WRONG))]
-    answers = [server.client.post(BATCH, files=sent, params=query) for query in ({}, {"lang": "de"}, {"lang": "en"})]
-    titles = [answer.json()["items"][0]["errors"][0]["title"] for answer in answers]
+    responses = [server.client.post(BATCH, files=sent, params=query) for query in ({}, {"lang": "de"}, {"lang": "en"})]
+    titles = [response.json()["items"][0]["errors"][0]["title"] for response in responses]
     assert titles[0] == titles[1] != titles[2]
 
 
-def test_a_catalog_and_a_generated_invoice_are_german_unless_asked_for_english(server):
+def test_catalog_and_generate_default_to_german(server):
     assert server.client.get(f"{API}/errors/catalog").json()["language"] == "de"
     default, english = (server.client.post(GENERATE, params=query, json=DRAFT) for query in ({}, {"lang": "en"}))
     assert default.json()["validation"]["errors"][0]["title"] != english.json()["validation"]["errors"][0]["title"]
 
 
 @pytest.mark.parametrize("path", [path.replace("{token}", "x" * 32) for path in ENDPOINTS.values()])
-def test_a_plan_without_use_of_the_interface(server, path):
+def test_plan_without_can_use_api(server, path):
     server.add_plan("EINVOICE_PLAN_READER=can_batch,can_generate_invoice")
     key = server.add_key(f"reader-{abs(hash(path)) % 10**9}", "reader")
     for method in ("GET", "POST"):
-        answer = httpx.request(method, server.base.join(f"{API}{path}"), headers=key)
-        assert_problem(answer, 403, "plan_required")
+        response = httpx.request(method, server.base.join(f"{API}{path}"), headers=key)
+        assert_problem(response, 403, "plan_required")
 
 
 @pytest.mark.parametrize("name", ["capabilities", "error_catalog", "invoice_draft_schema"])

@@ -1,4 +1,4 @@
-"""The tables of the interface's description, sections 2.2 to 2.10: each field in its type, asked of a real server."""
+"""Field tables of the service description, sections 2.2 to 2.10, checked against a real server."""
 
 import json
 import re
@@ -10,11 +10,11 @@ from contract import (
     DETAILS,
     ENDPOINTS,
     FINDING,
-    GENERATED,
+    GENERATE_RESPONSE,
     ITEM,
     LINK,
     SUMMARY,
-    VERDICT,
+    VALIDATION_RESULT,
     at,
 )
 from served import API, CII, DRAFT, UBL, WRONG
@@ -26,11 +26,11 @@ def rows(table):
 
 @pytest.fixture(scope="module")
 def singles(server):
-    """Answers about single files: valid and not, in both syntaxes and both modes."""
-    asked = [(UBL, "current"), (WRONG, "current"), (CII, "current"), (UBL, "compatibility")]
-    answers = [server.validate(content, lang="en", validation_mode=mode) for content, mode in asked]
-    assert {answer.status_code for answer in answers} == {200}
-    return [answer.json() for answer in answers]
+    """Responses for single files: valid and invalid, both syntaxes, both modes."""
+    requests = [(UBL, "current"), (WRONG, "current"), (CII, "current"), (UBL, "compatibility")]
+    responses = [server.validate(content, lang="en", validation_mode=mode) for content, mode in requests]
+    assert {response.status_code for response in responses} == {200}
+    return [response.json() for response in responses]
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +40,7 @@ def batch(server):
 
 @pytest.fixture(scope="module")
 def generated(server):
-    made = {made["format"]: made for name in ("UBL", "CII", "ZUGFERD") if (made := server.generate(format=name).json())}
-    assert len(made) == 3
-    return made
+    return {name: server.generate(format=name).json() for name in ("UBL", "CII", "ZUGFERD")}
 
 
 @pytest.fixture(scope="module")
@@ -55,41 +53,41 @@ def catalogs(server):
     return [server.client.get(f"{API}/errors/catalog", params={"lang": lang}).json() for lang in ("de", "en")]
 
 
-@rows(VERDICT)
+@rows(VALIDATION_RESULT)
 def test_validation_result(singles, batch, field, accepts):
-    for answer in (*singles, *batch["items"]):
-        assert accepts(at(answer, field))
+    for response in (*singles, *batch["items"]):
+        assert accepts(at(response, field))
 
 
 @rows(FINDING)
 def test_error_item(singles, batch, generated, field, accepts):
-    found = [
+    findings = [
         finding
-        for answer in (*singles, *batch["items"], *(made["validation"] for made in generated.values()))
-        for finding in (*answer["errors"], *answer["warnings"])
+        for response in (*singles, *batch["items"], *(body["validation"] for body in generated.values()))
+        for finding in (*response["errors"], *response["warnings"])
     ]
-    assert found
-    for finding in found:
+    assert findings
+    for finding in findings:
         assert accepts(at(finding, field)), finding
 
 
 @rows(DETAILS)
 def test_validation_details(singles, batch, field, accepts):
-    for answer in (*singles, *batch["items"]):
-        assert accepts(at(answer["validation_details"], field))
+    for response in (*singles, *batch["items"]):
+        assert accepts(at(response["validation_details"], field))
 
 
 @rows(SUMMARY)
 def test_invoice_summary(singles, generated, field, accepts):
-    for answer in (*singles, *generated.values()):
-        assert accepts(at(answer["invoice_summary"], field))
+    for response in (*singles, *generated.values()):
+        assert accepts(at(response["invoice_summary"], field))
 
 
 @pytest.mark.parametrize("kind", ["validation_report_pdf", "readable_invoice_pdf"])
 @rows(LINK)
 def test_links(singles, batch, generated, kind, field, accepts):
-    for answer in (*singles, *batch["items"], *generated.values()):
-        link = answer["artifacts"][kind]
+    for response in (*singles, *batch["items"], *generated.values()):
+        link = response["artifacts"][kind]
         assert accepts(link[field])
         assert link["available"] == (link["url"] is not None) == (link["expires_in_seconds"] is not None)
 
@@ -101,10 +99,10 @@ def test_link_of_the_generated_pdf(generated, field, accepts):
         assert "zugferd_pdf" not in generated[name]["artifacts"]
 
 
-@rows(GENERATED)
+@rows(GENERATE_RESPONSE)
 def test_generate_response(generated, field, accepts):
-    for made in generated.values():
-        assert accepts(at(made, field))
+    for body in generated.values():
+        assert accepts(at(body, field))
 
 
 @pytest.mark.parametrize(
@@ -116,16 +114,16 @@ def test_generate_response(generated, field, accepts):
     ],
 )
 def test_generate_response_by_format(generated, format, primary, embedded):
-    made = generated[format]
-    assert (made["format"], made["primary_artifact_type"], made["embedded_xml"]) == (format, primary, embedded)
-    assert (made["xml"] is None) == (format == "ZUGFERD")
-    assert made["is_valid"] == made["validation"]["is_valid"] == (not made["validation"]["errors"])
-    assert made["validation"]["validation_format"] == ("UBL" if format == "UBL" else "CII")
-    assert made["invoice_summary"]["format"] == ("UBL" if format == "UBL" else "CII")
+    body = generated[format]
+    assert (body["format"], body["primary_artifact_type"], body["embedded_xml"]) == (format, primary, embedded)
+    assert (body["xml"] is None) == (format == "ZUGFERD")
+    assert body["is_valid"] == body["validation"]["is_valid"] == (not body["validation"]["errors"])
+    assert body["validation"]["validation_format"] == ("UBL" if format == "UBL" else "CII")
+    assert body["invoice_summary"]["format"] == ("UBL" if format == "UBL" else "CII")
     if format == "ZUGFERD":
-        assert made["artifacts"]["embedded_xml"] == embedded
+        assert body["artifacts"]["embedded_xml"] == embedded
     else:
-        assert "embedded_xml" not in made["artifacts"]
+        assert "embedded_xml" not in body["artifacts"]
 
 
 def test_batch_response(batch):
@@ -153,8 +151,8 @@ def test_capabilities(capabilities, field, accepts):
 
 
 def test_capabilities_have_no_other_entitlements(capabilities):
-    wanted = {name.partition(".")[2] for name in CAPABILITIES if name.startswith("entitlements.")}
-    assert capabilities["entitlements"].keys() == wanted
+    expected = {name.partition(".")[2] for name in CAPABILITIES if name.startswith("entitlements.")}
+    assert capabilities["entitlements"].keys() == expected
 
 
 @pytest.mark.parametrize(("name", "path"), ENDPOINTS.items())
@@ -180,15 +178,15 @@ def test_catalog_item(catalogs, field, accepts):
 def test_codes_of_findings_are_in_the_catalog(singles, batch, catalogs):
     known = {item["code"] for item in catalogs[0]["items"]}
     assert known == {item["code"] for item in catalogs[1]["items"]}
-    found = {error["code"] for answer in (*singles, *batch["items"]) for error in answer["errors"]}
-    assert found
-    assert found <= known
+    reported = {error["code"] for response in (*singles, *batch["items"]) for error in response["errors"]}
+    assert reported
+    assert reported <= known
 
 
 def test_draft_schema(server):
-    answer = server.client.get(f"{API}/schemas/invoice-draft.json")
-    schema = answer.json()
-    assert answer.headers["content-type"] == "application/json"
+    response = server.client.get(f"{API}/schemas/invoice-draft.json")
+    schema = response.json()
+    assert response.headers["content-type"] == "application/json"
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema["x-schema-version"] == "1.1.0"
     assert schema["$id"]
@@ -197,8 +195,8 @@ def test_draft_schema(server):
     assert schema["properties"]["format"]["enum"] == ["UBL", "CII", "ZUGFERD"]
 
 
-def test_answers_are_json_without_surprises(server):
-    answer = server.validate(WRONG)
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["cache-control"] == "no-store"
-    assert json.loads(answer.content) == answer.json()
+def test_response_headers_and_encoding(server):
+    response = server.validate(WRONG)
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["cache-control"] == "no-store"
+    assert json.loads(response.content) == response.json()

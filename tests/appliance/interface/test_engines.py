@@ -1,4 +1,4 @@
-"""Who judges: our rules, the official artefacts, or both; asked for in the form, or set by the operator."""
+"""Validation engines: native, reference, both; selected by form field or by setting."""
 
 import json
 import re
@@ -15,47 +15,47 @@ pytest.importorskip("saxonche")
 pytestmark = pytest.mark.slow
 
 
-def reference(answer):
-    return answer["validation_details"]["reference"]
+def reference(response):
+    return response["validation_details"]["reference"]
 
 
-def test_both_compares_them(server):
-    answer = server.validate(WRONG, engine="both").json()
-    assert not answer["is_valid"]
-    assert answer["validation_details"]["validation_stack"]["engine"] == "both"
-    assert reference(answer)["agreed"] is True
-    assert reference(answer)["compared"] == ["en16931"]
-    assert "BR-CO-10" in {error["code"] for error in answer["errors"]}
+def test_both_engines_are_compared(server):
+    response = server.validate(WRONG, engine="both").json()
+    assert not response["is_valid"]
+    assert response["validation_details"]["validation_stack"]["engine"] == "both"
+    assert reference(response)["agreed"] is True
+    assert reference(response)["compared"] == ["en16931"]
+    assert "BR-CO-10" in {error["code"] for error in response["errors"]}
 
 
-def test_without_a_word_it_is_our_rules(server):
-    answer = server.validate(UBL).json()
-    assert answer["validation_details"]["validation_stack"]["engine"] == "native"
-    assert "reference" not in answer["validation_details"]
+def test_default_engine_is_native(server):
+    response = server.validate(UBL).json()
+    assert response["validation_details"]["validation_stack"]["engine"] == "native"
+    assert "reference" not in response["validation_details"]
 
 
-def test_the_artefacts_alone_say_what_they_cannot_judge(server):
-    answer = server.validate(CII, engine="reference", lang="en").json()
-    assert not answer["is_valid"]
-    assert {error["code"] for error in answer["errors"]} == {"REFERENCE-MISSING"}
+def test_reference_engine_reports_missing_rules(server):
+    response = server.validate(CII, engine="reference", lang="en").json()
+    assert not response["is_valid"]
+    assert {error["code"] for error in response["errors"]} == {"REFERENCE-MISSING"}
 
 
 @pytest.mark.parametrize("engine", ["", "java"])
-def test_nobody_else_is_asked(server, engine):
+def test_unknown_engine(server, engine):
     refused = server.validate(UBL, engine=engine, lang="en")
     assert refused.status_code == 422
     assert refused.json()["code"] == "invalid_engine"
     assert "native | reference | both" in refused.json()["detail"]
 
 
-def test_a_batch_can_ask_for_it_too(server):
+def test_engine_of_a_batch(server):
     items = server.batch(("a.xml", UBL), ("b.xml", CII), engine="both").json()["items"]
     assert [reference(item)["agreed"] for item in items] == [True, None]
     refused = server.batch(("a.xml", UBL), engine="java")
     assert (refused.status_code, refused.json()["code"]) == (422, "invalid_engine")
 
 
-def test_the_report_is_by_the_same_engine(server):
+def test_report_uses_the_same_engine(server):
     link = server.validate(WRONG, engine="both", lang="en").json()["artifacts"]["validation_report_pdf"]["url"]
     pdf = server.client.get(link)
     assert pdf.status_code == 200
@@ -67,18 +67,18 @@ def text_of(pdf):
     return done.stdout.decode()
 
 
-def test_what_only_one_of_them_finds_leads_to_its_page(monkeypatch):
-    theirs = Run("cius", "Shop", reports=(Report("SHOP-7", "fatal", "fatal", "/*", "In their words."),))
+def test_one_sided_findings_link_to_their_pages(monkeypatch):
+    custom = Run("cius", "Shop", reports=(Report("SHOP-7", "fatal", "fatal", "/*", "In their words."),))
     core = Run("en16931", "EN 16931", "1.3.16", rules=7)
-    monkeypatch.setattr("einvoice.reference.judge", lambda data, identity: Verdict("theirs", "", (core, theirs)))
+    monkeypatch.setattr("einvoice.reference.judge", lambda data, identity: Verdict("custom", "", (core, custom)))
     head = {"job": "validate", "lang": "en", "mode": "current", "engine": "both", "base": "https://here"}
-    told = reference(json.loads(jobs.run_job(Message(head, (WRONG,))).parts[0]))
-    ours = {it["code"]: it["doc_url"] for it in told["only_native"]}
-    assert ours["BR-CO-10"] == "https://here/catalog/BR-CO-10"
-    assert [it["doc_url"] for it in told["only_reference"]] == ["https://here/catalog/REFERENCE-RULE"]
+    compared = reference(json.loads(jobs.run_job(Message(head, (WRONG,))).parts[0]))
+    native = {item["code"]: item["doc_url"] for item in compared["only_native"]}
+    assert native["BR-CO-10"] == "https://here/catalog/BR-CO-10"
+    assert [item["doc_url"] for item in compared["only_reference"]] == ["https://here/catalog/REFERENCE-RULE"]
 
 
-def test_an_operator_sets_it_for_all(tmp_path):
+def test_default_engine_from_settings(tmp_path):
     with serving(tmp_path / "data", engine="both") as server:
         assert reference(server.validate(UBL).json())["agreed"] is True
         assert "reference" not in server.validate(UBL, engine="native").json()["validation_details"]
@@ -88,14 +88,14 @@ def test_an_operator_sets_it_for_all(tmp_path):
         assert items[1]["errors"][0]["code"] == "FILE-ROOT"
 
 
-def test_what_there_is_to_judge_by_is_told(server):
-    told = server.client.get("/api/external/capabilities").json()
-    newest = next(it for it in told["rule_sets"] if it["name"] == "xrechnung-3.0.2")
+def test_capabilities_list_rule_sets_and_engines(server):
+    body = server.client.get("/api/external/capabilities").json()
+    newest = next(item for item in body["rule_sets"] if item["name"] == "xrechnung-3.0.2")
     assert (newest["version"], newest["specification"], newest["en16931"]) == ("2.6.0", "3.0.2", "1.3.16")
     assert not newest["announced"]
-    assert "en16931-1.3.12" in [it["name"] for it in told["rule_sets"]]
-    assert told["engines"]["native"]["version"]
-    assert re.fullmatch(r"\d+\.\d+\.\d+", told["engines"]["reference"]["version"])
-    (bundled,) = [it for it in told["engines"]["reference"]["configurations"] if it["kind"] == "bundled"]
+    assert "en16931-1.3.12" in [item["name"] for item in body["rule_sets"]]
+    assert body["engines"]["native"]["version"]
+    assert re.fullmatch(r"\d+\.\d+\.\d+", body["engines"]["reference"]["version"])
+    (bundled,) = [item for item in body["engines"]["reference"]["configurations"] if item["kind"] == "bundled"]
     assert bundled["name"] == "factur-x"
     assert "UBL" in bundled["scenarios"]

@@ -1,4 +1,4 @@
-"""The description of the interface: it is valid, and every answer keeps to it (schemathesis, where it is installed)."""
+"""The OpenAPI document is valid, and responses conform to it (checked by schemathesis, if installed)."""
 
 import os
 import re
@@ -20,12 +20,12 @@ CHECKS = (
 
 
 @pytest.fixture(scope="module")
-def described(server):
+def document(server):
     return server.client.get("/openapi.json").json()
 
 
-def test_every_operation_names_its_problems(described):
-    for path, operations in described["paths"].items():
+def test_every_operation_names_its_problems(document):
+    for path, operations in document["paths"].items():
         for operation in operations.values():
             statuses = set(operation["responses"])
             if path.startswith(API):
@@ -44,12 +44,12 @@ def test_every_operation_names_its_problems(described):
         (f"{API}/errors/catalog", {"304", "422"}),
     ],
 )
-def test_statuses_of_an_operation(described, path, statuses):
-    (operation,) = described["paths"][path].values()
+def test_statuses_of_an_operation(document, path, statuses):
+    (operation,) = document["paths"][path].values()
     assert statuses <= set(operation["responses"])
 
 
-def test_references_lead_somewhere(described):
+def test_references_resolve(document):
     def references(part):
         if isinstance(part, dict):
             if "$ref" in part:
@@ -60,22 +60,22 @@ def test_references_lead_somewhere(described):
             for inner in part:
                 yield from references(inner)
 
-    found = set(references(described))
-    assert len(found) > 20
-    for reference in found:
-        assert reference.rpartition("/")[2] in described["components"]["schemas"], reference
+    all_references = set(references(document))
+    assert len(all_references) > 20
+    for reference in all_references:
+        assert reference.rpartition("/")[2] in document["components"]["schemas"], reference
 
 
-def test_nothing_of_another_address(server):
+def test_no_external_resources(server):
     text = server.client.get("/openapi.json").text
     assert "jsdelivr" not in text
     assert "unpkg" not in server.client.get("/docs").text
 
 
-def test_real_answers_keep_to_it(server):
+def test_real_responses_conform_to_the_schema(server):
     schemathesis = pytest.importorskip("schemathesis")
     schema = schemathesis.openapi.from_url(str(server.base.join("/openapi.json")))
-    asked = [
+    requests = [
         (VALIDATE, server.validate()),
         (VALIDATE, server.validate(WRONG, validation_mode="compatibility")),
         (VALIDATE, server.validate(b"<a/>")),
@@ -84,13 +84,13 @@ def test_real_answers_keep_to_it(server):
         *((GENERATE, server.generate(format=name)) for name in ("UBL", "CII", "ZUGFERD")),
         (GENERATE, server.generate(lines=[])),
     ]
-    for path, answer in asked:
-        answer.request.read()
-        schema[path]["POST"].validate_response(answer)
+    for path, response in requests:
+        response.request.read()
+        schema[path]["POST"].validate_response(response)
 
 
 @pytest.mark.slow
-def test_any_request_is_answered_as_described(server, tmp_path):
+def test_generated_requests_conform_to_the_schema(server, tmp_path):
     pytest.importorskip("schemathesis")
     done = subprocess.run(
         [
@@ -99,7 +99,7 @@ def test_any_request_is_answered_as_described(server, tmp_path):
             *("--checks", ",".join(CHECKS), "--exclude-path", "/metrics"),
             *("--max-examples", "10", "--seed", "1", "--generation-deterministic"),
         ],
-        cwd=tmp_path,  # it leaves notes where it runs
+        cwd=tmp_path,  # it writes files into the current folder
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
@@ -108,68 +108,68 @@ def test_any_request_is_answered_as_described(server, tmp_path):
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
 
 
-def test_the_example_of_a_draft_works(server, described):
-    body = described["paths"][GENERATE]["post"]["requestBody"]["content"]["application/json"]
+def test_the_example_of_a_draft_works(server, document):
+    body = document["paths"][GENERATE]["post"]["requestBody"]["content"]["application/json"]
     assert body["example"].keys() == DRAFT.keys()
     assert server.generate(body["example"]).status_code == 200
 
 
-def shown(described):
-    """Each example of an answer: operation, status, media type, name, value."""
-    for operations in described["paths"].values():
+def examples(document):
+    """Yield each example of a response: operation, status, media type, name, value."""
+    for operations in document["paths"].values():
         for operation in operations.values():
-            for status, answer in operation["responses"].items():
-                for media_type, content in answer.get("content", {}).items():
+            for status, response in operation["responses"].items():
+                for media_type, content in response.get("content", {}).items():
                     for name, example in content.get("examples", {}).items():
                         yield operation["operationId"], status, media_type, name, example["value"]
 
 
-def test_every_answer_with_content_has_an_example(described):
-    there = {(operation, status) for operation, status, *_ in shown(described)}
-    for operations in described["paths"].values():
+def test_every_response_with_content_has_an_example(document):
+    with_examples = {(operation, status) for operation, status, *_ in examples(document)}
+    for operations in document["paths"].values():
         for operation in operations.values():
-            for status, answer in operation["responses"].items():
-                if set(answer.get("content", {})) - {"application/pdf"}:
-                    assert (operation["operationId"], status) in there
+            for status, response in operation["responses"].items():
+                if set(response.get("content", {})) - {"application/pdf"}:
+                    assert (operation["operationId"], status) in with_examples
 
 
-def test_examples_keep_to_their_schemas(described):
+def test_examples_conform_to_their_schemas(document):
     jsonschema = pytest.importorskip("jsonschema_rs")
-    for operations in described["paths"].values():
+    for operations in document["paths"].values():
         for operation in operations.values():
-            for answer in operation["responses"].values():
-                for content in answer.get("content", {}).values():
-                    schema = {**content.get("schema", {}), "components": described["components"]}
+            for response in operation["responses"].values():
+                for content in response.get("content", {}).values():
+                    schema = {**content.get("schema", {}), "components": document["components"]}
                     for example in content.get("examples", {}).values():
                         jsonschema.validator_for(schema).validate(example["value"])
 
 
-def test_each_problem_that_is_named_has_an_example(described):
-    for operations in described["paths"].values():
+def test_every_listed_problem_has_an_example(document):
+    for operations in document["paths"].values():
         for operation in operations.values():
-            for status, answer in operation["responses"].items():
-                content = answer.get("content", {}).get("application/problem+json")
+            for status, response in operation["responses"].items():
+                content = response.get("content", {}).get("application/problem+json")
                 if content:
-                    named = set(re.findall(r"`(\w+)`", answer["description"]))
-                    assert named <= content["examples"].keys()
+                    listed = set(re.findall(r"`(\w+)`", response["description"]))
+                    assert listed <= content["examples"].keys()
                     for name, example in content["examples"].items():
                         assert (example["value"]["code"], example["value"]["status"]) == (name, int(status))
                         assert "{" not in example["value"]["detail"]
 
 
-def test_examples_are_what_their_names_say(described):
-    told = {(operation, name): value for operation, status, _, name, value in shown(described)}
-    valid, wrong = told["validate", "valid"], told["validate", "not valid"]
+def test_examples_match_their_names(document):
+    values = {(operation, name): value for operation, status, _, name, value in examples(document)}
+    valid, wrong = values["validate", "valid"], values["validate", "not valid"]
     assert (valid["is_valid"], valid["errors"]) == (True, [])
     assert [error["code"] for error in wrong["errors"]] == ["BR-DE-15"]
-    older = told["validate", "an older XRechnung in compatibility mode"]
+    older = values["validate", "an older XRechnung in compatibility mode"]
     assert older["xrechnung_version"].startswith("2.3")
     assert older["validation_details"]["compatibility"]["differences"]
     for name in ("UBL", "CII", "ZUGFERD"):
-        assert told["generate", name]["format"] == name
+        assert values["generate", name]["format"] == name
 
 
-def test_the_page_shows_the_examples(server, described):
+def test_the_page_shows_the_examples(server, document):
     docs = server.client.get("/docs").text
-    for _, status, _, name, _ in shown(described):
+    for _, status, _, name, _ in examples(document):
         assert f"<summary>Example: {status}, {name}</summary>" in docs

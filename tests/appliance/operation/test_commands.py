@@ -15,39 +15,39 @@ from appliance.settings import Settings, variable_name
 
 
 @pytest.mark.slow
-def test_the_command_of_the_checkout(tmp_path):
+def test_run_script_of_the_checkout(tmp_path):
     if not (ROOT / ".venv" / ".made-from").exists():
         pytest.skip("this environment was not made by tests/run, and would be made anew")
     with running(tmp_path / "data", ROOT / "appliance" / "run") as call:
         assert httpx.get(httpx.URL(call[-1]).join("/healthz")).status_code == 200
 
 
-def test_wrong_settings_end_in_a_sentence(monkeypatch, capsys):
+def test_invalid_setting_is_reported(monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_PORT", "many")
     assert main(["serve"]) == 1
     assert "EINVOICE_PORT" in capsys.readouterr().err
 
 
-def test_an_unknown_rule_set_ends_in_a_sentence(monkeypatch, capsys):
+def test_unknown_rule_set_is_reported(monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_RULESET", "xrechnung-9.9")
     assert main(["serve"]) == 1
-    (said,) = capsys.readouterr().err.splitlines()
-    assert "EINVOICE_RULESET" in said
-    assert "'xrechnung-9.9'" in said
-    assert "'xrechnung-2.3.1'" in said, "one that there is"
+    (message,) = capsys.readouterr().err.splitlines()
+    assert "EINVOICE_RULESET" in message
+    assert "'xrechnung-9.9'" in message
+    assert "'xrechnung-2.3.1'" in message, "an available one"
 
 
-def test_a_taken_port_ends_in_a_sentence(tmp_path, monkeypatch, capsys):
+def test_port_in_use_is_reported(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_DATA", str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert main(["serve", "--port", str(taken.getsockname()[1])]) == 1
     assert "in use" in capsys.readouterr().err
 
 
-def test_revoking_what_is_not_there(tmp_path, monkeypatch, capsys):
+def test_revoking_an_unknown_key(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_DATA", str(tmp_path))
-    assert main(["keys", "revoke", "NOBODY_1"]) == 1
-    assert "NOBODY_1" in capsys.readouterr().err
+    assert main(["keys", "revoke", "UNKNOWN_1"]) == 1
+    assert "UNKNOWN_1" in capsys.readouterr().err
 
 
 def test_settings_are_listed(monkeypatch, capsys):
@@ -61,7 +61,7 @@ def test_settings_are_listed(monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_what_is_prepared_is_not_worked_out_again(tmp_path):
+def test_prepared_rule_sets_are_not_compiled_again(tmp_path):
     def run(*command):
         environ = {**os.environ, "EINVOICE_CACHE": str(tmp_path)}
         subprocess.run([sys.executable, *command], env=environ, check=True, timeout=300)
@@ -69,7 +69,7 @@ def test_what_is_prepared_is_not_worked_out_again(tmp_path):
 
     prepared = run("-m", "appliance", "prepare")
     assert len([name for name in prepared if name.startswith("program-UBL")]) > 10
-    judge = "import einvoice, sys; [einvoice.validate(path, mode='compatibility') for path in sys.argv[1:]]"
+    script = "import einvoice, sys; [einvoice.validate(path, mode='compatibility') for path in sys.argv[1:]]"
     documents = {
         f"{number}-{syntax}.xml": declaring(declared, sample.replace(b"04011000", b""))
         for number, declared in enumerate(["1.2", "2.1", "2.3", "urn:cen.eu:en16931:2017"])
@@ -77,10 +77,10 @@ def test_what_is_prepared_is_not_worked_out_again(tmp_path):
     }
     for name, document in documents.items():
         (tmp_path.parent / name).write_bytes(document)
-    assert run("-c", judge, *(str(tmp_path.parent / name) for name in documents)) == prepared
+    assert run("-c", script, *(str(tmp_path.parent / name) for name in documents)) == prepared
 
 
-def test_a_mounted_file_of_keys(tmp_path, monkeypatch, capsys):
+def test_mounted_key_file(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_KEYS", str(tmp_path / "mounted.env"))
     assert main(["keys", "add", "acme", "--plan", "business"]) == 0
     plain = capsys.readouterr().out.strip()
@@ -89,6 +89,6 @@ def test_a_mounted_file_of_keys(tmp_path, monkeypatch, capsys):
     assert KeyRing(Settings().keys_file, {}).find(plain)
 
 
-def test_empty_variables_leave_the_default(monkeypatch):
+def test_empty_variable_keeps_the_default(monkeypatch):
     monkeypatch.setenv("EINVOICE_PORT", "")
     assert Settings().port is None

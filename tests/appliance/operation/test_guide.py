@@ -1,4 +1,4 @@
-"""The operators' guide keeps up with what it is about; its commands are tried by .ci/container.sh."""
+"""The operator's guide is up to date; .ci/container.sh runs its commands."""
 
 import re
 import tomllib
@@ -14,19 +14,19 @@ LOCKED = re.compile(r"^(\S+)==(\S+)", re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["README.md", "compose.yaml"])
-def test_the_version_is_the_projects(name):
+def test_version_matches_the_project(name):
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     text = (ROOT / "appliance" / name).read_text(encoding="utf-8")
-    named = re.findall(r"einvoice-appliance[:-](?:\$\{EINVOICE_VERSION:-)?(\d+\.\d+\.\d+)", text)
-    assert set(named) == {version}
+    versions = re.findall(r"einvoice-appliance[:-](?:\$\{EINVOICE_VERSION:-)?(\d+\.\d+\.\d+)", text)
+    assert set(versions) == {version}
 
 
-def test_every_setting_is_told_and_no_other():
-    told = set(re.findall(r"EINVOICE_(?!KEY_|PLAN_)[A-Z_]+", GUIDE))
-    assert told == {variable_name(name) for name in Settings.model_fields}
+def test_guide_lists_exactly_the_settings():
+    documented = set(re.findall(r"EINVOICE_(?!KEY_|PLAN_)[A-Z_]+", GUIDE))
+    assert documented == {variable_name(name) for name in Settings.model_fields}
 
 
-def test_the_image_has_the_versions_that_are_tested():
+def test_image_uses_the_tested_versions():
     image, tested = (
         set(LOCKED.findall((ROOT / path).read_text(encoding="utf-8")))
         for path in ("appliance/requirements.lock", ".ci/requirements.lock")

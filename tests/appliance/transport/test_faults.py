@@ -1,4 +1,4 @@
-"""Faults of ours: they are answered and logged without a word of what an invoice says."""
+"""Internal errors: answered and logged without invoice content."""
 
 import io
 import json
@@ -16,12 +16,12 @@ from appliance.workers import jobs
 from appliance.workers.protocol import Message
 
 SECRET = "DE55869999990004711520"
-JUDGE = {"job": "validate", "lang": "de", "mode": "current", "engine": "native"}
+VALIDATE = {"job": "validate", "lang": "de", "mode": "current", "engine": "native"}
 
 
 @pytest.fixture
 def lines():
-    """What is logged, as JSON."""
+    """The log records as JSON."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonFormatter())
@@ -35,9 +35,9 @@ def failing(*args, **kwargs):
     raise RuntimeError(SECRET)
 
 
-def test_a_job_that_fails(monkeypatch, lines):
+def test_failing_job_is_logged_without_content(monkeypatch, lines):
     monkeypatch.setattr(einvoice, "validate", failing)
-    outcome = jobs.run_job(Message(JUDGE, (UBL,)))
+    outcome = jobs.run_job(Message(VALIDATE, (UBL,)))
     assert outcome == Message({"failed": True})
     (line,) = lines()
     assert (line["exception"], line["job"]) == ("RuntimeError", "validate")
@@ -45,22 +45,22 @@ def test_a_job_that_fails(monkeypatch, lines):
     assert SECRET not in str(line)
 
 
-def test_a_job_without_memory(monkeypatch):
+def test_job_exceeding_memory(monkeypatch):
     def greedy(*args, **kwargs):
         raise MemoryError
 
     monkeypatch.setattr(einvoice, "validate", greedy)
-    assert jobs.run_job(Message(JUDGE, (UBL,))).head == {"limit_exceeded": True}
+    assert jobs.run_job(Message(VALIDATE, (UBL,))).head == {"limit_exceeded": True}
 
 
 @pytest.mark.anyio
-async def test_a_request_that_fails(lines):
+async def test_failing_request_is_answered_with_500(lines):
     app = FastAPI()
     app.get("/")(lambda: failing())
     app.add_middleware(ErrorBoundary)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://here") as client:
-        answer = await client.get("/", params={"lang": "en"})
-    assert_problem(answer, 500, "internal_error")
-    assert SECRET not in answer.text
+        response = await client.get("/", params={"lang": "en"})
+    assert_problem(response, 500, "internal_error")
+    assert SECRET not in response.text
     assert "RuntimeError" in [line.get("exception") for line in lines()]
     assert SECRET not in str(lines())

@@ -1,4 +1,4 @@
-"""Requests to a real server: what is answered, what is refused, and in which order it is looked at."""
+"""Requests to a real server: authentication, routing, forms, sizes."""
 
 import shutil
 import socket
@@ -14,7 +14,7 @@ from appliance.contract.schemas import ValidationResponse
 from appliance.transport.uploads import MAX_FILE_BYTES
 
 
-def test_health_needs_no_key(server):
+def test_health_requires_no_key(server):
     response = httpx.get(server.base.join("/healthz"))
     assert (response.status_code, response.json()) == (200, {"status": "ok"})
 
@@ -24,38 +24,38 @@ def test_health_needs_no_key(server):
 def test_the_samples_are_valid(server, content, syntax, mode):
     response = server.validate(content, validation_mode=mode, unknown_field="ignored")
     assert response.status_code == 200, response.text
-    answer = ValidationResponse.model_validate_json(response.text, strict=True)
-    assert answer.is_valid, answer.errors
-    assert (answer.validation_format, answer.validation_mode) == (syntax, mode)
-    assert answer.validation_profile == "XRechnung"
+    result = ValidationResponse.model_validate_json(response.text, strict=True)
+    assert result.is_valid, result.errors
+    assert (result.validation_format, result.validation_mode) == (syntax, mode)
+    assert result.validation_profile == "XRechnung"
 
 
-def test_findings_come_in_the_language_asked_for(server):
+def test_findings_are_localized(server):
     wrong = UBL.replace(b">693.00</cbc:LineExtensionAmount>", b">692.99</cbc:LineExtensionAmount>")
-    answers = {lang: server.validate(wrong, lang=lang) for lang in ("de", "en")}
+    results = {lang: server.validate(wrong, lang=lang) for lang in ("de", "en")}
     default = server.validate(wrong)
-    assert {answer.status_code for answer in [*answers.values(), default]} == {200}
-    found = {
-        lang: [item for item in answer.json()["errors"] if item["code"] == "BR-CO-10"]
-        for lang, answer in answers.items()
+    assert {result.status_code for result in [*results.values(), default]} == {200}
+    findings = {
+        lang: [item for item in result.json()["errors"] if item["code"] == "BR-CO-10"]
+        for lang, result in results.items()
     }
-    assert len(found["de"]) == len(found["en"]) == 1
-    assert found["de"][0]["title"] != found["en"][0]["title"]
-    assert default.json()["errors"] == answers["de"].json()["errors"]
+    assert len(findings["de"]) == len(findings["en"]) == 1
+    assert findings["de"][0]["title"] != findings["en"][0]["title"]
+    assert default.json()["errors"] == results["de"].json()["errors"]
     assert not default.json()["is_valid"]
 
 
-def test_the_printed_call_works(server):
+def test_printed_request_works(server):
     if not shutil.which("curl"):
         pytest.skip("curl is not installed")
     done = subprocess.run(["curl", "-sS", *server.call[1:]], capture_output=True, text=True, check=True, timeout=30)
     assert ValidationResponse.model_validate_json(done.stdout).is_valid
 
 
-# ---------------------------------------------------------------- keys before anything else
+# ---------------------------------------------------------------- authentication
 
 
-def test_no_key_and_a_wrong_key_are_refused(server):
+def test_missing_and_unknown_keys(server):
     without = httpx.post(server.url, files={"file": UBL})
     german = httpx.post(server.base.join(VALIDATE), files={"file": UBL})
     wrong = httpx.post(server.url, files={"file": UBL}, headers={"X-API-Key": "ei_wrong"})
@@ -66,12 +66,12 @@ def test_no_key_and_a_wrong_key_are_refused(server):
     assert "ei_wrong" not in wrong.text
 
 
-def test_two_keys_in_one_request_are_refused(server):
+def test_two_keys_in_one_request(server):
     key = server.client.headers["X-API-Key"]
     assert_problem(httpx.get(server.url, headers=[("X-API-Key", key), ("X-API-Key", key)]), 401, "key_invalid")
 
 
-def test_another_plan_is_refused_and_a_revoked_key_ends_at_once(server, monkeypatch, capsys):
+def test_other_plan_and_revoked_key(server, monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_DATA", str(server.data))
     assert main(["keys", "add", "small", "--plan", "personal"]) == 0
     small = {"X-API-Key": capsys.readouterr().out.strip()}
@@ -81,8 +81,8 @@ def test_another_plan_is_refused_and_a_revoked_key_ends_at_once(server, monkeypa
     assert server.validate().status_code == 200
 
 
-def test_the_key_is_checked_before_the_body_is_sent(server):
-    """The answer comes although not one byte of the announced body has been sent."""
+def test_key_is_checked_before_the_body(server):
+    """The response arrives although no byte of the announced body has been sent."""
     with socket.create_connection((server.url.host, server.url.port), timeout=4) as connection:
         connection.sendall(f"POST {VALIDATE} HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n".encode())
         assert connection.recv(64).startswith(b"HTTP/1.1 401 ")
@@ -104,13 +104,13 @@ def test_unknown_paths_and_methods(server):
 # ---------------------------------------------------------------- form and size
 
 
-def test_a_file_over_the_limit(server):
+def test_file_over_the_size_limit(server):
     problem = assert_problem(server.validate(b"<" * 11_000_000, lang="en"), 413, "file_too_large")
     assert problem.title == "File too large"
     assert "invoice.xml" in problem.detail
 
 
-def test_a_file_at_the_limit_is_judged(server):
+def test_file_at_the_size_limit(server):
     comment = b"<!--" + b"x" * 999_993 + b"-->"
     sample = UBL + comment * ((MAX_FILE_BYTES - len(UBL)) // len(comment))
     sample += b" " * (MAX_FILE_BYTES - len(sample))
@@ -118,19 +118,19 @@ def test_a_file_at_the_limit_is_judged(server):
     assert_problem(server.validate(sample + b" "), 413, "file_too_large")
 
 
-def test_a_huge_body_is_not_taken_in(server):
-    taken = 0
+def test_huge_body_is_not_read(server):
+    chunks = 0
 
     def body() -> Iterator[bytes]:
-        nonlocal taken
+        nonlocal chunks
         yield b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.xml"\r\n\r\n'
         for _ in range(200):
-            taken += 1
+            chunks += 1
             yield b" " * 1_000_000
 
     headers = {"Content-Type": "multipart/form-data; boundary=b"}
     assert_problem(server.client.post(VALIDATE, content=body(), headers=headers), 413, "file_too_large")
-    assert taken < 100
+    assert chunks < 100
 
 
 def test_forms_without_exactly_one_file(server):
@@ -142,7 +142,7 @@ def test_forms_without_exactly_one_file(server):
     assert_problem(post(VALIDATE, data={"file": ""}, files={"other": b"x"}), 422, "empty_file")
 
 
-def test_what_is_no_form(server):
+def test_invalid_forms(server):
     post = server.client.post
     multipart = {"Content-Type": "multipart/form-data; boundary=b"}
     assert_problem(post(VALIDATE), 422, "invalid_form")
@@ -180,12 +180,12 @@ def test_unknown_modes(server):
         (b"  \n", "empty_file"),
     ],
 )
-def test_what_nobody_can_read(server, content, code):
+def test_unreadable_files(server, content, code):
     problems = [assert_problem(server.validate(content, lang=lang), 422, code) for lang in ("de", "en")]
     assert problems[0].detail != problems[1].detail
 
 
-def test_malformed_xml_is_answered_with_its_place(server):
+def test_malformed_xml_is_reported_with_its_position(server):
     response = server.validate(b"<a>\n  <b></a>")
     assert_problem(response, 422, "not_well_formed")
     assert response.json()["line"] == 2

@@ -1,4 +1,4 @@
-"""Uploads, piece by piece."""
+"""Uploads, parsed as a stream."""
 
 from collections.abc import AsyncIterator
 
@@ -14,7 +14,7 @@ def form_body(*parts: tuple[str, bytes], end: bytes = b"\r\n--b--\r\n") -> bytes
     return b"\r\n".join(head.format(names).encode() + content for names, content in parts) + end
 
 
-async def taken_in(*chunks: bytes, seconds: float = 5, pause: float = 0) -> Form:
+async def parse(*chunks: bytes, seconds: float = 5, pause: float = 0) -> Form:
     async def stream() -> AsyncIterator[bytes]:
         for chunk in chunks:
             await anyio.sleep(pause)
@@ -24,21 +24,21 @@ async def taken_in(*chunks: bytes, seconds: float = 5, pause: float = 0) -> Form
 
 
 @pytest.mark.anyio
-async def test_a_form_may_arrive_in_any_pieces():
+async def test_form_in_arbitrary_chunks():
     body = form_body(
         ('name="validation_mode"', b"current"),
         ('name="file"; filename="Rechnung Müller.xml"', b"<a/>\r\n--not the end"),
         ('name="validation_mode"', "für".encode()),
     )
-    whole = await taken_in(body)
-    bytewise = await taken_in(*(body[at : at + 1] for at in range(len(body))))
+    whole = await parse(body)
+    bytewise = await parse(*(body[at : at + 1] for at in range(len(body))))
     assert whole == bytewise
     assert [(file.name, file.content) for file in whole.files] == [("Rechnung Müller.xml", b"<a/>\r\n--not the end")]
     assert whole.fields == {"validation_mode": "für"}
 
 
 @pytest.mark.anyio
-async def test_reading_stops_where_the_limit_is_passed():
+async def test_reading_stops_at_the_limit():
     read = 0
 
     async def stream() -> AsyncIterator[bytes]:
@@ -54,19 +54,19 @@ async def test_reading_stops_where_the_limit_is_passed():
 
 
 @pytest.mark.anyio
-async def test_a_second_file_is_refused_at_its_first_line():
+async def test_second_file_is_rejected_at_its_header():
     first = form_body(('name="file"; filename="a.xml"', b"<a/>"), ('name="file"; filename="b.xml"', b""), end=b"")
     with pytest.raises(Problem, match="one_file_expected"):
-        await taken_in(first)
+        await parse(first)
 
 
 @pytest.mark.anyio
-async def test_what_is_no_file_is_bounded_too():
+async def test_size_of_other_fields_is_limited():
     with pytest.raises(Problem, match="form_too_large"):
-        await taken_in(form_body(('name="x"', b" " * MAX_FORM_BYTES), ('name="file"', b"<a/>")))
+        await parse(form_body(('name="x"', b" " * MAX_FORM_BYTES), ('name="file"', b"<a/>")))
 
 
 @pytest.mark.anyio
-async def test_a_slow_upload_is_given_up():
+async def test_slow_upload_is_aborted():
     with pytest.raises(Problem, match="upload_too_slow"):
-        await taken_in(form_body(('name="file"', b"<a/>")), seconds=0.01, pause=1)
+        await parse(form_body(('name="file"', b"<a/>")), seconds=0.01, pause=1)

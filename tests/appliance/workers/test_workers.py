@@ -1,4 +1,4 @@
-"""The processes that judge documents, seen from outside: what happens when one dies, hangs or has done its share."""
+"""Worker processes seen from outside: crashes, time limits, replacement, capacity, shutdown."""
 
 import os
 import signal
@@ -18,19 +18,19 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def impatient(tmp_path_factory):
-    """A server with one process, which has two seconds for a document, and no more than two requests at once."""
-    data = tmp_path_factory.mktemp("impatient") / "data"
+def limited(tmp_path_factory):
+    """A server with one worker, a time limit of two seconds, and capacity for two requests."""
+    data = tmp_path_factory.mktemp("limited") / "data"
     with serving(data, workers=1, queue=1, document_seconds=2, queue_seconds=10, upload_seconds=2) as server:
         yield server
 
 
-def test_a_killed_worker_costs_at_most_its_own_request(server):
-    """Three of them, in the middle of 1,000 requests."""
+def test_crashed_worker_affects_only_its_request(server):
+    """Kill three workers during 1,000 requests."""
     url, headers = server.base.join(VALIDATE), dict(server.client.headers)
     done, killed = Counter(), []
 
-    def ask(client, count):
+    def send(client, count):
         for _ in range(count):
             done[client.post(url, headers=headers, files={"file": UBL}).status_code] += 1
 
@@ -44,10 +44,10 @@ def test_a_killed_worker_costs_at_most_its_own_request(server):
 
     killer = threading.Thread(target=kill)
     with ThreadPoolExecutor(8) as threads, httpx.Client(timeout=60) as client:
-        asking = [threads.submit(ask, client, 125) for _ in range(8)]
+        futures = [threads.submit(send, client, 125) for _ in range(8)]
         killer.start()
-        for it in asking:
-            it.result()
+        for future in futures:
+            future.result()
     killer.join()
     assert done.keys() <= {200, 503}
     assert done.total() == 1000
@@ -57,77 +57,77 @@ def test_a_killed_worker_costs_at_most_its_own_request(server):
     assert not set(killed) & set(server.workers())
 
 
-def test_the_killed_requests_own_answer(impatient):
-    (worker,) = impatient.workers()
+def test_response_of_a_crashed_job(limited):
+    (worker,) = limited.workers()
     os.kill(worker, signal.SIGSTOP)
     threading.Timer(0.5, os.kill, (worker, signal.SIGKILL)).start()
-    answer = impatient.validate()
-    assert_problem(answer, 503, "busy")
-    assert int(answer.headers["Retry-After"]) > 0
-    assert impatient.validate().status_code == 200
+    response = limited.validate()
+    assert_problem(response, 503, "busy")
+    assert int(response.headers["Retry-After"]) > 0
+    assert limited.validate().status_code == 200
 
 
-def test_a_document_that_takes_too_long(impatient):
-    (worker,) = impatient.workers()
+def test_document_exceeding_the_time_limit(limited):
+    (worker,) = limited.workers()
     os.kill(worker, signal.SIGSTOP)
     started = time.monotonic()
-    assert "2" in assert_problem(impatient.validate(lang="en"), 422, "too_complex").detail
+    assert "2" in assert_problem(limited.validate(lang="en"), 422, "too_complex").detail
     assert 1.5 < time.monotonic() - started < 6
-    assert impatient.validate().status_code == 200
-    assert impatient.workers() != [worker]
+    assert limited.validate().status_code == 200
+    assert limited.workers() != [worker]
 
 
-def test_in_a_batch_it_costs_its_item_alone(impatient):
-    (worker,) = impatient.workers()
+def test_time_limit_in_a_batch_affects_one_item(limited):
+    (worker,) = limited.workers()
     os.kill(worker, signal.SIGSTOP)
-    items = impatient.batch(("a.xml", UBL), ("b.xml", UBL)).json()["items"]
+    items = limited.batch(("a.xml", UBL), ("b.xml", UBL)).json()["items"]
     assert [item["is_valid"] for item in items] == [False, True]
     assert [error["code"] for error in items[0]["errors"]] == ["FILE-WORK"]
     assert items[0]["filename"] == "a.xml"
 
 
-def test_more_requests_than_places(impatient):
-    (worker,) = impatient.workers()
+def test_more_requests_than_capacity(limited):
+    (worker,) = limited.workers()
     os.kill(worker, signal.SIGSTOP)
     with ThreadPoolExecutor(6) as threads:
-        answers = list(threads.map(lambda _: impatient.validate(), range(6)))
-    statuses = Counter(answer.status_code for answer in answers)
+        responses = list(threads.map(lambda _: limited.validate(), range(6)))
+    statuses = Counter(response.status_code for response in responses)
     assert statuses == {422: 1, 200: 1, 503: 4}
-    assert impatient.validate().status_code == 200
+    assert limited.validate().status_code == 200
 
 
-def test_an_upload_that_stalls(impatient):
+def test_stalled_upload(limited):
     def body():
         yield b"--b\r\n"
         time.sleep(3)
         yield b"x"
 
     headers = {"Content-Type": "multipart/form-data; boundary=b"}
-    assert_problem(impatient.client.post(VALIDATE, content=body(), headers=headers), 408, "upload_too_slow")
+    assert_problem(limited.client.post(VALIDATE, content=body(), headers=headers), 408, "upload_too_slow")
 
 
-def test_uploads_have_a_bound_together(tmp_path):
-    """A batch of eleven times ten megabytes fits; another at the same time does not."""
+def test_upload_memory_is_limited(tmp_path):
+    """Two batches of eighty megabytes each do not fit at the same time."""
     with serving(tmp_path / "data", workers=1, upload_megabytes=110) as server:
         big = [("files", ("a.xml", b"<a>" + b" " * 10_000_000)) for _ in range(8)]
         with ThreadPoolExecutor(2) as threads:
-            answers = list(threads.map(lambda _: server.client.post(BATCH, files=big).status_code, range(2)))
-        assert sorted(answers) in ([200, 503], [200, 200])
+            responses = list(threads.map(lambda _: server.client.post(BATCH, files=big).status_code, range(2)))
+        assert sorted(responses) in ([200, 503], [200, 200])
         assert server.client.post(BATCH, files=big).status_code == 200
 
 
-def test_a_worker_is_replaced_after_its_share(tmp_path):
-    """It works on until the next one has warmed up."""
+def test_worker_is_replaced_at_its_job_limit(tmp_path):
+    """The worker keeps serving until its replacement is ready."""
     with serving(tmp_path / "data", workers=1, worker_documents=5) as server:
         first, together = set(server.workers()), False
-        while first & (there := set(server.workers())):
-            together = together or len(there) == 2
+        while first & (pids := set(server.workers())):
+            together = together or len(pids) == 2
             assert server.validate().status_code == 200
             assert server.client.get("/readyz").json()["status"] == "ready"
         assert together
 
 
-def test_a_stop_lets_requests_end(tmp_path):
+def test_shutdown_waits_for_running_requests(tmp_path):
     with serving(tmp_path / "data", workers=1, document_seconds=20) as server:
         (worker,) = server.workers()
         os.kill(worker, signal.SIGSTOP)
@@ -138,7 +138,7 @@ def test_a_stop_lets_requests_end(tmp_path):
         assert not Path(f"/proc/{worker}").exists()
 
 
-def test_messages_travel():
+def test_message_round_trip():
     message = Message({"job": "ümlaut", "n": 1}, (b"", b"\x00\xff" * 1000, b"x"))
     packed = message.pack()
     assert Message.length(packed) == len(packed)
