@@ -26,6 +26,7 @@ missing=()
 for pair in podman:podman runc:runc mmdebstrap:mmdebstrap ip:iproute2 unshare:util-linux python3:python3; do
     command -v "${pair%%:*}" >/dev/null || missing+=("${pair##*:}")
 done
+python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 if ((${#missing[@]})); then
     say "installing Debian packages: ${missing[*]}"
     "${apt[@]}" update >&2
@@ -85,7 +86,7 @@ build() { # -> release files in $work/release; pip settings of this machine are 
     image=$(<"$work/image")
     say "image: $(($(podman image inspect "$image" --format '{{.Size}}') / 1000000)) MB," \
         "as a file $(($(stat -c %s "$work"/release/*.tar.gz) / 1000000)) MB," \
-        "$(grep -c '"bom-ref"' "$work"/release/*.cdx.json) components"
+        "$(grep -o '"purl": *"pkg:' "$work"/release/*.cdx.json | wc -l) packages"
     podman rmi --force "$image" >/dev/null
 }
 
