@@ -33,7 +33,7 @@ NOT_PROSE = re.compile(r"„[^“]*“|“[^”]*”|`[^`]*`|<[^>]*>|https?://\S
 
 def composed(entry):
     """Whether the texts of an entry are made from a row of a table."""
-    return entry.file.startswith(("syntax/", "levels/"))
+    return entry.file.startswith(("syntax/", "facturx/syntax/"))
 
 
 def texts(entry, lang):

@@ -28,7 +28,7 @@ OF_FAULTS = {"LAYER-FAILED", "LAYER-MISSING"}
 #: Shown by test_schema, which has a document for each code of that folder.
 OF_SCHEMAS = {path.stem for path in (rules_folder() / "schema").glob("*.toml")}
 #: Shown by test_levels, which makes a document for each row of the levels of Factur-X.
-OF_LEVELS = {path.stem for path in (rules_folder() / "profile").glob("*.toml")} | {
+OF_LEVELS = {path.stem for path in (rules_folder() / "facturx" / "texts").glob("*.toml")} | {
     rule.code for level in LEVELS for rule in rule_table("CII", level).rules if rule.of_level
 }
 #: Shown by tests/pdf, which have a PDF for each.

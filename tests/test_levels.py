@@ -13,14 +13,14 @@ import einvoice
 from einvoice.facturx.profile import levels
 from einvoice.resources import rules_folder
 from einvoice.rulebook.catalog.naming import Names
-from einvoice.rulebook.catalog.profiles import Word, entries_of_levels
+from einvoice.rulebook.catalog.profiles import Word, profile_entries
 from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.collector import Notes
 from einvoice.rulebook.syntax_rules.facturx import moment, value_or_measure
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import reader
 
-FOLDER = rules_folder() / "levels"
+FOLDER = rules_folder() / "facturx" / "syntax"
 CII = (Path(__file__).parent / "samples" / "cii-invoice.xml").read_bytes()
 RAM = "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100"
 
@@ -270,7 +270,7 @@ def test_every_code_has_texts_in_which_only_the_document_is_missing(language):
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_no_two_rows_share_a_title(language):
-    titles = [entry.texts[language]["title"] for entry in entries_of_levels(FOLDER) if entry.texts]
+    titles = [entry.texts[language]["title"] for entry in profile_entries(FOLDER) if entry.texts]
     assert len(set(titles)) == len(titles)
 
 
@@ -287,5 +287,5 @@ def test_every_word_is_used():
 
 def test_the_paths_of_the_rows_can_be_followed():
     document = etree.fromstring(made("extended"))
-    for entry in entries_of_levels(FOLDER):
+    for entry in profile_entries(FOLDER):
         document.xpath(entry.xpaths["CII"], namespaces=einvoice.NAMESPACES)

@@ -312,7 +312,7 @@ def test_without_a_rule_the_text_found_tells_the_note(tmp_path: Path, more: str)
     assert 'values    = ["XK"]' in right
     (folder / "BR-CL-15.toml").write_text(right.replace('values    = ["XK"]', more), "utf-8")
     with pytest.raises(RuleError):
-        entry_of_text(folder / "BR-CL-15.toml")
+        entry_of_text(folder / "BR-CL-15.toml", "en16931")
 
 
 def test_notes_hold_in_their_syntax_and_releases(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The levels of Factur-X, read from ``rules/levels/levels.toml``."""
+"""The levels of Factur-X, read from ``rules/facturx/profiles.toml``."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def level_of(identity: Identity) -> Level | None:
     """The level that a document declares; None if it is no Factur-X document.
 
     Raises:
-        RuleError: ``rules/levels/levels.toml`` is wrong.
+        RuleError: ``rules/facturx/profiles.toml`` is wrong.
     """
     name = identity.specification.level
     return levels()[name] if name else None
@@ -102,14 +102,14 @@ def levels() -> Mapping[str, Level]:
     """The levels by name, from the smallest to the largest.
 
     Raises:
-        RuleError: ``rules/levels/levels.toml`` is wrong.
+        RuleError: ``rules/facturx/profiles.toml`` is wrong.
     """
-    file = rules_folder() / "levels" / "levels.toml"
+    file = rules_folder() / "facturx" / "profiles.toml"
     known = {}
     for name, table in tomllib.loads(file.read_text("utf-8")).items():
         keeps = frozenset(table.pop("keeps")) if "keeps" in table else None
         try:
             known[name] = Level(name=name, keeps=keeps, **table)
         except TypeError as error:
-            raise RuleError(str(error), file=f"levels/{file.name}", key=name) from None
+            raise RuleError(str(error), file=f"facturx/{file.name}", key=name) from None
     return known

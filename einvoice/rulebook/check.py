@@ -8,8 +8,7 @@ from typing import Final
 
 from einvoice.errors import RuleError
 from einvoice.resources import rules_folder
-from einvoice.rulebook.catalog import profiles, syntax_rules
-from einvoice.rulebook.catalog.build import entry_of_text
+from einvoice.rulebook.catalog.build import entry_of_text, text_files
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.examples import examples_of, invoice_of
 from einvoice.rulebook.files.load import Definition, read_file, rule_files
@@ -60,12 +59,11 @@ def check_all(folder: Path | None = None) -> list[RuleError]:
             continue
         below = below or contexts
         problems += _of_set(folder / name, ruleset, contexts)
-    for path in sorted(folder.glob("*/*.toml")):
-        if path.parent.name not in (*names, syntax_rules.FOLDER, profiles.FOLDER):
-            try:
-                entry_of_text(path)
-            except RuleError as error:
-                problems.append(error)
+    for path, layer in text_files(folder, dict.fromkeys(names, "")):
+        try:
+            entry_of_text(path, layer)
+        except RuleError as error:
+            problems.append(error)
     return problems
 
 

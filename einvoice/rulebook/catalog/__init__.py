@@ -1,7 +1,7 @@
 """Everything that a finding can say: one entry for each code of every layer, with its texts in German and English.
 
 The entries come from the rule files, from the folders of texts alone (``rules/schema``, ``rules/file``) and from the
-tables of ``rules/syntax`` and ``rules/levels``, and are kept in the cache as plain data: a program that prints one
+tables of ``rules/syntax`` and ``rules/facturx/syntax``, and are kept in the cache as plain data: a program that prints one
 finding reads nothing else. There is one for each code that any release can find; how a rule reads is up to the release.
 """
 
@@ -164,7 +164,7 @@ def read_catalog(folder: Path, versions: tuple[tuple[str, str], ...] = ()) -> Ca
     Raises ``RuleError`` where a file is wrong.
     """
     digest = cache.digest(
-        sorted((*folder.glob("*/*.toml"), *folder.glob("syntax/*.csv"), *folder.glob("levels/*.csv")))
+        sorted((*folder.rglob("*.toml"), *folder.glob("syntax/*.csv"), *folder.glob("facturx/syntax/*.csv")))
     )
     key = cache.key(repr(("catalog", versions)), digest)
     rows = cache.load("catalog", key)

@@ -45,14 +45,13 @@ def entries(folder: Path, chosen: Mapping[str, str]) -> Iterator[CatalogEntry]:
     for name, definitions in shelf.definitions.items():
         for definition in definitions:
             yield from _of_rule(definition, versions[name], shelf.contexts[name], folder)
-    composed = {entry.code: entry for entry in profiles.entries_of_levels(folder / profiles.FOLDER)}
+    composed = {entry.code: entry for entry in profiles.profile_entries(folder / profiles.FOLDER)}
     composed |= {entry.code: entry for entry in syntax_rules.entries_of_rows(folder / syntax_rules.FOLDER, versions)}
     _note_rows(composed, folder / syntax_rules.FOLDER / "deviations.toml")
-    for path in sorted(folder.glob("*/*.toml"), key=lambda path: (path.parent.name, natural(path.stem))):
-        if path.parent.name not in (*shelf.sets, syntax_rules.FOLDER, profiles.FOLDER):
-            entry = entry_of_text(path)
-            row = composed.pop(entry.code, None)  # texts written by hand stand in for those put together from a row
-            yield entry if row is None else _of_both(entry, row)
+    for path, layer in text_files(folder, {name: ruleset.layer for name, ruleset in shelf.sets.items()}):
+        entry = entry_of_text(path, layer)
+        row = composed.pop(entry.code, None)  # texts written by hand replace composed texts
+        yield entry if row is None else _of_both(entry, row)
     yield from (entry for entry in composed.values() if entry.texts)  # a rule that a level keeps has its texts already
 
 
@@ -133,8 +132,21 @@ def _stand_ins(
     return found
 
 
-def entry_of_text(path: Path) -> CatalogEntry:
-    """The entry of a file that has texts and no rule. Raises ``RuleError`` where it is wrong."""
+def text_files(folder: Path, layers: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
+    """Yield the files that hold texts without a rule, each with its layer.
+
+    These are the files of all folders that are no rule set, whose name is the layer, and of the folder ``texts`` of a
+    rule set. ``layers`` are the layers of the rule sets by folder.
+    """
+    for home in sorted(path for path in folder.iterdir() if path.is_dir()):
+        texts = home / "texts" if home.name in layers else home
+        if home.name != syntax_rules.FOLDER:
+            for path in sorted(texts.glob("*.toml"), key=lambda path: natural(path.stem)):
+                yield path, layers.get(home.name, home.name)
+
+
+def entry_of_text(path: Path, layer: str) -> CatalogEntry:
+    """Return the entry of a file that has texts without a rule. Raise ``RuleError`` for an invalid file."""
     file = f"{path.parent.name}/{path.name}"
     try:
         data = tomllib.loads(path.read_text("utf-8"))
@@ -150,7 +162,7 @@ def entry_of_text(path: Path) -> CatalogEntry:
     return CatalogEntry(
         data["code"],
         data["severity"],
-        data.get("layer", path.parent.name),
+        data.get("layer", layer),
         sections.section(data["section"], terms, file),
         terms,
         {language: {key: data[language][key] for key in TEXTS} for language in LANGUAGES},

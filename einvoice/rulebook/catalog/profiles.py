@@ -1,6 +1,6 @@
-"""Entries of the catalog for the rules about elements of the levels of Factur-X.
+"""Entries of the catalog for the element rules of the Factur-X profiles.
 
-The rules are rows of ``rules/levels/rows.csv``. Their texts are put together from ``texts.toml`` and from what people
+The rules are rows of ``rules/facturx/syntax/rows.csv``. Their texts are put together from ``texts.toml`` and from what people
 call each step of a path (``words.csv``): the last step names the thing, the steps above say where it belongs.
 """
 
@@ -22,7 +22,7 @@ from einvoice.rulebook.catalog.xpaths import xpath_of_row
 from einvoice.rulebook.files.load import TEXTS
 from einvoice.rulebook.sections import SECTIONS
 
-FOLDER: Final = "levels"
+FOLDER: Final = "facturx/syntax"
 _PREFIX: Final = re.compile(r"\w+:")
 _SYNTAX: Final = "CII"
 _NOT_USED: Final = "absent"  # all these rows have one code, with texts written by hand
@@ -38,7 +38,7 @@ class Word(NamedTuple):
     section: str
 
 
-def entries_of_levels(folder: Path) -> Iterator[CatalogEntry]:
+def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
     """One entry for each code of the tables in ``folder``; none where there are none.
 
     Those of ``rules.csv`` have no texts: they are written by hand elsewhere. Raises ``RuleError`` where a row names
@@ -50,7 +50,7 @@ def entries_of_levels(folder: Path) -> Iterator[CatalogEntry]:
     words = Names(folder / "words.csv", Word)
     known: set[str] = set()
     for row in (*_rows(folder / "rows.csv"), *_rows(folder / "rules.csv")):
-        if row["code"] not in known and row["kind"] != _NOT_USED:  # a code may have a row for each level
+        if row["code"] not in known and row["kind"] != _NOT_USED:  # a code may have a row for each profile
             known.add(row["code"])
             yield _entry(row, data, words if row["file"] == "rows.csv" else None)
 

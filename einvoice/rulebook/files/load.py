@@ -21,6 +21,7 @@ from einvoice.rulebook.files.versions import RuleSet
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 
 LANGUAGES: Final = ("de", "en")
+_NOT_RULES: Final = ("ruleset.toml", "contexts.toml", "profiles.toml")
 TEXTS: Final = ("title", "explanation", "fix")
 _SENTENCE: Final = {
     "for": str,
@@ -213,8 +214,8 @@ def read_definitions(folder: Path, ruleset: RuleSet) -> list[Definition]:
 
 
 def rule_files(folder: Path) -> list[Path]:
-    """The rule files of a folder: all TOML files but the two that are about the folder."""
-    return sorted(path for path in folder.glob("*.toml") if path.name not in ("ruleset.toml", "contexts.toml"))
+    """Return the rule files of a folder: its TOML files, except those that describe the folder."""
+    return sorted(path for path in folder.glob("*.toml") if path.name not in _NOT_RULES)
 
 
 def read_file(path: Path, ruleset: RuleSet) -> list[Definition]:

@@ -157,9 +157,9 @@ def rows(syntax: str) -> Iterator[list[str]]:
 
 
 def _rows_of_level(level: str) -> Iterator[list[str]]:
-    """The rows of the tables of ``rules/levels`` that hold in a level of Factur-X, each after the name of its table."""
+    """The rows of the tables of ``rules/facturx/syntax`` that hold in a level of Factur-X, each after the name of its table."""
     for name in ("rows", "rules"):
-        with (rules_folder() / "levels" / f"{name}.csv").open(encoding="utf-8", newline="") as table:
+        with (rules_folder() / "facturx" / "syntax" / f"{name}.csv").open(encoding="utf-8", newline="") as table:
             content = csv.reader(table)
             next(content)
             yield from ([f"{LEVELS}-{name}", *row] for *row, levels in content if level in levels.split(" "))
