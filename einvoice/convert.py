@@ -13,9 +13,8 @@ from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.location import line, xpath
 from einvoice.model.terms import terms as business_terms
-from einvoice.model.values import Value
+from einvoice.model.values import Value, normalize_space
 from einvoice.syntax import xml
-from einvoice.syntax.mapping.binding import collapse
 from einvoice.syntax.writer import write
 from einvoice.validation import read
 
@@ -86,7 +85,7 @@ def convert(source: xml.Source, to: Syntax | None = None) -> Converted:
 def _root(invoice: Invoice, syntax: Syntax) -> str:
     if syntax == "CII":
         return "CrossIndustryInvoice"
-    return "CreditNote" if collapse(invoice.type_code.raw or "") in _CREDIT_NOTES else "Invoice"
+    return "CreditNote" if normalize_space(invoice.type_code.raw or "") in _CREDIT_NOTES else "Invoice"
 
 
 # ---------------------------------------------------------------- what is lost
@@ -120,8 +119,8 @@ def _once(terms: tuple[str, ...]) -> bool:
 
 def _uncovered(invoice: Invoice) -> Iterator[Loss]:
     """What no business term covers, which the writer leaves out in any syntax."""
-    astray = (group.node for groups in invoice.elsewhere.values() for group in groups)
-    for element in (*astray, *invoice.uncovered):
+    misplaced = (group.node for groups in invoice.misplaced.values() for group in groups)
+    for element in (*misplaced, *invoice.unmapped):
         if text := " ".join("".join(element.itertext()).split()):
             yield Loss((), text, line(element), xpath(element))
 
@@ -140,5 +139,5 @@ def _values(group: Group) -> Iterator[tuple[tuple[str, ...], Value, tuple[Any, .
 
 def _meaning(value: Value) -> tuple[Any, ...]:
     typed = value.value
-    meant = typed if isinstance(typed, Decimal | datetime.date) else collapse(value.text)
+    meant = typed if isinstance(typed, Decimal | datetime.date) else normalize_space(value.text)
     return meant, *(value.attributes.get(name) for name in _BESIDE)

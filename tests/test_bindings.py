@@ -88,7 +88,7 @@ def _places(root: str, place: Place) -> Iterator[Place]:
             continue
         kind = place.owner
         if row.field:
-            kind = kinds_of(place.above if row.up else place.owner)[row.field][0]
+            kind = kinds_of(place.above if row.of_parent else place.owner)[row.field][0]
         inner = place.type
         for step in row.path:
             inner = _type_below(root, inner, step)
@@ -134,7 +134,7 @@ def test_what_may_occur_often_may_do_so_in_the_schema(root: str) -> None:
     for place in places(root):
         most = {particle.tag: particle.most for particle in models(root)._sequences.get(place.type, ())}
         for tag, row in steps(place, root):
-            holder = place.above if row.up else place.owner
+            holder = place.above if row.of_parent else place.owner
             inner = row.path[1:] and models(root)._sequences.get(_type_below(root, place.type, tag), ())
             repeated_inside = any(p.most is None for p in inner or () if p.tag == row.path[-1])
             if row.field and kinds_of(holder)[row.field][1] and most[tag] is not None and not repeated_inside:
@@ -224,8 +224,8 @@ def test_real_documents_come_back(part: int) -> None:
 def test_everything_in_the_test_suite_is_a_business_term() -> None:
     for path in sorted((CASES / "xrechnung-testsuite").glob("*.xml")):
         invoice = read_again(path.read_bytes())
-        assert not invoice.uncovered, path.name
-        assert not invoice.elsewhere, path.name
+        assert not invoice.unmapped, path.name
+        assert not invoice.misplaced, path.name
 
 
 @pytest.mark.cases
@@ -234,8 +234,8 @@ def test_every_path_leads_to_its_node() -> None:
     for case in schema_valid_cases()[::10]:
         root = parse((CASES / case).read_bytes()).getroot()
         invoice = read(root)
-        strays = [stray for kind in invoice.elsewhere.values() for stray in kind]
-        for group in (inner for top in (invoice, *strays) for inner in top.walk()):
+        misplaced = [group for kind in invoice.misplaced.values() for group in kind]
+        for group in (inner for top in (invoice, *misplaced) for inner in top.walk()):
             for item in (group, *contents(group)):
                 found = root.xpath(item.xpath, namespaces=NAMESPACES)
                 if getattr(item, "attribute", None):
@@ -254,7 +254,7 @@ def bound_fields(root: str) -> frozenset[tuple[type[Group], str]]:
     for place in places(root):
         for row in place.rows:
             if row.field and row.root in (None, root):
-                found.add((place.above if row.up else place.owner, row.field))
+                found.add((place.above if row.of_parent else place.owner, row.field))
     return frozenset(found)
 
 
@@ -340,8 +340,8 @@ def test_any_invoice_comes_back(root: str, data: st.DataObject) -> None:
     invoice = data.draw(any_invoice(root))
     again = read_again(write(invoice, root))
     assert again == invoice
-    assert not again.uncovered
-    assert not again.elsewhere
+    assert not again.unmapped
+    assert not again.misplaced
 
 
 # ---------------------------------------------------------------- what the reader notices
@@ -363,45 +363,45 @@ def settlement(content: str) -> Invoice:
     return cii(f"<rsm:SupplyChainTradeTransaction>{inner}</rsm:SupplyChainTradeTransaction>")
 
 
-def test_content_without_a_term_is_uncovered() -> None:
+def test_content_without_a_term_is_unmapped() -> None:
     invoice = ubl("<cbc:UUID>1</cbc:UUID><cbc:ID>R-1</cbc:ID><cac:Signature><cbc:ID>2</cbc:ID></cac:Signature>")
-    assert [etree.QName(node).localname for node in invoice.uncovered] == ["UUID", "Signature"]
+    assert [etree.QName(node).localname for node in invoice.unmapped] == ["UUID", "Signature"]
     assert invoice.number.raw == "R-1"
 
 
-def test_a_foreign_element_with_a_known_name_is_uncovered() -> None:
+def test_a_foreign_element_with_a_known_name_is_unmapped() -> None:
     invoice = ubl('<ID xmlns="urn:x">R-1</ID>')
     assert invoice.number is absent
-    assert len(invoice.uncovered) == 1
+    assert len(invoice.unmapped) == 1
 
 
-def test_a_tax_subtotal_of_a_line_is_a_stray() -> None:
+def test_a_tax_subtotal_of_a_line_is_misplaced() -> None:
     invoice = ubl(
         "<cac:InvoiceLine><cac:TaxTotal><cac:TaxSubtotal><cbc:TaxAmount>1</cbc:TaxAmount></cac:TaxSubtotal>"
         "</cac:TaxTotal></cac:InvoiceLine>"
     )
     assert not invoice.vat_breakdown
-    assert [part.tax_amount.raw for part in invoice.elsewhere[VatBreakdown]] == ["1"]
+    assert [part.tax_amount.raw for part in invoice.misplaced[VatBreakdown]] == ["1"]
 
 
-def test_a_tax_total_of_a_line_is_a_stray() -> None:
+def test_a_tax_total_of_a_line_is_misplaced() -> None:
     invoice = ubl(
         '<cac:InvoiceLine><cac:TaxTotal><cbc:TaxAmount currencyID="SEK">1</cbc:TaxAmount>'
         "</cac:TaxTotal></cac:InvoiceLine>"
     )
     assert not invoice.tax_totals
-    (total,) = invoice.elsewhere[TaxTotal]
+    (total,) = invoice.misplaced[TaxTotal]
     assert total.amount.currency == "SEK"
     assert total.vat_breakdown == []
 
 
-def test_the_vat_totals_of_a_stray_are_not_the_invoices() -> None:
+def test_the_vat_totals_of_misplaced_totals_are_not_the_invoices() -> None:
     totals = "ram:SpecifiedTradeSettlementHeaderMonetarySummation"
     agreement = f"<{totals}><ram:TaxTotalAmount>1</ram:TaxTotalAmount></{totals}>"
     transaction = f"<ram:ApplicableHeaderTradeAgreement>{agreement}</ram:ApplicableHeaderTradeAgreement>"
     invoice = cii(f"<rsm:SupplyChainTradeTransaction>{transaction}</rsm:SupplyChainTradeTransaction>")
     assert not invoice.tax_totals
-    assert len(invoice.elsewhere[Totals]) == 1
+    assert len(invoice.misplaced[Totals]) == 1
 
 
 def test_each_of_two_totals_has_its_own_vat() -> None:
@@ -414,26 +414,26 @@ def test_each_of_two_totals_has_its_own_vat() -> None:
 
     assert vat(invoice.totals) == ["1"]
     assert [vat(totals) for totals in invoice.totals.more] == [["2"]]
-    assert [vat(astray) for astray in invoice.elsewhere[Totals]] == [["1", "2"]]
+    assert [vat(misplaced) for misplaced in invoice.misplaced[Totals]] == [["1", "2"]]
     assert vat(Totals()) == []
 
 
-def test_a_tax_scheme_of_another_party_is_a_stray() -> None:
+def test_a_tax_scheme_of_another_party_is_misplaced() -> None:
     invoice = ubl(
         "<cac:AccountingSupplierParty><cac:Party><cac:AgentParty><cac:PartyTaxScheme><cbc:CompanyID>DE1</cbc:CompanyID>"
         "</cac:PartyTaxScheme></cac:AgentParty></cac:Party></cac:AccountingSupplierParty>"
     )
     assert not invoice.seller.tax_registrations
-    assert [it.identifier.raw for it in invoice.elsewhere[TaxRegistration]] == ["DE1"]
+    assert [it.identifier.raw for it in invoice.misplaced[TaxRegistration]] == ["DE1"]
 
 
-def test_an_address_inside_a_stray_is_no_second_one_of_the_seller() -> None:
+def test_an_address_inside_a_misplaced_group_is_no_second_one_of_the_seller() -> None:
     invoice = ubl(
         "<cac:Delivery><cac:CarrierParty><cac:PostalAddress><cac:Country><cbc:IdentificationCode>DE"
         "</cbc:IdentificationCode></cac:Country></cac:PostalAddress></cac:CarrierParty></cac:Delivery>"
     )
     assert invoice.delivery.address is absent
-    assert [it.country_code.raw for it in invoice.elsewhere[Address]] == ["DE"]
+    assert [it.country_code.raw for it in invoice.misplaced[Address]] == ["DE"]
 
 
 def test_an_allowance_without_indicator_is_neither_allowance_nor_charge() -> None:
@@ -443,14 +443,14 @@ def test_an_allowance_without_indicator_is_neither_allowance_nor_charge() -> Non
     assert not invoice.charges
 
 
-def test_an_allowance_at_another_place_is_a_stray() -> None:
+def test_an_allowance_at_another_place_is_misplaced() -> None:
     invoice = settlement(
         "<ram:InvoiceCurrencyCode>EUR</ram:InvoiceCurrencyCode><ram:SpecifiedLogisticsServiceCharge>"
         "<ram:SpecifiedTradeAllowanceCharge><ram:ActualAmount>5</ram:ActualAmount></ram:SpecifiedTradeAllowanceCharge>"
         "</ram:SpecifiedLogisticsServiceCharge>"
     )
     assert not invoice.allowances_and_charges
-    assert [it.amount.raw for it in invoice.elsewhere[AllowanceCharge]] == ["5"]
+    assert [it.amount.raw for it in invoice.misplaced[AllowanceCharge]] == ["5"]
 
 
 def test_an_empty_group_exists() -> None:
@@ -485,7 +485,7 @@ def test_an_element_inside_a_value_belongs_to_its_text() -> None:
     invoice = ubl("<cbc:Note>a<b xmlns=''>b</b>c</cbc:Note><cbc:ID>R<cbc:ID>-</cbc:ID>1</cbc:ID>")
     assert [note.text.raw for note in invoice.notes] == ["abc"]
     assert invoice.number.raw == "R-1"
-    assert len(invoice.uncovered) == 2
+    assert len(invoice.unmapped) == 2
 
 
 @pytest.mark.parametrize(

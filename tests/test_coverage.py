@@ -18,7 +18,7 @@ from einvoice.codelists import codes as codes_of
 from einvoice.resources import rules_folder
 from einvoice.rulebook.files.versions import read_ruleset
 from einvoice.rulebook.program.build import Shelf
-from einvoice.rulebook.syntax_rules.collector import Notes
+from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.table import NEWEST, rows, rule_table
 from einvoice.syntax import reader
 from einvoice.syntax.schema.files import LEVELS
@@ -29,7 +29,7 @@ OF_FAULTS = {"LAYER-FAILED", "LAYER-MISSING"}
 OF_SCHEMAS = {path.stem for path in (rules_folder() / "schema").glob("*.toml")}
 #: Shown by test_levels, which makes a document for each row of the levels of Factur-X.
 OF_LEVELS = {path.stem for path in (rules_folder() / "facturx" / "texts").glob("*.toml")} | {
-    rule.code for level in LEVELS for rule in rule_table("CII", level).rules if rule.of_level
+    rule.code for level in LEVELS for rule in rule_table("CII", level).rules if rule.of_profile
 }
 #: Shown by tests/pdf, which have a PDF for each.
 OF_PDFS = {path.stem for folder in ("pdf", "file") for path in (rules_folder() / folder).glob("*PDF*.toml")}
@@ -52,13 +52,13 @@ def codes(data):
 
 def broken(rule, releases=NEWEST):
     """Whether a document made from a row breaks it."""
-    return rule.code in hits(builder.document(rule), rule.table, releases)
+    return rule.code in violations(builder.document(rule), rule.table, releases)
 
 
-def hits(root, table, releases=NEWEST):
-    notes = Notes(root, releases=releases)
-    reader.read(root, notes)
-    return Counter(hit.code for hit in notes.hits() if hit.rule.table == table)
+def violations(root, table, releases=NEWEST):
+    collector = Collector(root, releases=releases)
+    reader.read(root, collector)
+    return Counter(violation.code for violation in collector.violations() if violation.rule.table == table)
 
 
 def rules(releases=NEWEST):
@@ -198,18 +198,18 @@ def in_euros(rule, root, context):
 # How to keep a rule of a kind; the others are kept where nothing is found.
 KEEPING = {
     "at_most": as_often_as_allowed,
-    "distinct": the_same_again,
-    "distinct_words": the_same_again,
+    "at_most_distinct": the_same_again,
+    "at_most_distinct_words": the_same_again,
     "required": once,
-    "one": once,
+    "exactly_one": once,
     "all_of": each_path,
-    "either": once,
+    "one_name_of": once,
     "equals": what_it_says,
-    "listed": a_code_of_the_list,
-    "listed_exactly": a_code_of_the_list,
-    "listed_in_any_case": a_code_of_the_list,
-    "another_payee": a_payee_of_another_name,
-    "nothing_blank": builder.text("said"),
+    "in_code_list": a_code_of_the_list,
+    "in_code_list_exactly": a_code_of_the_list,
+    "in_code_list_any_case": a_code_of_the_list,
+    "payee_not_seller": a_payee_of_another_name,
+    "not_blank": builder.text("said"),
     "in_currency": in_euros,
     "decimals": builder.text("1.23"),
     "date": builder.text("20260131"),
@@ -222,9 +222,9 @@ def test_every_row_is_kept_by_a_document_made_from_it(syntax):
     for rule in rule_table(syntax).rules:
         root = builder.etree.Element(builder.qualified(builder.ROOTS[syntax]), nsmap=builder.NAMESPACES)
         context = builder.grown(root, next(rule.contexts()).steps)
-        KEEPING.get(rule.kind, builder.nothing)(rule, root, context)
-        if hits(root, rule.table)[rule.code]:
-            wrong.append((rule.code, rule.kind))
+        KEEPING.get(rule.check, builder.nothing)(rule, root, context)
+        if violations(root, rule.table)[rule.code]:
+            wrong.append((rule.code, rule.check))
     assert not wrong
 
 

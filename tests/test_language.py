@@ -169,7 +169,7 @@ def test_generators_nest():
 def test_descendants_finds_groups_at_home_and_astray():
     stray = LineTax(category=Code("S"))
     document = invoice(lines=[Line(taxes=[LineTax(category=Code("Z"))], lines=[Line(taxes=[LineTax()])])])
-    document.elsewhere = {LineTax: [stray]}
+    document.misplaced = {LineTax: [stray]}
     assert run("count(descendants(LineTax))", invoice=document) == 3
     assert run("any(tax.category == 'S' for tax in descendants(LineTax))", invoice=document)
 
@@ -415,14 +415,14 @@ def test_mistakes_are_explained(source, column, message, hint):
         "1 < 2 in (3, 4)",
         "exists(*invoice.lines)",
         "exists(x=totals.net)",
-        "invoice.everywhere(LineTax)",
+        "invoice.descendants(LineTax)",
         "seller.name.upper()",
         "invoice.__class__",
         "invoice.node",
         "invoice.xpath",
         "invoice.line",
         "invoice.walk",
-        "invoice.elsewhere",
+        "invoice.misplaced",
         "seller.name.raw",
         "seller.name.text",
         "totals.net.number",

@@ -15,8 +15,8 @@ from einvoice.resources import rules_folder
 from einvoice.rulebook.catalog.naming import Names
 from einvoice.rulebook.catalog.profiles import Word, profile_entries
 from einvoice.rulebook.syntax_rules import checks
-from einvoice.rulebook.syntax_rules.collector import Notes
-from einvoice.rulebook.syntax_rules.facturx import moment, value_or_measure
+from einvoice.rulebook.syntax_rules.collector import Collector
+from einvoice.rulebook.syntax_rules.facturx import date_time, value_or_measure
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import reader
 
@@ -207,22 +207,26 @@ def test_each_kind_and_condition_of_the_rows_is_known():
             assert set(row["profiles"].split(" ")) <= set(LEVELS)
     for level in LEVELS:
         for rule in rule_table("CII", level).rules:
-            assert rule.kind in checks.KINDS
-            assert not rule.path_conditions or rule.kind in ("at_most", "absent", "listed"), rule.code
+            assert rule.check in checks.CHECKS
+            assert not rule.path_conditions or rule.check in ("at_most", "forbidden", "in_code_list"), rule.code
             for _, condition in (*rule.context_conditions, *rule.path_conditions):
                 assert callable(rule.condition(condition))
 
 
-LEVEL_RULES = {level: [it for it in rule_table("CII", level).rules if it.of_level] for level in LEVELS}
+LEVEL_RULES = {level: [it for it in rule_table("CII", level).rules if it.of_profile] for level in LEVELS}
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_each_row_is_broken_by_a_document_made_from_it(level):
     for rule in LEVEL_RULES[level]:
         root = builder.document(rule)
-        notes = Notes(root, level)
-        reader.read(root, notes)
-        assert rule.order in {hit.rule.order for hit in notes.hits()}, (rule.code, rule.context, rule.path)
+        collector = Collector(root, level)
+        reader.read(root, collector)
+        assert rule.order in {violation.rule.order for violation in collector.violations()}, (
+            rule.code,
+            rule.context,
+            rule.path,
+        )
 
 
 def element(xml):
@@ -251,7 +255,7 @@ def test_an_item_attribute_has_one_value(content, broken):
 )
 def test_a_moment(said, right):
     [rule] = [it for it in rule_table("CII", "extended").rules if it.code == "BR-FXEXT-CII-DT-097a"]
-    assert (moment(rule, [element(said)]) == []) is right
+    assert (date_time(rule, [element(said)]) == []) is right
 
 
 # ---------------------------------------------------------------- texts
@@ -279,7 +283,7 @@ def test_every_word_is_used():
     words = Names(FOLDER / "words.csv", Word)
     for row in rows("rows.csv"):
         whole = re.sub(r"\w+:", "", f"{row['context']}/{row['path']}".removesuffix("/.")).strip("/").split("/")
-        if row["kind"] != "absent":
+        if row["check"] != "forbidden":
             used |= {words["/".join(whole[: place + 1])].element for place in range(len(whole))}
     with (FOLDER / "words.csv").open(encoding="utf-8", newline="") as file:
         assert {row["element"] for row in csv.DictReader(file)} == used

@@ -54,7 +54,7 @@ from einvoice.model.values import (
     Value,
     absent,
 )
-from einvoice.syntax.mapping.placement import placed
+from einvoice.syntax.mapping.placement import place
 from einvoice.syntax.reader import read
 from einvoice.syntax.schema import violations
 from einvoice.syntax.writer import write
@@ -449,7 +449,7 @@ def test_nested_lines_become_flat_ones_and_back() -> None:
     ids=["itself", "each other", "nobody", "a later one", "two of that number"],
 )
 def test_lines_that_name_strange_lines_above_them(lines: list[Line], expected: list[Any]) -> None:
-    assert tree(placed(Invoice(lines=lines), "UBL", UBL).lines) == expected
+    assert tree(place(Invoice(lines=lines), "UBL", UBL).lines) == expected
 
 
 def test_a_tower_of_lines_is_cut() -> None:
@@ -480,9 +480,9 @@ def test_anything_can_be_written_and_settles(invoice: Invoice) -> None:
     """Once a term is at its place it stays there."""
     for root in ROOTS:
         once = converted(invoice, root)
-        assert not once.uncovered
-        again = placed(once, once.syntax, root)
-        assert again == placed(again, once.syntax, root)
+        assert not once.unmapped
+        again = place(once, once.syntax, root)
+        assert again == place(again, once.syntax, root)
 
 
 # ---------------------------------------------------------------- business terms, wherever they stand

@@ -15,7 +15,7 @@ from einvoice.resources import rules_folder
 from einvoice.rulebook.catalog.naming import Names, Noun, Place
 from einvoice.rulebook.catalog.syntax_rules import entries_of_rows
 from einvoice.rulebook.releases import newest
-from einvoice.rulebook.syntax_rules.collector import Notes
+from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import reader
 
@@ -115,13 +115,13 @@ def test_what_breaks_a_rule_is_where_the_xpath_leads(composed):
         expression = composed[rule.code].xpaths[rule.syntax]
         root = builder.document(rule)
         found = root.xpath(expression, namespaces=NAMESPACES)
-        if rule.kind in ("required", "one", "all_of", "another_payee", "nothing_blank"):
+        if rule.check in ("required", "exactly_one", "all_of", "payee_not_seller", "not_blank"):
             continue  # these may be broken by what is not there
-        notes = Notes(root)
-        reader.read(root, notes)
-        hits = [hit for hit in notes.hits() if hit.code == rule.code]
+        collector = Collector(root)
+        reader.read(root, collector)
+        violations = [violation for violation in collector.violations() if violation.code == rule.code]
         elements = [node.getparent() if rule.attribute else node for node in found]
-        assert all(hit.element in elements for hit in hits), rule.code
+        assert all(violation.element in elements for violation in violations), rule.code
         assert found, (rule.code, expression)
 
 

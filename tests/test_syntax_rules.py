@@ -8,26 +8,26 @@ from lxml import etree
 from syntax import builder
 
 from einvoice.model.location import NAMESPACES, xpath
-from einvoice.rulebook.syntax_rules import checks, cii, facturx, matcher, ubl
-from einvoice.rulebook.syntax_rules.collector import Notes
+from einvoice.rulebook.syntax_rules import checks, cii, collector, facturx, ubl
+from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 from einvoice.rulebook.syntax_rules.table import TABLES, rows, rule_table
-from einvoice.syntax import reader, xml
+from einvoice.syntax import reader, states, xml
 from einvoice.syntax.schema.files import LEVELS
 
 SYNTAXES = ("UBL", "CII")
 UNREACHABLE = {"CII-DT-010", "CII-DT-011", "CII-DT-012"}  # an earlier context has all their elements
 
 
-def hits(root, table=""):
+def violations(root, table=""):
     """What breaks the rules of one table."""
-    notes = Notes(root)
-    reader.read(root, notes)
-    return [hit for hit in notes.hits() if hit.rule.table == table]
+    collector = Collector(root)
+    reader.read(root, collector)
+    return [violation for violation in collector.violations() if violation.rule.table == table]
 
 
 def codes(root, table=""):
-    return Counter(hit.code for hit in hits(root, table))
+    return Counter(violation.code for violation in violations(root, table))
 
 
 def ubl_document(content, root="Invoice"):
@@ -59,74 +59,80 @@ def test_every_code_has_one_row(syntax, families):
 
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
-def test_rows_are_written_as_the_notation_says(syntax):
+def test_rows_follow_the_notation(syntax):
     for rule in [SyntaxRule(order, syntax, *row) for order, row in enumerate(rows(syntax))]:
-        assert rule.kind in checks.KINDS, rule.code
+        assert rule.check in checks.CHECKS, rule.code
         assert rule.severity in ("warning", "fatal"), rule.code
         assert {pattern.conditions for pattern in rule.contexts()} == {rule.context_conditions}, rule.code
         assert {path.anywhere for path in rule.paths()} == {rule.is_anywhere}, rule.code
 
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
-def test_conditions_stand_only_where_they_can_be_asked_last(syntax):
+def test_conditions_are_used_only_with_checks_that_evaluate_them_last(syntax):
     for rule in rule_table(syntax).rules:
         if rule.has_conditions:
-            assert rule.kind in {"absent", "at_most", "decimals", "date", "another_payee", "listed"}, rule.code
+            assert rule.check in {"forbidden", "at_most", "decimals", "date", "payee_not_seller", "in_code_list"}, (
+                rule.code
+            )
 
 
-def test_every_word_is_used():
+def test_every_check_and_condition_is_used():
     rules = [SyntaxRule(order, syntax, *row) for syntax in SYNTAXES for order, row in enumerate(rows(syntax))]
     rules += [rule for level in LEVELS for rule in rule_table("CII", level).rules]
     conditions = {name for rule in rules for _, name in (*rule.context_conditions, *rule.path_conditions)}
-    used = conditions | {rule.kind for rule in rules} | {rule.argument for rule in rules if rule.kind == "only_if"}
+    used = conditions | {rule.check for rule in rules} | {rule.argument for rule in rules if rule.check == "only_if"}
     for module in (ubl, cii, facturx):
         for name, word in inspect.getmembers(module, inspect.isfunction):
             if word.__module__ == module.__name__ and not name.startswith("_") and name != "additional":
                 assert name in used, f"{module.__name__}.{name}"
-    assert set(checks.KINDS) <= used
+    assert set(checks.CHECKS) <= used
 
 
 # ---------------------------------------------------------------- every row
 
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
-def test_every_row_is_broken_by_a_document_made_from_it(syntax):
+def test_every_rule_is_violated_by_a_document_made_from_it(syntax):
     rules = rule_table(syntax).rules
     silent = {rule.code for rule in rules if rule.code not in codes(builder.document(rule), rule.table)}
     assert silent == {code for code in UNREACHABLE if code.startswith(syntax)}
 
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
-def test_a_hit_leads_to_its_place(syntax):
+def test_a_violation_has_the_place_of_its_element(syntax):
     for rule in rule_table(syntax).rules:
         root = builder.document(rule)
-        for hit in hits(root):
-            assert hit.context in (hit.element, *hit.element.iterancestors()) or rule.is_anywhere
-            assert hit.attribute is None or hit.element.get(hit.attribute) is not None
-            assert hit.values["count"] == len(hit.found)
-            assert root.getroottree().xpath(xpath(hit.element, hit.attribute), namespaces=NAMESPACES)
+        for violation in violations(root):
+            assert violation.context in (violation.element, *violation.element.iterancestors()) or rule.is_anywhere
+            assert violation.attribute is None or violation.element.get(violation.attribute) is not None
+            assert violation.values["count"] == len(violation.found)
+            assert root.getroottree().xpath(xpath(violation.element, violation.attribute), namespaces=NAMESPACES)
 
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("name", ["ubl-invoice.xml", "ubl-credit-note.xml", "cii-invoice.xml"])
-def test_a_good_invoice_breaks_none(sample, name, table):
+def test_a_valid_invoice_violates_no_rule(sample, name, table):
     root = xml.parse(sample(name).read_bytes()).getroot()
     assert codes(root, table) == {}
 
 
 @pytest.mark.parametrize("name", ["ubl-invoice.xml", "ubl-credit-note.xml", "cii-invoice.xml"])
-def test_notes_do_not_change_what_is_read(sample, name):
+def test_the_collector_does_not_change_the_invoice(sample, name):
     root = xml.parse(sample(name).read_bytes()).getroot()
-    assert reader.read(root, Notes(root)) == reader.read(root)
+    assert reader.read(root, Collector(root)) == reader.read(root)
 
 
 # ---------------------------------------------------------------- once where?
 
 
 def test_a_rule_of_the_root_is_broken_once_however_often():
-    (hit,) = hits(ubl_document("<cbc:UUID/><cbc:UUID>again</cbc:UUID>"))
-    assert (hit.code, hit.context.tag, len(hit.found)) == ("UBL-CR-005", hit.context.getroottree().getroot().tag, 2)
-    assert hit.element is hit.found[0]
+    (violation,) = violations(ubl_document("<cbc:UUID/><cbc:UUID>again</cbc:UUID>"))
+    assert (violation.code, violation.context.tag, len(violation.found)) == (
+        "UBL-CR-005",
+        violation.context.getroottree().getroot().tag,
+        2,
+    )
+    assert violation.element is violation.found[0]
 
 
 def test_a_rule_of_an_element_is_broken_in_each():
@@ -135,16 +141,16 @@ def test_a_rule_of_an_element_is_broken_in_each():
 
 
 def test_the_first_that_is_too_much_is_shown():
-    (hit,) = hits(ubl_document("<cac:InvoicePeriod/>" * 3))
-    assert hit.code == "UBL-SR-08"
-    assert hit.element is hit.found[1]
-    assert hit.values == {"count": 3, "argument": "1", "found": "", "name": "cac:InvoicePeriod"}
+    (violation,) = violations(ubl_document("<cac:InvoicePeriod/>" * 3))
+    assert violation.code == "UBL-SR-08"
+    assert violation.element is violation.found[1]
+    assert violation.values == {"count": 3, "argument": "1", "found": "", "name": "cac:InvoicePeriod"}
 
 
 def test_what_is_missing_is_shown_where_it_should_be():
     root = ubl_document("<cac:PartyTaxScheme><cbc:CompanyID/></cac:PartyTaxScheme>")
-    (hit,) = hits(root)
-    assert (hit.code, hit.element) == ("UBL-SR-53", root[0])
+    (violation,) = violations(root)
+    assert (violation.code, violation.element) == ("UBL-SR-53", root[0])
 
 
 @pytest.mark.parametrize("root", ["Invoice", "CreditNote"])
@@ -350,23 +356,23 @@ def test_values_of_the_whole_document_count_in_each_context():
     assert codes(transaction(tax.format("5") * 2 + settlement))["CII-SR-462"] == 0
 
 
-# ---------------------------------------------------------------- documents from strangers
+# ---------------------------------------------------------------- untrusted documents
 
 
-def test_only_so_many_steps_are_kept_and_the_rest_is_judged_alike(monkeypatch):
-    monkeypatch.setattr(matcher, "LIMIT", 10)
-    monkeypatch.setattr(matcher, "_PLACES", {})
+def test_states_are_limited_without_a_change_of_violations(monkeypatch):
+    monkeypatch.setattr(states, "LIMIT", 10)
+    monkeypatch.setattr(collector, "_MATCHERS", {})
     junk = "".join(f"<cbc:X{number}/>" for number in range(20))
     line = "<cac:InvoiceLine><cbc:Note/><cbc:Note/><cbc:UUID/></cac:InvoiceLine>"
     expected = {"UBL-CR-515": 1, "UBL-SR-34": 2, "UBL-SR-48": 2}
     full = ubl_document(junk + line * 2)
-    notes = Notes(full)
-    reader.read(full, notes)
-    assert Counter(hit.code for hit in notes.hits() if not hit.rule.table) == expected
-    assert notes.places.is_full
-    assert len(notes.places.start.inner) == 10
+    filled = Collector(full)
+    reader.read(full, filled)
+    assert Counter(violation.code for violation in filled.violations() if not violation.rule.table) == expected
+    assert filled.states.is_full
+    assert len(filled.states.start.next) == 10
     assert codes(ubl_document(line * 2)) == expected
-    assert matcher.places("UBL", watched=True) is not notes.places  # the next document starts afresh
+    assert Collector(full).states is not filled.states  # the next document starts with an empty matcher
 
 
 # ---------------------------------------------------------------- parity
@@ -388,7 +394,10 @@ def test_the_artefacts_find_the_same_at_the_same_places(cases, folder):
             if code.startswith(("UBL-", "CII-"))
         }
         root = xml.parse(data).getroot()
-        ours = {(hit.code, hit.rule.severity, _without_prefix_of_root(xpath(hit.context))) for hit in hits(root)}
+        ours = {
+            (violation.code, violation.rule.severity, _without_prefix_of_root(xpath(violation.context)))
+            for violation in violations(root)
+        }
         assert ours == official, case["case"]
         compared += 1
     assert compared
@@ -418,8 +427,12 @@ def test_the_two_syntaxes_know_other_countries():
 def test_a_code_counts_wherever_it_stands():
     astray = "<cac:Delivery><cac:Stray><cac:Country><cbc:IdentificationCode>XX</cbc:IdentificationCode>"
     root = ubl_document(f"{astray}</cac:Country></cac:Stray></cac:Delivery>")
-    (hit,) = hits(root, "codes")
-    assert (hit.code, hit.values["found"], hit.values["name"]) == ("BR-CL-14", "XX", "cbc:IdentificationCode")
+    (violation,) = violations(root, "codes")
+    assert (violation.code, violation.values["found"], violation.values["name"]) == (
+        "BR-CL-14",
+        "XX",
+        "cbc:IdentificationCode",
+    )
 
 
 def test_an_amount_without_a_currency_has_no_known_one():
@@ -454,7 +467,7 @@ def test_the_scheme_of_a_country_of_origin_hides_its_code():
 
 def test_empty_elements_are_found_wherever_they_stand():
     root = ubl_document("<cbc:ID> \n</cbc:ID><cbc:Note>\u00a0</cbc:Note><cac:Party><cbc:Stray/></cac:Party>")
-    assert [hit.element.tag.partition("}")[2] for hit in hits(root, "national")] == ["ID", "Stray"]
+    assert [violation.element.tag.partition("}")[2] for violation in violations(root, "national")] == ["ID", "Stray"]
 
 
 def test_only_the_usual_prefix_lets_a_delivery_be_empty():

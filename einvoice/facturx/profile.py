@@ -73,7 +73,7 @@ class Level:
         program = self.program(versions)
         rules = [rule.code for rule in program.rules if self.layer_of(rule) == name]
         rows = [
-            (rule.code, rule.context, rule.kind, rule.path, rule.argument, rule.severity)
+            (rule.code, rule.context, rule.check, rule.path, rule.argument, rule.severity)
             for rule in rule_table("CII", self.name, dict(versions)).rules
             if self.layer_of(rule) == name
         ]

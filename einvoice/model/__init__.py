@@ -1,6 +1,6 @@
-"""The invoice as EN 16931 means it, whatever file it came from.
+"""The semantic invoice model of EN 16931, independent of syntax.
 
-``values`` what one business term holds · ``group`` how groups of them are declared · ``parties``, ``money``,
-``lines`` those groups · ``invoice`` what has them all · ``terms`` their names in German and English · ``source`` where
-in a document a value stood.
+``values``: values of business terms · ``group``: declarations of groups · ``parties``, ``money``, ``lines``,
+``totals``: the groups · ``invoice``: the whole · ``terms``: business terms with their names in German and English ·
+``location``: line and XPath of an element · ``iteration``: all values of an invoice.
 """

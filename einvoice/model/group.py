@@ -1,7 +1,7 @@
-"""The words that declare the invoice: groups, their terms, and views on them.
+"""Declarations for the invoice model: groups, fields with their business terms, and views.
 
-A field says which business terms it holds; everything else (tables, checks of rules, documentation) is derived from
-there. Names, types and cardinalities of the terms stand in ``terms.csv``.
+Binding tables, type checks of rules and documentation are derived from these declarations. Names, types and
+cardinalities of the terms are in ``terms.csv``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Field:
-    """A field as a class body declares it; the class keeps the default in its place."""
+    """Declaration of a field in a class body; the class replaces it by the default."""
 
     __slots__ = ("default", "terms")
 
@@ -30,17 +30,17 @@ class Field:
 
 
 def term(*numbers: str) -> Any:
-    """A field for one value or one group; ``numbers`` are its business terms, one for each group it serves."""
+    """Declare a field for one value or group; ``numbers`` are its business terms, one for each group of the class."""
     return Field(absent, numbers)
 
 
 def terms(*numbers: str) -> Any:
-    """A field for any number of values or groups, in the order of the document."""
+    """Declare a field for a list of values or groups, in document order."""
     return Field((), numbers)
 
 
 def view(*numbers: str) -> Callable[[Callable[[Any], Any]], Any]:
-    """A business term that is found by looking at occurrences, such as "the first registration for VAT"."""
+    """Declare a property that derives business terms, such as the first VAT registration, from fields."""
 
     def declare(function: Callable[[Any], Any]) -> Any:
         function.terms = numbers  # type: ignore[attr-defined]
@@ -50,7 +50,7 @@ def view(*numbers: str) -> Callable[[Callable[[Any], Any]], Any]:
 
 
 def numbered(groups: str, **numbers: str) -> Callable[[G], G]:
-    """Give the fields of a shared shape (an address, a contact …) their business terms in these groups."""
+    """Assign the business terms of these groups to the fields of a shared class (address, contact …)."""
 
     def declare(cls: G) -> G:
         cls.groups = tuple(groups.split())
@@ -60,27 +60,34 @@ def numbered(groups: str, **numbers: str) -> Callable[[G], G]:
     return declare
 
 
-#: What a group has from the document that it was read from.
-_OF_DOCUMENT: Final = ("node", "around", "marks", "elsewhere", "uncovered", "lines_by_place",
-                       "allowances_and_charges_by_place")  # fmt: skip
+#: Attributes that refer to the document.
+_OF_DOCUMENT: Final = ("node", "parent_ref", "find_invoice", "tracked", "misplaced", "unmapped", "lines_by_element",
+                       "allowances_and_charges_by_element")  # fmt: skip
 
 
 @dataclass_transform(kw_only_default=True)
 class Group:
-    """A business group: what belongs together. Fields that the document does not fill are ``absent`` or empty.
+    """A business group. Fields without content in the document are ``absent`` or empty.
 
-    ``groups`` names the business groups that the class stands for, in the order in which its fields name their terms.
-    To type checkers a group is a dataclass that is built by keyword. It is none, because dataclasses compile methods
-    for each class, which for all the groups took a third of the time to import einvoice.
+    For type checkers a group is a keyword-only dataclass. It is not one at run time, because dataclasses compile
+    methods for each class, which took a third of the import time of einvoice.
+
+    Attributes:
+        groups: the business groups of the class, in the order in which its fields name their terms.
+        known: all classes of groups, by name.
+        node: the element, set by the reader; None for a group made by hand.
+        parent_ref: weak reference to ``parent``.
+        tracked: elements whose existence rules test, by name.
+        more: further occurrences of a group that the standard allows once.
     """
 
     groups: ClassVar[tuple[str, ...]] = ()
-    known: ClassVar[dict[str, type[Group]]] = {}  # every class of groups by its name
+    known: ClassVar[dict[str, type[Group]]] = {}
     numbers: ClassVar[dict[str, tuple[str, ...]]] = {}
     fields: ClassVar[Mapping[str, Field]] = {"more": Field(())}
-    node: ClassVar[Any] = None  # set on the instance by the reader: a group made by hand has no source
-    around: ClassVar[weakref.ref[Group] | None] = None  # what ``parent`` looks at
-    marks: ClassVar[Mapping[str, list[Any]]] = {}  # elements that only wrap others, where rules ask whether they exist
+    node: ClassVar[Any] = None
+    parent_ref: ClassVar[weakref.ref[Group] | None] = None
+    tracked: ClassVar[Mapping[str, list[Any]]] = {}
 
     more: Sequence[Any] = ()
 
@@ -99,28 +106,38 @@ class Group:
 
     @property
     def parent(self) -> Any:
-        """The group of the element around this one, as the reader found it; None for a group made by hand.
+        """The group of the parent element; None for a group made by hand.
 
-        It is not kept alive by what is below it: without cycles a large invoice is gone as soon as nobody has it.
+        The reference is weak: without cycles a large invoice is freed as soon as its last reference goes.
         """
-        return None if self.around is None else self.around()
+        return None if self.parent_ref is None else self.parent_ref()
 
     @parent.setter
     def parent(self, group: Group) -> None:
-        self.around = weakref.ref(group)  # type: ignore[misc]
+        self.parent_ref = weakref.ref(group)  # type: ignore[misc]
+
+    def find_invoice(self) -> Any:
+        """Return the invoice that contains the group; None for a group made by hand.
+
+        The reader replaces this method by a weak reference, since rules call it for every line.
+        """
+        group: Group | None = self
+        while group is not None and group.groups != ("BG-0",):
+            group = group.parent
+        return group
 
     @property
     def line(self) -> int | None:
-        """The line of the document where the group begins; None for a group that no document gave."""
+        """Line in the document, counted from 1; None for a group made by hand."""
         return location.line(self.node)
 
     @property
     def xpath(self) -> str:
-        """Where the group stands in its document; empty for a group that no document gave."""
+        """XPath of the group, with the prefixes of ``NAMESPACES``; empty for a group made by hand."""
         return location.xpath(self.node)
 
     def walk(self) -> Iterator[Group]:
-        """This group and every group below it, in the order of the model."""
+        """Yield this group and all groups below it, in the order of the model."""
         yield self
         for name in self.fields:
             content = getattr(self, name)
@@ -129,7 +146,7 @@ class Group:
                     yield from item.walk()
 
     def __getstate__(self) -> dict[str, Any]:
-        """For a deep copy or another process: what was said, without the document that said it."""
+        """Return the state for a deep copy or another process: the content without the document."""
         return {name: content for name, content in vars(self).items() if name not in _OF_DOCUMENT}
 
     def __eq__(self, other: object) -> bool:
@@ -139,41 +156,38 @@ class Group:
 
     def __repr__(self) -> str:
         content = ((name, getattr(self, name)) for name in self.fields)
-        shown = ", ".join(f"{name}={it!r}" for name, it in content if it is not absent and it != () and it != [])
-        return f"{type(self).__name__}({shown})"
+        filled = ", ".join(f"{name}={it!r}" for name, it in content if it is not absent and it != () and it != [])
+        return f"{type(self).__name__}({filled})"
 
 
 def first(occurrences: Iterable[T]) -> T:
-    """The first of several occurrences that is there; ``absent`` where none is."""
+    """Return the first occurrence that is not ``absent``; ``absent`` if there is none."""
     return next((occurrence for occurrence in occurrences if occurrence is not absent), absent)
 
 
 def inside(element: Any, value: Any) -> Any:
-    """The occurrences of a value that stand inside an element."""
-    found = [it for it in (() if value is absent else (value, *value.more)) if element in it.node.iterancestors()]
-    for it in found[:1]:
-        value = copy.copy(it)
-        value.more = found[1:]
-    return value if found else absent
-
-
-def invoice_of(group: Group | None) -> Any:
-    """The invoice that a group was read from; None for a group made by hand."""
-    while group is not None and group.groups != ("BG-0",):
-        group = group.parent
-    return group
+    """Return the occurrences of a value inside an element, the further ones as ``more`` of a copy of the first."""
+    if value is absent:
+        return absent
+    occurrences = [it for it in (value, *value.more) if element in it.node.iterancestors()]
+    if not occurrences:
+        return absent
+    result = copy.copy(occurrences[0])
+    result.more = occurrences[1:]
+    return result
 
 
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return list(one) == list(other)
-    return one is other or bool(one == other)  # absent equals nothing, itself neither
+    return one is other or bool(one == other)  # ``absent == absent`` is false
 
 
 def terms_of(cls: type[Group], name: str) -> tuple[str, ...]:
-    """The business terms of a field or view of ``cls``; empty for a field that serves the syntax alone.
+    """Return the business terms of a field or view of ``cls``; empty for a field of one syntax only.
 
-    Raises ``LookupError`` where ``cls`` has no such field.
+    Raises:
+        LookupError: ``cls`` has no such field.
     """
     if name in cls.numbers:
         return cls.numbers[name]
@@ -186,8 +200,8 @@ def terms_of(cls: type[Group], name: str) -> tuple[str, ...]:
 
 
 def kinds_of(cls: type[Group]) -> Mapping[str, tuple[type, bool]]:
-    """What each field or view of ``cls`` holds: its class, and whether there may be many."""
-    key: Any = cls  # mypy takes a class for unhashable where its instances are
+    """Return the class of each field or view of ``cls``, and whether it is a list."""
+    key: Any = cls  # for mypy, a class with unhashable instances is unhashable
     return _kinds_of(key)
 
 

@@ -1,7 +1,7 @@
-"""The semantic invoice of EN 16931. Its groups are in ``parties``, ``money`` and ``lines``, in the norm's order.
+"""The semantic invoice of EN 16931, with its groups in the order of the standard.
 
-Where a document may say a thing several times, every occurrence is kept in the order of the document; the norm's
-single term is then a view on them. ``BT-DEX`` and ``BG-DEX`` are those of the XRechnung extension.
+Repeated content is kept in document order; a term that the standard allows once is then a view of the first
+occurrence. ``BT-DEX`` and ``BG-DEX`` are those of the XRechnung extension.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Language: TypeAlias = Literal["de", "en"]
 class Note(Group):
     """BG-1: a note on the whole invoice.
 
-    UBL writes the subject into the text (``#REG#…``), CII beside it; ``text`` is what the document has there.
+    UBL has the subject code inside the text (``#REG#…``), CII in an element of its own.
     """
 
     groups = ("BG-1",)
@@ -45,7 +45,7 @@ class Note(Group):
 
 
 class ProcessControl(Group):
-    """BG-2: the business process and the specification that the invoice says it follows."""
+    """BG-2: the business process and the specification that the invoice declares."""
 
     groups = ("BG-2",)
     business_process: Text = term("BT-23")
@@ -53,7 +53,7 @@ class ProcessControl(Group):
 
 
 class PrecedingInvoice(Group):
-    """BG-3: an earlier invoice that this one corrects or follows."""
+    """BG-3: a preceding invoice that this one corrects or follows."""
 
     groups = ("BG-3",)
     number: Identifier = term("BT-25")
@@ -61,20 +61,25 @@ class PrecedingInvoice(Group):
 
     @property
     def is_to_invoice(self) -> bool:
-        """Whether UBL refers to an invoice, be it without a number; it could be to a statement or a reminder."""
-        return "invoice" in self.marks or self.number is not absent or self.issue_date is not absent
+        """Whether UBL refers to an invoice, with or without a number, not to a statement or a reminder."""
+        return "invoice" in self.tracked or self.number is not absent or self.issue_date is not absent
 
 
-#: By root element of UBL: how the elements of lines and quantities begin that belong to the other one.
-_OF_OTHER_KIND: Final = {"Invoice": "}Credit", "CreditNote": "}Invoice"}
+#: Beginning of the names of lines and quantities in the other type of UBL document, by root element.
+_OF_OTHER_ROOT: Final = {"Invoice": "}Credit", "CreditNote": "}Invoice"}
 
 
 class Invoice(Identified):
-    """An invoice or credit note as EN 16931 sees it, whichever syntax it came from.
+    """An invoice or credit note of EN 16931, independent of syntax.
 
-    ``syntax`` and ``root`` say where it was read from, ``lang`` in which language a notebook shows it; they take no
-    part in comparing two invoices, nor do the strays in ``elsewhere`` (known things at places that no business term
-    has) and the elements in ``uncovered``.
+    Comparison of two invoices ignores the attributes below.
+
+    Attributes:
+        syntax: "UBL" or "CII", "" for an invoice made by hand.
+        root: name of the root element.
+        lang: language in which a notebook shows the invoice.
+        misplaced: groups at places without a business term, by class.
+        unmapped: elements without a business term.
     """
 
     groups = ("BG-0",)
@@ -82,8 +87,8 @@ class Invoice(Identified):
     syntax: ClassVar[str] = ""
     root: ClassVar[str] = ""
     lang: ClassVar[Language] = "de"
-    elsewhere: ClassVar[dict[type, list[Any]]] = {}
-    uncovered: ClassVar[Sequence[Any]] = ()
+    misplaced: ClassVar[dict[type, list[Any]]] = {}
+    unmapped: ClassVar[Sequence[Any]] = ()
 
     specification: Identifier = term("BT-24")
     business_process: Text = term("BT-23")
@@ -125,32 +130,32 @@ class Invoice(Identified):
     documents: Sequence[Document] = terms("BG-24")
     lines: Sequence[Line] = terms("BG-25")
 
-    def _has_part(self, mark: str) -> bool:
-        """Whether a document of CII has one of the parts that it has to have; where there is no such document, yes."""
-        return self.node is None or self.syntax != "CII" or mark in self.marks
+    def _has_part(self, name: str) -> bool:
+        """Return whether a CII document has a mandatory element; true for any other invoice."""
+        return self.node is None or self.syntax != "CII" or name in self.tracked
 
     @property
     def has_process_control(self) -> bool:
-        """Whether a document of CII has the element around BT-23 and BT-24; others need none."""
+        """Whether a CII document has the parent element of BT-23 and BT-24; true for UBL."""
         return self._has_part("context")
 
     @property
     def has_transaction(self) -> bool:
-        """Whether a document of CII has the element around lines, parties and amounts; others need none."""
+        """Whether a CII document has the parent element of lines, parties and amounts; true for UBL."""
         return self._has_part("transaction")
 
     @property
     def has_agreement(self) -> bool:
-        """Whether a document of CII has the element around parties and references; others need none."""
+        """Whether a CII document has the parent element of parties and references; true for UBL."""
         return self._has_part("agreement")
 
     @view("BG-2")
     def process_controls(self) -> Sequence[ProcessControl]:
-        """BG-2: process control, once for each element that a document of CII has around it."""
+        """BG-2: process control, once for each parent element in CII."""
         if self.node is None or self.syntax != "CII":
             return [self.process]
         found = []
-        for element in self.marks.get("context", ()):
+        for element in self.tracked.get("context", ()):
             process, specification = inside(element, self.business_process), inside(element, self.specification)
             found.append(ProcessControl(business_process=process, specification=specification))
             found[-1].__dict__["node"] = element
@@ -158,11 +163,11 @@ class Invoice(Identified):
 
     @property
     def settlements(self) -> Sequence[Settlement]:
-        """Currencies and VAT totals, once for each element that a document of CII has around them."""
+        """Currencies and VAT totals, once for each parent element in CII."""
         if self.node is None or self.syntax != "CII":
             return [Settlement(currency=self.currency, tax_currency=self.tax_currency, tax_totals=self.tax_totals)]
         found = []
-        for element in self.marks.get("settlement", ()):
+        for element in self.tracked.get("settlement", ()):
             currency, tax_currency = inside(element, self.currency), inside(element, self.tax_currency)
             tax_totals = [total for total in self.tax_totals if element in total.node.iterancestors()]
             found.append(Settlement(currency=currency, tax_currency=tax_currency, tax_totals=tax_totals))
@@ -171,44 +176,47 @@ class Invoice(Identified):
 
     @view("BG-2")
     def process(self) -> ProcessControl:
-        """BG-2: process control; no syntax has an element for the group alone."""
+        """BG-2: process control, which has no element of its own."""
         return ProcessControl(business_process=self.business_process, specification=self.specification)
 
     @view("BG-25")
-    def own_lines(self) -> Sequence[Line]:
-        """BG-25: the lines, in UBL only those whose element is that of the document: credited ones in a credit note."""
-        return [line for line in self.lines if self.has_own_element(line)]
+    def matching_lines(self) -> Sequence[Line]:
+        """BG-25: the lines, in UBL only those of the document type: credit note lines in a credit note."""
+        lines: list[Any] = list(filter(self.matches_root, self.lines))
+        return lines
 
     @view("BG-20", "BG-21")
-    def own_allowances_and_charges(self) -> Sequence[AllowanceCharge]:
-        """BG-20, BG-21, BG-27, BG-28: allowances and charges on the invoice and on ``own_lines``."""
-        of_lines = (it for line in self.own_lines for it in line.allowances_and_charges)
-        return [*self.allowances_and_charges, *of_lines]
+    def matching_allowances_and_charges(self) -> Sequence[AllowanceCharge]:
+        """BG-20, BG-21, BG-27, BG-28: allowances and charges on the invoice and on ``matching_lines``."""
+        found = list(self.allowances_and_charges)
+        for line in self.matching_lines:
+            found += line.allowances_and_charges
+        return found
 
     @cached_property
-    def lines_by_place(self) -> dict[Any, list[Line]]:
-        """Every line of the document, also those astray, by the element around it."""
-        return self._by_place(Line)
+    def lines_by_element(self) -> dict[Any, list[Line]]:
+        """All lines of the document, misplaced ones included, by parent element."""
+        return self._by_element(Line)
 
     @cached_property
-    def allowances_and_charges_by_place(self) -> dict[Any, list[AllowanceCharge]]:
-        """Every allowance and charge of the document, also those astray, by the element around it."""
-        return self._by_place(AllowanceCharge)
+    def allowances_and_charges_by_element(self) -> dict[Any, list[AllowanceCharge]]:
+        """All allowances and charges of the document, misplaced ones included, by parent element."""
+        return self._by_element(AllowanceCharge)
 
-    def _by_place(self, kind: type[Group]) -> dict[Any, list[Any]]:
+    def _by_element(self, cls: type[Group]) -> dict[Any, list[Any]]:
         found: dict[Any, list[Any]] = {}
-        for part in (self, *(stray for strays in self.elsewhere.values() for stray in strays)):
+        for part in (self, *(group for groups in self.misplaced.values() for group in groups)):
             for group in part.walk():
-                if isinstance(group, kind):
+                if isinstance(group, cls):
                     found.setdefault(group.node.getparent(), []).append(group)
         return found
 
-    def has_own_element(self, content: Value | Group) -> bool:
-        """Whether a line or quantity has the element that UBL has for this kind of document.
+    def matches_root(self, content: Value | Group) -> bool:
+        """Return whether UBL has the element of a line or quantity in this type of document.
 
-        Both kinds of document may be read with the elements of the other, which some official rules pass over.
+        The reader accepts the elements of both types in either, which some official rules ignore.
         """
-        other = _OF_OTHER_KIND.get(self.root)
+        other = _OF_OTHER_ROOT.get(self.root)
         return other is None or content.node is None or other not in content.node.tag
 
     @view("BG-13")
@@ -223,13 +231,13 @@ class Invoice(Identified):
 
     @view("BT-8")
     def tax_point_code(self) -> Code:
-        """BT-8: in UBL beside the invoicing period, in CII in the VAT breakdown."""
+        """BT-8: in UBL in the invoicing period, in CII in the VAT breakdown."""
         groups: list[Period | VatBreakdown] = [*self.periods, *self.vat_breakdown]
         return first(group.tax_point_code for group in groups if group.tax_point_code is not absent)
 
     @view("BT-18")
     def invoiced_object(self) -> Identifier:
-        """BT-18: what the (first) document with type code 130 names."""
+        """BT-18: the identifier of the (first) document with type code 130."""
         return first(document.identifier for document in self.documents if document.type_code.text == "130")
 
     @view("BG-20")
@@ -244,18 +252,24 @@ class Invoice(Identified):
 
     @view("BG-25")
     def counted_lines(self) -> Sequence[Line]:
-        """BG-25: the lines that count for the totals, where a line may be a subtotal or mere information (BT-X-8)."""
+        """BG-25: the lines that count towards the totals, without subtotals and information (BT-X-8)."""
         return [line for line in self.lines if line.status_reason.text in ("DETAIL", absent)]
 
     @view("BT-110")
     def vat_total(self) -> Amount:
         """BT-110: the VAT total in the invoice currency."""
-        return first(t.amount for t in self.tax_totals if t.amount.currency == self.currency.text)
+        return self._tax_total(self.currency)
 
     @view("BT-111")
     def vat_total_in_tax_currency(self) -> Amount:
         """BT-111: the VAT total in the accounting currency (BT-6)."""
-        return first(t.amount for t in self.tax_totals if t.amount.currency == self.tax_currency.text)
+        return self._tax_total(self.tax_currency)
+
+    def _tax_total(self, currency: Code) -> Any:
+        for total in self.tax_totals:
+            if total.amount.currency == currency.text and total.amount is not absent:
+                return total.amount
+        return absent
 
     def to_frame(self, which: Literal["lines"] = "lines") -> pd.DataFrame:
         """The lines as a pandas table, one row each, those below a line after it: see `einvoice.model.frame`.
@@ -273,10 +287,10 @@ class Invoice(Identified):
         return html(self, self.lang)
 
     def in_language(self, lang: Language) -> Invoice:
-        """The invoice itself, which a notebook shows in this language from now on."""
+        """Set the language in which a notebook shows the invoice, and return the invoice."""
         self.lang = lang  # type: ignore[misc]
         return self
 
-    def everywhere(self, kind: type[Group]) -> list[Any]:
-        """Every group of ``kind``, wherever the document has one: at its place, below a sub line, or astray."""
-        return [group for group in self.walk() if isinstance(group, kind)] + self.elsewhere.get(kind, [])
+    def descendants(self, cls: type[Group]) -> list[Any]:
+        """Return all groups of a class in the document, those of sub lines and misplaced ones included."""
+        return [group for group in self.walk() if isinstance(group, cls)] + self.misplaced.get(cls, [])

@@ -1,4 +1,4 @@
-"""What an invoice carries, value by value, each with the business term that it is."""
+"""Iterates over the values of an invoice, each with its business term."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from einvoice.model.values import Value
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A value, the field of the group that holds it, and its business term: '' where it serves the syntax alone."""
+    """A value, its group and field, and its business term: "" for a field of one syntax only."""
 
     number: str
     group: Group
@@ -25,8 +25,8 @@ class Filled:
 
 
 @dataclass(frozen=True, slots=True)
-class _Inside:
-    """What a group stands in, where that decides which term a field is."""
+class _Context:
+    """The ancestors of a group that decide which business term a field is."""
 
     invoice: Invoice
     line: bool = False
@@ -34,36 +34,36 @@ class _Inside:
 
 
 def filled(invoice: Invoice) -> Iterator[Filled]:
-    """Every value of the invoice, in the order of the model; a term the norm allows once may come several times."""
-    yield from _of_group(invoice, _Inside(invoice))
+    """Yield all values of the invoice, in the order of the model, further occurrences included."""
+    yield from _of_group(invoice, _Context(invoice))
 
 
-def _of_group(group: Group, inside: _Inside) -> Iterator[Filled]:
+def _of_group(group: Group, context: _Context) -> Iterator[Filled]:
     if isinstance(group, Line):
-        inside = replace(inside, line=True)
+        context = replace(context, line=True)
     elif isinstance(group, AllowanceCharge):
-        inside = replace(inside, charge=group.is_charge)
+        context = replace(context, charge=group.is_charge)
     for name in group.fields:
         content = getattr(group, name)
         for it in content if isinstance(content, list | tuple) else (content,):
             if isinstance(it, Group):
-                yield from _of_group(it, inside)
+                yield from _of_group(it, context)
             elif isinstance(it, Value):
-                number = _number(group, name, inside)
+                number = _number(group, name, context)
                 for value in (it, *it.more):
                     yield Filled(number, group, name, value)
 
 
-def _number(group: Group, name: str, inside: _Inside) -> str:
+def _number(group: Group, name: str, context: _Context) -> str:
     numbers = list(dict.fromkeys(filter(None, terms_of(type(group), name))))
     if isinstance(group, Document) and not isinstance(group, LineDocument):
         special = {"130": "BT-18", "50": "BT-17"}.get(group.type_code.text)
         return special if special and name == "identifier" else (numbers or [""])[0]
     if len(numbers) > 1:
-        numbers = [number for number in numbers if _is_of_line(number) == inside.line] or numbers
+        numbers = [number for number in numbers if _is_of_line(number) == context.line] or numbers
     if not numbers:
         return ""
-    return numbers[-1] if _is_second(group, inside) else numbers[0]
+    return numbers[-1] if _is_second(group, context) else numbers[0]
 
 
 def _is_of_line(number: str) -> bool:
@@ -71,11 +71,11 @@ def _is_of_line(number: str) -> bool:
     return parent == "BG-25" or (bool(parent) and _is_of_line(parent))
 
 
-def _is_second(group: Group, inside: _Inside) -> bool:
-    """Whether of two terms the second is meant: a charge, another tax than VAT, the other currency."""
+def _is_second(group: Group, context: _Context) -> bool:
+    """Return whether the second of two terms applies: a charge, a tax other than VAT, the accounting currency."""
     if isinstance(group, SellerTaxRegistration):
         return not group.is_vat
     if isinstance(group, TaxTotal):
-        currency, invoice = group.amount.currency, inside.invoice
+        currency, invoice = group.amount.currency, context.invoice
         return bool(currency == invoice.tax_currency.text and currency != invoice.currency.text)
-    return inside.charge
+    return context.charge

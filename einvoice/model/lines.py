@@ -1,18 +1,18 @@
-"""What an invoice is for: its lines with their items, prices, periods and documents."""
+"""Invoice lines with their items, prices, periods and documents."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from einvoice.model.group import Group, first, invoice_of, numbered, term, terms, view
+from einvoice.model.group import Group, first, numbered, term, terms, view
 from einvoice.model.money import LineAllowanceCharge, LineTax, PriceAllowance
 from einvoice.model.parties import Identified
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Quantity, Text, UnitPrice, absent
 
 
 class Period(Group):
-    """BG-14 or BG-26: from when to when; on the invoice also the code of the tax point date."""
+    """BG-14 or BG-26: a period; on the invoice also the code of the tax point date."""
 
     groups = ("BG-14", "BG-26")
     start: Date = term("BT-73", "BT-134")
@@ -21,30 +21,30 @@ class Period(Group):
 
     @property
     def has_start(self) -> bool:
-        """Whether there is an element for the first day; in CII it may be empty."""
-        return "start" in self.marks or self.start is not absent
+        """Whether the document has an element for the start date; in CII it may be empty."""
+        return "start" in self.tracked or self.start is not absent
 
     @property
     def has_end(self) -> bool:
-        """Whether there is an element for the last day; in CII it may be empty."""
-        return "end" in self.marks or self.end is not absent
+        """Whether the document has an element for the end date; in CII it may be empty."""
+        return "end" in self.tracked or self.end is not absent
 
     @property
     def has_content(self) -> bool:
-        """Whether anything stands in it, be it no business term."""
+        """Whether the element has any child, with or without a business term."""
         if self.node is not None:
             return len(self.node) > 0
         return not (self.start is absent and self.end is absent and self.tax_point_code is absent)
 
     @property
     def is_of_line(self) -> bool:
-        """Whether it is the period of a line, not of a line below a line; told by where the reader found it."""
+        """Whether it belongs to a line that is not a sub line."""
         line = self.parent
-        return isinstance(line, Line) and not line.is_below_line and any(period is self for period in line.periods)
+        return isinstance(line, Line) and not line.is_sub_line and any(period is self for period in line.periods)
 
 
 class Attached(Group):
-    """An attached file, also at a place that no business term has."""
+    """An attached file, misplaced ones included."""
 
     attachment: Binary = term("BT-125")
 
@@ -62,22 +62,22 @@ class Document(Attached):
 
     @property
     def is_external(self) -> bool:
-        """Whether there is an element that says where to find it; in UBL it may be empty."""
-        return "external" in self.marks or self.location is not absent
+        """Whether the document has an element for an external location; in UBL it may be empty."""
+        return "external" in self.tracked or self.location is not absent
 
     @property
     def is_of_line(self) -> bool:
-        """Whether it is about a line."""
+        """Whether it belongs to a line."""
         return isinstance(self, LineDocument)
 
 
 @numbered("BG-25", identifier="BT-128", reference_type="BT-128-1", description="", location="", attachment="")
 class LineDocument(Document):
-    """BT-128: the object that a line is about."""
+    """BT-128: the invoiced object of a line."""
 
 
 class QuotedPrice(Group):
-    """A price for one unit, or for a number of them."""
+    """A price for one unit or for a base quantity."""
 
     groups = ("BG-29",)
     base_quantity: Quantity = term("BT-149")
@@ -85,18 +85,18 @@ class QuotedPrice(Group):
 
     @property
     def priced_line(self) -> Line:
-        """The line that it is the price of; ``absent`` for one that stands on no line."""
+        """The line of the price; ``absent`` for a price outside a line."""
         return self.parent if isinstance(self.parent, Line) else absent
 
 
 class Price(QuotedPrice):
-    """BG-29: what one unit, or a number of units, costs; UBL keeps discount and gross price in ``allowances``."""
+    """BG-29: the net price; UBL keeps discount and gross price in ``allowances``."""
 
     net: UnitPrice = term("BT-146")
 
 
 class GrossPrice(QuotedPrice):
-    """BG-29: the price before the discount, where CII says it."""
+    """BG-29: the price before the discount, as CII has it."""
 
     amount: UnitPrice = term("BT-148")
 
@@ -110,19 +110,19 @@ class ItemProperty(Group):
 
 
 class ItemClassification(Group):
-    """BT-158: a class that the item belongs to, in some classification."""
+    """BT-158: the class of the item in a classification scheme."""
 
     identifier: Identifier = term("BT-158")
 
 
 class Goods(Identified):
-    """What has a standard identifier, also at a place that no business term has."""
+    """An item with a standard identifier, misplaced ones included."""
 
     standard_identifier: Identifier = term("BT-157")
 
 
 class Item(Goods):
-    """BG-31: what is sold."""
+    """BG-31: the goods or services invoiced."""
 
     groups = ("BG-31",)
     plain = ("origin_country",)
@@ -137,9 +137,9 @@ class Item(Goods):
 
 
 class Line(Identified):
-    """BG-25, a line of the invoice, or BG-DEX-01, a line below a line (XRechnung extension).
+    """BG-25, a line of the invoice, or BG-DEX-01, a sub line (XRechnung extension).
 
-    UBL nests lines (``lines``), CII names the line above (``parent_line``).
+    UBL nests sub lines (``lines``), CII names the parent line (``parent_line``).
     """
 
     groups = ("BG-25", "BG-DEX-01")
@@ -172,27 +172,30 @@ class Line(Identified):
         return [it for it in self.allowances_and_charges if it.is_charge]
 
     @property
-    def is_below_line(self) -> bool:
-        """Whether it is a line below a line, as UBL nests them; told by where the reader found it."""
-        return isinstance(self.parent, Line) and any(line is self for line in self.parent.lines)
+    def is_sub_line(self) -> bool:
+        """Whether it is nested in another line, as UBL does."""
+        parent = None if self.parent_ref is None else self.parent_ref()
+        if not isinstance(parent, Line):
+            return False
+        return any(line is self for line in parent.lines)
 
     @property
-    def is_astray(self) -> bool:
-        """Whether it stands where no business term has it, so that it is none of the invoice."""
-        return "astray" in self.marks
+    def is_misplaced(self) -> bool:
+        """Whether it is at a place without a business term, so that it is no line of the invoice."""
+        return "misplaced" in self.tracked
 
     @property
-    def is_of_other_kind(self) -> bool:
-        """Whether its element is the one that UBL has in the other kind of document: a credited line in an invoice."""
-        invoice = invoice_of(self)
-        return invoice is not None and not invoice.has_own_element(self)
+    def is_of_other_root(self) -> bool:
+        """Whether UBL has its element in the other type of document, such as a credit note line in an invoice."""
+        invoice = self.find_invoice()
+        return invoice is not None and not invoice.matches_root(self)
 
     @view("BT-129", "BT-129")
-    def own_quantities(self) -> Sequence[Quantity]:
-        """BT-129: the quantity, in UBL only where its element is that of the document, such as the one invoiced."""
+    def matching_quantities(self) -> Sequence[Quantity]:
+        """BT-129: the quantity, in UBL only if its element is that of the document type, such as the invoiced one."""
         quantities: list[Any] = [] if self.quantity is absent else [self.quantity, *self.quantity.more]
-        invoice = invoice_of(self)
-        return [it for it in quantities if invoice is None or invoice.has_own_element(it)]
+        invoice = self.find_invoice()
+        return quantities if invoice is None else list(filter(invoice.matches_root, quantities))
 
     @view("BG-30", "BG-DEX-06")
     def vat(self) -> LineTax:
@@ -200,10 +203,10 @@ class Line(Identified):
         return first(self.taxes)
 
 
-class StrayLineBelowLine(Line):
-    """What UBL has for a line below a line, but below something else."""
+class MisplacedSubLine(Line):
+    """A UBL sub line element outside a line."""
 
     @property
-    def is_below_line(self) -> bool:
-        """By its element it is, so that no rule on lines looks at it."""
+    def is_sub_line(self) -> bool:
+        """True, since the official rules tell sub lines by their element."""
         return True

@@ -1,7 +1,6 @@
-"""Where a value stands in its document: line and XPath, worked out when somebody asks.
+"""Line and XPath of an element, computed on demand.
 
-The model knows no XML library; it only asks a node for its parent, its name and its neighbours, as lxml's elements
-can answer.
+This module imports no XML library; it uses parent, tag and siblings of an element, as lxml provides them.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any, Final
 _UBL = "urn:oasis:names:specification:ubl:schema:xsd:"
 _CII = "urn:un:unece:uncefact:data:"
 
-#: The prefixes of every XPath that einvoice gives; an engine that evaluates one needs this table.
+#: Namespace prefixes of all XPaths of einvoice; an XPath engine needs this table.
 NAMESPACES: Final[dict[str, str]] = {
     "ubl": _UBL + "Invoice-2",
     "cn": _UBL + "CreditNote-2",
@@ -27,21 +26,24 @@ _PREFIXES = {uri: prefix for prefix, uri in NAMESPACES.items()}
 
 
 def line(node: Any) -> int | None:
-    """The line of the document that ``node`` stands in, counted from 1; None without a node."""
+    """Return the line of ``node`` in the document, counted from 1; None without a node."""
     return None if node is None else node.sourceline
 
 
 def is_inside(node: Any, whole: Any) -> bool:
-    """Whether ``node`` is the element ``whole`` or stands somewhere inside it."""
+    """Return whether ``node`` is the element ``whole`` or one of its descendants."""
     return node is not None and (node is whole or whole in node.iterancestors())
 
 
 def xpath(node: Any, attribute: str | None = None, steps: dict[Any, str] | None = None) -> str:
-    """An XPath that selects ``node``, or one attribute of it, and nothing else; '' without a node.
+    """Return an XPath that selects only ``node``, or one attribute of it; "" without a node.
 
-    The prefixes are those of ``NAMESPACES``, whatever the document uses; elements of other namespaces are named by
-    ``local-name()``, so that the path needs no further prefix. ``steps`` is what earlier calls for the same document
-    worked out; with it many paths of a long document take no more than one look at each element.
+    The prefixes are those of ``NAMESPACES``; elements of other namespaces are named by ``local-name()``.
+
+    Args:
+        node: an element.
+        attribute: name of the attribute.
+        steps: cache for calls on the same document, so that each element is visited once.
     """
     if node is None:
         return ""
@@ -52,12 +54,12 @@ def xpath(node: Any, attribute: str | None = None, steps: dict[Any, str] | None 
             _add_step(node, steps)
         path.append(steps[node])
         node = node.getparent()
-    where = "/" + "/".join(reversed(path))
-    return f"{where}/@{attribute}" if attribute else where
+    result = "/" + "/".join(reversed(path))
+    return f"{result}/@{attribute}" if attribute else result
 
 
 def _add_step(node: Any, steps: dict[Any, str]) -> None:
-    """Add the step to ``node``, and to all of its name beside it, since they are counted together."""
+    """Add the steps of ``node`` and its siblings of the same name, which are numbered together."""
     step, parent = name(node.tag), node.getparent()
     same = [node] if parent is None else [child for child in parent if child.tag == node.tag]
     for index, child in enumerate(same, 1):
@@ -65,7 +67,7 @@ def _add_step(node: Any, steps: dict[Any, str]) -> None:
 
 
 def name(tag: str) -> str:
-    """An element's name as an XPath step with the usual prefix; ``tag`` is the name with its namespace in braces."""
+    """Return the XPath step of an element with the usual prefix; ``tag`` is the name as lxml writes it."""
     uri, _, local = tag.rpartition("}")
     prefix = _PREFIXES.get(uri[1:])
     if prefix:
@@ -74,7 +76,7 @@ def name(tag: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """A text as an XPath 1.0 literal, which knows no escapes."""
+    """Return a text as an XPath 1.0 literal, which has no escapes."""
     if "'" not in text:
         return f"'{text}'"
     parts = ', "\'", '.join(f"'{part}'" for part in text.split("'"))

@@ -1,11 +1,11 @@
-"""What an invoice says about money: how to pay, allowances and charges, VAT, totals."""
+"""Payment, allowances and charges, and VAT."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import ClassVar
 
-from einvoice.model.group import Group, first, invoice_of, numbered, term, terms, view
+from einvoice.model.group import Group, first, numbered, term, terms, view
 from einvoice.model.parties import Identified
 from einvoice.model.values import Amount, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
 
@@ -13,7 +13,7 @@ from einvoice.model.values import Amount, Code, Date, Identifier, Percentage, Te
 class CreditTransfer(Group):
     """BG-17: the account to pay to.
 
-    ``proprietary_identifier`` is an account number that is no IBAN, which CII keeps apart.
+    ``proprietary_identifier`` is an account number other than an IBAN, for which CII has an element of its own.
     """
 
     groups = ("BG-17",)
@@ -23,7 +23,7 @@ class CreditTransfer(Group):
 
 
 class PaymentCard(Identified):
-    """BG-18: the card that was used."""
+    """BG-18: the payment card."""
 
     groups = ("BG-18",)
     plain = ("number",)
@@ -32,7 +32,7 @@ class PaymentCard(Identified):
 
 
 class DirectDebit(Group):
-    """BG-19: the mandate to collect; ``mandate_reference`` stands here in UBL, in the payment terms in CII."""
+    """BG-19: the direct debit; CII has ``mandate_reference`` in the payment terms."""
 
     groups = ("BG-19",)
     mandate_reference: Identifier = term("BT-89")
@@ -40,8 +40,10 @@ class DirectDebit(Group):
 
 
 class PaymentMeans(Group):
-    """BG-16: one way to pay. ``due_date`` is where a UBL credit note says BT-9, ``remittance_information`` where UBL
-    says BT-83; CII has the one in the payment terms, the other on the invoice.
+    """BG-16: payment means.
+
+    ``due_date`` (BT-9) is here in a UBL credit note, in the payment terms in CII; ``remittance_information`` (BT-83) is
+    here in UBL, on the invoice in CII.
     """
 
     groups = ("BG-16",)
@@ -55,18 +57,18 @@ class PaymentMeans(Group):
     direct_debit: DirectDebit = term("BG-19")
 
     @property
-    def is_astray(self) -> bool:
-        """Whether it stands where no business term has it, so not beside the payment terms."""
-        return "astray" in self.marks
+    def is_misplaced(self) -> bool:
+        """Whether it is at a place without a business term, so not beside the payment terms."""
+        return "misplaced" in self.tracked
 
     @property
     def has_bank(self) -> bool:
-        """Whether there is an element for the bank of the payee (BT-86) or, in CII, of the payer, be it empty."""
-        return "bank" in self.marks or self.service_provider is not absent
+        """Whether the document has an element for the payee's bank (BT-86) or, in CII, the payer's; it may be empty."""
+        return "bank" in self.tracked or self.service_provider is not absent
 
 
 class PaymentTerms(Group):
-    """BT-20: until when and on what conditions; CII keeps the due date and the mandate here."""
+    """BT-20: payment terms; CII also has the due date and the mandate reference here."""
 
     note: Text = term("BT-20")
     due_date: Date = term("BT-9")
@@ -74,13 +76,13 @@ class PaymentTerms(Group):
 
     @property
     def has_due_date(self) -> bool:
-        """Whether there is an element for the due date; in CII it may be empty."""
-        return "due date" in self.marks or self.due_date is not absent
+        """Whether the document has an element for the due date; in CII it may be empty."""
+        return "due date" in self.tracked or self.due_date is not absent
 
 
 @numbered("", category="BT-95 BT-102 BT-118 BT-151", rate="BT-96 BT-103 BT-119 BT-152")
 class TaxCategory(Group):
-    """A VAT category with its rate, as it stands on a line, an allowance, a charge or a breakdown."""
+    """A VAT category with its rate, of a line, an allowance, a charge or a breakdown."""
 
     category: Code = term()
     rate: Percentage = term()
@@ -90,7 +92,7 @@ class TaxCategory(Group):
 
     @property
     def is_vat(self) -> bool:
-        """Whether the syntax's official rules take the tax for VAT."""
+        """Whether the official rules of the syntax take the tax for VAT."""
         return self.scheme.text == "VAT" or any(further.text == "VAT" for further in self.scheme.more)
 
 
@@ -105,9 +107,9 @@ class LineTax(TaxCategory):
 
 
 class VatBreakdown(TaxCategory):
-    """BG-23: what is taxed in one category and at one rate, and the tax on it.
+    """BG-23: the taxable amount of one category and rate, and the tax on it.
 
-    ``tax_point_date`` and ``tax_point_code`` are where CII says BT-7 and BT-8.
+    CII has ``tax_point_date`` (BT-7) and ``tax_point_code`` (BT-8) here.
     """
 
     groups = ("BG-23",)
@@ -124,29 +126,29 @@ class VatBreakdown(TaxCategory):
 
     @property
     def has_tax_point_date(self) -> bool:
-        """Whether there is an element for the tax point date; in CII it may be empty."""
-        return "tax point date" in self.marks or self.tax_point_date is not absent
+        """Whether the document has an element for the tax point date; in CII it may be empty."""
+        return "tax point date" in self.tracked or self.tax_point_date is not absent
 
     @property
     def is_of_invoice(self) -> bool:
-        """Whether a UBL document has it where the official rules find lines, allowances and charges from it."""
+        """Whether the paths of the official UBL rules lead from it to the lines, allowances and charges."""
         return self.node is None or self.node.getparent().getparent().getparent() is None
 
     @property
     def is_of_other_total(self) -> bool:
-        """Whether its document has it below something else than a total of the VAT, such as a tax withheld."""
+        """Whether UBL has it below another element than the VAT total, such as a withholding tax total."""
         return self.node is not None and not self.node.getparent().tag.endswith("}TaxTotal")
 
 
 class TaxPoint(Group):
-    """A date or code for when the tax falls due, at a place that no business term has, such as the VAT of a line."""
+    """A misplaced tax point date or code, such as in the VAT of a line."""
 
     date: Date = term("BT-7")
     code: Code = term("BT-8")
 
 
 class AllowanceCharge(Group):
-    """BG-20 (allowance) or BG-21 (charge) on the invoice: the indicator tells which, if the document has one."""
+    """BG-20 (allowance) or BG-21 (charge) on the invoice, depending on ``indicator``."""
 
     groups = ("BG-20", "BG-21")
     indicator: Code = term()
@@ -169,12 +171,12 @@ class AllowanceCharge(Group):
 
     @property
     def is_charge(self) -> bool:
-        """Whether the indicator says charge."""
+        """Whether the indicator is true."""
         return self.indicator.text in ("true", "1")
 
     @property
     def is_allowance(self) -> bool:
-        """Whether the indicator says allowance."""
+        """Whether the indicator is false."""
         return self.indicator.text in ("false", "0")
 
 
@@ -197,7 +199,7 @@ class LogisticsTax(TaxCategory):
 
 
 class LogisticsCharge(Group):
-    """BG-X-42 of Factur-X EXTENDED: a charge for delivery, beside the charges of EN 16931."""
+    """BG-X-42 of Factur-X EXTENDED: a logistics service charge."""
 
     description: Text = term()
     amount: Amount = term()
@@ -205,14 +207,14 @@ class LogisticsCharge(Group):
 
 
 class FinancialAdjustment(Group):
-    """BG-X-72 of Factur-X EXTENDED: an amount that is collected for somebody else."""
+    """BG-X-72 of Factur-X EXTENDED: an amount collected for a third party."""
 
     amount: Amount = term()
     reason: Text = term()
 
 
 class ThirdPartyPayment(Group):
-    """BG-DEX-09: money that is collected for somebody else (XRechnung extension)."""
+    """BG-DEX-09: an amount collected for a third party (XRechnung extension)."""
 
     groups = ("BG-DEX-09",)
     type: Text = term("BT-DEX-001")
@@ -221,26 +223,27 @@ class ThirdPartyPayment(Group):
 
 
 class TaxTotal(Group):
-    """BT-110 or BT-111: the VAT of the invoice, in the invoice's or in the accounting currency."""
+    """BT-110 or BT-111: the VAT total, in the invoice or the accounting currency."""
 
     amount: Amount = term("BT-110", "BT-111")
 
     @view("BG-23")
     def vat_breakdown(self) -> Sequence[VatBreakdown]:
-        """BG-23: what UBL has of it inside this total; what stands in none belongs to the first total."""
-        invoice = invoice_of(self)
+        """BG-23: the UBL breakdowns inside this total; those inside no total belong to the first one."""
+        invoice = self.find_invoice()
         if invoice is None:
             return []
-        is_first = first(invoice.tax_totals) is self
-        return [
-            vat
-            for vat in invoice.vat_breakdown
-            if vat.parent is self or (is_first and not isinstance(vat.parent, TaxTotal))
-        ]
+        is_first = bool(invoice.tax_totals) and invoice.tax_totals[0] is self
+        breakdowns = []
+        for vat in invoice.vat_breakdown:
+            parent = None if vat.parent_ref is None else vat.parent_ref()
+            if parent is self or (is_first and not isinstance(parent, TaxTotal)):
+                breakdowns.append(vat)
+        return breakdowns
 
 
 class Settlement(Group):
-    """What the currencies and VAT totals of an invoice are together; a document of CII has an element around them."""
+    """Currencies and VAT totals of the invoice; CII has a common parent element for them."""
 
     currency: Code = term("BT-5")
     tax_currency: Code = term("BT-6")

@@ -1,4 +1,4 @@
-"""Who takes part in an invoice, and where its goods go: parties, their addresses, contacts and registrations."""
+"""Parties and delivery, with addresses, contacts and tax registrations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from einvoice.model.values import Code, Date, Identifier, Text, Value, absent
 
 @numbered("", country_code="BT-40 BT-55 BT-69 BT-80")
 class Address(Group):
-    """A postal address; what its lines are called depends on whose address it is."""
+    """A postal address; its business terms depend on the party."""
 
     line_1: Text = term()
     line_2: Text = term()
@@ -23,13 +23,13 @@ class Address(Group):
 
 
 class Country(Group):
-    """A country that stands where no business term has one, such as that of an agent or of a bank."""
+    """A misplaced country, such as that of an agent or of a bank."""
 
     code: Code = term()
 
 
 class Contact(Group):
-    """Whom to ask; the department is what CII has beside the person."""
+    """A contact; ``department`` is an element of CII."""
 
     name: Text = term()
     department: Text = term()
@@ -39,14 +39,14 @@ class Contact(Group):
 
 @numbered("", identifier="BT-31 BT-48 BT-63")
 class TaxRegistration(Group):
-    """A number under which a tax office knows a party, whoever that is; ``scheme`` tells for which tax."""
+    """A tax registration number; ``scheme`` is the type of tax."""
 
     identifier: Identifier = term()
     scheme: Code = term()
 
     @property
     def is_vat(self) -> bool:
-        """Whether the syntax's official rules take this for a registration for VAT."""
+        """Whether the official rules of the syntax take it for a VAT registration."""
         return self.scheme.text == "VAT" or any(further.text == "VAT" for further in self.scheme.more)
 
 
@@ -71,22 +71,22 @@ class TaxRepresentativeAddress(Address):
 @numbered("BG-15", line_1="BT-75", line_2="BT-76", line_3="BT-165", city="BT-77", postal_code="BT-78",
           subdivision="BT-79", country_code="BT-80")  # fmt: skip
 class DeliveryAddress(Address):
-    """BG-15: where the goods or services go."""
+    """BG-15: the deliver-to address."""
 
 
 @numbered("BG-6", name="BT-41", department="BT-41", telephone="BT-42", email="BT-43")
 class SellerContact(Contact):
-    """BG-6: whom to ask at the seller."""
+    """BG-6: the seller contact."""
 
 
 @numbered("BG-9", name="BT-56", department="BT-56", telephone="BT-57", email="BT-58")
 class BuyerContact(Contact):
-    """BG-9: whom to ask at the buyer."""
+    """BG-9: the buyer contact."""
 
 
 @numbered("BG-4", identifier="BT-31 BT-32")
 class SellerTaxRegistration(TaxRegistration):
-    """BT-31 (for VAT) or BT-32 (for another tax) of the seller."""
+    """BT-31 (VAT identifier) or BT-32 (tax registration identifier) of the seller."""
 
 
 @numbered("BG-7", identifier="BT-48")
@@ -103,21 +103,28 @@ def _for_vat(registrations: Iterable[TaxRegistration]) -> Sequence[Identifier]:
     return [it.identifier for it in registrations if it.is_vat and it.identifier is not absent]
 
 
+def _first_for_vat(registrations: Iterable[TaxRegistration]) -> Identifier:
+    for registration in registrations:
+        if registration.is_vat and registration.identifier is not absent:
+            return registration.identifier
+    return absent
+
+
 class Identified(Group):
-    """What has identifiers that CII writes as ``ram:ID``; ``plain`` names their fields."""
+    """A group with identifiers that CII writes as ``ram:ID``; ``plain`` names their fields."""
 
     plain: ClassVar[tuple[str, ...]] = ()
 
     @view("BT-29", "BT-46", "BT-60", "BT-30", "BT-47", "BT-61", "BT-71")
     def plain_identifiers(self) -> Sequence[Identifier]:
-        """Those identifiers. The terms are those that may name a scheme; an invoice number, say, may not."""
+        """The identifiers in ``ram:ID``. The terms are those that may have a scheme, unlike an invoice number."""
         found = [getattr(self, name) for name in self.plain]
         single = [(it, *it.more) for it in found if isinstance(it, Value)]
         return [it for several in (*single, *(it for it in found if isinstance(it, list))) for it in several]
 
 
 class Party(Identified):
-    """Whoever has identifiers: a party of the invoice, or one that no business term has (an agent, a carrier)."""
+    """A party with identifiers, misplaced ones included (an agent, a carrier)."""
 
     plain = ("identifiers", "legal_identifier")
     identifiers: Sequence[Identifier] = terms("BT-29", "BT-46", "BT-60")
@@ -126,7 +133,7 @@ class Party(Identified):
 
     @property
     def is_creditor(self) -> bool:
-        """Whether it is the seller or the payee, or stands inside one of them."""
+        """Whether it is the seller or the payee, or inside one of them."""
         group: Group | None = self
         while group is not None and not isinstance(group, Seller | Payee):
             group = group.parent
@@ -134,60 +141,64 @@ class Party(Identified):
 
     @property
     def is_of_goods(self) -> bool:
-        """Whether CII has it in what is sold, or in the party that the goods are delivered to."""
+        """Whether CII has it inside the item or the ship-to party."""
         above = () if self.node is None else self.node.iterancestors()
         return any(element.tag.endswith(("}SpecifiedTradeProduct", "}ShipToTradeParty")) for element in above)
 
 
 class Addressee(Party):
-    """Whoever has an electronic address: seller, buyer, or a party that no business term has."""
+    """A party with an electronic address, misplaced ones included."""
 
     electronic_address: Identifier = term("BT-34", "BT-49")
 
 
 class TradeParty(Addressee):
-    """Who sells or buys."""
+    """The seller or the buyer."""
 
     tax_registrations: Sequence[TaxRegistration] = terms("BT-31", "BT-48")
 
     @property
     def has_electronic_address(self) -> bool:
-        """Whether there is an element for the electronic address; in CII it may be empty."""
-        return "electronic address" in self.marks or self.electronic_address is not absent
+        """Whether the document has an element for the electronic address; in CII it may be empty."""
+        return "electronic address" in self.tracked or self.electronic_address is not absent
 
     @property
     def has_party(self) -> bool:
-        """Whether the role has a party, be it empty: in UBL an element of its own."""
-        return self.node is None or "party" in self.marks
+        """Whether UBL has the party element, which may be empty."""
+        return self.node is None or "party" in self.tracked
 
     @property
     def has_party_without_address(self) -> bool:
-        """Whether UBL has a party in this role that gives no electronic address; there may be several."""
-        return any(inside(party, self.electronic_address) is absent for party in self.marks.get("party", ()))
+        """Whether UBL has a party element without an electronic address; there may be several."""
+        parties = set(self.tracked.get("party", ()))
+        if parties and self.electronic_address is not absent:
+            for address in (self.electronic_address, *self.electronic_address.more):
+                parties.difference_update(address.node.iterancestors())
+        return bool(parties)
 
     @view()
-    def leading_electronic_address(self) -> Identifier:
-        """The electronic address, in CII what the first of the elements for one has."""
-        elements = self.marks.get("electronic address")
+    def first_electronic_address(self) -> Identifier:
+        """The electronic address, in CII that of the first element for one."""
+        elements = self.tracked.get("electronic address")
         return inside(elements[0], self.electronic_address) if elements else self.electronic_address
 
     @view()
     def vat_identifiers(self) -> Sequence[Identifier]:
-        """The VAT number, as often as the document has it."""
+        """All VAT identifiers."""
         return _for_vat(self.tax_registrations)
 
     @view()
     def vat_identifier(self) -> Identifier:
         """The first registration for VAT."""
-        return first(r.identifier for r in self.tax_registrations if r.is_vat)
+        return _first_for_vat(self.tax_registrations)
 
 
-@numbered("BG-4", leading_electronic_address="BT-34", vat_identifiers="BT-31", vat_identifier="BT-31")
+@numbered("BG-4", first_electronic_address="BT-34", vat_identifiers="BT-31", vat_identifier="BT-31")
 class Seller(TradeParty):
-    """BG-4: who sells and asks for the money.
+    """BG-4: the seller.
 
-    ``global_identifiers`` are the identifiers that CII keeps apart because a scheme is named; UBL has one list, in
-    which the scheme ``SEPA`` marks the bank's creditor identifier (BT-90).
+    ``global_identifiers`` are the identifiers with a scheme, which have an element of their own in CII. UBL has one
+    list, in which the scheme ``SEPA`` marks the creditor identifier (BT-90).
     """
 
     name: Text = term("BT-27")
@@ -207,9 +218,9 @@ class Seller(TradeParty):
         return first(r.identifier for r in self.tax_registrations if not r.is_vat)
 
 
-@numbered("BG-7", leading_electronic_address="BT-49", vat_identifiers="BT-48", vat_identifier="BT-48")
+@numbered("BG-7", first_electronic_address="BT-49", vat_identifiers="BT-48", vat_identifier="BT-48")
 class Buyer(TradeParty):
-    """BG-7: who buys."""
+    """BG-7: the buyer."""
 
     name: Text = term("BT-44")
     trading_name: Text = term("BT-45")
@@ -223,7 +234,7 @@ class Buyer(TradeParty):
 
 
 class Payee(Party):
-    """BG-10: who gets the money, where it is not the seller."""
+    """BG-10: the payee, if it is not the seller."""
 
     groups = ("BG-10",)
     name: Text = term("BT-59")
@@ -233,7 +244,7 @@ class Payee(Party):
 
 
 class TaxRepresentative(Group):
-    """BG-11: who answers to the tax office for the seller."""
+    """BG-11: the seller's tax representative."""
 
     groups = ("BG-11",)
     name: Text = term("BT-62")
@@ -242,17 +253,17 @@ class TaxRepresentative(Group):
 
     @view("BT-63")
     def vat_identifiers(self) -> Sequence[Identifier]:
-        """BT-63, as often as the document has it."""
+        """BT-63: all VAT identifiers."""
         return _for_vat(self.tax_registrations)
 
     @view("BT-63")
     def vat_identifier(self) -> Identifier:
         """BT-63: the first registration for VAT."""
-        return first(r.identifier for r in self.tax_registrations if r.is_vat)
+        return _first_for_vat(self.tax_registrations)
 
 
 class Location(Identified):
-    """A place that something is delivered to, also one that no business term has."""
+    """A delivery location, misplaced ones included."""
 
     plain = ("location_identifier",)
     location_identifier: Identifier = term("BT-71")
@@ -260,7 +271,7 @@ class Location(Identified):
 
 
 class Delivery(Location):
-    """BG-13: where and when the goods or services are delivered."""
+    """BG-13: delivery information."""
 
     groups = ("BG-13",)
     party_name: Text = term("BT-70")
@@ -271,5 +282,5 @@ class Delivery(Location):
 
     @property
     def is_dated(self) -> bool:
-        """Whether there is an element for the date; in CII it may be empty."""
-        return "date" in self.marks or self.date is not absent
+        """Whether the document has an element for the date; in CII it may be empty."""
+        return "date" in self.tracked or self.date is not absent

@@ -1,7 +1,7 @@
-"""The business terms: what EN 16931-1 (and the XRechnung extension) calls them, and where the model keeps them.
+"""Business terms of EN 16931-1 and the XRechnung extension: names, cardinalities, types and fields of the model.
 
-``terms.csv`` has one row for each group (``BG-…``), each term (``BT-…``) and each attribute of a term that has a
-number of its own (``BT-29-1``), in the order of the norm's table. It is read when somebody first asks.
+``terms.csv`` has one row for each group (``BG-…``), each term (``BT-…``) and each attribute of a term with a number
+of its own (``BT-29-1``), in the order of the standard. It is loaded on first use.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 
 LANGUAGES: Final = ("en", "de")
 
-#: What a bookkeeper calls the parts of an invoice, by the group that begins the part; '' is the invoice itself.
+#: Accounting names of the sections of an invoice, by the group that begins the section; "" is the invoice itself.
 _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "": {"en": "Header", "de": "Kopfdaten"},
     "BG-4": {"en": "Seller", "de": "Verkäufer"},
@@ -37,11 +37,15 @@ _SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A business term or group, as the norm's table has it.
+    """A business term or group of the standard.
 
-    ``parent`` is the group it belongs to ('' for the invoice itself), ``cardinality`` one of 0..1, 1..1, 0..n, 1..n,
-    ``datatype`` the norm's semantic data type or ``Group``, ``names`` its name by language, ``path`` the fields that
-    lead from the invoice to it.
+    Attributes:
+        number: such as "BT-31", "BG-4" or "BT-29-1".
+        parent: the group it belongs to, "" for the invoice itself.
+        cardinality: 0..1, 1..1, 0..n or 1..n.
+        datatype: semantic data type of the standard, or "Group".
+        names: name by language.
+        path: fields of the model from the invoice to the term, joined by points.
     """
 
     number: str
@@ -54,7 +58,7 @@ class Term:
 
 @functools.cache
 def terms() -> Mapping[str, Term]:
-    """Every term by its number, in the order of the norm."""
+    """Return all terms by number, in the order of the standard."""
     data = pkgutil.get_data("einvoice.model", "terms.csv")
     if data is None:
         raise FileNotFoundError("terms.csv is missing from the package einvoice.model. Install einvoice again.")
@@ -68,9 +72,10 @@ def _term(row: dict[str, str]) -> Term:
 
 
 def term(number: str) -> Term:
-    """The term with this number, such as ``BT-31``, ``BG-4`` or ``BT-29-1``.
+    """Return the term with this number, such as ``BT-31``, ``BG-4`` or ``BT-29-1``.
 
-    Raises ``LookupError`` where neither the norm nor the XRechnung extension has it.
+    Raises:
+        LookupError: the number is not defined by EN 16931 or the XRechnung extension.
 
     >>> term("BT-37").parent, term("BT-37").cardinality, term("BT-37").datatype
     ('BG-5', '0..1', 'Text')
@@ -78,11 +83,14 @@ def term(number: str) -> Term:
     try:
         return terms()[number]
     except KeyError:
-        raise LookupError(f"{number!r} is no business term of EN 16931 or of the XRechnung extension") from None
+        raise LookupError(f"{number!r} is not a business term of EN 16931 or of the XRechnung extension") from None
 
 
 def name(number: str, language: str) -> str:
-    """The name of a term in one of ``LANGUAGES``. Raises ``LookupError`` for another number or language.
+    """Return the name of a term in one of ``LANGUAGES``.
+
+    Raises:
+        LookupError: unknown number or language.
 
     >>> name("BT-37", "en"), name("BT-37", "de")
     ('Seller city', 'Ort des Verkäufers')
@@ -91,9 +99,10 @@ def name(number: str, language: str) -> str:
 
 
 def section(number: str, language: str) -> str:
-    """The part of the invoice that a term belongs to, in a bookkeeper's words; '' stands for the invoice itself.
+    """Return the accounting name of the section that a term belongs to; "" is the invoice itself.
 
-    Raises ``LookupError`` for an unknown number or language.
+    Raises:
+        LookupError: unknown number or language.
 
     >>> section("BT-37", "de"), section("BT-131", "en"), section("", "de")
     ('Verkäufer', 'Lines', 'Kopfdaten')
@@ -104,26 +113,28 @@ def section(number: str, language: str) -> str:
 
 
 def leading(numbers: Sequence[str]) -> str:
-    """The first of these terms, "BT-…"; the first term of the group where it is one, "" where there is none.
+    """Return the first of the terms; for a group its first term; "" without terms.
 
     >>> leading(["BT-106", "BT-131"]), leading(["BG-5"]), leading([])
     ('BT-106', 'BT-35', '')
     """
     if not numbers or numbers[0].startswith("BT-"):
         return numbers[0] if numbers else ""
-    return next((it for it in terms() if it.startswith("BT-") and numbers[0] in _groups_around(it)), "")
+    return next((it for it in terms() if it.startswith("BT-") and numbers[0] in _ancestors(it)), "")
 
 
-def _groups_around(number: str) -> Iterator[str]:
+def _ancestors(number: str) -> Iterator[str]:
     while number := terms()[number].parent:
         yield number
 
 
 def path_of(number: str) -> str:
-    """The fields that lead from the invoice to a term, joined by points; a field may hold several on the way.
+    """Return the fields from the invoice to a term, joined by points; lists are not indexed.
 
-    Where the syntaxes keep a term at different places this is the one that most rules read. Raises ``LookupError``
-    for an unknown number.
+    If UBL and CII have a term at different places, this is the one that most rules read.
+
+    Raises:
+        LookupError: unknown number.
 
     >>> path_of("BT-37"), path_of("BT-130")
     ('seller.address.city', 'lines.quantity.unit')

@@ -1,7 +1,7 @@
-"""Values of business terms: what a document says, letter by letter, and what it means.
+"""Values of business terms: the text of the document and its typed value.
 
-A value keeps its ``raw`` text beside the typed view, because the official rules judge both: ``"12.50 "`` is a number,
-and it has three characters after the point. ``absent`` stands for a term that the document does not carry.
+A value keeps the ``raw`` text beside the typed value, because the official rules check both: ``"12.50 "`` is a number,
+and it has three characters after the point. ``absent`` stands for a term that the document does not contain.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ _CALENDAR_DATE = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})\Z")
 
 
 class Absent:
-    """A term that the document does not carry; it behaves as the empty sequence does in XPath.
+    """A term that the document does not contain; it behaves like the empty sequence in XPath.
 
-    Comparing with it is false, calculating with it is absent, iterating over it yields nothing, and every attribute
-    of it is absent again.
+    Comparisons with it are false, arithmetic with it is absent, iteration yields nothing, every attribute is absent.
 
     >>> absent == absent, absent != 1, 1 < absent, absent + 1, list(absent), absent.name
     (False, False, False, absent, [], absent)
@@ -57,8 +56,7 @@ class Absent:
     def __ne__(self, _: object) -> bool:
         return False
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
         return False
@@ -91,20 +89,43 @@ class Absent:
 
 
 absent: Final[Any] = Absent()
+for _name in ("raw", "text", "number", "value"):  # the attributes that rules read most, without ``__getattr__``
+    setattr(Absent, _name, absent)
+
+
+def normalize_space(text: str) -> str:
+    """Return the text as XPath's normalize-space() does.
+
+    >>> normalize_space("  a \\n b ")
+    'a b'
+    """
+    if text.isalnum():  # as most codes are
+        return text
+    return " ".join(part for part in text.translate(_SPACES).split(" ") if part)
+
+
+_SPACES: Final = str.maketrans(BLANKS, " " * len(BLANKS))
 
 
 class Value:
     """One occurrence of a business term.
 
-    ``raw`` is the text as it stands in the document, ``text`` the view of it that the rules of its syntax compare,
-    ``attributes`` what stands beside it, ``more`` further occurrences of a term that the norm allows once.
+    Attributes:
+        raw: the text as it stands in the document.
+        text: the text that the official rules of its syntax compare.
+        filled: whether the text has a character other than white space.
+        attributes: the XML attributes of its element.
+        more: further occurrences of a term that the standard allows once.
+        node: the element; None for a value made by hand.
+        attribute: the XML attribute that holds the value; None for the text of the element.
     """
 
-    __slots__ = ("attribute", "attributes", "more", "node", "raw", "text")
+    __slots__ = ("attribute", "attributes", "filled", "more", "node", "raw", "text")
     datatype: ClassVar[str] = "Text"
 
     def __init__(self, raw: str, attributes: Mapping[str, str] = NO_ATTRIBUTES) -> None:
         self.raw = self.text = raw
+        self.filled = bool(raw.strip(BLANKS))
         self.attributes = attributes
         self.node: Any = None
         self.attribute: str | None = None
@@ -116,18 +137,13 @@ class Value:
         return self.text
 
     @property
-    def filled(self) -> bool:
-        """Whether anything but blanks stands here."""
-        return bool(self.raw.strip(BLANKS))
-
-    @property
     def line(self) -> int | None:
-        """The line of the document, counted from 1; None for a value that no document gave."""
+        """Line in the document, counted from 1; None for a value made by hand."""
         return location.line(self.node)
 
     @property
     def xpath(self) -> str:
-        """Where the value stands in its document, with the usual prefixes; empty for a value that no document gave."""
+        """XPath of the value, with the prefixes of ``NAMESPACES``; empty for a value made by hand."""
         return location.xpath(self.node, self.attribute)
 
     def __copy__(self) -> Self:
@@ -137,7 +153,7 @@ class Value:
         return twin
 
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
-        """For a deep copy or another process: what was said, without the document that said it."""
+        """Return the state for a deep copy or another process: the content without the document."""
         return None, {name: getattr(self, name) for name in Value.__slots__} | {"node": None}
 
     def __eq__(self, other: object) -> bool:
@@ -157,67 +173,72 @@ class Value:
         return self.text
 
     def __repr__(self) -> str:
-        beside = "".join(f", {name}={text!r}" for name, text in self.attributes.items())
-        return f"{type(self).__name__}({self.raw!r}{beside})"
+        attributes = "".join(f", {name}={text!r}" for name, text in self.attributes.items())
+        return f"{type(self).__name__}({self.raw!r}{attributes})"
 
 
 class Text(Value):
-    """Running text."""
+    """Free text."""
 
     __slots__ = ()
 
 
 class Code(Value):
-    """One entry of a code list."""
+    """An entry of a code list."""
 
     __slots__ = ()
     datatype = "Code"
 
     @property
     def list_id(self) -> str:
-        """The code list that the document names beside the code, or ``absent``."""
+        """The code list (XML attribute ``listID``), or ``absent``."""
         return self.attributes.get("listID", absent)
 
 
 class Identifier(Value):
-    """What identifies something, with the scheme it comes from."""
+    """An identifier, with its scheme."""
 
     __slots__ = ()
     datatype = "Identifier"
 
     @property
     def scheme(self) -> str:
-        """The scheme identifier, such as ``0088`` or ``EM``, or ``absent``."""
+        """The scheme identifier (XML attribute ``schemeID``), such as ``0088`` or ``EM``, or ``absent``."""
         return self.attributes.get("schemeID", absent)
 
     @property
     def list_id(self) -> str:
-        """The classification that the document names beside the identifier, or ``absent``."""
+        """The classification scheme (XML attribute ``listID``), or ``absent``."""
         return self.attributes.get("listID", absent)
 
     @property
     def list_version(self) -> str:
-        """The version of that classification, or ``absent``."""
+        """The version of the classification scheme (XML attribute ``listVersionID``), or ``absent``."""
         return self.attributes.get("listVersionID", absent)
 
 
 class Number(Value):
-    """What can be calculated with."""
+    """A numeric value.
 
-    __slots__ = ("_number",)
+    ``number`` is the exact `Decimal`; ``absent`` if the text is no xs:decimal, which has no exponent.
+    """
+
+    __slots__ = ("number",)
     datatype = "Number"
+    number: Any
+
+    def __getattr__(self, name: str) -> Any:
+        """Parse ``number`` on first use: the slot keeps it."""
+        if name != "number":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        text = self.raw.strip(BLANKS)
+        self.number = number = Decimal(text) if _DECIMAL.match(text) else absent
+        return number
 
     @property
-    def number(self) -> Any:
-        """The exact number; ``absent`` where the text is none (XML Schema's xs:decimal, so no exponent)."""
-        try:
-            return self._number
-        except AttributeError:
-            text = self.raw.strip(BLANKS)
-            self._number: Any = Decimal(text) if _DECIMAL.match(text) else absent
-            return self._number
-
-    value = number
+    def value(self) -> Any:
+        """The ``number``."""
+        return self.number
 
 
 class Amount(Number):
@@ -228,7 +249,7 @@ class Amount(Number):
 
     @property
     def currency(self) -> str:
-        """The currency beside the amount, or ``absent``."""
+        """The currency (XML attribute ``currencyID``), or ``absent``."""
         return self.attributes.get("currencyID", absent)
 
 
@@ -240,33 +261,33 @@ class UnitPrice(Amount):
 
 
 class Quantity(Number):
-    """How much, with its unit."""
+    """A quantity, with its unit."""
 
     __slots__ = ()
     datatype = "Quantity"
 
     @property
     def unit(self) -> str:
-        """The unit code beside the quantity, or ``absent``."""
+        """The unit of measure (XML attribute ``unitCode``), or ``absent``."""
         return self.attributes.get("unitCode", absent)
 
 
 class Percentage(Number):
-    """A rate in percent: 19 means 19 %."""
+    """A percentage: 19 means 19 %."""
 
     __slots__ = ()
     datatype = "Percentage"
 
 
 class Date(Value):
-    """A day of the calendar, written as ISO 8601 (UBL) or as CCYYMMDD (CII, format 102)."""
+    """A calendar date, in ISO 8601 (UBL) or as CCYYMMDD (CII, format 102)."""
 
     __slots__ = ()
     datatype = "Date"
 
     @property
     def date(self) -> Any:
-        """The day; ``absent`` where the text is no date of the calendar."""
+        """The date; ``absent`` if the text is no calendar date."""
         text = self.raw.strip(BLANKS)
         parts = _ISO_DATE.match(text) or _CALENDAR_DATE.match(text)
         try:
@@ -285,7 +306,7 @@ class Binary(Value):
 
     @property
     def value(self) -> Any:
-        """The bytes of the file; ``absent`` where the text is not base64."""
+        """The bytes of the file; ``absent`` if the text is not base64."""
         try:
             return base64.b64decode("".join(self.raw.split()), validate=True)
         except (binascii.Error, ValueError):
@@ -293,10 +314,10 @@ class Binary(Value):
 
     @property
     def mime(self) -> str:
-        """The MIME type beside the file, or ``absent``."""
+        """The MIME type (XML attribute ``mimeCode``), or ``absent``."""
         return self.attributes.get("mimeCode", absent)
 
     @property
     def filename(self) -> str:
-        """The name beside the file, or ``absent``."""
+        """The file name (XML attribute ``filename``), or ``absent``."""
         return self.attributes.get("filename", absent)

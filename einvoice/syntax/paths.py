@@ -1,4 +1,4 @@
-"""Where a syntax says each business term: the XPath that its binding table leads to."""
+"""XPath of each business term in a syntax, derived from its binding table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from einvoice.syntax.mapping.tables import table
 _ROOTS: Final = {"UBL": "*", "CII": "rsm:CrossIndustryInvoice"}
 _OF_CREDIT_NOTES: Final = "CreditNote"
 
-#: What stands beside a value, by the model's name for it.
+#: XML attributes of values, by their name in the model.
 _ATTRIBUTES: Final = {
     "scheme": "schemeID",
     "unit": "unitCode",
@@ -25,11 +25,11 @@ _ATTRIBUTES: Final = {
     "list_version": "listVersionID",
 }
 
-#: What the element of the supporting documents (BG-24) has of other references, if its type says so.
+#: Terms that share the element of supporting documents (BG-24), distinguished by type.
 _REFERENCES: Final = {"BT-17": "BT-122", "BT-18": "BT-122"}
 _TYPED: Final = ("BT-17", "BT-18", "BT-18-1")
 
-#: Elements that stand for several groups or terms: how each of them is told from the others.
+#: Conditions that distinguish the groups or terms of a shared element.
 _CONDITIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "UBL": {
         **dict.fromkeys(("BT-31", "BT-48", "BT-63"), "cac:TaxScheme/cbc:ID='VAT'"),
@@ -54,8 +54,15 @@ _CONDITIONS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 
-class _Place(NamedTuple):
-    """A row of a table. ``steps`` lead to it, each with the numbers of the group that begins there."""
+class _Element(NamedTuple):
+    """An element of the table.
+
+    Attributes:
+        steps: path of the element; each step with the numbers of the group that begins there.
+        fields: path of the field in the model.
+        numbers: business terms of the field.
+        is_group: whether the element is a group.
+    """
 
     steps: tuple[tuple[str, tuple[str, ...]], ...]
     fields: tuple[str, ...] = ()
@@ -63,23 +70,23 @@ class _Place(NamedTuple):
     is_group: bool = False
 
     @property
-    def around(self) -> set[str]:
-        """The groups that it stands in."""
+    def groups(self) -> set[str]:
+        """The groups that contain it."""
         return {group for _, groups in self.steps for group in groups}
 
-    def stands_for(self, number: str) -> bool:
-        """Whether this is the term's place, and not that of another one of a class that several groups share."""
+    def maps_to(self, number: str) -> bool:
+        """Return whether the element is the term, and not another term of a class that several groups share."""
         if number not in self.numbers:
             return False
-        at_home = [it for it in self.numbers if terms()[it].parent in self.around]
-        return not at_home or number in at_home
+        matching = [it for it in self.numbers if terms()[it].parent in self.groups]
+        return not matching or number in matching
 
 
 def path_of(number: str, syntax: str) -> str:
-    """The XPath of a business term or group in documents of ``UBL`` (invoices and credit notes) or ``CII``.
+    """Return the XPath of a business term or group in ``UBL`` (invoices and credit notes) or ``CII``.
 
-    Prefixes are those of `einvoice.NAMESPACES`. Where the syntax has no element for a term it is the path of the group
-    that the term belongs to; "" for an unknown number, and where there is no such group either.
+    Prefixes are those of `einvoice.NAMESPACES`. For a term without an element in the syntax it is the path of its
+    group; "" for an unknown number or if the syntax has no such group either.
 
     >>> path_of("BT-106", "UBL")
     '/*/cac:LegalMonetaryTotal/cbc:LineExtensionAmount'
@@ -87,36 +94,36 @@ def path_of(number: str, syntax: str) -> str:
     known = terms().get(number)
     if known is None:
         return ""
-    found = _found(number, syntax) or _found(_REFERENCES.get(number, ""), syntax)
-    if not found:
-        return _beside_a_value(known, syntax) or path_of(known.parent, syntax)
-    best = min(found, key=lambda it: (it.is_group, known.parent not in it.around, ".".join(it.fields) != known.path))
-    return _written(best, known, syntax)
+    elements = _elements_of(number, syntax) or _elements_of(_REFERENCES.get(number, ""), syntax)
+    if not elements:
+        return _attribute_path(known, syntax) or path_of(known.parent, syntax)
+    best = min(elements, key=lambda it: (it.is_group, known.parent not in it.groups, ".".join(it.fields) != known.path))
+    return _xpath(best, known, syntax)
 
 
-def _found(number: str, syntax: str) -> list[_Place]:
-    return [place for place in _places(syntax) if place.stands_for(number)]
+def _elements_of(number: str, syntax: str) -> list[_Element]:
+    return [element for element in _elements(syntax) if element.maps_to(number)]
 
 
-def _beside_a_value(known: Term, syntax: str) -> str:
-    """A term that the document has as an attribute of another one."""
-    owner, _, beside = known.path.rpartition(".")
+def _attribute_path(known: Term, syntax: str) -> str:
+    """Return the path of a term that is an attribute of another term."""
+    owner, _, attribute = known.path.rpartition(".")
     value = next((it for it in terms().values() if it.path == owner), None)
-    if beside not in _ATTRIBUTES or value is None:
+    if attribute not in _ATTRIBUTES or value is None:
         return ""
-    # CII has identifiers with a scheme in an element of their own.
-    schemed = [it for it in _found(value.number, syntax) if it.fields[-1].startswith("global_")]
-    path = _written(schemed[0], value, syntax) if schemed else path_of(value.number, syntax)
-    return f"{path}/@{_ATTRIBUTES[beside]}" if path else ""
+    # CII has an element of its own for identifiers with a scheme.
+    schemed = [it for it in _elements_of(value.number, syntax) if it.fields[-1].startswith("global_")]
+    path = _xpath(schemed[0], value, syntax) if schemed else path_of(value.number, syntax)
+    return f"{path}/@{_ATTRIBUTES[attribute]}" if path else ""
 
 
-def _written(place: _Place, known: Term, syntax: str) -> str:
-    """The path of a place, with the conditions of the term and of the groups that it belongs to."""
+def _xpath(element: _Element, known: Term, syntax: str) -> str:
+    """Return the path of an element, with the conditions of the term and of its groups."""
     belongs = [known.number, *_groups_of(known)]
     path = f"/{_ROOTS[syntax]}"
-    for step, groups in place.steps:
-        here = (*groups, *_TYPED) if "BG-24" in groups else groups
-        conditions = [_CONDITIONS[syntax][it] for it in belongs if it in here and it in _CONDITIONS[syntax]]
+    for step, groups in element.steps:
+        numbers = (*groups, *_TYPED) if "BG-24" in groups else groups
+        conditions = [_CONDITIONS[syntax][it] for it in belongs if it in numbers and it in _CONDITIONS[syntax]]
         path += f"/{step}" + "".join(f"[{condition}]" for condition in conditions)
     return path
 
@@ -128,41 +135,41 @@ def _groups_of(known: Term) -> Iterator[str]:
 
 
 @functools.cache
-def _places(syntax: str) -> tuple[_Place, ...]:
-    """Every place of a syntax that has business terms."""
+def _elements(syntax: str) -> tuple[_Element, ...]:
+    """Return all elements of a syntax with business terms."""
     bound = table(syntax)
-    return tuple(_below(bound.rows, bound.model, bound.model, _Place(())))
+    return tuple(_below(bound.rows, bound.model, bound.model, _Element(())))
 
 
-def _below(rows: tuple[Row, ...], owner: type[Group], above: type[Group], around: _Place) -> Iterator[_Place]:
-    """The places of ``rows``, whose fields are those of ``owner`` or, with ``../``, of ``above``."""
+def _below(rows: tuple[Row, ...], owner: type[Group], parent: type[Group], outer: _Element) -> Iterator[_Element]:
+    """Yield the elements of ``rows``, whose fields are those of ``owner`` or, with ``../``, of ``parent``."""
     for row in rows:
         if row.root == _OF_CREDIT_NOTES:
             continue
         names = _names(row, rows)
-        steps = (*around.steps, *((step, ()) for step in names))
+        steps = (*outer.steps, *((step, ()) for step in names))
         if row.field is None:
-            yield from _below(row.rows or (), owner, above, around._replace(steps=steps))
+            yield from _below(row.rows or (), owner, parent, outer._replace(steps=steps))
             continue
-        holder = above if row.up else owner
-        fields = (*(around.fields[:-1] if row.up else around.fields), row.field)
+        holder = parent if row.of_parent else owner
+        fields = (*(outer.fields[:-1] if row.of_parent else outer.fields), row.field)
         numbers = tuple(filter(None, terms_of(holder, row.field)))
         if not row.is_group:
-            yield _Place(steps, fields, numbers)
+            yield _Element(steps, fields, numbers)
             continue
-        place = _Place((*steps[:-1], (names[-1], numbers)), fields, numbers, is_group=True)
-        yield place
-        kind, _ = kinds_of(holder)[row.field]
+        element = _Element((*steps[:-1], (names[-1], numbers)), fields, numbers, is_group=True)
+        yield element
+        cls, _ = kinds_of(holder)[row.field]
         if row.rows is not None:
-            yield from _below(row.rows, kind, owner, place)
-        elif owner is not above:  # lines below lines, once
-            yield from _below(rows, kind, kind, place)
+            yield from _below(row.rows, cls, owner, element)
+        elif owner is not parent:  # one level of sub lines
+            yield from _below(rows, cls, cls, element)
 
 
-def _names(row: Row, beside: tuple[Row, ...]) -> list[str]:
-    """The steps of a row; where a credit note has another element for the same, either of the two."""
+def _names(row: Row, rows: tuple[Row, ...]) -> list[str]:
+    """Return the steps of a row; if a credit note has another element for the same term, either of the two."""
     names = [name(step) for step in row.path] + ([f"@{row.attribute}"] if row.attribute else [])
-    for other in beside:
+    for other in rows:
         if row.root and other.root == _OF_CREDIT_NOTES and other.field == row.field and other.path != row.path:
             names[-1] = f"*[self::{names[-1]} or self::{name(other.path[-1])}]"
     return names

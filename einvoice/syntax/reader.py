@@ -1,4 +1,4 @@
-"""From a document to the invoice: one walk over the elements, guided by the syntax's table."""
+"""Reads a document into an invoice: one walk over its elements, guided by the binding table of its syntax."""
 
 from __future__ import annotations
 
@@ -12,174 +12,209 @@ from typing import Any, Final
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import BLANKS, NO_ATTRIBUTES, Value
-from einvoice.rulebook.syntax_rules.collector import Notes
-from einvoice.rulebook.syntax_rules.matcher import Place, places
-from einvoice.syntax.mapping.binding import GROUP, INSIDE, LEAF, UNBOUND, State
+from einvoice.syntax.mapping.binding import GROUP, LEAF, UNMAPPED, WRAPPER, State
 from einvoice.syntax.mapping.tables import table_of
+from einvoice.syntax.states import ElementState, ElementStates, element_states
 
 _LARGE: Final = 10_000
-"""So many new objects are better not searched for garbage at once."""
+"""Number of new objects above which the next garbage collection must not search them."""
 _new: Final[Any] = object.__new__
-_ASTRAY: Final = frozenset({"astray"})
 
 
-def read(root: Any, notes: Notes | None = None) -> Invoice:
-    """The invoice that a parsed document says.
+class ElementCollector:
+    """Elements that the reader collects: by state, and by state and attribute."""
 
-    ``root`` is the root element of a UBL Invoice, UBL CreditNote or CII CrossIndustryInvoice. Nothing is judged: what
-    is missing is ``absent``, what is there twice is kept twice, what no business term covers is in ``uncovered``.
-    ``notes`` gathers on the way what the syntax rules want to know.
+    __slots__ = ("attributes", "elements", "states")
+
+    def __init__(self, states: ElementStates) -> None:
+        self.states = states
+        self.elements: defaultdict[ElementState, list[Any]] = defaultdict(list)
+        self.attributes: defaultdict[tuple[ElementState, str], list[Any]] = defaultdict(list)
+
+
+def read(root: Any, collector: ElementCollector | None = None) -> Invoice:
+    """Return the invoice in a parsed document.
+
+    The reader validates nothing: missing content is ``absent``, repeated content is kept, and elements without a
+    business term are in ``unmapped``.
+
+    Args:
+        root: root element of a UBL Invoice, UBL CreditNote or CII CrossIndustryInvoice.
+        collector: takes the elements that the syntax rules inspect.
+
+    Raises:
+        LookupError: another root element.
     """
-    syntax = table_of(root.tag).syntax
-    invoice = Invoice.__new__(Invoice)  # only what the document has is set; the rest is absent by the class
-    reading = _Reading(syntax, notes)
-    invoice.__dict__.update(node=root, syntax=syntax, root=root.tag.rpartition("}")[2])
-    invoice.__dict__.update(elsewhere=reading.elsewhere, uncovered=reading.uncovered)
-    with collector_at_rest():
-        reading.begin(root, invoice)
+    if collector is None:
+        collector = ElementCollector(element_states(table_of(root.tag).syntax))
+    states = collector.states
+    invoice = Invoice.__new__(Invoice)  # sets no field: the class provides ``absent``
+    reader = _Reader(collector)
+    invoice.__dict__.update(
+        node=root,
+        syntax=states.syntax,
+        root=root.tag.rpartition("}")[2],
+        find_invoice=weakref.ref(invoice),
+        misplaced=reader.misplaced,
+        unmapped=reader.unmapped,
+    )
+    with gc_paused():
+        reader.collect(root, states.start)
+        reader.walk(root, states.start, invoice)
     return invoice
 
 
 @contextmanager
-def collector_at_rest() -> Iterator[None]:
-    """Keep Python from searching a large invoice for garbage while it is worked on: there is none in it.
+def gc_paused() -> Iterator[None]:
+    """Pause garbage collection while a large invoice is processed, for the whole process.
 
-    It would look at all of it again and again, which for 10,000 lines takes a third of the time. What is dropped on
-    the way is freed at once all the same. It rests for the whole process, so let it be for a document at a time.
+    The new objects are all in use, and searching them again and again takes a third of the time for 10,000 lines.
+    Reference counting still frees what is dropped. So pause for one document at a time.
     """
-    was_at_work = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was_at_work:
+        if was_enabled:
             if gc.get_count()[0] > _LARGE and not gc.get_freeze_count():
-                gc.freeze()  # and with the next line everything is old, and is left alone until old things are searched
+                gc.freeze()  # moves the objects to the oldest generation, which is rarely searched
                 gc.unfreeze()
             gc.enable()
 
 
-class _Reading:
-    """What one walk gathers beside the invoice itself."""
+class _Reader:
+    """State of one walk. ``misplaced`` and ``unmapped`` become those of the invoice."""
 
-    __slots__ = ("attributes", "blank", "elements", "elsewhere", "places", "uncovered")
+    __slots__ = ("attributes", "blank", "elements", "misplaced", "states", "unmapped")
 
-    def __init__(self, syntax: str, notes: Notes | None) -> None:
-        self.places = notes.places if notes else places(syntax, watched=False)
-        self.elements = notes.elements if notes else defaultdict(list)
-        self.attributes = notes.attributes if notes else defaultdict(list)
-        self.blank = self.elements[self.places.blank]
-        self.elsewhere: dict[type, list[Any]] = {}
-        self.uncovered: list[Any] = []
+    def __init__(self, collector: ElementCollector) -> None:
+        self.states = collector.states
+        self.elements = collector.elements
+        self.attributes = collector.attributes
+        self.blank = self.elements[self.states.blank]
+        self.misplaced: dict[type, list[Any]] = {}
+        self.unmapped: list[Any] = []
 
-    def begin(self, root: Any, invoice: Invoice) -> None:
-        """Fill the invoice from the root element."""
-        start = self.places.start
-        self.elements[start].append(root)
-        self._watched(root, start, root.keys())
-        self.walk(root, start, invoice)
-
-    def walk(self, element: Any, place: Place, group: Group) -> None:
-        """Fill ``group`` from the children of ``element``."""
-        if not len(element) and place.own is None and not (element.text or "").strip(BLANKS):
-            self.blank.append(element)
-        known = place.inner
-        around = weakref.ref(group)
-        elements = self.elements
-        for child in element:
-            below = known.get(child.tag)
-            if below is None:
-                below = self.places.below(place, child.tag)
-            kind = below.kind
-            if below.watched:
-                elements[below].append(child)
-            if below.watched_attributes and (names := child.keys()):
-                self._watched(child, below, names)
-            if kind == LEAF:
-                self._leaf(child, below, group)
-            elif kind == GROUP:
-                inner = _new(below.cls)
-                inner.node = child
-                inner.around = around
-                if below.field:
-                    _keep(group.parent if below.up else group, below, inner)
-                else:
-                    self._stray(child, place, inner)
-                if below.own is not None:
-                    self._leaf(child, below.own, inner)
-                self.walk(child, below, inner)
-            elif kind == INSIDE:
-                if below.mark:
-                    group.__dict__.setdefault("marks", {}).setdefault(below.mark, []).append(child)
-                if below.attributes:
-                    _attributes(child, below, group)
-                self.walk(child, below, group)
-            else:
-                if place.kind != UNBOUND:
-                    self.uncovered.append(child)
-                self.walk(child, below, group)
-
-    def _leaf(self, child: Any, state: State, group: Any) -> None:
-        if len(child):  # not schema-valid, but its text is its text, and what stands inside may be a stray
-            raw = "".join(child.itertext())
-            if isinstance(state, Place):  # what is in a group's own element is read with the group
-                self.walk(child, state, group)
-        else:
-            raw = child.text or ""
-            if not raw.strip(BLANKS):
-                self.blank.append(child)
-        value = _new(state.cls)  # the constructor written out: this runs for most elements of a document
-        value.raw = raw
-        value.text = raw if state.view is None else state.view(raw)
-        attributes = child.items()
-        value.attributes = dict(attributes) if attributes else NO_ATTRIBUTES
-        value.node = child
-        value.attribute = None
-        value.more = ()
-        holder = group.parent if state.up else group
-        fields = holder.__dict__
-        if state.field in fields:
-            _keep(holder, state, value)
-        else:
-            fields[state.field] = [value] if state.many else value
-        if state.attributes:
-            _attributes(child, state, group)
-
-    def _watched(self, element: Any, place: Place, names: list[str]) -> None:
+    def collect(self, element: Any, state: ElementState) -> None:
+        """Collect the root element; `walk` collects all others."""
+        self.elements[state].append(element)
+        names = element.keys()
         for name in names:
-            if name in place.watched_attributes:
-                self.attributes[place, name].append(element)
+            if name in state.collected_attributes:
+                self.attributes[state, name].append(element)
 
-    def _stray(self, child: Any, around: Place, inner: Group) -> None:
-        """Keep a known thing that stands where no business term has it."""
-        if around.kind != UNBOUND:
-            self.uncovered.append(child)
-        inner.__dict__["marks"] = {"astray": [child]}
-        self.elsewhere.setdefault(type(inner), []).append(inner)
+    def walk(self, element: Any, state: ElementState, group: Group) -> None:
+        """Fill ``group`` from the children of ``element``. One long function, since it runs for every element."""
+        if not len(element) and state.own is None and not (element.text or "").strip(BLANKS):
+            self.blank.append(element)
+        states = state.next
+        elements = self.elements
+        parent_ref = weakref.ref(group)
+        for child in element:
+            below = states.get(child.tag)
+            if below is None:
+                below = self.states.below(state, child.tag)
+            if below.collected:
+                elements[below].append(child)
+            if below.collected_attributes:
+                names = child.keys()
+                for name in names:
+                    if name in below.collected_attributes:
+                        self.attributes[below, name].append(child)
+
+            kind = below.kind
+            leaf: State | None = None
+            target: Any = group
+            if kind == LEAF:
+                leaf = below
+            elif kind == GROUP:
+                leaf = below.own
+                target = _new(below.cls)
+                fields = target.__dict__
+                fields["node"] = child
+                fields["parent_ref"] = parent_ref
+                fields["find_invoice"] = group.find_invoice
+                if below.field:
+                    holder = group.parent_ref() if below.of_parent else group
+                    fields = holder.__dict__
+                    if below.field in fields:
+                        _repeat(fields[below.field], target)
+                    else:
+                        fields[below.field] = [target] if below.many else target
+                else:
+                    self._misplace(child, state, target)
+            elif kind == WRAPPER:
+                if below.track:
+                    group.__dict__.setdefault("tracked", {}).setdefault(below.track, []).append(child)
+                if below.attributes:
+                    _read_attributes(child, below, group)
+            elif state.kind != UNMAPPED:
+                self.unmapped.append(child)
+
+            if leaf is not None:
+                if len(child):  # not valid by the XML schema: the text counts, and the children may be misplaced
+                    raw = "".join(child.itertext())
+                    filled = bool(raw.strip(BLANKS))
+                else:
+                    raw = child.text or ""
+                    filled = bool(raw.strip(BLANKS))
+                    if not filled:
+                        self.blank.append(child)
+                value = _new(leaf.cls)  # the constructor inlined
+                value.raw = raw
+                value.filled = filled
+                if leaf.view is None:
+                    value.text = raw
+                else:
+                    text = below.views.get(raw)
+                    value.text = below.view_of(raw, leaf.view) if text is None else text
+                attributes = child.items()
+                value.attributes = dict(attributes) if attributes else NO_ATTRIBUTES
+                value.node = child
+                value.attribute = None
+                value.more = ()
+                holder = target.parent_ref() if leaf.of_parent else target
+                fields = holder.__dict__
+                if leaf.field in fields:
+                    _repeat(fields[leaf.field], value)
+                else:
+                    fields[leaf.field] = [value] if leaf.many else value
+                if leaf.attributes:
+                    _read_attributes(child, leaf, target)
+
+            if kind != LEAF or len(child):
+                self.walk(child, below, target)
+
+    def _misplace(self, child: Any, parent: ElementState, group: Group) -> None:
+        """Keep a known group at a place where no business term has it."""
+        if parent.kind != UNMAPPED:
+            self.unmapped.append(child)
+        group.__dict__["tracked"] = {"misplaced": [child]}
+        self.misplaced.setdefault(type(group), []).append(group)
 
 
-def _attributes(element: Any, state: State, group: Group) -> None:
-    for name, meaning in state.attributes:
+def _read_attributes(element: Any, state: State, group: Group) -> None:
+    for name, leaf in state.attributes:
         raw = element.get(name)
         if raw is None:
             continue
-        value = meaning.cls(raw)
+        value = leaf.cls(raw)
         value.node, value.attribute = element, name
-        if meaning.view is not None:
-            value.text = meaning.view(raw)
-        _keep(group, meaning, value)
+        if leaf.view is not None:
+            value.text = leaf.view(raw)
+        fields = group.__dict__
+        if leaf.field in fields:
+            _repeat(fields[leaf.field], value)
+        else:
+            fields[leaf.field] = [value] if leaf.many else value
 
 
-def _keep(group: Any, state: State, content: Value | Group) -> None:
-    """Put ``content`` where it belongs; a second occurrence of a single term goes to ``more`` of the first."""
-    fields = group.__dict__
-    name = state.field
-    there = fields.get(name)
-    if there is None:
-        fields[name] = [content] if state.many else content
-    elif state.many:
-        there.append(content)
-    elif there.more:
-        there.more.append(content)
+def _repeat(first: Any, content: Value | Group) -> None:
+    """Add a further occurrence: to the list of the field, or to ``more`` of a term that the standard allows once."""
+    if isinstance(first, list):
+        first.append(content)
+    elif first.more:
+        first.more.append(content)
     else:
-        there.more = [content]
+        first.more = [content]

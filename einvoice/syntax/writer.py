@@ -1,4 +1,4 @@
-"""From the invoice to a document: the syntax's table read from the other side, in schema order."""
+"""Writes an invoice as a document, guided by the binding table of the syntax, in schema order."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.location import NAMESPACES
 from einvoice.model.values import Code, Value, absent
 from einvoice.syntax.mapping.binding import Row, qualified
-from einvoice.syntax.mapping.placement import placed
+from einvoice.syntax.mapping.placement import place
 from einvoice.syntax.mapping.tables import table
-from einvoice.syntax.mapping.values import Spelling
+from einvoice.syntax.mapping.values import ValueFormatter
 
 _ROOTS = {
     "Invoice": ("UBL", "ubl:Invoice", ("cac", "cbc", "ext")),
@@ -25,44 +25,54 @@ _ROOTS = {
 
 
 def write(invoice: Invoice, root: str) -> bytes:
-    """The invoice as a document of that root: ``Invoice``, ``CreditNote`` or ``CrossIndustryInvoice``.
+    """Return the invoice as a document with that root: ``Invoice``, ``CreditNote`` or ``CrossIndustryInvoice``.
 
-    An invoice that was read from such a document is written as it stood, letter by letter; any other is first put the
-    way this syntax wants it, and what its schema wants besides (a VAT total above a breakdown, the gross price of a
-    discount) is worked out. Nothing is judged. UTF-8, stable byte for byte; ``LookupError`` for another root. What no
-    business term covers is not written: see ``Invoice.uncovered``.
+    The values of an invoice that was read from such a document are written unchanged. Any other invoice is converted
+    first, and missing mandatory elements (VAT total of a breakdown, gross price of a discount) are calculated. The
+    writer validates nothing. The result is UTF-8 and deterministic; elements without a business term are not written
+    (see ``Invoice.unmapped``).
+
+    Raises:
+        LookupError: another root.
     """
     syntax, name, prefixes = _ROOTS[root]
-    own = invoice.syntax == syntax and invoice.root in ("", root)
+    is_unchanged = invoice.syntax == syntax and invoice.root in ("", root)
     prefix, _, _ = name.partition(":")
     nsmap = {p: NAMESPACES[p] for p in prefixes} | ({None: NAMESPACES[prefix]} if syntax == "UBL" else {})
     element = etree.Element(qualified(name), nsmap=nsmap)  # type: ignore[arg-type]
-    content = invoice if own else placed(invoice, syntax, root)
-    writing = _Writing(root, None if own else Spelling(syntax, content))
+    content = invoice if is_unchanged else place(invoice, syntax, root)
+    writer = _Writer(root, None if is_unchanged else ValueFormatter(syntax, content))
     rows = table(syntax).rows
-    writing.fill(element, rows, _At(content, content, (content,), rows))
+    writer.fill(element, rows, _Position(content, content, (content,), rows))
     etree.indent(element)
     return etree.tostring(element, encoding="UTF-8", xml_declaration=True) + b"\n"
 
 
 @dataclass(frozen=True, slots=True)
-class _At:
-    """Where the writer is in the invoice: a group, the group above it, those beside it, and the rows of its kind."""
+class _Position:
+    """Position of the writer in the invoice.
+
+    Attributes:
+        group: the current group.
+        parent: its parent group.
+        siblings: all groups of the same field, the current one included.
+        rows: rows of the group.
+    """
 
     group: Group
-    above: Group
-    beside: Sequence[Group]
+    parent: Group
+    siblings: Sequence[Group]
     rows: tuple[Row, ...]
 
 
-class _Writing:
-    """One document being written; ``spelling`` is None where the invoice already speaks this syntax."""
+class _Writer:
+    """Writes one document; ``formatter`` is None if the invoice was read from the same syntax."""
 
-    def __init__(self, root: str, spelling: Spelling | None) -> None:
+    def __init__(self, root: str, formatter: ValueFormatter | None) -> None:
         self.root = root
-        self.spelling = spelling
+        self.formatter = formatter
 
-    def fill(self, element: Any, rows: tuple[Row, ...], at: _At) -> None:
+    def fill(self, element: Any, rows: tuple[Row, ...], position: _Position) -> None:
         """Write ``rows`` below ``element``."""
         for row in rows:
             if row.root not in (None, self.root):
@@ -72,53 +82,55 @@ class _Writing:
                     _descend(element, row.path)[1].text = row.text
             elif row.field is None:
                 top, inner = _descend(element, row.path)
-                self.fill(inner, row.rows or (), at)
+                self.fill(inner, row.rows or (), position)
                 if len(inner) == 0 and not row.always:
                     element.remove(top)
             elif row.is_group:
-                self._groups(element, row, at)
+                self._groups(element, row, position)
             elif row.attribute:
-                self._attribute(element, row, at)
+                self._attribute(element, row, position)
             else:
-                for value in self._values(row, at):
+                for value in self._values(row, position):
                     self._value(element, row, value)
 
-    def _groups(self, element: Any, row: Row, at: _At) -> None:
-        groups = _all(getattr(at.above if row.up else at.group, row.field or ""))
-        if row.up:
-            groups = _owned(groups, at)
-        rows = at.rows if row.rows is None else row.rows
+    def _groups(self, element: Any, row: Row, position: _Position) -> None:
+        groups = _all(getattr(position.parent if row.of_parent else position.group, row.field or ""))
+        if row.of_parent:
+            groups = _belonging(groups, position)
+        rows = position.rows if row.rows is None else row.rows
         for group in groups:
             top, inner = _descend(element, row.path)
-            self.fill(inner, rows, _At(group, at.group, groups, rows))
-            if self.spelling is not None and len(inner) == 0 and inner.text is None and not row.always:
+            self.fill(inner, rows, _Position(group, position.group, groups, rows))
+            if self.formatter is not None and len(inner) == 0 and inner.text is None and not row.always:
                 element.remove(top)
 
-    def _values(self, row: Row, at: _At) -> Sequence[Any]:
-        values = _all(getattr(at.above if row.up else at.group, row.field or ""))
-        if not values and self.spelling is not None and row.default is not None:
+    def _values(self, row: Row, position: _Position) -> Sequence[Any]:
+        values = _all(getattr(position.parent if row.of_parent else position.group, row.field or ""))
+        if not values and self.formatter is not None and row.default is not None:
             return [Code(row.default)]
         return values
 
     def _value(self, element: Any, row: Row, value: Value) -> None:
-        text, attributes = (value.raw, value.attributes) if self.spelling is None else self.spelling.of(value, row)
+        text, attributes = (
+            (value.raw, value.attributes) if self.formatter is None else self.formatter.format(value, row)
+        )
         _, inner = _descend(element, row.path)
         inner.text = text
         for name, content in attributes.items():
             inner.set(name, content)
 
-    def _attribute(self, element: Any, row: Row, at: _At) -> None:
+    def _attribute(self, element: Any, row: Row, position: _Position) -> None:
         owner = element
         for step in row.path:
             owner = owner.find(step)
             if owner is None:
                 return
-        for value in self._values(row, at):
-            owner.set(row.attribute, value.raw if self.spelling is None else self.spelling.of(value, row)[0])
+        for value in self._values(row, position):
+            owner.set(row.attribute, value.raw if self.formatter is None else self.formatter.format(value, row)[0])
 
 
 def _descend(element: Any, path: tuple[str, ...]) -> tuple[Any, Any]:
-    """New elements along ``path``: the topmost and the innermost; the element itself for an empty path."""
+    """Add elements along ``path``; return the outermost and the innermost, or the element itself for an empty path."""
     top = inner = element
     for i, step in enumerate(path):
         inner = etree.SubElement(inner, step)
@@ -128,7 +140,7 @@ def _descend(element: Any, path: tuple[str, ...]) -> tuple[Any, Any]:
 
 
 def _all(content: Any) -> Sequence[Any]:
-    """Every occurrence that a field holds."""
+    """Return all occurrences of a field."""
     if content is absent:
         return ()
     if isinstance(content, Value | Group):
@@ -136,8 +148,8 @@ def _all(content: Any) -> Sequence[Any]:
     return cast(Sequence[Any], content)
 
 
-def _owned(groups: Sequence[Any], at: _At) -> Sequence[Any]:
-    """Those of ``groups`` that stand below the present group; the first one takes those that stand nowhere yet."""
-    is_first = at.group is at.beside[0]
-    homes = {id(group) for group in at.beside}
-    return [g for g in groups if g.parent is at.group or (is_first and id(g.parent) not in homes)]
+def _belonging(groups: Sequence[Any], position: _Position) -> Sequence[Any]:
+    """Return the groups whose parent is the current group; the first sibling takes those without such a parent."""
+    is_first = position.group is position.siblings[0]
+    parents = {id(group) for group in position.siblings}
+    return [g for g in groups if g.parent is position.group or (is_first and id(g.parent) not in parents)]

@@ -40,7 +40,7 @@ def read(source: xml.Source, *, lang: Language = "de") -> Invoice:
     return reader.read(Document.open(source).root).in_language(lang)
 
 
-@reader.collector_at_rest()
+@reader.gc_paused()
 def validate(
     source: xml.Source,
     *,

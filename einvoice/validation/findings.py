@@ -14,7 +14,7 @@ from einvoice.validation.element_terms import terms_of_elements
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
     from einvoice.rulebook.rule import Fired
-    from einvoice.rulebook.syntax_rules.collector import SyntaxHit
+    from einvoice.rulebook.syntax_rules.collector import SyntaxViolation
     from einvoice.syntax.severity_overrides import Override
 
 _MAX_VALUE_LENGTH: Final = 500
@@ -64,22 +64,22 @@ class FindingBuilder:
             lang=self.lang,
         )
 
-    def of_syntax_rule(self, hit: SyntaxHit, layer: str) -> Finding:
+    def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
         """Return the finding for a violated syntax rule."""
-        known = entry(hit.code)
-        terms = self._terms_of(hit.element)
-        flag = cast("Severity", hit.rule.severity)
-        override = self._overrides.get(hit.code)
+        known = entry(violation.code)
+        terms = self._terms_of(violation.element)
+        flag = cast("Severity", violation.rule.severity)
+        override = self._overrides.get(violation.code)
         severity = override.level if override else flag
         return Finding(
-            code=hit.code,
+            code=violation.code,
             severity=severity,
             flag=flag,
             layer=layer,
-            section=section(None, terms, hit.rule.table) if terms else known.section,
+            section=section(None, terms, violation.rule.table) if terms else known.section,
             terms=terms or known.terms,
-            location=self.places.at(hit.element, hit.attribute),
-            values=_quotable(hit.values),
+            location=self.places.at(violation.element, violation.attribute),
+            values=_quotable(violation.values),
             indicative=self._indicative,
             override=override if severity != flag else None,
             lang=self.lang,

@@ -16,7 +16,7 @@ from lxml import etree
 
 from einvoice.facturx import breaches
 from einvoice.result import Container, Finding, Language, Layer
-from einvoice.rulebook.syntax_rules.collector import Notes
+from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.syntax import reader, schema
 from einvoice.validation.findings import FindingBuilder
 
@@ -69,7 +69,7 @@ class Context:
     selection: RuleSelection
     violations: Sequence[SchemaViolation]
     invoice: Invoice
-    collector: Notes
+    collector: Collector
     build: FindingBuilder
     reported: set[Any] = field(default_factory=set)
 
@@ -78,7 +78,7 @@ class Context:
         """Validate the XML schema and read the invoice."""
         violations = schema.violations(document.tree, selection.schema)
         profile = selection.profile
-        collector = Notes(document.root, profile.name if profile else "", dict(selection.versions))
+        collector = Collector(document.root, profile.name if profile else "", dict(selection.versions))
         invoice = reader.read(document.root, collector)
         build = FindingBuilder(document.xml, invoice, selection.overrides, bool(violations), lang)
         return cls(document, selection, violations, invoice, collector, build)
@@ -153,14 +153,14 @@ def _syntax_rule_findings(context: Context) -> list[Finding]:
     run = {layer.name for layer in program.layers} if program else set()
     counts: Counter[str] = Counter()
     findings: dict[str, list[Finding]] = {}
-    for hit in context.collector.hits():
-        layer = _layer_of(hit.rule, context.selection) if hit.rule.layer in run else ""
-        if not layer or (hit.code == _NOT_USED and not reported.isdisjoint(hit.found)):
+    for violation in context.collector.violations():
+        layer = _layer_of(violation.rule, context.selection) if violation.rule.layer in run else ""
+        if not layer or (violation.code == _NOT_USED and not reported.isdisjoint(violation.found)):
             continue
-        reported.update(hit.found)
-        counts[hit.code] += 1
-        if counts[hit.code] <= _MAX_PER_SYNTAX_RULE:
-            findings.setdefault(hit.code, []).append(context.build.of_syntax_rule(hit, layer))
+        reported.update(violation.found)
+        counts[violation.code] += 1
+        if counts[violation.code] <= _MAX_PER_SYNTAX_RULE:
+            findings.setdefault(violation.code, []).append(context.build.of_syntax_rule(violation, layer))
     return [it for code, found in findings.items() for it in _counted(found, counts[code])]
 
 
@@ -173,7 +173,7 @@ def unmapped(context: Context) -> Outcome:
     """Report content that no business term covers, unless a rule or the XML schema reports it."""
     if context.violations:
         return Outcome()
-    elements = [it for it in context.invoice.uncovered if context.reported.isdisjoint((it, *it.iterancestors()))]
+    elements = [it for it in context.invoice.unmapped if context.reported.isdisjoint((it, *it.iterancestors()))]
     findings = [
         context.build.of_entry("CONTENT-UNCOVERED", "file", it, {"element": etree.QName(it).localname})
         for it in elements[:_MAX_UNMAPPED]

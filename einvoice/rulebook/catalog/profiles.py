@@ -25,7 +25,7 @@ from einvoice.rulebook.sections import SECTIONS
 FOLDER: Final = "facturx/syntax"
 _PREFIX: Final = re.compile(r"\w+:")
 _SYNTAX: Final = "CII"
-_NOT_USED: Final = "absent"  # all these rows have one code, with texts written by hand
+_NOT_USED: Final = "forbidden"  # all these rows have one code, with texts written by hand
 
 
 class Word(NamedTuple):
@@ -50,7 +50,7 @@ def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
     words = Names(folder / "words.csv", Word)
     known: set[str] = set()
     for row in (*_rows(folder / "rows.csv"), *_rows(folder / "rules.csv")):
-        if row["code"] not in known and row["kind"] != _NOT_USED:  # a code may have a row for each profile
+        if row["code"] not in known and row["check"] != _NOT_USED:  # a code may have a row for each profile
             known.add(row["code"])
             yield _entry(row, data, words if row["file"] == "rows.csv" else None)
 
@@ -68,7 +68,7 @@ def _entry(row: Mapping[str, str], data: Mapping[str, Any], words: Names[Word] |
         section = next((word.section for word in reversed(steps) if word.section), section)
         for language in LANGUAGES:
             said = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
-            told[language] = {name: filled(text, said) for name, text in data[row["kind"]][language].items()}
+            told[language] = {name: filled(text, said) for name, text in data[row["check"]][language].items()}
     if section not in SECTIONS:
         raise RuleError("must be one of " + ", ".join(SECTIONS), file=f"{FOLDER}/words.csv", key=section)
     return CatalogEntry(

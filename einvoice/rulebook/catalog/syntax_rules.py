@@ -124,7 +124,7 @@ class Composer:
 
     def _kind(self, row: Mapping[str, str]) -> str:
         """The heading of the texts: those for the code itself come first."""
-        code, kind, same = row["code"], row["kind"], self._texts["as"]
+        code, kind, same = row["code"], row["check"], self._texts["as"]
         return code if code in self._texts else str(same.get(code, same.get(kind, kind)))
 
     def _named(self, row: Mapping[str, str]) -> tuple[Noun, Place]:

@@ -75,8 +75,8 @@ def first(x: Sequence[Any]) -> Any:
 
 @word()
 def descendants(invoice: Invoice, kind: str) -> list[Any]:
-    """``//kind``: every group of a class of the model, at its place or astray; written ``descendants(LineTax)``."""
-    return invoice.everywhere(Group.known[kind])
+    """``//kind``: every group of a class of the model, misplaced ones included; written ``descendants(LineTax)``."""
+    return invoice.descendants(Group.known[kind])
 
 
 @word()

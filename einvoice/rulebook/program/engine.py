@@ -88,7 +88,7 @@ class _Descendants:
         if self._groups is None:
             self._groups = {}
             _gather(invoice, self._groups)
-            for strays in invoice.elsewhere.values():
+            for strays in invoice.misplaced.values():
                 for group in strays:
                     _gather(group, self._groups)
         return self._groups.get(kind, ())

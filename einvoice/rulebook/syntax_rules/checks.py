@@ -1,230 +1,234 @@
-"""The kinds of syntax rules: what is asked of the elements that the path of a rule leads to.
+"""The checks of syntax rules: functions that the column ``check`` of the tables names.
 
-A kind is a function that is given the rule, an element of its context and what was found below it, and answers whether
-the rule is broken there. Its name is the word in the tables.
+A check receives the rule, an element of its context and the elements that its path leads to, and returns whether the
+rule is violated. A check of single elements receives the elements and returns those that violate the rule.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from einvoice.codelists import codes
+from einvoice.model.values import normalize_space
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 from einvoice.rulebook.syntax_rules.xpath import text
-from einvoice.syntax.mapping.binding import collapse, qualified
+from einvoice.syntax.mapping.binding import qualified
 
 Found: TypeAlias = list[Any]
 Occurrences: TypeAlias = Mapping[Any, Found]
-"""What was found, by the element of the context that it was found in."""
-Judge: TypeAlias = Callable[[SyntaxRule, Any, Found], bool]
+"""Elements found, by element of the context."""
+IsViolated: TypeAlias = Callable[[SyntaxRule, Any, Found], bool]
 Select: TypeAlias = Callable[[SyntaxRule, Found], Found]
-JudgeAll: TypeAlias = Callable[[SyntaxRule, Occurrences], Iterator[Any]]
+Violated: TypeAlias = Callable[[SyntaxRule, Occurrences], list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """How rules of one kind are judged.
+class Check:
+    """A check.
 
     Attributes:
-        broken: the elements of the context in which the rule is broken.
-        always: judged even where nothing was found.
-        select: judged by the element alone; only what breaks the rule counts as found.
-        blank: asked of every element that has none inside and no text, wherever it stands; the reader finds them.
+        violated: returns the elements of the context in which the rule is violated.
+        always: runs even if the path leads to nothing.
+        select: returns the elements that violate a rule about single elements.
+        blank: runs on all elements of the document without children and text, which the reader collects.
     """
 
-    broken: JudgeAll
+    violated: Violated
     always: bool = False
     select: Select | None = None
     blank: bool = False
 
 
-KINDS: Final[dict[str, Kind]] = {}
+CHECKS: Final[dict[str, Check]] = {}
 
 
-def enough(rule: SyntaxRule) -> int:
-    """With fewer elements found in the whole document the rule is broken nowhere."""
-    if KINDS[rule.kind].always:
+def minimum(rule: SyntaxRule) -> int:
+    """Return the number of elements in a document below which the rule is not violated."""
+    if CHECKS[rule.check].always:
         return 0
-    return int(rule.argument) + 1 if rule.kind in ("at_most", "distinct", "distinct_words") else 1
+    return int(rule.argument) + 1 if rule.check in ("at_most", "at_most_distinct", "at_most_distinct_words") else 1
 
 
-def kind(judge: Judge) -> Judge:
-    """A kind that is judged where something was found."""
-    KINDS[judge.__name__] = Kind(_each(judge))
-    return judge
+def per_context(check: IsViolated) -> IsViolated:
+    """Register a check of the elements found in one context."""
+    CHECKS[check.__name__] = Check(_each(check))
+    return check
 
 
-def always(judge: Judge) -> Judge:
-    """A kind that is judged even where nothing was found."""
-    KINDS[judge.__name__] = Kind(_each(judge), always=True)
-    return judge
+def per_context_always(check: IsViolated) -> IsViolated:
+    """Register a check that runs even if the path leads to nothing."""
+    CHECKS[check.__name__] = Check(_each(check), always=True)
+    return check
 
 
-def at_once(select: Select) -> Select:
-    """A kind that an element itself breaks or does not: the function selects those that do."""
-    KINDS[select.__name__] = Kind(_each(absent), select=select)
+def per_element(select: Select) -> Select:
+    """Register a check of single elements."""
+    CHECKS[select.__name__] = Check(_each(forbidden), select=select)
     return select
 
 
-def of_blank(select: Select) -> Select:
-    """As ``at_once``, for all elements that are blank."""
-    KINDS[select.__name__] = Kind(_each(absent), select=select, blank=True)
+def per_blank_element(select: Select) -> Select:
+    """Register a check of all blank elements."""
+    CHECKS[select.__name__] = Check(_each(forbidden), select=select, blank=True)
     return select
 
 
-def together(always: bool = False) -> Callable[[JudgeAll], JudgeAll]:
-    """A kind that must see all elements of its context at once, so that it works out only once what they share."""
+def per_document(always: bool = False) -> Callable[[Violated], Violated]:
+    """Register a check that compares the contexts of a document."""
 
-    def declare(judge: JudgeAll) -> JudgeAll:
-        KINDS[judge.__name__] = Kind(judge, always=always)
-        return judge
+    def register(check: Violated) -> Violated:
+        CHECKS[check.__name__] = Check(check, always=always)
+        return check
 
-    return declare
-
-
-def _each(judge: Judge) -> JudgeAll:
-    def judge_all(rule: SyntaxRule, occurrences: Occurrences) -> Iterator[Any]:
-        return (context for context, found in occurrences.items() if judge(rule, context, found))
-
-    return judge_all
+    return register
 
 
-@kind
-def absent(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """It must not be there."""
+def _each(check: IsViolated) -> Violated:
+    def violated(rule: SyntaxRule, occurrences: Occurrences) -> list[Any]:
+        return [context for context, found in occurrences.items() if check(rule, context, found)]
+
+    return violated
+
+
+@per_context
+def forbidden(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """The element must not occur."""
     return bool(found)
 
 
-@kind
+@per_context
 def at_most(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """It is there no more than ``argument`` times."""
+    """The element must occur at most ``argument`` times."""
     return len(found) > int(rule.argument)
 
 
-@always
+@per_context_always
 def required(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """It must be there."""
+    """The element must occur."""
     return not found
 
 
-@always
-def one(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """It must be there once."""
+@per_context_always
+def exactly_one(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """The element must occur exactly once."""
     return len(found) != 1
 
 
-@always
+@per_context_always
 def all_of(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """Each of several paths, which end in different names, must lead to something."""
-    return len({node.tag for node in found}) < len(list(rule.paths()))
+    """Each of several paths, which end in different names, must lead to an element."""
+    return len({node.tag for node in found}) < rule.path_count
 
 
-@kind
-def either(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """Of several names only one is there."""
+@per_context
+def one_name_of(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """Only one of several names must occur."""
     return len({node.tag for node in found}) > 1
 
 
-@kind
+@per_context
 def equals(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """If it is there, one of its occurrences says ``argument``."""
+    """If the element occurs, one of its occurrences must have the text ``argument``."""
     return all(text(node) != rule.argument for node in found)
 
 
-@kind
-def distinct(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """Its occurrences say no more than ``argument`` different things."""
+@per_context
+def at_most_distinct(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """The occurrences must have at most ``argument`` different texts."""
     return len({text(node) for node in found}) > int(rule.argument)
 
 
-@kind
-def distinct_words(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """As ``distinct``, whatever the blanks around and between the words."""
-    return len({collapse(text(node)) for node in found}) > int(rule.argument)
+@per_context
+def at_most_distinct_words(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """As ``at_most_distinct``, with normalized white space."""
+    return len({normalize_space(text(node)) for node in found}) > int(rule.argument)
 
 
-@kind
+@per_context
 def only_if(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """It may be there only in an element for which the condition ``argument`` holds."""
+    """The element must occur only if the condition ``argument`` holds for the context."""
     return not rule.condition(rule.argument)(context)
 
 
-@kind
+@per_context
 def only_in(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """It may be there only inside of an element named ``argument``."""
+    """The element must occur only inside an element named ``argument``."""
     return next(context.iterancestors(qualified(rule.argument)), None) is None
 
 
-@at_once
-def listed(rule: SyntaxRule, found: Found) -> Found:
-    """It is one code of the list ``argument``, whatever the blanks around it."""
-    known = _codes(rule)
-    return [node for node in found if collapse(said(rule, node)) not in known]
+@per_element
+def in_code_list(rule: SyntaxRule, found: Found) -> Found:
+    """The text must be a code of the list ``argument``, with normalized white space."""
+    allowed, attribute = _code_list(rule.argument, rule.release, rule.syntax), rule.attribute
+    violating = []
+    for node in found:
+        code = node.get(attribute, "") if attribute else node.text or ""
+        if code in allowed and (attribute or not len(node)):
+            continue  # as in most documents
+        if normalize_space(content(rule, node)) not in allowed:
+            violating.append(node)
+    return violating
 
 
-@at_once
-def listed_in_any_case(rule: SyntaxRule, found: Found) -> Found:
-    """As ``listed``; small letters do too."""
-    known = _codes(rule)
-    return [node for node in found if collapse(said(rule, node).upper()) not in known]
+@per_element
+def in_code_list_any_case(rule: SyntaxRule, found: Found) -> Found:
+    """As ``in_code_list``, in upper or lower case."""
+    allowed = _code_list(rule.argument, rule.release, rule.syntax)
+    return [node for node in found if normalize_space(content(rule, node).upper()) not in allowed]
 
 
-@at_once
-def listed_exactly(rule: SyntaxRule, found: Found) -> Found:
-    """As ``listed``, to the last blank."""
-    known = _codes(rule)
-    return [node for node in found if said(rule, node) not in known]
+@per_element
+def in_code_list_exactly(rule: SyntaxRule, found: Found) -> Found:
+    """As ``in_code_list``, without normalizing white space."""
+    allowed = _code_list(rule.argument, rule.release, rule.syntax)
+    return [node for node in found if content(rule, node) not in allowed]
 
 
-@at_once
+@per_element
 def one_of(rule: SyntaxRule, found: Found) -> Found:
-    """It is empty or one code of the choice ``argument``, to the last blank.
+    """The text must be empty or a code of the choice ``argument``, without normalizing white space.
 
-    A choice names codes (``102``), whole lists (``<icd>``) and codes that are left out of these (``-0241``).
+    A choice names codes (``102``), code lists (``<icd>``) and codes excluded from these lists (``-0241``).
     """
-    known = _choice(rule.argument, rule.syntax)
-    return [node for node in found if (code := said(rule, node)) and code not in known]
+    allowed = _choice(rule.argument, rule.syntax)
+    return [node for node in found if (code := content(rule, node)) and code not in allowed]
 
 
 @functools.cache
 def _choice(argument: str, syntax: str) -> frozenset[str]:
-    known: set[str] = set()
+    allowed: set[str] = set()
     for word in argument.split(" "):
         if word.startswith("<"):
-            known |= codes(word.strip("<>"), syntax=syntax)
+            allowed |= codes(word.strip("<>"), syntax=syntax)
         elif word.startswith("-"):
-            known.discard(word[1:])
+            allowed.discard(word[1:])
         else:
-            known.add(word)
-    return frozenset(known)
+            allowed.add(word)
+    return frozenset(allowed)
 
 
-@of_blank
-def nothing_blank(rule: SyntaxRule, blank: Found) -> Found:
-    """No element that has none inside is empty or blank; ``argument`` is a name that may, written with that prefix."""
+@per_blank_element
+def not_blank(rule: SyntaxRule, blank: Found) -> Found:
+    """No element without children must be blank, except one named ``argument``, written with that prefix."""
     return [element for element in blank if not rule.argument or _written(element) != rule.argument]
 
 
 def _written(element: Any) -> str:
-    """The name as the document writes it, with the document's own prefix."""
+    """Return the name with the prefix of the document."""
     local = element.tag.rpartition("}")[2]
     return f"{element.prefix}:{local}" if element.prefix else local
 
 
-def said(rule: SyntaxRule, node: Any) -> str:
-    """What the rule reads of an element: the attribute that it is about, or else the text."""
+def content(rule: SyntaxRule, node: Any) -> str:
+    """Return what the rule reads of an element: its attribute, or else the text."""
     return text(node) if rule.attribute is None else node.get(rule.attribute, "")
 
 
-def _codes(rule: SyntaxRule) -> frozenset[str]:
-    return _list(rule.argument, rule.release, rule.syntax)
-
-
 @functools.cache
-def _list(argument: str, release: str | None, syntax: str) -> frozenset[str]:
-    """The codes of a list in a release, without those that are left out of it (``countries -1A``)."""
-    name, *left_out = argument.split(" -")
-    return codes(name, release, syntax).difference(left_out)
+def _code_list(argument: str, release: str | None, syntax: str) -> frozenset[str]:
+    """Return the codes of a list in a release, without the excluded ones (``countries -1A``)."""
+    name, *excluded = argument.split(" -")
+    return codes(name, release, syntax).difference(excluded)

@@ -1,29 +1,33 @@
-"""What one document has at the places that the syntax rules look at, and which rules it breaks."""
+"""Collects the elements that syntax rules inspect while a document is read, then evaluates the rules."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from einvoice.model import location
 from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.checks import Occurrences
-from einvoice.rulebook.syntax_rules.matcher import Place, Places, Watch, places
+from einvoice.rulebook.syntax_rules.matcher import MatchedState, Matcher, Watch
 from einvoice.rulebook.syntax_rules.rule import Conditions, SyntaxRule
-from einvoice.rulebook.syntax_rules.table import NEWEST, Releases
+from einvoice.rulebook.syntax_rules.table import NEWEST, Releases, rule_table
 from einvoice.syntax.mapping.tables import table_of
+from einvoice.syntax.reader import ElementCollector
 
-_Noted: TypeAlias = list[tuple[Watch, list[Any]]]
+_Matches: TypeAlias = list[tuple[Watch, list[Any]]]
 
 
 @dataclass(frozen=True, slots=True)
-class SyntaxHit:
-    """A syntax rule that is broken.
+class SyntaxViolation:
+    """A violation of a syntax rule.
 
-    ``context`` is the element that the official finding points to. ``found`` is what the rule found there; those at the
-    same path are in the order of the document. There may be nothing, where something is missing.
+    Attributes:
+        rule: the violated rule.
+        context: the element that the official finding refers to.
+        found: the elements that the path of the rule leads to, in document order for each path; empty if the rule
+            requires one.
     """
 
     rule: SyntaxRule
@@ -37,81 +41,93 @@ class SyntaxHit:
 
     @property
     def element(self) -> Any:
-        """The element to look at: the first that is too much, or else the one in which something is missing."""
-        kind = self.rule.kind
-        if kind in ("at_most", "one"):
+        """The element to report: the first surplus one, or the one with missing content."""
+        check = self.rule.check
+        if check in ("at_most", "exactly_one"):
             allowed = int(self.rule.argument or 1)
             return self.found[allowed] if len(self.found) > allowed else self.context
-        return self.context if checks.KINDS[kind].always else self.found[0]
+        return self.context if checks.CHECKS[check].always else self.found[0]
 
     @property
     def attribute(self) -> str | None:
-        """The attribute of ``element`` to look at; None if it is the element itself, or the attribute is missing."""
+        """The attribute of ``element`` to report; None for the element itself or a missing attribute."""
         return self.rule.attribute if self.found else None
 
     @property
     def values(self) -> dict[str, object]:
-        """What a text can quote: how many were found, how many there may be, and what the one to look at says.
+        """Values for the texts: number of elements, argument of the rule, content and name of the element.
 
-        The texts of a rule of the rule language call the last one ``actual``; a level of Factur-X may have it here.
+        Texts of rules in the rule language call the content ``actual``; so may those of a Factur-X profile.
         """
-        said = checks.said(self.rule, self.element) if self.found else ""
-        values = {"count": len(self.found), "argument": self.rule.argument, "found": said, "name": self.name}
-        return {**values, "actual": said} if self.rule.of_level else values
+        content = checks.content(self.rule, self.element) if self.found else ""
+        values = {"count": len(self.found), "argument": self.rule.argument, "found": content, "name": self.name}
+        return {**values, "actual": content} if self.rule.of_profile else values
 
     @property
     def name(self) -> str:
-        """The name of what to look at, with the usual prefix: ``cbc:EndpointID/@schemeID``."""
+        """The name of the element or attribute, with the usual prefix: ``cbc:EndpointID/@schemeID``."""
         name = location.name(self.element.tag)
         return f"{name}/@{self.attribute}" if self.attribute else name
 
 
-class Notes:
-    """What the reader notes of a document for the syntax rules.
+_MATCHERS: Final[dict[tuple[object, ...], Matcher]] = {}
 
-    ``root`` is the root element of the document that will be read, ``level`` the level of Factur-X whose rules are
-    judged beside those of the syntax, if any, ``releases`` those to judge by. ``elements`` are those at watched places;
-    ``attributes`` those with a watched attribute.
+
+class Collector(ElementCollector):
+    """Elements of one document, collected by the reader for the syntax rules.
+
+    Args:
+        root: root element of the document to read.
+        profile: name of the Factur-X profile whose rules apply besides those of the syntax, if any.
+        releases: releases of the rule sets.
     """
 
-    __slots__ = ("_root", "attributes", "elements", "places")
+    __slots__ = ("_root",)
 
-    def __init__(self, root: Any, level: str = "", releases: Releases = NEWEST) -> None:
-        self.places: Places = places(table_of(root.tag).syntax, watched=True, level=level, releases=releases)
-        self.elements: defaultdict[Place, list[Any]] = defaultdict(list)
-        self.attributes: defaultdict[tuple[Place, str], list[Any]] = defaultdict(list)
+    def __init__(self, root: Any, profile: str = "", releases: Releases = NEWEST) -> None:
+        key = (root.tag, profile, *releases.items())
+        matcher = _MATCHERS.get(key)
+        if matcher is None or matcher.is_full:
+            table = table_of(root.tag)
+            matcher = _MATCHERS[key] = Matcher(table, rule_table(table.syntax, profile, releases))
+        super().__init__(matcher)
         self._root = root
 
-    def hits(self) -> list[SyntaxHit]:
-        """The rules that the document breaks, in the order of the table; one hit for each place where it does."""
-        noted: defaultdict[SyntaxRule, _Noted] = defaultdict(list)
-        for place, elements in self.elements.items():
-            if len(elements) >= place.enough:
-                for watch in place.watched:
-                    noted[watch.rule].append((watch, elements))
-        for (place, name), elements in self.attributes.items():
-            for watch in place.watched_attributes[name]:
-                noted[watch.rule].append((watch, elements))
-        hits: list[SyntaxHit] = []
-        for rule, found in noted.items():
-            if checks.enough(rule) < 2 or _repeats(found):
-                hits += _judge(rule, self._occurrences(rule, found))
-        hits.sort(key=lambda hit: hit.rule.order)
-        return hits
+    def violations(self) -> list[SyntaxViolation]:
+        """Return the violations in the order of the table, one for each context in which a rule is violated."""
+        matches: defaultdict[SyntaxRule, _Matches] = defaultdict(list)
+        for key, elements in self.elements.items():
+            state = cast("MatchedState", key)
+            if len(elements) >= state.minimum:
+                for watch in state.watches:
+                    matches[watch.rule].append((watch, elements))
+        for (key, name), elements in self.attributes.items():
+            for watch in cast("MatchedState", key).attribute_watches[name]:
+                matches[watch.rule].append((watch, elements))
+        violations: list[SyntaxViolation] = []
+        for rule, found in matches.items():
+            select = checks.CHECKS[rule.check].select
+            if select is not None:
+                found = _selected(rule, select, found)
+                if not found:
+                    continue
+            if rule.minimum < 2 or _may_repeat(found):
+                violations += _check(rule, self._occurrences(rule, found))
+        violations.sort(key=lambda violation: violation.rule.order)
+        return violations
 
-    def _occurrences(self, rule: SyntaxRule, noted: _Noted) -> Occurrences:
+    def _occurrences(self, rule: SyntaxRule, matches: _Matches) -> Occurrences:
+        """Return the elements found, by element of the context."""
         occurrences: dict[Any, list[Any]] = {}
-        for watch, elements in noted:
-            if watch.opens:
+        for watch, elements in matches:
+            if watch.is_context:
                 for element in elements:
                     occurrences.setdefault(element, [])
                 continue
-            if watch.select is not None:
-                elements = watch.select(rule, elements)
-            if watch.up is None:
+            if watch.depth is None:
                 occurrences.setdefault(self._root, []).extend(elements)
                 continue
-            steps = range(watch.up)
+            steps = range(watch.depth)
             for element in elements:
                 context = element
                 for _ in steps:
@@ -120,60 +136,70 @@ class Notes:
                     occurrences[context].append(element)
                 else:
                     occurrences[context] = [element]
-        if rule.is_anywhere and not rule.at_root:  # whatever was found in the document counts in each context
-            everywhere = occurrences.pop(self._root, [])
-            return dict.fromkeys(occurrences, everywhere)
+        if rule.is_anywhere and not rule.at_root:  # every context shares what the document has
+            found = occurrences.pop(self._root, [])
+            return dict.fromkeys(occurrences, found)
         return occurrences
 
 
-def _repeats(noted: _Noted) -> bool:
-    """Whether there may be two of something: the quick look that settles most rules that are about that."""
-    if len(noted) > 1:
+def _selected(rule: SyntaxRule, select: checks.Select, matches: _Matches) -> _Matches:
+    """Keep only the elements that violate a rule about single elements; nothing in most documents."""
+    elements = matches[0][1] if len(matches) == 1 else [element for _, found in matches for element in found]
+    violating = set(select(rule, elements))
+    if not violating:
+        return []
+    selected = [(watch, [element for element in elements if element in violating]) for watch, elements in matches]
+    return [(watch, elements) for watch, elements in selected if elements]
+
+
+def _may_repeat(matches: _Matches) -> bool:
+    """Return whether a context may have two elements: a quick test that settles most rules about repetition."""
+    if len(matches) > 1:
         return True
-    watch, elements = noted[0]
-    if watch.up is None or len(elements) < 2:
+    watch, elements = matches[0]
+    if watch.depth is None or len(elements) < 2:
         return len(elements) > 1
     contexts = set(elements)
-    for _ in range(watch.up):
+    for _ in range(watch.depth):
         contexts = {element.getparent() for element in contexts}
         if len(contexts) < len(elements):
             return True
     return False
 
 
-def _judge(rule: SyntaxRule, occurrences: Occurrences) -> Iterator[SyntaxHit]:
-    broken = checks.KINDS[rule.kind].broken
-    contexts = list(broken(rule, occurrences))
-    if contexts and rule.has_conditions:  # asked last: without them a rule is broken rather more often, never less
-        occurrences = _fitting(rule, {context: occurrences[context] for context in contexts})
-        contexts = list(broken(rule, occurrences))
+def _check(rule: SyntaxRule, occurrences: Occurrences) -> Iterator[SyntaxViolation]:
+    violated = checks.CHECKS[rule.check].violated
+    contexts = violated(rule, occurrences)
+    if contexts and rule.has_conditions:  # evaluated last: without conditions a rule finds more violations, not fewer
+        occurrences = _meeting_conditions(rule, {context: occurrences[context] for context in contexts})
+        contexts = violated(rule, occurrences)
     for context in contexts:
-        yield SyntaxHit(rule, context, tuple(occurrences[context]))
+        yield SyntaxViolation(rule, context, tuple(occurrences[context]))
 
 
-def _fitting(rule: SyntaxRule, occurrences: Occurrences) -> Occurrences:
-    """Only the elements for which the conditions in the rule's context and path hold."""
-    answers: dict[tuple[str, Any], bool] = {}
+def _meeting_conditions(rule: SyntaxRule, occurrences: Occurrences) -> Occurrences:
+    """Return the elements that meet the conditions in the context and the path of the rule."""
+    results: dict[tuple[str, Any], bool] = {}
 
-    def fits(element: Any, conditions: Conditions) -> bool:
-        for above, name in conditions:
-            asked = _ancestor(element, above)
-            if (name, asked) not in answers:
-                answers[name, asked] = rule.condition(name)(asked)
-            if not answers[name, asked]:
+    def meets(element: Any, conditions: Conditions) -> bool:
+        for steps, name in conditions:
+            ancestor = _ancestor(element, steps)
+            if (name, ancestor) not in results:
+                results[name, ancestor] = rule.condition(name)(ancestor)
+            if not results[name, ancestor]:
                 return False
         return True
 
-    fitting = {
-        context: [element for element in found if fits(element, rule.path_conditions)]
+    remaining = {
+        context: [element for element in found if meets(element, rule.path_conditions)]
         for context, found in occurrences.items()
-        if fits(context, rule.context_conditions)
+        if meets(context, rule.context_conditions)
     }
-    always = checks.KINDS[rule.kind].always
-    return {context: found for context, found in fitting.items() if found or always}
+    always = checks.CHECKS[rule.check].always
+    return {context: found for context, found in remaining.items() if found or always}
 
 
-def _ancestor(element: Any, up: int) -> Any:
-    for _ in range(up):
+def _ancestor(element: Any, steps: int) -> Any:
+    for _ in range(steps):
         element = element.getparent()
     return element

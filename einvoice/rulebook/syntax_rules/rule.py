@@ -1,12 +1,10 @@
-"""One row of the tables of syntax rules, and the notation of its paths."""
+"""Syntax rules: one row of a table, and the notation of its paths."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
-from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.model.location import NAMESPACES
@@ -14,43 +12,70 @@ from einvoice.syntax.mapping.binding import qualified
 
 Condition: TypeAlias = Callable[[Any], bool]
 Conditions: TypeAlias = tuple[tuple[int, str], ...]
-LEVELS: Final = "facturx"
-"""How the tables with the rules of the levels of Factur-X begin, and the module of their words."""
+FACTURX: Final = "facturx"
+"""Prefix of the tables with the rules of Factur-X profiles, and key of their conditions."""
+_CONDITIONS: Final[dict[tuple[str, str], Condition]] = {}
+
+
+def condition(owner: str) -> Callable[[Condition], Condition]:
+    """Register a condition for ``UBL``, ``CII`` or `FACTURX`, under the name of its function."""
+
+    def register(function: Condition) -> Condition:
+        _CONDITIONS[owner, function.__name__] = function
+        return function
+
+    return register
 
 
 class Name(NamedTuple):
-    """The name of an element: whole, or only how it ends."""
+    """The name of an element, or the ending of a name.
 
-    text: str  # a whole name as lxml writes it, or an ending
-    namespace: str | None = None  # of an ending: the namespace it is asked in, "" for any
+    Attributes:
+        text: the name as lxml writes it, or the ending.
+        namespace: of an ending: the required namespace, "" for any.
+        is_ending: whether ``text`` is an ending.
+    """
+
+    text: str
+    namespace: str | None = None
     is_ending: bool = False
 
 
 class Step(NamedTuple):
-    """One step of a path: an element with one of the names, for which the condition holds."""
+    """A step of a path: an element with one of the names that meets the condition."""
 
     names: tuple[Name, ...]
     condition: str = ""
 
 
 class Path(NamedTuple):
-    """Steps downwards, from somewhere or (``anywhere``) from wherever the first step fits."""
+    """A path.
+
+    Attributes:
+        anywhere: whether the first step matches at any depth.
+        steps: steps downwards.
+        attribute: name of the attribute at the end.
+        conditions: conditions of the steps, each with its number of steps above the last one.
+    """
 
     anywhere: bool
     steps: tuple[Step, ...]
     attribute: str | None
-    conditions: Conditions  # of the steps, each with how many steps above the last one it is asked
+    conditions: Conditions
 
 
 @dataclass(eq=False)
 class SyntaxRule:
-    """A row: in each element that ``context`` means, what ``path`` leads to must be as ``kind`` says.
+    """A row: in each element that ``context`` matches, the elements at ``path`` must pass ``check``.
 
-    ``argument`` is what the kind needs besides: a number, a value, a condition, the name of an element. ``severity`` is
-    the flag of the official artefact, fatal or warning. ``order`` is the number of the row among all of its syntax.
-    ``table`` is the table it stands in: an element belongs to one context only in each.
-    ``since`` is the first release that has the row, ``until`` the first that no longer has it, ``release`` the one to
-    judge by; None is the newest.
+    Attributes:
+        order: number of the row among all of its syntax.
+        table: table of the row; an element belongs to one context of each table.
+        argument: argument of the check: a number, a value, a condition or the name of an element.
+        severity: flag of the official artefact, fatal or warning.
+        since, until: first release with the row, first release without it.
+        release: release to validate by; None is the newest.
+        minimum: with fewer elements in a document the rule is not violated.
     """
 
     order: int
@@ -58,89 +83,88 @@ class SyntaxRule:
     table: str
     code: str
     context: str
-    kind: str
+    check: str
     path: str
     argument: str
     severity: str
     since: str = ""
     until: str = ""
     release: str | None = None
+    minimum: int = 1
 
     @property
     def layer(self) -> str:
-        """The layer of the rules: those of the nation and of Factur-X have tables of their own."""
-        if self.of_level:
+        """The layer of the rule: national rules and those of Factur-X have tables of their own."""
+        if self.of_profile:
             return "profile"
         return "cius" if self.table == "national" else "en16931"
 
     @functools.cached_property
-    def of_level(self) -> bool:
-        """Whether it is a rule of a level of Factur-X."""
-        return self.table.startswith(LEVELS)
+    def of_profile(self) -> bool:
+        """Whether it is a rule of a Factur-X profile."""
+        return self.table.startswith(FACTURX)
 
     @functools.cached_property
     def at_root(self) -> bool:
-        """Whether the rule is judged once a document."""
+        """Whether the context is the root element."""
         return self.context == "/"
 
     @functools.cached_property
     def is_plain(self) -> bool:
-        """Whether all that one element of the context is judged by has the same path in the document."""
+        """Whether all elements found in one context have the same path in the document."""
         return not any(sign in self.path for sign in "|,*") and not self.is_anywhere
 
     @functools.cached_property
     def is_anywhere(self) -> bool:
-        """Whether the path leads through the whole document, not from the context on."""
+        """Whether the path starts at any depth of the document instead of the context."""
         return self.path.startswith("//")
 
     @functools.cached_property
     def has_conditions(self) -> bool:
-        """Whether not all elements count that context and path lead to."""
+        """Whether context or path have conditions."""
         return "[" in self.context or "[" in self.path
 
     @functools.cached_property
     def attribute(self) -> str | None:
-        """The name of the attribute that the rule is about."""
+        """The name of the attribute that the rule reads; None for the text."""
         return self.path.rpartition("@")[2] if "@" in self.path else None
 
     def contexts(self) -> Iterator[Path]:
-        """Where the rule is judged: one pattern or several."""
+        """Return the patterns of the context."""
         return (parse(pattern) for pattern in self.context.split(" "))
 
     def paths(self) -> Iterator[Path]:
-        """What the rule looks at below its context: one path or several."""
+        """Return the paths from the context to the elements to check."""
         return (parse(path) for path in self.path.split(", "))
 
     @functools.cached_property
+    def path_count(self) -> int:
+        """The number of paths."""
+        return self.path.count(", ") + 1
+
+    @functools.cached_property
     def context_conditions(self) -> Conditions:
-        """What is asked of an element of the context."""
+        """Conditions of an element of the context."""
         return parse(self.context).conditions
 
     @functools.cached_property
     def path_conditions(self) -> Conditions:
-        """What is asked of an element that the path leads to, and of those above it."""
+        """Conditions of an element that the path leads to, and of its ancestors."""
         return parse(self.path).conditions
 
     def condition(self, name: str) -> Condition:
-        """The condition of that name in the words of the rule's table or syntax."""
-        condition: Condition = getattr(words(LEVELS if self.of_level else self.syntax), name)
-        return condition
-
-
-@functools.cache
-def words(syntax: str) -> ModuleType:
-    """The module that has the conditions of a syntax or of Factur-X, and the kinds of rules that only these have."""
-    return import_module(f"einvoice.rulebook.syntax_rules.{syntax.lower()}")
+        """Return the condition of that name for the rule's syntax or Factur-X."""
+        return _CONDITIONS[FACTURX if self.of_profile else self.syntax, name]
 
 
 @functools.cache
 def parse(text: str) -> Path:
-    """Read a path in the notation of the tables.
+    """Parse a path in the notation of the tables.
 
-    >>> parse("//cac:Party[known]/cbc:ID/@schemeID").attribute
+    >>> parse("//cac:Party[vat]/cbc:ID/@schemeID").attribute
     'schemeID'
-    >>> [step.condition for step in parse("//cac:Party[known]/cbc:ID").steps]
-    ['known', '']
+    >>> [step.condition for step in parse("//cac:Party[vat]/cbc:ID").steps]
+    ['vat', '']
     >>> parse(".")
     Path(anywhere=False, steps=(), attribute=None, conditions=())
     """

@@ -1,8 +1,8 @@
-"""The rows of a syntax as a tree: which of them have a say at a path.
+"""The rows of a syntax as a tree, to match paths with rules.
 
-Two trees of steps are walked down together with the document: one leads to the contexts, and at each context another
-one begins, which leads to what its rules look at. As in the artefacts, an element belongs to one context only of each
-table: to the first that means it.
+Two trees of steps are walked in parallel with the document: one leads to the contexts, and from each context another
+one leads to the elements that its rules check. As in the official artefacts, an element belongs to the first context
+of each table that matches.
 """
 
 from __future__ import annotations
@@ -12,37 +12,49 @@ import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Final, TypeAlias
 
 from einvoice.codelists import holds
 from einvoice.resources import rules_folder
 from einvoice.rulebook.syntax_rules import checks
-from einvoice.rulebook.syntax_rules.rule import LEVELS, Name, Path, SyntaxRule, words
+from einvoice.rulebook.syntax_rules.rule import FACTURX, Name, Path, SyntaxRule
 
 NATIONAL: Final = "national"
 TABLES: Final = ("", "codes", NATIONAL)
-"""The tables of a syntax: ``ubl.csv``, ``ubl-codes.csv`` …; each is what the artefacts call a pattern."""
+"""Tables of a syntax: ``ubl.csv``, ``ubl-codes.csv`` …; each is a Schematron pattern."""
 Releases: TypeAlias = Mapping[str, str]
-"""The release to judge by, by rule set; the newest of those that are not named."""
+"""Release by rule set; the newest if not named."""
 NEWEST: Final[Releases] = {}
 
 
 @dataclass(slots=True, eq=False)
 class Context:
-    """The elements that some rows are judged in, and the way to what these rows look at."""
+    """The context of some rows.
+
+    Attributes:
+        order: number of the context among all of its table.
+        table: name of the table.
+        condition: conditions of its last step.
+        opened_by: rules that are evaluated even if nothing is found.
+        start: root of the tree of paths.
+    """
 
     order: int
     table: str
     condition: str
-    opened_by: list[SyntaxRule] = field(default_factory=list)  # these are judged even where nothing is found
+    opened_by: list[SyntaxRule] = field(default_factory=list)
     start: Node = field(default_factory=lambda: Node(0))
 
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """Where some steps of patterns or paths lead: what begins and what ends there."""
+    """A node of the tree of contexts or paths, with what begins and ends there.
 
-    depth: int | None  # steps below the element of the context; None if the path may begin anywhere
+    ``depth`` is the number of steps below the element of the context; None if the path may begin anywhere.
+    """
+
+    depth: int | None
     children: dict[str, Node] = field(default_factory=dict)
     endings: tuple[tuple[Name, Node], ...] = ()
     contexts: tuple[Context, ...] = ()
@@ -50,7 +62,7 @@ class Node:
     attributes: tuple[tuple[str, SyntaxRule], ...] = ()
 
     def below(self, tag: str) -> Iterator[Node]:
-        """The nodes that an element named ``tag`` leads to."""
+        """Yield the nodes that an element named ``tag`` leads to."""
         if tag in self.children:
             yield self.children[tag]
         for name, node in self.endings:
@@ -58,7 +70,7 @@ class Node:
                 yield node
 
     def grow(self, path: Path) -> Iterator[Node]:
-        """The nodes at the end of a path from here; steps that are not there yet are made."""
+        """Return the nodes at the end of a path from here; create missing ones."""
         nodes = [self]
         for step in path.steps:
             nodes = [node._child(name) for node in nodes for name in step.names]
@@ -83,11 +95,18 @@ def _ends(tag: str, name: Name) -> bool:
 
 
 class RuleTable:
-    """All rules of a syntax, in the order of the table."""
+    """All rules of a syntax, in the order of the table.
+
+    Attributes:
+        rules: the rules.
+        start: node of the root element.
+        anywhere: root of the tree of patterns and paths that begin at any depth.
+        of_blank: rules about blank elements.
+    """
 
     def __init__(self, rules: Iterable[SyntaxRule]) -> None:
         self.rules = tuple(rules)
-        self.start = Node(0)  # the root element
+        self.start = Node(0)
         self.anywhere = Node(None)
         self.of_blank: tuple[SyntaxRule, ...] = ()
         contexts: dict[tuple[str, str], Context] = {}
@@ -107,7 +126,9 @@ class RuleTable:
         return context
 
     def _add(self, rule: SyntaxRule, context: Context) -> None:
-        if checks.KINDS[rule.kind].blank:
+        check = checks.CHECKS[rule.check]
+        rule.minimum = checks.minimum(rule)
+        if check.blank:
             self.of_blank += (rule,)
             return
         floats = False
@@ -118,28 +139,24 @@ class RuleTable:
                     node.attributes += ((path.attribute, rule),)
                 else:
                     node.rules += (rule,)
-        if floats or checks.KINDS[rule.kind].always:
+        if floats or check.always:
             context.opened_by.append(rule)
 
 
-def rule_table(syntax: str, level: str = "", releases: Releases = NEWEST) -> RuleTable:
-    """The rules of ``UBL`` or ``CII``, with those of a level of Factur-X (``minimum`` …), in certain releases.
-
-    They are read when first asked for.
-    """
-    return _rule_table(syntax, level, releases.get("en16931"), releases.get("xrechnung"))
+def rule_table(syntax: str, profile: str = "", releases: Releases = NEWEST) -> RuleTable:
+    """Return the rules of ``UBL`` or ``CII``, with those of a Factur-X profile (``minimum`` …), in certain releases."""
+    return _rule_table(syntax, profile, releases.get("en16931"), releases.get("xrechnung"))
 
 
 @functools.cache
-def _rule_table(syntax: str, level: str, core: str | None, national: str | None) -> RuleTable:
-    words(syntax)
-    if level:
-        words(LEVELS)
-    return RuleTable(_in_force(syntax, level, core, national))
+def _rule_table(syntax: str, profile: str, core: str | None, national: str | None) -> RuleTable:
+    for owner in (syntax, FACTURX)[: 2 if profile else 1]:
+        import_module(f"einvoice.rulebook.syntax_rules.{owner.lower()}")  # registers its checks and conditions
+    return RuleTable(_in_force(syntax, profile, core, national))
 
 
-def _in_force(syntax: str, level: str, core: str | None, national: str | None) -> Iterator[SyntaxRule]:
-    for order, row in enumerate(itertools.chain(rows(syntax), _rows_of_level(level) if level else ())):
+def _in_force(syntax: str, profile: str, core: str | None, national: str | None) -> Iterator[SyntaxRule]:
+    for order, row in enumerate(itertools.chain(rows(syntax), _rows_of_profile(profile) if profile else ())):
         rule = SyntaxRule(order, syntax, *row)
         rule.release = national if rule.table == NATIONAL else core
         if holds(rule.since, rule.until, rule.release):
@@ -147,7 +164,7 @@ def _in_force(syntax: str, level: str, core: str | None, national: str | None) -
 
 
 def rows(syntax: str) -> Iterator[list[str]]:
-    """The rows of all tables of a syntax in all releases, each after the name of its table."""
+    """Yield the rows of all tables of a syntax in all releases, each after the name of its table."""
     for name in TABLES:
         file = "-".join((syntax.lower(), *filter(None, (name,))))
         with (rules_folder() / "syntax" / f"{file}.csv").open(encoding="utf-8", newline="") as table:
@@ -156,10 +173,10 @@ def rows(syntax: str) -> Iterator[list[str]]:
             yield from ([name, *row] for row in content)
 
 
-def _rows_of_level(level: str) -> Iterator[list[str]]:
-    """The rows of the tables of ``rules/facturx/syntax`` that hold in a level of Factur-X, each after the name of its table."""
+def _rows_of_profile(profile: str) -> Iterator[list[str]]:
+    """Yield the rows of a Factur-X profile, each after the name of its table."""
     for name in ("rows", "rules"):
         with (rules_folder() / "facturx" / "syntax" / f"{name}.csv").open(encoding="utf-8", newline="") as table:
             content = csv.reader(table)
             next(content)
-            yield from ([f"{LEVELS}-{name}", *row] for *row, levels in content if level in levels.split(" "))
+            yield from ([f"{FACTURX}-{name}", *row] for *row, profiles in content if profile in profiles.split(" "))

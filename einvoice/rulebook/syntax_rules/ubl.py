@@ -1,19 +1,27 @@
-"""The words that only the table of UBL needs: conditions of elements, and kinds of rules.
+"""Conditions and checks of the UBL rules.
 
-They follow the official tests to the last blank: some compare a code as it stands, some ignore case.
+They reproduce the official tests exactly: some compare a code as it stands, some ignore case or white space.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any, Final
 
 from einvoice.codelists import codes, ordered
-from einvoice.model.values import BLANKS
-from einvoice.rulebook.syntax_rules.checks import Found, Occurrences, at_once, kind, listed, together
-from einvoice.rulebook.syntax_rules.rule import SyntaxRule
+from einvoice.model.values import BLANKS, normalize_space
+from einvoice.rulebook.syntax_rules.checks import (
+    Found,
+    Occurrences,
+    in_code_list,
+    per_context,
+    per_document,
+    per_element,
+)
+from einvoice.rulebook.syntax_rules.rule import SyntaxRule, condition
 from einvoice.rulebook.syntax_rules.xpath import below, text, texts
-from einvoice.syntax.mapping.binding import collapse, qualified
+from einvoice.syntax.mapping.binding import qualified
 
 _ALLOWANCE: Final = qualified("cac:AllowanceCharge")
 _PRICE: Final = qualified("cac:Price")
@@ -22,21 +30,25 @@ _TRUE = ("true", "1")
 _FALSE = ("false", "0")
 
 
+@condition("UBL")
 def credit_note(root: Any) -> bool:
     """The document is a credit note."""
     return bool(root.tag == qualified("cn:CreditNote"))
 
 
+@condition("UBL")
 def of_invoice(element: Any) -> bool:
     """Part of an invoice, not of a credit note."""
     return not credit_note(element.getroottree().getroot())
 
 
+@condition("UBL")
 def allowance(element: Any) -> bool:
     """An allowance, not a charge."""
     return _indicated(element, _FALSE)
 
 
+@condition("UBL")
 def charge(element: Any) -> bool:
     """A charge; with two indicators it counts as an allowance only, since that rule comes first."""
     return _indicated(element, _TRUE) and not allowance(element)
@@ -46,34 +58,39 @@ def _indicated(element: Any, wanted: tuple[str, ...]) -> bool:
     for indicator in texts(element, "cbc:ChargeIndicator"):
         if (word := indicator.strip(BLANKS)) in wanted:
             return True
-        if word not in (*_TRUE, *_FALSE):  # the artefact stops comparing here
+        if word not in (*_TRUE, *_FALSE):  # the official rule stops comparing here
             return False
     return False
 
 
+@condition("UBL")
 def invoiced_object(document: Any) -> bool:
     """A reference to the invoiced object (BT-18)."""
     return "130" in texts(document, "cbc:DocumentTypeCode")
 
 
+@condition("UBL")
 def other_document(document: Any) -> bool:
-    """A reference with no type, or with one that is not the invoiced object's."""
+    """A reference without a type, or with a type other than the invoiced object's."""
     types = texts(document, "cbc:DocumentTypeCode")
     return not types or any(code != "130" for code in types)
 
 
+@condition("UBL")
 def no_payment_code(element: Any) -> bool:
-    """Anything but the code of the payment means, whose name is BT-82."""
+    """An element other than the payment means code, whose name is BT-82."""
     return bool(element.tag != qualified("cbc:PaymentMeansCode"))
 
 
+@condition("UBL")
 def vat(registration: Any) -> bool:
-    """A tax registration for VAT, in capitals or not."""
+    """A VAT registration, in upper or lower case."""
     return "VAT" in _schemes(registration)
 
 
+@condition("UBL")
 def no_vat(registration: Any) -> bool:
-    """A tax registration for something other than VAT, or for nothing that is named."""
+    """A tax registration for another tax, or without a scheme."""
     return any(scheme != "VAT" for scheme in _schemes(registration))
 
 
@@ -82,36 +99,44 @@ def _schemes(registration: Any) -> Iterator[str]:
         yield from [name.upper() for name in texts(scheme, "cbc:ID")] or [""]
 
 
+@condition("UBL")
 def sepa(identifier: Any) -> bool:
     """A creditor identifier (BT-90)."""
     return bool(identifier.get("schemeID", "").upper() == "SEPA")
 
 
+@condition("UBL")
 def no_sepa(identifier: Any) -> bool:
-    """An identifier that is no creditor identifier."""
+    """An identifier other than a creditor identifier."""
     return not sepa(identifier)
 
 
+@condition("UBL")
 def no_price(amount: Any) -> bool:
-    """An amount that is not part of a price: prices may have more decimals."""
+    """An amount outside a price: prices may have more decimals."""
     if amount.tag.endswith("PriceAmount"):
         return False
-    around = (allowance.getparent() for allowance in amount.iterancestors(_ALLOWANCE))
-    return all(element is None or element.tag != _PRICE for element in around)
+    parents = (allowance.getparent() for allowance in amount.iterancestors(_ALLOWANCE))
+    return all(element is None or element.tag != _PRICE for element in parents)
 
 
-@at_once
+@per_element
 def decimals(rule: SyntaxRule, amounts: Found) -> Found:
-    """No more than ``argument`` characters after the point; a blank is a character too."""
+    """At most ``argument`` characters after the decimal point, white space included."""
     allowed = int(rule.argument)
-    return [amount for amount in amounts if len(text(amount).partition(".")[2]) > allowed]
+    violating = []
+    for amount in amounts:
+        number = text(amount) if len(amount) else amount.text or ""
+        if len(number.partition(".")[2]) > allowed:
+            violating.append(amount)
+    return violating
 
 
-@kind
-def typed(rule: SyntaxRule, document: Any, found: Found) -> bool:
-    """Of the types of a document only those of invoiced objects and, in credit notes, of projects; or else no type.
+@per_context
+def document_type(rule: SyntaxRule, document: Any, found: Found) -> bool:
+    """The type of a document must be that of an invoiced object or, in a credit note, of a project, or be missing.
 
-    With no type there is no scheme either, since only an invoiced object's identifier has one.
+    Without a type there must be no scheme, since only the identifier of an invoiced object has one.
     """
     types = [text(node) for node in found if node.tag == qualified("cbc:DocumentTypeCode")]
     if "130" in types or ("50" in types and credit_note(document.getroottree().getroot())):
@@ -119,62 +144,78 @@ def typed(rule: SyntaxRule, document: Any, found: Found) -> bool:
     return bool(types) or any(node.get("schemeID") is not None for node in found)
 
 
-@together(always=True)
-def another_payee(rule: SyntaxRule, occurrences: Occurrences) -> Iterator[Any]:
-    """It is there once at most, and the payee is not called as the seller of the same document.
+@per_document(always=True)
+def payee_not_seller(rule: SyntaxRule, occurrences: Occurrences) -> list[Any]:
+    """The payee's name must occur at most once and differ from the seller's name.
 
-    A payee or a seller without a name breaks the rule too: then there are no two names that could differ.
+    A payee or a seller without a name violates the rule too, since there are no two names to compare.
     """
+    violating = []
     sellers: dict[Any, set[str]] = {}
     for payee, found in occurrences.items():
-        around = payee.getparent()
-        if around not in sellers:
+        parent = payee.getparent()
+        if parent not in sellers:
             path = "cac:AccountingSupplierParty/cac:Party/cac:PartyLegalEntity/cbc:RegistrationName"
-            sellers[around] = set(texts(around, path))
+            sellers[parent] = set(texts(parent, path))
         payees = set(texts(payee, "cac:PartyName/cbc:Name"))
-        differ = payees and sellers[around] and len(payees | sellers[around]) > 1
+        differ = payees and sellers[parent] and len(payees | sellers[parent]) > 1
         if len(found) > 1 or not differ:
-            yield payee
+            violating.append(payee)
+    return violating
 
 
-@at_once
+@per_element
 def in_currency(rule: SyntaxRule, amounts: Found) -> Found:
-    """The currency of the amount is one of the list ``argument``; an amount without one has none of them."""
+    """The currency of an amount must be a code of the list ``argument``; a missing currency violates the rule."""
     known = codes(rule.argument, rule.release)
-    return [amount for amount in amounts if collapse(amount.get("currencyID", "")) not in known]
+    violating = []
+    for amount in amounts:
+        currency = amount.get("currencyID", "")
+        if currency not in known and normalize_space(currency) not in known:
+            violating.append(amount)
+    return violating
 
 
-@at_once
-def listed_or_creditor(rule: SyntaxRule, identifiers: Found) -> Found:
-    """As ``listed``; the seller and the payee may have a creditor identifier (BT-90), whose scheme is SEPA."""
-    return [node for node in listed(rule, identifiers) if not _is_creditor(node)]
+@per_element
+def in_code_list_or_creditor(rule: SyntaxRule, identifiers: Found) -> Found:
+    """As ``in_code_list``; seller and payee may also have a creditor identifier (BT-90), whose scheme is SEPA."""
+    return [node for node in in_code_list(rule, identifiers) if not _is_creditor(node)]
 
 
 def _is_creditor(identifier: Any) -> bool:
-    if collapse(identifier.get("schemeID", "")) != "SEPA":
+    if normalize_space(identifier.get("schemeID", "")) != "SEPA":
         return False
     return any(next(identifier.iterancestors(tag), None) is not None for tag in _CREDITORS)
 
 
-@at_once
-def listed_subject(rule: SyntaxRule, notes: Found) -> Found:
-    """Three characters between the first two number signs of a note are a code of the list ``argument``.
+@per_element
+def subject_in_code_list(rule: SyntaxRule, notes: Found) -> Found:
+    """Three characters between the first two number signs of a note must be a code of the list ``argument``.
 
-    The artefact looks for them in the list written as one text, so that the end of one code and the beginning of the
-    next would do too.
+    The official rule searches the list as one text, so the end of one code and the beginning of the next match too.
     """
-    known = f" {' '.join(ordered(rule.argument, rule.release, rule.syntax))} "
-    return [note for note in notes if len(subject := _subject(text(note))) == 3 and subject not in known]
+    known = _as_text(rule.argument, rule.release, rule.syntax)
+    violating = []
+    for note in notes:
+        subject = _subject(text(note) if len(note) else note.text or "")
+        if len(subject) == 3 and subject not in known:
+            violating.append(note)
+    return violating
 
 
-@at_once
-def listed_part(rule: SyntaxRule, notes: Found) -> Found:
-    """What stands between the first two number signs of a note is a part of the list ``argument``, of any length.
+@per_element
+def subject_in_code_list_text(rule: SyntaxRule, notes: Found) -> Found:
+    """The text between the first two number signs of a note must be a part of the list ``argument``, of any length.
 
-    With a single number sign that is nothing, which is a part of every list.
+    With a single number sign this text is empty, which is a part of every list.
     """
-    known = f" {' '.join(ordered(rule.argument, rule.release, rule.syntax))} "
+    known = _as_text(rule.argument, rule.release, rule.syntax)
     return [note for note in notes if _subject(text(note)) not in known]
+
+
+@functools.cache
+def _as_text(name: str, release: str | None, syntax: str) -> str:
+    return f" {' '.join(ordered(name, release, syntax))} "
 
 
 def _subject(note: str) -> str:

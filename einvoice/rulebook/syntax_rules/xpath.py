@@ -1,4 +1,4 @@
-"""Small looks at elements, as XPath takes them."""
+"""Texts and descendants of elements, as XPath selects them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from einvoice.syntax.mapping.binding import qualified
 
 
 def text(element: Any) -> str:
-    """All text in an element: what XPath calls its string value."""
+    """Return the string value of an element, as XPath defines it: all text inside."""
     return "".join(element.itertext()) if len(element) else element.text or ""
 
 
 def below(element: Any, path: str) -> list[Any]:
-    """The elements that ``cac:TaxScheme/cbc:ID`` leads to from ``element``, in the order of the document."""
+    """Return the elements that a path such as ``cac:TaxScheme/cbc:ID`` leads to, in document order."""
     nodes = [element]
     for tag in _tags(path):
         nodes = [child for node in nodes for child in node if child.tag == tag]
@@ -22,7 +22,7 @@ def below(element: Any, path: str) -> list[Any]:
 
 
 def texts(element: Any, path: str) -> list[str]:
-    """The texts of the elements that ``path`` leads to."""
+    """Return the texts of the elements that ``path`` leads to."""
     return [text(node) for node in below(element, path)]
 
 

@@ -1,4 +1,4 @@
-"""The words that tie business terms to places of a syntax, read in both directions.
+"""Vocabulary of the binding tables, which map business terms to elements of a syntax, in both directions.
 
 A table is a tree of rows in schema order::
 
@@ -6,13 +6,12 @@ A table is a tree of rows in schema order::
         leaf("cbc:PriceAmount", "net"),             # an element that is a business term
         leaf("cbc:BaseQuantity", "base_quantity"),
     )
-    inside("cac:Party", …)                          # an element that only wraps others
-    leaf("cbc:PaymentMeansCode/@name", …)           # a term that stands in an attribute
+    wrapper("cac:Party", …)                         # an element without a meaning of its own
+    leaf("cbc:PaymentMeansCode/@name", …)           # a term in an attribute
     leaf("cac:PartyName/cbc:Name", …)               # every value has a wrapper of its own
-    fixed("cbc:NetworkID", "NA")                    # what the XML schema wants and no term says
+    constant("cbc:NetworkID", "NA")                 # required by the XML schema, no business term
 
-A field that begins with ``../`` belongs to the group around. What a field holds, and whether it may hold several, is
-the model's to say.
+A field that begins with ``../`` belongs to the parent group. The model defines the type and cardinality of a field.
 """
 
 from __future__ import annotations
@@ -20,33 +19,48 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from einvoice.model.group import Group, kinds_of
 from einvoice.model.location import NAMESPACES
-from einvoice.model.values import BLANKS
 
-INSIDE, LEAF, GROUP, UNBOUND = range(4)
+WRAPPER, LEAF, GROUP, UNMAPPED = range(4)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table: a path and the field that it stands for."""
+    """One row of a table: a path and the field that it maps to.
+
+    Attributes:
+        path: steps from the parent row, as lxml names them.
+        field: field of the model; None for a wrapper or a constant.
+        attribute: XML attribute that holds the value, None for the text of the element.
+        rows: rows below; None repeats the rows of the enclosing group.
+        of_parent: the field belongs to the parent group.
+        view: text that the official rules of this syntax compare.
+        misplaced: class that keeps the group where it occurs at any other place.
+        root: root element whose documents are written with this row; all documents are read with it.
+        default: text to write if the invoice has none.
+        foreign: text of the other syntax -> text of this one.
+        text: text of a constant.
+        always: written even if empty, because the XML schema requires the element.
+        track: name under which the group records that the element exists, for rules that test for it.
+    """
 
     path: tuple[str, ...]
-    field: str | None = None  # None: the element only wraps others
+    field: str | None = None
     attribute: str | None = None
-    rows: tuple[Row, ...] | None = ()  # None: as the group around it (a line below a line)
+    rows: tuple[Row, ...] | None = ()
     is_group: bool = False
-    up: bool = False
+    of_parent: bool = False
     view: Callable[[str], str] | None = None
-    stray: type[Group] | None = None
-    root: str | None = None  # written in documents of this root only; read in all
-    default: str | None = None  # written where another syntax need not say it
-    foreign: Mapping[str, str] | None = None  # how another syntax's words are written here
-    text: str | None = None  # of an element that says the same in every document
-    always: bool = False  # written even if empty, because the XML schema wants the element
-    mark: str = ""  # by which the group remembers an element that only wraps others, since a rule asks for it
+    misplaced: type[Group] | None = None
+    root: str | None = None
+    default: str | None = None
+    foreign: Mapping[str, str] | None = None
+    text: str | None = None
+    always: bool = False
+    track: str = ""
 
 
 def leaf(
@@ -57,62 +71,44 @@ def leaf(
     root: str | None = None,
     default: str | None = None,
     foreign: Mapping[str, str] | None = None,
-    mark: str = "",
+    track: str = "",
 ) -> Row:
-    """A business term. ``view`` makes the text that this syntax's official rules compare.
-
-    ``foreign`` has this syntax's word for the text of a value that comes from elsewhere. With ``mark`` the group
-    remembers that the wrapper of the value is there, be it empty.
-    """
+    """Return the row of a business term; ``track`` records the wrapper of the value, even if it is empty."""
     path, _, attribute = path.partition("/@")
     return Row(_steps(path), _field(field), attribute or None, view=view, root=root, default=default, foreign=foreign,
-               mark=mark, up=field.startswith("../"))  # fmt: skip
+               track=track, of_parent=field.startswith("../"))  # fmt: skip
 
 
 def group(
     path: str,
     field: str,
     *rows: Row,
-    stray: type[Group] | None = None,
+    misplaced: type[Group] | None = None,
     root: str | None = None,
     always: bool = False,
 ) -> Row:
-    """A business group. With ``stray`` it is recognised at any other place too and kept as that class."""
-    return Row(_steps(path), _field(field), rows=rows, is_group=True, stray=stray, root=root, always=always,
-               up=field.startswith("../"))  # fmt: skip
+    """Return the row of a business group."""
+    return Row(_steps(path), _field(field), rows=rows, is_group=True, misplaced=misplaced, root=root, always=always,
+               of_parent=field.startswith("../"))  # fmt: skip
 
 
-def again(path: str, field: str, *, stray: type[Group] | None = None, root: str | None = None) -> Row:
-    """A group below a group of the same kind, with the same rows. ``stray`` as with ``group``."""
-    return Row(_steps(path), field, rows=None, is_group=True, stray=stray, root=root)
+def nested(path: str, field: str, *, misplaced: type[Group] | None = None, root: str | None = None) -> Row:
+    """Return the row of a group inside a group of the same kind; it has the same rows."""
+    return Row(_steps(path), field, rows=None, is_group=True, misplaced=misplaced, root=root)
 
 
-def inside(path: str, *rows: Row, always: bool = False, mark: str = "") -> Row:
-    """An element that stands for nothing itself. With ``mark`` its group remembers that it is there, be it empty."""
-    return Row(_steps(path), rows=rows, always=always, mark=mark)
+def wrapper(path: str, *rows: Row, always: bool = False, track: str = "") -> Row:
+    """Return the row of an element that only groups other elements."""
+    return Row(_steps(path), rows=rows, always=always, track=track)
 
 
-def fixed(path: str, text: str) -> Row:
-    """An element that only accompanies those before it: no term, but the XML schema wants it."""
+def constant(path: str, text: str) -> Row:
+    """Return the row of an element that the XML schema requires beside those before it, always with the same text."""
     return Row(_steps(path), text=text)
 
 
-def collapse(text: str) -> str:
-    """XPath's normalize-space().
-
-    >>> collapse("  a \\n b ")
-    'a b'
-    """
-    if text.isalnum():  # by far the most codes
-        return text
-    return " ".join(part for part in text.translate(_SPACES).split(" ") if part)
-
-
-_SPACES: Final = str.maketrans(BLANKS, " " * len(BLANKS))
-
-
 def qualified(name: str) -> str:
-    """``cbc:ID`` as lxml writes it: ``{namespace}ID``."""
+    """Return ``cbc:ID`` as lxml writes it: ``{namespace}ID``."""
     prefix, _, local = name.partition(":")
     return f"{{{NAMESPACES[prefix]}}}{local}"
 
@@ -127,72 +123,91 @@ def _field(name: str) -> str:
 
 @dataclass(slots=True, eq=False)
 class State:
-    """Where the reader is: what an element at this path means, and what may stand below it."""
+    """Meaning of the elements at one path, as the table defines it.
 
-    kind: int = INSIDE
+    Attributes:
+        kind: ``WRAPPER``, ``LEAF``, ``GROUP`` or ``UNMAPPED``.
+        field, cls, many, of_parent: field that holds the content, its type, and whether it is a list.
+        view: text that the official rules of this syntax compare; None for the text as it is.
+        own: the term that is the text of a group's own element.
+        attributes: terms in attributes, by name of the attribute.
+        track: see `Row`.
+        children: states of the child elements, by tag.
+    """
+
+    kind: int = WRAPPER
     field: str = ""
     cls: Any = None
     many: bool = False
-    up: bool = False
+    of_parent: bool = False
     view: Callable[[str], str] | None = None
-    own: State | None = None  # the term that is the text of a group's own element
+    own: State | None = None
     attributes: tuple[tuple[str, State], ...] = ()
-    mark: str = ""
+    track: str = ""
     children: dict[str, State] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
 class Table:
-    """The binding of one syntax: its rows for the writer, its states for the reader."""
+    """Binding of one syntax: rows for the writer, states for the reader.
+
+    ``misplaced_groups`` are rows without a place of their own. ``misplaced`` are the states of groups that are
+    recognised at any place, by tag.
+    """
 
     syntax: str
     model: type[Group]
     rows: tuple[Row, ...]
-    strays: tuple[Row, ...] = ()  # groups that have no place of their own
+    misplaced_groups: tuple[Row, ...] = ()
     start: State = dataclasses.field(default_factory=State)
-    anywhere: dict[str, State] = dataclasses.field(default_factory=dict)
+    misplaced: dict[str, State] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._add(self.rows, self.start, self.model, self.model, self.start)
-        for row in self.strays:
-            assert row.stray is not None
-            place = State(GROUP, "", row.stray, True)
-            self._add(row.rows or (), place, row.stray, self.model, place)
-            self.anywhere[row.path[-1]] = place
+        for row in self.misplaced_groups:
+            assert row.misplaced is not None
+            state = State(GROUP, "", row.misplaced, True)
+            self._add(row.rows or (), state, row.misplaced, self.model, state)
+            self.misplaced[row.path[-1]] = state
 
-    def _add(self, rows: tuple[Row, ...], at: State, owner: type[Group], above: type[Group], home: State) -> None:
-        """Add ``rows`` below ``at``; fields are those of ``owner``, ``../`` fields those of ``above``."""
+    def _add(
+        self, rows: tuple[Row, ...], parent: State, owner: type[Group], owner_parent: type[Group], repeated: State
+    ) -> None:
+        """Add ``rows`` below ``parent``. Fields are those of ``owner``, ``../`` fields those of ``owner_parent``."""
         for row in rows:
-            place = around = at
+            state = previous = parent
             for step in row.path:
-                around = place
-                place = place.children.setdefault(step, State())
+                previous = state
+                state = state.children.setdefault(step, State())
             if row.field is None:
-                place.mark = row.mark
-                self._add(row.rows or (), place, owner, above, home)
+                state.track = row.track
+                self._add(row.rows or (), state, owner, owner_parent, repeated)
                 continue
-            holder = above if row.up else owner
-            kind, many = kinds_of(holder)[row.field]
+            holder = owner_parent if row.of_parent else owner
+            cls, many = kinds_of(holder)[row.field]
             if row.attribute:
-                state = State(LEAF, row.field, kind, many, row.up, row.view)
-                place.attributes = (*place.attributes, (row.attribute, state))
+                attribute = State(LEAF, row.field, cls, many, row.of_parent, row.view)
+                state.attributes = (*state.attributes, (row.attribute, attribute))
             elif row.is_group:
-                self._bind(place, row, GROUP, kind, many)
-                if row.rows is None:
-                    place.children = home.children
-                else:
-                    self._add(row.rows, place, kind, owner, place)
-                if row.stray:
-                    # What belongs to the group around has none at another place: it is a stray itself, or unknown.
-                    inner = {tag: state for tag, state in place.children.items() if not state.up}
-                    self.anywhere[row.path[-1]] = State(GROUP, "", row.stray, True, children=inner)
+                self._bind(state, row, GROUP, cls, many)
+                self._add_group(row, state, cls, owner, repeated)
             elif not row.path:
-                place.own = State(LEAF, row.field, kind, many, row.up, row.view)
+                state.own = State(LEAF, row.field, cls, many, row.of_parent, row.view)
             else:
-                self._bind(place, row, LEAF, kind, many)
-                around.mark = row.mark or around.mark
+                self._bind(state, row, LEAF, cls, many)
+                previous.track = row.track or previous.track
+
+    def _add_group(self, row: Row, state: State, cls: type[Group], owner: type[Group], repeated: State) -> None:
+        if row.rows is None:
+            state.children = repeated.children
+        else:
+            self._add(row.rows, state, cls, owner, state)
+        if row.misplaced:
+            # A misplaced group has no parent group that could take the fields of the parent.
+            children = {tag: child for tag, child in state.children.items() if not child.of_parent}
+            self.misplaced[row.path[-1]] = State(GROUP, "", row.misplaced, True, children=children)
 
     @staticmethod
-    def _bind(place: State, row: Row, kind: int, cls: type, many: bool) -> None:
-        place.kind, place.field, place.cls, place.many = kind, row.field or "", cls, many
-        place.up, place.view = row.up, row.view
+    def _bind(state: State, row: Row, kind: int, cls: type, many: bool) -> None:
+        state.kind, state.field, state.cls, state.many = kind, row.field or "", cls, many
+        state.of_parent, state.view = row.of_parent, row.view

@@ -1,4 +1,4 @@
-"""CII D16B: where a CrossIndustryInvoice says each business term, in schema order."""
+"""Binding table of CII D16B CrossIndustryInvoice, in schema order."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from einvoice.model.parties import (
     TaxRepresentative,
 )
 from einvoice.model.totals import Totals
-from einvoice.syntax.mapping.binding import Row, Table, collapse, fixed, group, inside, leaf
+from einvoice.model.values import normalize_space
+from einvoice.syntax.mapping.binding import Row, Table, constant, group, leaf, wrapper
 
 
 def _registered_for(raw: str) -> str:
-    """``VAT`` for what the official rules take for VAT: exactly ``VA``."""
+    """Return ``VAT`` for what the official rules take for VAT: exactly ``VA``."""
     return "VAT" if raw == "VA" else ""
 
 
 def _tax_type(raw: str) -> str:
-    """``VAT`` for what the official rules take for VAT; they ignore case, but not blanks."""
+    """Return ``VAT`` for what the official rules take for VAT, ignoring case but not white space."""
     return "VAT" if raw.upper() == "VAT" else ""
 
 
@@ -64,7 +65,7 @@ _TAX_REGISTRATION: Final = group(
     "tax_registrations",
     leaf("ram:ID", "identifier"),
     leaf("ram:ID/@schemeID", "scheme", view=_registered_for, default="FC", foreign={"VAT": "VA", "": "FC"}),
-    stray=TaxRegistration,
+    misplaced=TaxRegistration,
 )
 
 
@@ -73,7 +74,7 @@ def _party(*description: Row) -> tuple[Row, ...]:
         *_IDENTIFIERS,
         leaf("ram:Name", "name"),
         *description,
-        inside(
+        wrapper(
             "ram:SpecifiedLegalOrganization",
             leaf("ram:ID", "legal_identifier"),
             leaf("ram:TradingBusinessName", "trading_name"),
@@ -87,7 +88,7 @@ def _party(*description: Row) -> tuple[Row, ...]:
             leaf("ram:EmailURIUniversalCommunication/ram:URIID", "email"),
         ),
         _address("address"),
-        leaf("ram:URIUniversalCommunication/ram:URIID", "electronic_address", mark="electronic address"),
+        leaf("ram:URIUniversalCommunication/ram:URIID", "electronic_address", track="electronic address"),
         _TAX_REGISTRATION,
     )
 
@@ -102,7 +103,7 @@ def _document(field: str, *, type_code: str) -> Row:
         leaf("ram:Name", "description"),
         leaf("ram:AttachmentBinaryObject", "attachment"),
         leaf("ram:ReferenceTypeCode", "reference_type"),
-        stray=Document,
+        misplaced=Document,
     )
 
 
@@ -110,16 +111,18 @@ def _period(field: str) -> Row:
     return group(
         "ram:BillingSpecifiedPeriod",
         field,
-        leaf("ram:StartDateTime/udt:DateTimeString", "start", mark="start"),
-        leaf("ram:EndDateTime/udt:DateTimeString", "end", mark="end"),
+        leaf("ram:StartDateTime/udt:DateTimeString", "start", track="start"),
+        leaf("ram:EndDateTime/udt:DateTimeString", "end", track="end"),
     )
 
 
-def _allowance_charge(path: str, field: str, stray: type[AllowanceCharge] | None = None) -> Row:
+def _allowance_charge(path: str, field: str, misplaced: type[AllowanceCharge] | None = None) -> Row:
     return group(
         path,
         field,
-        leaf("ram:ChargeIndicator/udt:Indicator", "indicator", view=collapse, foreign={"0": "false", "1": "true"}),
+        leaf(
+            "ram:ChargeIndicator/udt:Indicator", "indicator", view=normalize_space, foreign={"0": "false", "1": "true"}
+        ),
         leaf("ram:CalculationPercent", "percentage"),
         leaf("ram:BasisAmount", "base_amount"),
         leaf("ram:ActualAmount", "amount"),
@@ -133,14 +136,14 @@ def _allowance_charge(path: str, field: str, stray: type[AllowanceCharge] | None
             leaf("ram:CategoryCode", "category"),
             leaf("ram:ExemptionReasonCode", "exemption_reason_code"),
             leaf("ram:RateApplicablePercent", "rate"),
-            stray=AllowanceTax,
+            misplaced=AllowanceTax,
         ),
-        stray=stray,
+        misplaced=misplaced,
     )
 
 
 _LINE: Final = (
-    inside(
+    wrapper(
         "ram:AssociatedDocumentLineDocument",
         leaf("ram:LineID", "identifier"),
         leaf("ram:ParentLineID", "parent_line"),
@@ -161,17 +164,17 @@ _LINE: Final = (
             "properties",
             leaf("ram:Description", "name"),
             leaf("ram:Value", "value"),
-            stray=ItemProperty,
+            misplaced=ItemProperty,
         ),
         group(
             "ram:DesignatedProductClassification",
             "classifications",
             leaf("ram:ClassCode", "identifier"),
-            stray=ItemClassification,
+            misplaced=ItemClassification,
         ),
         leaf("ram:OriginTradeCountry/ram:ID", "origin_country"),
     ),
-    inside(
+    wrapper(
         "ram:SpecifiedLineTradeAgreement",
         leaf("ram:BuyerOrderReferencedDocument/ram:LineID", "order_line"),
         group(
@@ -179,19 +182,19 @@ _LINE: Final = (
             "gross_price",
             leaf("ram:ChargeAmount", "amount"),
             leaf("ram:BasisQuantity", "base_quantity"),
-            _allowance_charge("ram:AppliedTradeAllowanceCharge", "allowances", stray=PriceAllowance),
-            stray=GrossPrice,
+            _allowance_charge("ram:AppliedTradeAllowanceCharge", "allowances", misplaced=PriceAllowance),
+            misplaced=GrossPrice,
         ),
         group(
             "ram:NetPriceProductTradePrice",
             "price",
             leaf("ram:ChargeAmount", "net"),
             leaf("ram:BasisQuantity", "base_quantity"),
-            stray=Price,
+            misplaced=Price,
         ),
     ),
-    inside("ram:SpecifiedLineTradeDelivery", leaf("ram:BilledQuantity", "quantity")),
-    inside(
+    wrapper("ram:SpecifiedLineTradeDelivery", leaf("ram:BilledQuantity", "quantity")),
+    wrapper(
         "ram:SpecifiedLineTradeSettlement",
         group(
             "ram:ApplicableTradeTax",
@@ -201,7 +204,7 @@ _LINE: Final = (
             leaf("ram:CategoryCode", "category"),
             leaf("ram:ExemptionReasonCode", "exemption_reason_code"),
             leaf("ram:RateApplicablePercent", "rate"),
-            stray=LineTax,
+            misplaced=LineTax,
         ),
         _period("periods"),
         _allowance_charge("ram:SpecifiedTradeAllowanceCharge", "allowances_and_charges"),
@@ -212,42 +215,42 @@ _LINE: Final = (
     ),
 )
 
-_AGREEMENT: Final = inside(
+_AGREEMENT: Final = wrapper(
     "ram:ApplicableHeaderTradeAgreement",
     leaf("ram:BuyerReference", "buyer_reference"),
-    group("ram:SellerTradeParty", "seller", *_party(leaf("ram:Description", "legal_information")), stray=Seller),
-    group("ram:BuyerTradeParty", "buyer", *_party(), stray=Buyer),
+    group("ram:SellerTradeParty", "seller", *_party(leaf("ram:Description", "legal_information")), misplaced=Seller),
+    group("ram:BuyerTradeParty", "buyer", *_party(), misplaced=Buyer),
     group(
         "ram:SellerTaxRepresentativeTradeParty",
         "tax_representative",
         leaf("ram:Name", "name"),
         _address("address"),
         _TAX_REGISTRATION,
-        stray=TaxRepresentative,
+        misplaced=TaxRepresentative,
     ),
     leaf("ram:SellerOrderReferencedDocument/ram:IssuerAssignedID", "sales_order"),
     leaf("ram:BuyerOrderReferencedDocument/ram:IssuerAssignedID", "purchase_order"),
     leaf("ram:ContractReferencedDocument/ram:IssuerAssignedID", "contract"),
     _document("documents", type_code="916"),
-    inside("ram:SpecifiedProcuringProject", leaf("ram:ID", "project"), fixed("ram:Name", "Project reference")),
+    wrapper("ram:SpecifiedProcuringProject", leaf("ram:ID", "project"), constant("ram:Name", "Project reference")),
     always=True,
-    mark="agreement",
+    track="agreement",
 )
 
 _DELIVERY: Final = group(
     "ram:ApplicableHeaderTradeDelivery",
     "deliveries",
-    inside(
+    wrapper(
         "ram:ShipToTradeParty",
         leaf("ram:ID", "location_identifier"),
         leaf("ram:GlobalID", "global_location_identifier"),
         leaf("ram:Name", "party_name"),
         _address("address"),
     ),
-    leaf("ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime/udt:DateTimeString", "date", mark="date"),
+    leaf("ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime/udt:DateTimeString", "date", track="date"),
     leaf("ram:DespatchAdviceReferencedDocument/ram:IssuerAssignedID", "../despatch_advice"),
     leaf("ram:ReceivingAdviceReferencedDocument/ram:IssuerAssignedID", "../receiving_advice"),
-    stray=Delivery,
+    misplaced=Delivery,
     always=True,
 )
 
@@ -270,12 +273,12 @@ _PAYMENT_MEANS: Final = group(
         leaf("ram:AccountName", "name"),
         leaf("ram:ProprietaryID", "proprietary_identifier"),
     ),
-    inside("ram:PayerSpecifiedDebtorFinancialInstitution", mark="bank"),
-    leaf("ram:PayeeSpecifiedCreditorFinancialInstitution/ram:BICID", "service_provider", mark="bank"),
-    stray=PaymentMeans,
+    wrapper("ram:PayerSpecifiedDebtorFinancialInstitution", track="bank"),
+    leaf("ram:PayeeSpecifiedCreditorFinancialInstitution/ram:BICID", "service_provider", track="bank"),
+    misplaced=PaymentMeans,
 )
 
-_SETTLEMENT: Final = inside(
+_SETTLEMENT: Final = wrapper(
     "ram:ApplicableHeaderTradeSettlement",
     leaf("ram:CreditorReferenceID", "creditor_identifier"),
     leaf("ram:PaymentReference", "remittance_information"),
@@ -287,7 +290,7 @@ _SETTLEMENT: Final = inside(
         *_IDENTIFIERS,
         leaf("ram:Name", "name"),
         leaf("ram:SpecifiedLegalOrganization/ram:ID", "legal_identifier"),
-        stray=Payee,
+        misplaced=Payee,
     ),
     _PAYMENT_MEANS,
     group(
@@ -299,12 +302,12 @@ _SETTLEMENT: Final = inside(
         leaf("ram:BasisAmount", "taxable_amount"),
         leaf("ram:CategoryCode", "category"),
         leaf("ram:ExemptionReasonCode", "exemption_reason_code"),
-        leaf("ram:TaxPointDate/udt:DateString", "tax_point_date", mark="tax point date"),
+        leaf("ram:TaxPointDate/udt:DateString", "tax_point_date", track="tax point date"),
         leaf("ram:DueDateTypeCode", "tax_point_code", foreign={"3": "5", "35": "29", "432": "72"}),
         leaf("ram:RateApplicablePercent", "rate"),
     ),
     _period("periods"),
-    _allowance_charge("ram:SpecifiedTradeAllowanceCharge", "allowances_and_charges", stray=AllowanceCharge),
+    _allowance_charge("ram:SpecifiedTradeAllowanceCharge", "allowances_and_charges", misplaced=AllowanceCharge),
     group(
         "ram:SpecifiedLogisticsServiceCharge",
         "logistics_charges",
@@ -324,7 +327,7 @@ _SETTLEMENT: Final = inside(
         "ram:SpecifiedTradePaymentTerms",
         "payment_terms",
         leaf("ram:Description", "note"),
-        leaf("ram:DueDateDateTime/udt:DateTimeString", "due_date", mark="due date"),
+        leaf("ram:DueDateDateTime/udt:DateTimeString", "due_date", track="due date"),
         leaf("ram:DirectDebitMandateID", "mandate_reference"),
     ),
     group(
@@ -339,7 +342,7 @@ _SETTLEMENT: Final = inside(
         leaf("ram:GrandTotalAmount", "gross"),
         leaf("ram:TotalPrepaidAmount", "paid"),
         leaf("ram:DuePayableAmount", "due"),
-        stray=Totals,
+        misplaced=Totals,
     ),
     group(
         "ram:SpecifiedFinancialAdjustment",
@@ -355,21 +358,21 @@ _SETTLEMENT: Final = inside(
     ),
     leaf("ram:ReceivableSpecifiedTradeAccountingAccount/ram:ID", "accounting_reference"),
     always=True,
-    mark="settlement",
+    track="settlement",
 )
 
 TABLE: Final = Table(
     "CII",
     Invoice,
     (
-        inside(
+        wrapper(
             "rsm:ExchangedDocumentContext",
             leaf("ram:BusinessProcessSpecifiedDocumentContextParameter/ram:ID", "business_process"),
             leaf("ram:GuidelineSpecifiedDocumentContextParameter/ram:ID", "specification"),
             always=True,
-            mark="context",
+            track="context",
         ),
-        inside(
+        wrapper(
             "rsm:ExchangedDocument",
             leaf("ram:ID", "number"),
             leaf("ram:TypeCode", "type_code"),
@@ -377,24 +380,24 @@ TABLE: Final = Table(
             group("ram:IncludedNote", "notes", leaf("ram:Content", "text"), leaf("ram:SubjectCode", "subject_code")),
             always=True,
         ),
-        inside(
+        wrapper(
             "rsm:SupplyChainTradeTransaction",
-            group("ram:IncludedSupplyChainTradeLineItem", "lines", *_LINE, stray=Line),
+            group("ram:IncludedSupplyChainTradeLineItem", "lines", *_LINE, misplaced=Line),
             _AGREEMENT,
             _DELIVERY,
             _SETTLEMENT,
             always=True,
-            mark="transaction",
+            track="transaction",
         ),
     ),
-    strays=(
-        group("ram:TaxPointDate", "", leaf(".", "date"), stray=TaxPoint),
-        group("ram:DueDateTypeCode", "", leaf(".", "code"), stray=TaxPoint),
-        group("ram:ID", "", leaf(".", "identifiers"), stray=Party),
-        group("ram:GlobalID", "", leaf(".", "global_identifiers"), stray=Party),
-        group("ram:URIUniversalCommunication", "", leaf("ram:URIID", "electronic_address"), stray=Addressee),
-        group("ram:AttachmentBinaryObject", "", leaf(".", "attachment"), stray=Attached),
-        group("ram:CountryID", "", leaf(".", "code"), stray=Country),
-        group("ram:CategoryCode", "", leaf(".", "category"), stray=TaxCategory),
+    misplaced_groups=(
+        group("ram:TaxPointDate", "", leaf(".", "date"), misplaced=TaxPoint),
+        group("ram:DueDateTypeCode", "", leaf(".", "code"), misplaced=TaxPoint),
+        group("ram:ID", "", leaf(".", "identifiers"), misplaced=Party),
+        group("ram:GlobalID", "", leaf(".", "global_identifiers"), misplaced=Party),
+        group("ram:URIUniversalCommunication", "", leaf("ram:URIID", "electronic_address"), misplaced=Addressee),
+        group("ram:AttachmentBinaryObject", "", leaf(".", "attachment"), misplaced=Attached),
+        group("ram:CountryID", "", leaf(".", "code"), misplaced=Country),
+        group("ram:CategoryCode", "", leaf(".", "category"), misplaced=TaxCategory),
     ),
 )

@@ -1,6 +1,6 @@
-"""Groups that UBL and CII both have, but not in the same form.
+"""Groups that UBL and CII have in different forms.
 
-Sources: EN 16931-3-2 (UBL) and EN 16931-3-3 (CII); for what an XML schema demands beyond them, that schema.
+Sources: EN 16931-3-2 (UBL) and EN 16931-3-3 (CII); for further mandatory elements, the XML schemas.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from einvoice.model.money import CreditTransfer, PaymentMeans, PriceAllowance, T
 from einvoice.model.parties import Contact, Delivery
 from einvoice.model.totals import Totals
 from einvoice.model.values import Amount, Code, Identifier, Text, UnitPrice, absent
-from einvoice.syntax.mapping.values import restated
+from einvoice.syntax.mapping.values import with_attributes
 
 
-class Shape(NamedTuple):
-    """One kind of group: which ones, and how each is brought into the form of either syntax."""
+class ConvertedGroups(NamedTuple):
+    """Groups of an invoice: how to select them, and how to convert each for either syntax."""
 
-    where: Callable[[Invoice], Iterable[Any]]
+    select: Callable[[Invoice], Iterable[Any]]
     to_cii: Callable[[Any], None]
     to_ubl: Callable[[Any], None]
 
 
-def _as_it_is(group: Any) -> None:
-    """The syntax takes either form."""
+def _unchanged(group: Any) -> None:
+    """Leave the group as it is: the syntax accepts both forms."""
 
 
 def _present(*groups: Any) -> list[Any]:
@@ -97,9 +97,9 @@ def _registrations(invoice: Invoice) -> Iterable[Any]:
 
 
 def _registration_to_ubl(registration: Any) -> None:
-    """The scheme that CII has beside the number stands in an element of its own."""
+    """Remove the scheme, for which UBL has an element of its own."""
     if registration.identifier is not absent:
-        registration.identifier = restated(registration.identifier, schemeID=None)
+        registration.identifier = with_attributes(registration.identifier, schemeID=None)
 
 
 # ---------------------------------------------------------------- BT-84, BT-86: account and bank
@@ -116,7 +116,7 @@ def _means_to_cii(means: PaymentMeans) -> None:
 
 
 def _means_to_ubl(means: PaymentMeans) -> None:
-    """UBL has the bank inside the account, even if there is no number of an account."""
+    """Add an account for the bank, which UBL has inside the account, even without an account number."""
     if means.credit_transfer is absent and means.service_provider is not absent:
         means.credit_transfer = CreditTransfer()
     account = means.credit_transfer
@@ -131,14 +131,14 @@ def _document_to_cii(document: Document) -> None:
     scheme = document.identifier.scheme
     if document.type_code.text == "130" and scheme is not absent:
         document.reference_type = Code(scheme)
-        document.identifier = restated(document.identifier, schemeID=None)
+        document.identifier = with_attributes(document.identifier, schemeID=None)
 
 
 def _document_to_ubl(document: Document) -> None:
-    """UBL has a type on the invoiced object (130) and on a credit note's project (50) alone."""
+    """Remove types other than invoiced object (130) and project of a credit note (50), as UBL requires."""
     if document.type_code.text == "130":
         if document.identifier is not absent and document.reference_type is not absent:
-            document.identifier = restated(document.identifier, schemeID=document.reference_type.text)
+            document.identifier = with_attributes(document.identifier, schemeID=document.reference_type.text)
     elif document.type_code.text != "50":
         document.type_code = absent
 
@@ -161,27 +161,27 @@ def _line_documents_to_ubl(line: Line) -> None:
 
 
 def _price_to_cii(line: Line) -> None:
-    """CII has the discount below the gross price, which is net price plus discount where UBL leaves it out."""
+    """Move the discount to the gross price; without one in UBL, it is net price plus discount."""
     discounts = line.price.allowances
-    given = first(discount.base_amount for discount in discounts if discount.base_amount is not absent)
+    gross_amount = first(discount.base_amount for discount in discounts if discount.base_amount is not absent)
     gross = line.price.net.number + sum(discount.amount.number for discount in discounts)
     if discounts:
         line.price.allowances = ()
-    if discounts and not (given is absent and gross is absent):
+    if discounts and not (gross_amount is absent and gross is absent):
         line.gross_price = GrossPrice(
-            amount=UnitPrice(f"{gross:f}") if given is absent else given,
+            amount=UnitPrice(f"{gross:f}") if gross_amount is absent else gross_amount,
             base_quantity=line.price.base_quantity,
             allowances=discounts,
         )
     for discount in line.gross_price.allowances:
-        _lowers_the_price(discount)
+        _mark_as_allowance(discount)
         discount.base_amount = absent
 
 
 def _price_to_ubl(line: Line) -> None:
-    """UBL has the gross price below the discount, which is gross minus net price where CII leaves it out.
+    """Move the gross price to the discount; without one in CII, it is gross price minus net price.
 
-    It has one base quantity, so a gross price for another one has no place in it.
+    UBL has one base quantity, so a gross price with another base quantity is omitted.
     """
     gross, line.gross_price = line.gross_price, absent
     if gross is absent or line.price is absent or gross.base_quantity.number != line.price.base_quantity.number:
@@ -189,7 +189,7 @@ def _price_to_ubl(line: Line) -> None:
     discounts = list(gross.allowances) or [PriceAllowance()]
     difference = gross.amount.number - line.price.net.number
     for discount in discounts:
-        _lowers_the_price(discount)
+        _mark_as_allowance(discount)
     if discounts[0].amount is absent and difference is not absent:
         discounts[0].amount = UnitPrice(f"{difference:f}")
     discounts[0].base_amount = gross.amount
@@ -198,13 +198,13 @@ def _price_to_ubl(line: Line) -> None:
     line.price.allowances = discounts
 
 
-def _lowers_the_price(discount: PriceAllowance) -> None:
-    """The norm has no charge on a price, so an allowance need not say that it is one; both syntaxes want it said."""
+def _mark_as_allowance(discount: PriceAllowance) -> None:
+    """Set the indicator, which both syntaxes require; the standard has no charges on prices."""
     if discount.indicator is absent:
         discount.indicator = Code("false")
 
 
-# ---------------------------------------------------------------- BG-DEX-01: lines below lines
+# ---------------------------------------------------------------- BG-DEX-01: sub lines
 
 
 def _lines_to_cii(invoice: Invoice) -> None:
@@ -212,96 +212,96 @@ def _lines_to_cii(invoice: Invoice) -> None:
 
 
 def _flat(line: Line) -> Iterator[Line]:
-    below, line.lines = line.lines, ()
+    sub_lines, line.lines = line.lines, ()
     yield line
-    for inner in below:
+    for inner in sub_lines:
         if line.identifier is not absent:
             inner.parent_line = Identifier(line.identifier.raw)
         yield from _flat(inner)
 
 
-_DEEPEST: Final = 50  # so many lines below each other; a document that nests deeper is no invoice
+_DEEPEST: Final = 50  # levels of sub lines; also bounds cycles of parent lines
 
 
 def _lines_to_ubl(invoice: Invoice) -> None:
     numbered = {line.identifier.text: line for line in reversed(invoice.lines) if line.identifier is not absent}
-    above = {id(line): numbered.get(line.parent_line.text) for line in invoice.lines}
+    parents = {id(line): numbered.get(line.parent_line.text) for line in invoice.lines}
     top: list[Line] = []
-    below: defaultdict[int, list[Line]] = defaultdict(list)
+    sub_lines: defaultdict[int, list[Line]] = defaultdict(list)
     for line in invoice.lines:
-        parent = above[id(line)]
-        if parent is None or not _ends(line, above):
+        parent = parents[id(line)]
+        if parent is None or not _has_top(line, parents):
             top.append(line)
         else:
             line.parent_line = absent
-            below[id(parent)].append(line)
+            sub_lines[id(parent)].append(line)
     for line in invoice.lines:
-        line.lines = [*line.lines, *below[id(line)]]
+        line.lines = [*line.lines, *sub_lines[id(line)]]
     invoice.lines = top
 
 
-def _ends(line: Line, above: dict[int, Line | None]) -> bool:
-    """Whether the lines above ``line`` come to an end: they may as well name each other."""
-    place: Line | None = line
+def _has_top(line: Line, parents: dict[int, Line | None]) -> bool:
+    """Return whether the parents of ``line`` end at a top line: they may form a cycle."""
+    ancestor: Line | None = line
     for _ in range(_DEEPEST):
-        if place is None:
+        if ancestor is None:
             return True
-        place = above[id(place)]
+        ancestor = parents[id(ancestor)]
     return False
 
 
-# ---------------------------------------------------------------- what only one syntax has room for
+# ---------------------------------------------------------------- terms of one syntax only
 
 
 def _dated(periods: Iterable[Period]) -> list[Period]:
-    """The first of the periods that have a day: CII has one period, and no code of the tax point in it."""
+    """Return the first period with a date: CII has one period, without a tax point code."""
     return [it for it in periods if it.start is not absent or it.end is not absent][:1]
 
 
 def _item_to_ubl(line: Line) -> None:
-    """UBL has the VAT of a line inside its item."""
+    """Add an item for the VAT of the line, which UBL has inside the item."""
     if line.taxes and line.item is absent:
         line.item = Item()
 
 
-_NOT_GIVEN: Final = "NA"  # Peppol's word for the purchase order that UBL's schema wants beside a sales order
+_NOT_AVAILABLE: Final = "NA"  # Peppol's purchase order if there is only a sales order; mandatory in the UBL schema
 
 
 def _order_to_cii(invoice: Invoice) -> None:
-    if invoice.purchase_order.text == _NOT_GIVEN and invoice.sales_order is not absent:
+    if invoice.purchase_order.text == _NOT_AVAILABLE and invoice.sales_order is not absent:
         invoice.purchase_order = absent
 
 
 def _order_to_ubl(invoice: Invoice) -> None:
     if invoice.purchase_order is absent and invoice.sales_order is not absent:
-        invoice.purchase_order = Identifier(_NOT_GIVEN)
+        invoice.purchase_order = Identifier(_NOT_AVAILABLE)
 
 
 def _tax_totals_to_ubl(invoice: Invoice) -> None:
-    """UBL has the VAT breakdown below the total in the invoice's currency, and its schema wants that total."""
-    own = [total for total in invoice.tax_totals if _is_own(total, invoice)]
-    if invoice.vat_breakdown and not own:
+    """Put the VAT total in the invoice currency first: UBL has the VAT breakdown inside it, and requires it."""
+    totals = [total for total in invoice.tax_totals if _in_invoice_currency(total, invoice)]
+    if invoice.vat_breakdown and not totals:
         amount = sum(part.tax_amount.number for part in invoice.vat_breakdown)
-        own = [TaxTotal() if amount is absent else TaxTotal(amount=Amount(f"{amount:f}"))]
-    invoice.tax_totals = [*own, *(total for total in invoice.tax_totals if not _is_own(total, invoice))]
+        totals = [TaxTotal() if amount is absent else TaxTotal(amount=Amount(f"{amount:f}"))]
+    invoice.tax_totals = [*totals, *(total for total in invoice.tax_totals if not _in_invoice_currency(total, invoice))]
 
 
-def _is_own(total: TaxTotal, invoice: Invoice) -> bool:
+def _in_invoice_currency(total: TaxTotal, invoice: Invoice) -> bool:
     currency = total.amount.currency
     return currency is absent or invoice.currency is absent or currency == invoice.currency.text
 
 
-# ---------------------------------------------------------------- the whole of a line, of an invoice
+# ---------------------------------------------------------------- lines and invoice
 
 
 def _lines(invoice: Invoice) -> Iterable[Line]:
-    return [line for top in invoice.lines for line in _with_lines_below(top)]
+    return [line for top in invoice.lines for line in _with_sub_lines(top)]
 
 
-def _with_lines_below(line: Line) -> Iterator[Line]:
+def _with_sub_lines(line: Line) -> Iterator[Line]:
     yield line
     for inner in line.lines:
-        yield from _with_lines_below(inner)
+        yield from _with_sub_lines(inner)
 
 
 def _line_to_cii(line: Line) -> None:
@@ -319,9 +319,9 @@ def _line_to_ubl(line: Line) -> None:
 def _invoice_to_cii(invoice: Invoice) -> None:
     invoice.periods = _dated(invoice.periods)
     invoice.preceding_invoices = invoice.preceding_invoices[:1]
-    invoice.deliveries = [*invoice.deliveries, Delivery()][:1]  # the schema wants one; the advices stand in it
+    invoice.deliveries = [*invoice.deliveries, Delivery()][:1]  # the schema requires one; it contains the advices
     if invoice.totals is absent and invoice.tax_totals:
-        invoice.totals = Totals()  # for the VAT totals, which stand in it
+        invoice.totals = Totals()  # contains the VAT totals
     _order_to_cii(invoice)
     _lines_to_cii(invoice)
 
@@ -332,14 +332,14 @@ def _invoice_to_ubl(invoice: Invoice) -> None:
     _lines_to_ubl(invoice)
 
 
-SHAPES: Final = (
-    Shape(lambda invoice: invoice.notes, _note_to_cii, _note_to_ubl),
-    Shape(_parties, _identifiers_to_cii, _identifiers_to_ubl),
-    Shape(_contacts, _as_it_is, _contact_to_ubl),
-    Shape(_registrations, _as_it_is, _registration_to_ubl),
-    Shape(lambda invoice: invoice.deliveries, _location_to_cii, _location_to_ubl),
-    Shape(lambda invoice: invoice.payment_means, _means_to_cii, _means_to_ubl),
-    Shape(lambda invoice: invoice.documents, _document_to_cii, _document_to_ubl),
-    Shape(_lines, _line_to_cii, _line_to_ubl),
-    Shape(lambda invoice: (invoice,), _invoice_to_cii, _invoice_to_ubl),
+GROUPS: Final = (
+    ConvertedGroups(lambda invoice: invoice.notes, _note_to_cii, _note_to_ubl),
+    ConvertedGroups(_parties, _identifiers_to_cii, _identifiers_to_ubl),
+    ConvertedGroups(_contacts, _unchanged, _contact_to_ubl),
+    ConvertedGroups(_registrations, _unchanged, _registration_to_ubl),
+    ConvertedGroups(lambda invoice: invoice.deliveries, _location_to_cii, _location_to_ubl),
+    ConvertedGroups(lambda invoice: invoice.payment_means, _means_to_cii, _means_to_ubl),
+    ConvertedGroups(lambda invoice: invoice.documents, _document_to_cii, _document_to_ubl),
+    ConvertedGroups(_lines, _line_to_cii, _line_to_ubl),
+    ConvertedGroups(lambda invoice: (invoice,), _invoice_to_cii, _invoice_to_ubl),
 )

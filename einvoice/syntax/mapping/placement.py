@@ -1,4 +1,4 @@
-"""Terms that stand at another place in the other syntax, moved there before an invoice is written."""
+"""Moves the terms of an invoice to the places of another syntax, before the invoice is written."""
 
 from __future__ import annotations
 
@@ -7,46 +7,46 @@ from typing import Any, TypeVar
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Value, absent
-from einvoice.syntax.mapping.groups import SHAPES
-from einvoice.syntax.mapping.terms import MOVES
-from einvoice.syntax.mapping.values import restated
+from einvoice.syntax.mapping.groups import GROUPS
+from einvoice.syntax.mapping.terms import TERMS
+from einvoice.syntax.mapping.values import with_attributes
 
 G = TypeVar("G", bound=Group)
 
 
-def placed(invoice: Invoice, syntax: str, root: str) -> Invoice:
-    """A copy of ``invoice`` with each term where documents of ``syntax`` and ``root`` have it.
+def place(invoice: Invoice, syntax: str, root: str) -> Invoice:
+    """Return a copy of ``invoice`` with each term at its place in documents of ``syntax`` and ``root``.
 
-    The invoice itself stays as it is; it may have its terms at the places of either syntax. What the norm allows once
-    is kept once, and what has no place in the other syntax is left out.
+    The terms of the invoice may be at the places of either syntax. A term that the standard allows once is kept once;
+    a term without a place in the other syntax is omitted.
     """
-    result = _copied(invoice)
+    result = _copy(invoice)
     result.__dict__.update(syntax=invoice.syntax, root=invoice.root)
-    taken = [(move, move.take(result)) for move in MOVES]
-    for move, content in taken:
+    taken = [(term, term.take(result)) for term in TERMS]
+    for term, content in taken:
         if content is not absent:
-            (move.to_cii if syntax == "CII" else move.to_ubl)(result, content, root)
-    for shape in SHAPES:
-        for group in shape.where(result):
-            (shape.to_cii if syntax == "CII" else shape.to_ubl)(group)
+            (term.to_cii if syntax == "CII" else term.to_ubl)(result, content, root)
+    for groups in GROUPS:
+        for group in groups.select(result):
+            (groups.to_cii if syntax == "CII" else groups.to_ubl)(group)
     return result
 
 
-def _copied(group: G) -> G:
-    """A copy down to the values, which are shared, without further occurrences of a single term or group."""
-    twin = type(group).__new__(type(group))
+def _copy(group: G) -> G:
+    """Return a deep copy that shares the values, without further occurrences of a single term or group."""
+    result = type(group).__new__(type(group))
     for name in group.fields:
         content = vars(group).get(name, absent)
         if content is absent or name == "more":
             continue
         if isinstance(content, Group | Value):
-            twin.__dict__[name] = _alone(content)
+            result.__dict__[name] = _single(content)
         else:
-            twin.__dict__[name] = [_alone(item) for item in content]
-    return twin
+            result.__dict__[name] = [_single(item) for item in content]
+    return result
 
 
-def _alone(content: Any) -> Any:
+def _single(content: Any) -> Any:
     if isinstance(content, Group):
-        return _copied(content)
-    return restated(content) if content.more else content
+        return _copy(content)
+    return with_attributes(content) if content.more else content

@@ -1,13 +1,14 @@
-"""Which table reads which document."""
+"""Selects the binding table of a document."""
 
 from __future__ import annotations
 
 import functools
+from typing import Final
 
 from einvoice.model.location import NAMESPACES
 from einvoice.syntax.mapping.binding import Table
 
-_SYNTAX = {
+_SYNTAX: Final = {
     f"{{{NAMESPACES['ubl']}}}Invoice": "UBL",
     f"{{{NAMESPACES['cn']}}}CreditNote": "UBL",
     f"{{{NAMESPACES['rsm']}}}CrossIndustryInvoice": "CII",
@@ -15,13 +16,13 @@ _SYNTAX = {
 
 
 def table_of(tag: str) -> Table:
-    """The binding table for a root element, named as lxml does; ``LookupError`` for any other root."""
+    """Return the binding table of a root element, named as lxml does; raise ``LookupError`` for any other root."""
     return table(_SYNTAX[tag])
 
 
 @functools.cache
 def table(syntax: str) -> Table:
-    """The binding table of ``UBL`` or ``CII``, built when first asked for."""
+    """Return the binding table of ``UBL`` or ``CII``, built on first use."""
     if syntax == "UBL":
         from einvoice.syntax.mapping.ubl import TABLE
     else:

@@ -1,44 +1,47 @@
-"""Terms of the whole invoice that UBL and CII have at different places.
+"""Document-level terms that UBL and CII have at different places.
 
-Sources: EN 16931-3-2 (UBL) and EN 16931-3-3 (CII); for what an XML schema demands beyond them, that schema.
+Sources: EN 16931-3-2 (UBL) and EN 16931-3-3 (CII); for further mandatory elements, the XML schemas.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.model.group import first
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Document, Period
 from einvoice.model.money import DirectDebit, PaymentTerms
 from einvoice.model.values import Code, Date, Identifier, Text, absent
-from einvoice.syntax.mapping.values import restated
+from einvoice.syntax.mapping.values import with_attributes
 
-#: Puts a term into an invoice that is about to be written as a document of some root.
-Put = Callable[[Invoice, Any, str], None]
+#: Sets a term of an invoice that is to be written with a root element.
+SetTerm: TypeAlias = Callable[[Invoice, Any, str], None]
 
 
-class Move(NamedTuple):
-    """One term: how to take it from wherever it stands (``absent`` if nowhere), and where each syntax wants it."""
+class MovedTerm(NamedTuple):
+    """A term: how to remove it from the places of both syntaxes, and how to set it for each syntax.
+
+    ``take`` returns ``absent`` if the invoice does not have the term.
+    """
 
     term: str
     take: Callable[[Invoice], Any]
-    to_cii: Put
-    to_ubl: Put
+    to_cii: SetTerm
+    to_ubl: SetTerm
 
 
-def _field(name: str) -> Put:
-    """Put the term into a field of the invoice."""
+def _field(name: str) -> SetTerm:
+    """Return a function that sets a field of the invoice."""
     return lambda invoice, content, root: setattr(invoice, name, content)
 
 
-def _taken(groups: Iterable[Any], field: str) -> Any:
-    """The first content of ``field`` in any of the groups; afterwards none of them has it."""
-    found = [getattr(group, field) for group in groups]
+def _take(groups: Iterable[Any], field: str) -> Any:
+    """Remove ``field`` from the groups and return its first content."""
+    contents = [getattr(group, field) for group in groups]
     for group in groups:
         setattr(group, field, absent)
-    return first(content for content in found if content is not absent)
+    return first(content for content in contents if content is not absent)
 
 
 def _first_terms(invoice: Invoice) -> PaymentTerms:
@@ -47,11 +50,11 @@ def _first_terms(invoice: Invoice) -> PaymentTerms:
     return invoice.payment_terms[0]
 
 
-# ---------------------------------------------------------------- BT-7, BT-8: when the tax is due
+# ---------------------------------------------------------------- BT-7, BT-8: tax point
 
 
 def _take_tax_point_date(invoice: Invoice) -> Any:
-    return _taken((invoice, *invoice.vat_breakdown), "tax_point_date")
+    return _take((invoice, *invoice.vat_breakdown), "tax_point_date")
 
 
 def _tax_point_date_to_cii(invoice: Invoice, day: Date, _: str) -> None:
@@ -60,7 +63,7 @@ def _tax_point_date_to_cii(invoice: Invoice, day: Date, _: str) -> None:
 
 
 def _take_tax_point_code(invoice: Invoice) -> Any:
-    return _taken((*invoice.periods, *invoice.vat_breakdown), "tax_point_code")
+    return _take((*invoice.periods, *invoice.vat_breakdown), "tax_point_code")
 
 
 def _tax_point_code_to_cii(invoice: Invoice, code: Code, _: str) -> None:
@@ -78,7 +81,7 @@ def _tax_point_code_to_ubl(invoice: Invoice, code: Code, _: str) -> None:
 
 
 def _take_due_date(invoice: Invoice) -> Any:
-    return _taken((invoice, *invoice.payment_means, *invoice.payment_terms), "due_date")
+    return _take((invoice, *invoice.payment_means, *invoice.payment_terms), "due_date")
 
 
 def _due_date_to_cii(invoice: Invoice, day: Date, _: str) -> None:
@@ -94,7 +97,7 @@ def _due_date_to_ubl(invoice: Invoice, day: Date, root: str) -> None:
 
 
 def _take_remittance(invoice: Invoice) -> Any:
-    own = _taken((invoice,), "remittance_information")
+    own = _take((invoice,), "remittance_information")
     found = [text for means in invoice.payment_means for text in means.remittance_information]
     for means in invoice.payment_means:
         means.remittance_information = ()
@@ -102,13 +105,13 @@ def _take_remittance(invoice: Invoice) -> Any:
 
 
 def _remittance_to_ubl(invoice: Invoice, text: Text, _: str) -> None:
-    for means in invoice.payment_means:  # whichever way the buyer pays, the reference belongs to it
+    for means in invoice.payment_means:  # the reference applies to all payment means
         means.remittance_information = [text]
 
 
 def _take_mandate(invoice: Invoice) -> Any:
     debits = [means.direct_debit for means in invoice.payment_means if means.direct_debit is not absent]
-    return _taken((*debits, *invoice.payment_terms), "mandate_reference")
+    return _take((*debits, *invoice.payment_terms), "mandate_reference")
 
 
 def _mandate_to_cii(invoice: Invoice, mandate: Identifier, _: str) -> None:
@@ -124,7 +127,7 @@ def _mandate_to_ubl(invoice: Invoice, mandate: Identifier, _: str) -> None:
 
 
 def _take_creditor(invoice: Invoice) -> Any:
-    own = _taken((invoice,), "creditor_identifier")
+    own = _take((invoice,), "creditor_identifier")
     found = []
     for party in (invoice.payee, invoice.seller):
         if party is not absent:
@@ -138,13 +141,13 @@ def _is_creditor(identifier: Identifier) -> bool:
 
 
 def _creditor_to_cii(invoice: Invoice, creditor: Identifier, _: str) -> None:
-    invoice.creditor_identifier = restated(creditor, schemeID=None)
+    invoice.creditor_identifier = with_attributes(creditor, schemeID=None)
 
 
 def _creditor_to_ubl(invoice: Invoice, creditor: Identifier, _: str) -> None:
     party = invoice.seller if invoice.payee is absent else invoice.payee
     if party is not absent:
-        party.identifiers = [*party.identifiers, restated(creditor, schemeID="SEPA")]
+        party.identifiers = [*party.identifiers, with_attributes(creditor, schemeID="SEPA")]
 
 
 # ---------------------------------------------------------------- BT-11, BT-17: two meanings of document type 50
@@ -159,7 +162,7 @@ def _take_documents_50(invoice: Invoice) -> list[Document]:
 def _take_tender(invoice: Invoice) -> Any:
     """In CII a document of type 50 is the tender; in UBL it is the project."""
     found = [] if invoice.syntax == "UBL" else _take_documents_50(invoice)
-    own = _taken((invoice,), "tender")
+    own = _take((invoice,), "tender")
     return first(document.identifier for document in found) if own is absent else own
 
 
@@ -169,7 +172,7 @@ def _tender_to_cii(invoice: Invoice, tender: Identifier, _: str) -> None:
 
 def _take_project(invoice: Invoice) -> Any:
     found = _take_documents_50(invoice) if invoice.syntax == "UBL" else []
-    own = _taken((invoice,), "project")
+    own = _take((invoice,), "project")
     return first(document.identifier for document in found) if own is absent else own
 
 
@@ -180,13 +183,13 @@ def _project_to_ubl(invoice: Invoice, project: Identifier, root: str) -> None:
         invoice.documents = [*invoice.documents, Document(identifier=project, type_code=Code("50"))]
 
 
-MOVES: Final = (
-    Move("BT-7", _take_tax_point_date, _tax_point_date_to_cii, _field("tax_point_date")),
-    Move("BT-8", _take_tax_point_code, _tax_point_code_to_cii, _tax_point_code_to_ubl),
-    Move("BT-9", _take_due_date, _due_date_to_cii, _due_date_to_ubl),
-    Move("BT-11", _take_project, _field("project"), _project_to_ubl),
-    Move("BT-17", _take_tender, _tender_to_cii, _field("tender")),
-    Move("BT-83", _take_remittance, _field("remittance_information"), _remittance_to_ubl),
-    Move("BT-89", _take_mandate, _mandate_to_cii, _mandate_to_ubl),
-    Move("BT-90", _take_creditor, _creditor_to_cii, _creditor_to_ubl),
+TERMS: Final = (
+    MovedTerm("BT-7", _take_tax_point_date, _tax_point_date_to_cii, _field("tax_point_date")),
+    MovedTerm("BT-8", _take_tax_point_code, _tax_point_code_to_cii, _tax_point_code_to_ubl),
+    MovedTerm("BT-9", _take_due_date, _due_date_to_cii, _due_date_to_ubl),
+    MovedTerm("BT-11", _take_project, _field("project"), _project_to_ubl),
+    MovedTerm("BT-17", _take_tender, _tender_to_cii, _field("tender")),
+    MovedTerm("BT-83", _take_remittance, _field("remittance_information"), _remittance_to_ubl),
+    MovedTerm("BT-89", _take_mandate, _mandate_to_cii, _mandate_to_ubl),
+    MovedTerm("BT-90", _take_creditor, _creditor_to_cii, _creditor_to_ubl),
 )

@@ -1,4 +1,4 @@
-"""UBL 2.1: where an Invoice or a CreditNote says each business term, in schema order."""
+"""Binding table of UBL 2.1 Invoice and CreditNote, in schema order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from einvoice.model.invoice import Invoice, PrecedingInvoice
-from einvoice.model.lines import Attached, Document, Goods, ItemProperty, Line, Period, Price, StrayLineBelowLine
+from einvoice.model.lines import Attached, Document, Goods, ItemProperty, Line, MisplacedSubLine, Period, Price
 from einvoice.model.money import AllowanceCharge, LineTax, PaymentMeans, TaxCategory, TaxTotal, VatBreakdown
 from einvoice.model.parties import (
     Address,
@@ -22,17 +22,17 @@ from einvoice.model.parties import (
     TaxRepresentative,
 )
 from einvoice.model.totals import Totals
-from einvoice.model.values import BLANKS
-from einvoice.syntax.mapping.binding import Row, Table, again, collapse, fixed, group, inside, leaf
+from einvoice.model.values import BLANKS, normalize_space
+from einvoice.syntax.mapping.binding import Row, Table, constant, group, leaf, nested, wrapper
 
 
 def _scheme(raw: str) -> str:
-    """``VAT`` for what the official rules take for VAT; they ignore case and blanks around."""
+    """Return ``VAT`` for what the official rules take for VAT, ignoring case and surrounding white space."""
     return "VAT" if raw.upper().strip(BLANKS) == "VAT" else ""
 
 
 def _tax_scheme(default: str, foreign: Mapping[str, str] | None = None) -> Row:
-    return inside(
+    return wrapper(
         "cac:TaxScheme", leaf("cbc:ID", "scheme", view=_scheme, default=default, foreign=foreign), always=True
     )
 
@@ -48,7 +48,7 @@ def _address(path: str, field: str) -> Row:
         leaf("cbc:CountrySubentity", "subdivision"),
         leaf("cac:AddressLine/cbc:Line", "line_3"),
         leaf("cac:Country/cbc:IdentificationCode", "country_code"),
-        stray=Address,
+        misplaced=Address,
     )
 
 
@@ -58,19 +58,19 @@ def _tax_registration() -> Row:
         "tax_registrations",
         leaf("cbc:CompanyID", "identifier"),
         _tax_scheme("FC", foreign={"VA": "VAT", "": "FC"}),
-        stray=TaxRegistration,
+        misplaced=TaxRegistration,
     )
 
 
 def _party(*legal_form: Row) -> Row:
-    return inside(
+    return wrapper(
         "cac:Party",
         leaf("cbc:EndpointID", "electronic_address"),
         leaf("cac:PartyIdentification/cbc:ID", "identifiers"),
         leaf("cac:PartyName/cbc:Name", "trading_name"),
         _address("cac:PostalAddress", "address"),
         _tax_registration(),
-        inside(
+        wrapper(
             "cac:PartyLegalEntity",
             leaf("cbc:RegistrationName", "name"),
             leaf("cbc:CompanyID", "legal_identifier"),
@@ -83,7 +83,7 @@ def _party(*legal_form: Row) -> Row:
             leaf("cbc:Telephone", "telephone"),
             leaf("cbc:ElectronicMail", "email"),
         ),
-        mark="party",
+        track="party",
     )
 
 
@@ -94,12 +94,12 @@ def _period(field: str) -> Row:
         leaf("cbc:StartDate", "start"),
         leaf("cbc:EndDate", "end"),
         leaf("cbc:DescriptionCode", "tax_point_code", foreign={"5": "3", "29": "35", "72": "432"}),
-        stray=Period,
+        misplaced=Period,
     )
 
 
 _TAX_CATEGORY: Final = (
-    leaf("cbc:ID", "category", view=collapse),
+    leaf("cbc:ID", "category", view=normalize_space),
     leaf("cbc:Percent", "rate"),
     leaf("cbc:TaxExemptionReasonCode", "exemption_reason_code"),
     leaf("cbc:TaxExemptionReason", "exemption_reason"),
@@ -107,18 +107,18 @@ _TAX_CATEGORY: Final = (
 )
 
 
-def _allowance_charge(field: str, stray: type[AllowanceCharge] | None = None) -> Row:
+def _allowance_charge(field: str, misplaced: type[AllowanceCharge] | None = None) -> Row:
     return group(
         "cac:AllowanceCharge",
         field,
-        leaf("cbc:ChargeIndicator", "indicator", view=collapse),
+        leaf("cbc:ChargeIndicator", "indicator", view=normalize_space),
         leaf("cbc:AllowanceChargeReasonCode", "reason_code"),
         leaf("cbc:AllowanceChargeReason", "reason"),
         leaf("cbc:MultiplierFactorNumeric", "percentage"),
         leaf("cbc:Amount", "amount"),
         leaf("cbc:BaseAmount", "base_amount"),
-        group("cac:TaxCategory", "taxes", *_TAX_CATEGORY, stray=TaxCategory),
-        stray=stray,
+        group("cac:TaxCategory", "taxes", *_TAX_CATEGORY, misplaced=TaxCategory),
+        misplaced=misplaced,
     )
 
 
@@ -133,7 +133,7 @@ _PAYMENT_MEANS: Final = group(
         "cac:CardAccount",
         "card",
         leaf("cbc:PrimaryAccountNumberID", "number"),
-        fixed("cbc:NetworkID", "NA"),
+        constant("cbc:NetworkID", "NA"),
         leaf("cbc:HolderName", "holder"),
     ),
     group(
@@ -149,7 +149,7 @@ _PAYMENT_MEANS: Final = group(
         leaf("cbc:ID", "mandate_reference"),
         leaf("cac:PayerFinancialAccount/cbc:ID", "debited_account"),
     ),
-    stray=PaymentMeans,
+    misplaced=PaymentMeans,
 )
 
 _TAX_TOTAL: Final = group(
@@ -161,10 +161,10 @@ _TAX_TOTAL: Final = group(
         "../vat_breakdown",
         leaf("cbc:TaxableAmount", "taxable_amount"),
         leaf("cbc:TaxAmount", "tax_amount"),
-        inside("cac:TaxCategory", *_TAX_CATEGORY, always=True),
-        stray=VatBreakdown,
+        wrapper("cac:TaxCategory", *_TAX_CATEGORY, always=True),
+        misplaced=VatBreakdown,
     ),
-    stray=TaxTotal,
+    misplaced=TaxTotal,
 )
 
 _TOTALS: Final = group(
@@ -178,7 +178,7 @@ _TOTALS: Final = group(
     leaf("cbc:PrepaidAmount", "paid"),
     leaf("cbc:PayableRoundingAmount", "rounding"),
     leaf("cbc:PayableAmount", "due"),
-    stray=Totals,
+    misplaced=Totals,
 )
 
 _ITEM: Final = group(
@@ -191,13 +191,13 @@ _ITEM: Final = group(
     leaf("cac:StandardItemIdentification/cbc:ID", "standard_identifier"),
     leaf("cac:OriginCountry/cbc:IdentificationCode", "origin_country"),
     group("cac:CommodityClassification", "classifications", leaf("cbc:ItemClassificationCode", "identifier")),
-    group("cac:ClassifiedTaxCategory", "../taxes", *_TAX_CATEGORY, stray=LineTax),
+    group("cac:ClassifiedTaxCategory", "../taxes", *_TAX_CATEGORY, misplaced=LineTax),
     group(
         "cac:AdditionalItemProperty",
         "properties",
         leaf("cbc:Name", "name"),
         leaf("cbc:Value", "value"),
-        stray=ItemProperty,
+        misplaced=ItemProperty,
     ),
 )
 
@@ -224,10 +224,10 @@ _LINE: Final = (
         leaf("cbc:PriceAmount", "net"),
         leaf("cbc:BaseQuantity", "base_quantity"),
         _allowance_charge("allowances"),
-        stray=Price,
+        misplaced=Price,
     ),
-    again("cac:SubInvoiceLine", "lines", stray=StrayLineBelowLine, root="Invoice"),
-    again("cac:SubCreditNoteLine", "lines", stray=StrayLineBelowLine, root="CreditNote"),
+    nested("cac:SubInvoiceLine", "lines", misplaced=MisplacedSubLine, root="Invoice"),
+    nested("cac:SubCreditNoteLine", "lines", misplaced=MisplacedSubLine, root="CreditNote"),
 )
 
 _HEADER: Final = (
@@ -251,17 +251,17 @@ _HEADER: Final = (
 _ORIGINATOR: Final = "cac:OriginatorDocumentReference/cbc:ID"
 
 _REFERENCES: Final = (
-    inside("cac:OrderReference", leaf("cbc:ID", "purchase_order"), leaf("cbc:SalesOrderID", "sales_order")),
+    wrapper("cac:OrderReference", leaf("cbc:ID", "purchase_order"), leaf("cbc:SalesOrderID", "sales_order")),
     group(
         "cac:BillingReference",
         "preceding_invoices",
-        inside(
+        wrapper(
             "cac:InvoiceDocumentReference",
             leaf("cbc:ID", "number"),
             leaf("cbc:IssueDate", "issue_date"),
-            mark="invoice",
+            track="invoice",
         ),
-        stray=PrecedingInvoice,
+        misplaced=PrecedingInvoice,
     ),
     leaf("cac:DespatchDocumentReference/cbc:ID", "despatch_advice"),
     leaf("cac:ReceiptDocumentReference/cbc:ID", "receiving_advice"),
@@ -273,12 +273,12 @@ _REFERENCES: Final = (
         leaf("cbc:ID", "identifier"),
         leaf("cbc:DocumentTypeCode", "type_code"),
         leaf("cbc:DocumentDescription", "description"),
-        inside(
+        wrapper(
             "cac:Attachment",
             leaf("cbc:EmbeddedDocumentBinaryObject", "attachment"),
-            leaf("cac:ExternalReference/cbc:URI", "location", mark="external"),
+            leaf("cac:ExternalReference/cbc:URI", "location", track="external"),
         ),
-        stray=Document,
+        misplaced=Document,
     ),
     leaf(_ORIGINATOR, "tender", root="CreditNote"),
     leaf("cac:ProjectReference/cbc:ID", "project", root="Invoice"),
@@ -289,16 +289,16 @@ _PARTIES: Final = (
         "cac:AccountingSupplierParty",
         "seller",
         _party(leaf("cbc:CompanyLegalForm", "legal_information")),
-        stray=Seller,
+        misplaced=Seller,
     ),
-    group("cac:AccountingCustomerParty", "buyer", _party(), stray=Buyer),
+    group("cac:AccountingCustomerParty", "buyer", _party(), misplaced=Buyer),
     group(
         "cac:PayeeParty",
         "payee",
         leaf("cac:PartyIdentification/cbc:ID", "identifiers"),
         leaf("cac:PartyName/cbc:Name", "name"),
         leaf("cac:PartyLegalEntity/cbc:CompanyID", "legal_identifier"),
-        stray=Payee,
+        misplaced=Payee,
     ),
     group(
         "cac:TaxRepresentativeParty",
@@ -306,19 +306,19 @@ _PARTIES: Final = (
         leaf("cac:PartyName/cbc:Name", "name"),
         _address("cac:PostalAddress", "address"),
         _tax_registration(),
-        stray=TaxRepresentative,
+        misplaced=TaxRepresentative,
     ),
     group(
         "cac:Delivery",
         "deliveries",
         leaf("cbc:ActualDeliveryDate", "date"),
-        inside(
+        wrapper(
             "cac:DeliveryLocation",
             leaf("cbc:ID", "location_identifier"),
             _address("cac:Address", "address"),
         ),
         leaf("cac:DeliveryParty/cac:PartyName/cbc:Name", "party_name"),
-        stray=Delivery,
+        misplaced=Delivery,
     ),
 )
 
@@ -339,19 +339,19 @@ TABLE: Final = Table(
             leaf("cbc:InstructionID", "description"),
             root="Invoice",
         ),
-        _allowance_charge("allowances_and_charges", stray=AllowanceCharge),
+        _allowance_charge("allowances_and_charges", misplaced=AllowanceCharge),
         _TAX_TOTAL,
         _TOTALS,
-        group("cac:InvoiceLine", "lines", *_LINE, stray=Line, root="Invoice"),
-        group("cac:CreditNoteLine", "lines", *_LINE, stray=Line, root="CreditNote"),
+        group("cac:InvoiceLine", "lines", *_LINE, misplaced=Line, root="Invoice"),
+        group("cac:CreditNoteLine", "lines", *_LINE, misplaced=Line, root="CreditNote"),
     ),
-    strays=(
-        group("cac:PartyIdentification", "", leaf("cbc:ID", "identifiers"), stray=Party),
-        group("cac:PartyLegalEntity", "", leaf("cbc:CompanyID", "legal_identifier"), stray=Party),
-        group("cbc:EndpointID", "", leaf(".", "electronic_address"), stray=Addressee),
-        group("cac:DeliveryLocation", "", leaf("cbc:ID", "location_identifier"), stray=Location),
-        group("cac:StandardItemIdentification", "", leaf("cbc:ID", "standard_identifier"), stray=Goods),
-        group("cbc:EmbeddedDocumentBinaryObject", "", leaf(".", "attachment"), stray=Attached),
-        group("cbc:IdentificationCode", "", leaf(".", "code"), stray=Country),
+    misplaced_groups=(
+        group("cac:PartyIdentification", "", leaf("cbc:ID", "identifiers"), misplaced=Party),
+        group("cac:PartyLegalEntity", "", leaf("cbc:CompanyID", "legal_identifier"), misplaced=Party),
+        group("cbc:EndpointID", "", leaf(".", "electronic_address"), misplaced=Addressee),
+        group("cac:DeliveryLocation", "", leaf("cbc:ID", "location_identifier"), misplaced=Location),
+        group("cac:StandardItemIdentification", "", leaf("cbc:ID", "standard_identifier"), misplaced=Goods),
+        group("cbc:EmbeddedDocumentBinaryObject", "", leaf(".", "attachment"), misplaced=Attached),
+        group("cbc:IdentificationCode", "", leaf(".", "code"), misplaced=Country),
     ),
 )

@@ -34,38 +34,38 @@ def document(root: str, content: str) -> Invoice:
 
 
 def quantities(line: Line) -> list[str]:
-    return [quantity.raw for quantity in line.own_quantities]
+    return [quantity.raw for quantity in line.matching_quantities]
 
 
 def amounts(invoice: Invoice) -> list[str]:
-    return [it.amount.raw for it in invoice.own_allowances_and_charges]
+    return [it.amount.raw for it in invoice.matching_allowances_and_charges]
 
 
 def test_an_invoice_has_invoiced_quantities_and_invoice_lines() -> None:
     invoice = document("ubl:Invoice", LINES)
     assert [quantities(line) for line in invoice.lines] == [["1"], []]
-    assert invoice.own_lines == [invoice.lines[0]]
+    assert invoice.matching_lines == [invoice.lines[0]]
     assert amounts(invoice) == ["7", "3"]
 
 
 def test_a_credit_note_has_credited_quantities_and_credit_note_lines() -> None:
     invoice = document("cn:CreditNote", LINES)
     assert [quantities(line) for line in invoice.lines] == [["2"], ["5"]]
-    assert invoice.own_lines == [invoice.lines[1]]
+    assert invoice.matching_lines == [invoice.lines[1]]
     assert amounts(invoice) == ["7", "6"]
 
 
 def test_lines_of_the_other_kind() -> None:
     for root, expected in (("ubl:Invoice", [False, True]), ("cn:CreditNote", [True, False])):
         invoice = document(root, LINES)
-        assert [line.is_of_other_kind for line in invoice.lines] == expected
+        assert [line.is_of_other_root for line in invoice.lines] == expected
 
 
-def test_totals_beside_the_lines_and_elsewhere() -> None:
+def test_totals_beside_the_lines_and_misplaced() -> None:
     totals = "<cac:LegalMonetaryTotal><cbc:PayableAmount>1</cbc:PayableAmount></cac:LegalMonetaryTotal>"
     invoice = document("ubl:Invoice", f"{totals}<cac:Signature>{totals}</cac:Signature>")
     assert invoice.totals.is_of_invoice
-    assert [it.is_of_invoice for it in invoice.everywhere(Totals)] == [True, False]
+    assert [it.is_of_invoice for it in invoice.descendants(Totals)] == [True, False]
 
 
 def test_totals_of_cii_beside_the_settlement_are_two_steps_below_the_lines_too() -> None:
@@ -74,15 +74,15 @@ def test_totals_of_cii_beside_the_settlement_are_two_steps_below_the_lines_too()
     parts = f"<ram:{SETTLEMENT}>{totals}</ram:{SETTLEMENT}><{delivery}>{totals}</{delivery}>{totals}"
     transaction = "rsm:SupplyChainTradeTransaction"
     invoice = document("rsm:CrossIndustryInvoice", f"<{transaction}>{parts}</{transaction}>")
-    assert [it.is_of_invoice for it in invoice.everywhere(Totals)] == [True, True, False]
+    assert [it.is_of_invoice for it in invoice.descendants(Totals)] == [True, True, False]
 
 
 def test_what_no_document_gave_is_its_own() -> None:
     line = Line(quantity=Quantity("1"))
     assert quantities(line) == ["1"]
-    assert not line.is_of_other_kind
+    assert not line.is_of_other_root
     assert Totals().is_of_invoice
-    assert Invoice(lines=[line]).own_lines == [line]
+    assert Invoice(lines=[line]).matching_lines == [line]
 
 
 def test_a_role_without_a_party() -> None:
@@ -97,33 +97,33 @@ def test_a_role_without_a_party() -> None:
     assert Seller().has_party
 
 
-def test_payment_means_astray() -> None:
+def test_payment_means_misplaced() -> None:
     means = "<cac:PaymentMeans/>"
     invoice = document("ubl:Invoice", f"{means}<cac:Delivery>{means}</cac:Delivery>")
-    (astray,) = invoice.elsewhere[type(invoice.payment_means[0])]
-    assert astray.is_astray
-    assert not invoice.payment_means[0].is_astray
+    (misplaced,) = invoice.misplaced[type(invoice.payment_means[0])]
+    assert misplaced.is_misplaced
+    assert not invoice.payment_means[0].is_misplaced
 
 
-def test_prices_astray() -> None:
+def test_prices_misplaced() -> None:
     discount = "<ram:AppliedTradeAllowanceCharge/>"
     gross = f"<ram:GrossPriceProductTradePrice>{discount}</ram:GrossPriceProductTradePrice>"
     invoice = document("rsm:CrossIndustryInvoice", f"{gross}<ram:NetPriceProductTradePrice/>{discount}")
-    assert set(invoice.elsewhere) == {GrossPrice, Price, PriceAllowance}
-    assert len(invoice.elsewhere[GrossPrice][0].allowances) == 1
-    assert len(document("ubl:Invoice", "<cac:Price/>").elsewhere[Price]) == 1
+    assert set(invoice.misplaced) == {GrossPrice, Price, PriceAllowance}
+    assert len(invoice.misplaced[GrossPrice][0].allowances) == 1
+    assert len(document("ubl:Invoice", "<cac:Price/>").misplaced[Price]) == 1
 
 
 def test_the_line_of_a_price() -> None:
     priced = "<cac:SubInvoiceLine><cbc:ID>1.1</cbc:ID><cac:Price/></cac:SubInvoiceLine>"
     invoice = document("ubl:Invoice", f"<cac:InvoiceLine>{priced}</cac:InvoiceLine><cac:Price/>")
     assert invoice.lines[0].lines[0].price.priced_line is invoice.lines[0].lines[0]
-    assert not list(invoice.elsewhere[Price][0].priced_line)
+    assert not list(invoice.misplaced[Price][0].priced_line)
 
 
-def test_taxes_astray() -> None:
+def test_taxes_misplaced() -> None:
     taxed = "<cac:ClassifiedTaxCategory><cbc:ID> S </cbc:ID></cac:ClassifiedTaxCategory>"
-    (tax,) = document("ubl:Invoice", f"<cac:Delivery><cac:Item>{taxed}</cac:Item></cac:Delivery>").elsewhere[LineTax]
+    (tax,) = document("ubl:Invoice", f"<cac:Delivery><cac:Item>{taxed}</cac:Item></cac:Delivery>").misplaced[LineTax]
     assert tax.category.text == "S"
     code = "<ram:CategoryCode>E</ram:CategoryCode>"
     settlement = f"<ram:ApplicableTradeTax>{code}</ram:ApplicableTradeTax>"
@@ -133,18 +133,18 @@ def test_taxes_astray() -> None:
     allowance = f"<ram:CategoryTradeTax>{code}</ram:CategoryTradeTax>"
     logistics = f"<ram:AppliedTradeTax>{code}</ram:AppliedTradeTax>"
     invoice = document("rsm:CrossIndustryInvoice", subordinate + allowance + logistics)
-    assert set(invoice.elsewhere) == {LineTax, AllowanceTax, TaxCategory}
-    assert [tax.category.raw for taxes in invoice.elsewhere.values() for tax in taxes] == ["E", "E", "E"]
+    assert set(invoice.misplaced) == {LineTax, AllowanceTax, TaxCategory}
+    assert [tax.category.raw for taxes in invoice.misplaced.values() for tax in taxes] == ["E", "E", "E"]
 
 
-def test_countries_astray() -> None:
+def test_countries_misplaced() -> None:
     country = "<cac:Country><cbc:IdentificationCode>IT</cbc:IdentificationCode></cac:Country>"
     bank = f"<cac:PayeeFinancialAccount>{country}</cac:PayeeFinancialAccount>"
     invoice = document("ubl:Invoice", f"<cac:PaymentMeans>{bank}</cac:PaymentMeans>")
-    assert [it.code.raw for it in invoice.elsewhere[Country]] == ["IT"]
+    assert [it.code.raw for it in invoice.misplaced[Country]] == ["IT"]
     place = "<ram:RelevantTradeLocation><ram:CountryID>DE</ram:CountryID></ram:RelevantTradeLocation>"
     invoice = document("rsm:CrossIndustryInvoice", place)
-    assert [it.code.raw for it in invoice.elsewhere[Country]] == ["DE"]
+    assert [it.code.raw for it in invoice.misplaced[Country]] == ["DE"]
 
 
 def test_what_stands_in_a_period() -> None:
