@@ -1,4 +1,4 @@
-"""The appliance's page in a real Chromium, watched: what it asks for, what it complains about."""
+"""The web app in Chromium, with recorded requests and console messages."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -7,29 +7,29 @@ from chromium import Watched
 
 
 class Page(Watched):
-    """The appliance's page in a window of its own, with a key or without."""
+    """The web app in a separate browser context, with or without a key."""
 
     def __init__(self, browser, server, *, key=True, **options):
         super().__init__(browser, **{"locale": "de-DE", "viewport": {"width": 1300, "height": 900}, **options})
         self.server = server
         self.folder = TemporaryDirectory()
-        # Violations of the policy are events, too; those of Trusted Types never reach the console otherwise.
+        # Violations of Trusted Types are reported by events only, not on the console.
         self.page.add_init_script(
             "window.violations = [];"
             "document.addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective))"
         )
         self.page.goto(str(server.base))
         if key:
-            self.give_key()
+            self.enter_key()
 
-    def give_key(self, key=None):
+    def enter_key(self, key=None):
         self.page.fill("#key", key or self.server.client.headers["x-api-key"])
         self.page.press("#key", "Tab")
         if key is None:
             self.page.wait_for_selector(".key-valid")
 
     def choose(self, *files):
-        """Choose files (name, content), and wait for what is said of them."""
+        """Select files (name, content), and wait for the results."""
         paths = [Path(self.folder.name) / name for name, _ in files]
         for path, (_, content) in zip(paths, files, strict=True):
             path.write_bytes(content)
@@ -45,10 +45,10 @@ class Page(Watched):
         return self.page.locator(selector).all_inner_texts()
 
     def download(self, selector):
-        """Click, and return the name and the content of what is saved."""
-        with self.page.expect_download() as coming:
+        """Click, and return name and content of the downloaded file."""
+        with self.page.expect_download() as download_info:
             self.page.click(selector)
-        return coming.value.suggested_filename, Path(coming.value.path()).read_bytes()
+        return download_info.value.suggested_filename, Path(download_info.value.path()).read_bytes()
 
     def violations(self):
         return self.page.evaluate("violations")

@@ -1,4 +1,4 @@
-"""The page at `/`, in a real browser that asks a real server."""
+"""The web app at `/`, in Chromium against a real server."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ ESCAPED = HOSTILE.replace("<", "&lt;").replace(">", "&gt;")
 
 @pytest.fixture
 def opened(browser, server):
-    """Open the page; at the end nothing may have been asked of others, and nothing have been complained about."""
+    """Open the page; afterwards, require no external requests, console errors or policy violations."""
     pages = []
 
     def opened(**options):
@@ -42,8 +42,8 @@ def page(opened):
     return opened()
 
 
-def marked(page):
-    """The numbers of the lines that are marked, and seen."""
+def highlighted_lines(page):
+    """Return the numbers of the highlighted lines in view."""
     return page.page.evaluate(
         """() => [...document.querySelectorAll('.row.highlighted')].filter((row) => {
             const [it, box] = [row, document.getElementById('xml')].map((element) => element.getBoundingClientRect());
@@ -56,7 +56,7 @@ def line_of(document, piece):
     return str(document[: document.index(piece)].count(b"\n") + 1)
 
 
-def test_a_wrong_invoice_is_explained_beside_its_xml(page):
+def test_findings_are_shown_beside_the_xml(page):
     page.choose(("rechnung.xml", WRONG))
     found = page.server.validate(WRONG, lang="de").json()
     assert page.text("#result-title") == "Nicht gültig"
@@ -72,23 +72,23 @@ def test_a_wrong_invoice_is_explained_beside_its_xml(page):
     assert len(page.texts(".layers li")) == len(found["validation_details"]["validation_stack"]["layers"])
     assert "KB-2026-1108 vom 02.11.2026" in page.text(".key-facts")
     page.page.wait_for_selector(".row.highlighted")
-    assert marked(page) == [line_of(WRONG, b">692.99<")]
+    assert highlighted_lines(page) == [line_of(WRONG, b">692.99<")]
 
 
-def test_choosing_a_finding_marks_its_line(page):
+def test_selecting_a_finding_highlights_its_line(page):
     wrong = WRONG.replace(b">380<", b">999<")
     page.choose(("rechnung.xml", wrong))
     for code, piece in (("BR-CL-01", b">999<"), ("BR-CO-10", b">692.99<")):
         head = page.page.locator(".finding-header", has_text=code)
         if head.get_attribute("aria-expanded") == "true":
             head.click()
-            assert marked(page) == []
+            assert highlighted_lines(page) == []
         head.click()
-        assert marked(page) == [line_of(wrong, piece)]
+        assert highlighted_lines(page) == [line_of(wrong, piece)]
         assert page.text("#source-status") == f"Zeile {line_of(wrong, piece)} ist markiert."
 
 
-def test_all_of_it_goes_by_keyboard(page):
+def test_keyboard_operation(page):
     page.choose(("rechnung.xml", WRONG))
     focused = "document.activeElement"
     assert page.page.evaluate(f"{focused}.id") == "result-title", "a screen reader goes on with the verdict"
@@ -104,14 +104,14 @@ def test_all_of_it_goes_by_keyboard(page):
     assert page.page.locator("#status").get_attribute("aria-live") == "polite"
 
 
-def test_everything_that_can_be_used_has_a_name(page):
+def test_controls_have_accessible_names(page):
     page.choose(("rechnung.xml", WRONG))
     for role in ("button", "textbox", "combobox", "region", "group", "navigation"):
         for element in page.page.get_by_role(role).all():
             assert re.search(rf'{role} "[^"]', element.aria_snapshot()), element.evaluate("it => it.outerHTML")
 
 
-def test_a_valid_invoice(page):
+def test_valid_invoice(page):
     page.choose(("rechnung.xml", CII))
     assert page.text("#result-title") == "Gültig"
     assert "XRechnung 3.0.2, CII" in page.text(".summary-text")
@@ -120,7 +120,7 @@ def test_a_valid_invoice(page):
     assert page.texts(".row code")[0] == CII.decode().splitlines()[0]
 
 
-def test_the_other_language_is_asked_for(page):
+def test_switching_the_language(page):
     page.choose(("rechnung.xml", WRONG))
     page.page.click("[data-lang=en]")
     page.page.get_by_role("heading", name="Not valid").wait_for()
@@ -132,7 +132,7 @@ def test_the_other_language_is_asked_for(page):
     assert "Schlüssel" not in page.text("body")
 
 
-def test_every_word_is_there_in_both_languages(page):
+def test_labels_exist_in_both_languages(page):
     words = "import('/page/js/labels.js').then(({LABELS}) => [LABELS.de, LABELS.en].map((it) => Object.keys(it)))"
     german, english = page.page.evaluate(words)
     assert german == english
@@ -144,7 +144,7 @@ def test_every_word_is_there_in_both_languages(page):
 
 
 @pytest.mark.parametrize(("scheme", "choice", "dark"), [("dark", "light", False), ("light", "dark", True)])
-def test_light_and_dark_follow_the_system_until_chosen(opened, scheme, choice, dark):
+def test_color_scheme_follows_the_system_until_selected(opened, scheme, choice, dark):
     page = opened(color_scheme=scheme, key=False)
     brightness = "parseInt(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])"
     assert (page.page.evaluate(brightness) < 128) is not dark
@@ -155,8 +155,8 @@ def test_light_and_dark_follow_the_system_until_chosen(opened, scheme, choice, d
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_from_its_ground(opened, scheme):
-    """WCAG 2.2, 1.4.3: a contrast of 4.5 to 1 at least; computed from what the browser computed."""
+def test_text_contrast(opened, scheme):
+    """WCAG 2.2, 1.4.3: a contrast ratio of at least 4.5:1, from computed styles."""
     page = opened(color_scheme=scheme)
     page.choose(("rechnung.xml", WRONG.replace(b">380<", b">999<")))
     page.page.wait_for_selector(".row.highlighted")
@@ -183,17 +183,17 @@ def contrast(*colours):
     return (high + 0.05) / (low + 0.05)
 
 
-# ---------------------------------------------------------------- other rules, other judges
+# ---------------------------------------------------------------- validation modes and engines
 
 
 def chosen(page, name, value):
-    """Choose how it is judged, and wait for what is said of it then."""
+    """Select mode or engine, and wait for the new result."""
     with page.page.expect_response(re.compile("/validate")):
         page.page.select_option(f"#{name}", value)
     page.page.wait_for_selector("body:not(.busy)")
 
 
-def test_the_rules_that_an_invoice_declares(page):
+def test_compatibility_mode(page):
     older = re.sub(rb"<cbc:EndpointID[^>]*>[^<]*</cbc:EndpointID>", b"", declaring("2.3"), count=1)
     page.choose(("rechnung.xml", older))
     assert page.text("#result-title") == "Nicht gültig"
@@ -210,7 +210,7 @@ def test_the_rules_that_an_invoice_declares(page):
     assert not any("/batch" in url for url in page.asked), "a batch is judged by the rules of today"
 
 
-def test_without_artefacts_nobody_else_is_offered(page):
+def test_engines_are_hidden_without_official_rules(page):
     page.page.route(
         "**/capabilities*",
         lambda route: route.fulfill(
@@ -222,12 +222,12 @@ def test_without_artefacts_nobody_else_is_offered(page):
     )
     page.page.reload()
     assert page.page.locator("#engine").is_hidden()
-    page.give_key()
+    page.enter_key()
     assert page.page.locator("#engine").is_hidden()
     assert page.page.locator("#mode").is_visible()
 
 
-def test_a_second_opinion_that_agrees(page):
+def test_both_engines_agree(page):
     pytest.importorskip("saxonche")
     page.choose(("rechnung.xml", WRONG))
     assert page.page.locator("#reference-title").count() == 0
@@ -243,7 +243,7 @@ def test_a_second_opinion_that_agrees(page):
     page.page.get_by_text("No official Schematron applies to this invoice").wait_for()
 
 
-def test_a_second_opinion_that_differs(browser, tmp_path):
+def test_engines_differ(browser, tmp_path):
     pytest.importorskip("saxonche")
     from reference.made import files, packed
 
@@ -255,7 +255,7 @@ def test_a_second_opinion_that_differs(browser, tmp_path):
         add(tmp_path / "test.zip")
     with serving(tmp_path / "data", workers=1, rules_dir=tmp_path / "rules", engine="both") as server:
         page = Page(browser, server)
-        assert page.page.input_value("#engine") == "both", "as the operator has set it"
+        assert page.page.input_value("#engine") == "both", "default from the settings"
         page.choose(("rechnung.xml", WRONG))
         reference = server.validate(WRONG).json()["validation_details"]["reference"]
         assert page.text(".reference-result").startswith("Das offizielle Schematron kommt zu einem anderen Ergebnis")
@@ -264,7 +264,7 @@ def test_a_second_opinion_that_differs(browser, tmp_path):
         assert page.texts(".differences .code") == [it["code"] for it in reference["only_native"]] + theirs
         assert set(page.texts(".differences .origin")) == {"nur einvoice", "nur Schematron"}
         page.page.locator(".differences li", has_text="BR-CO-10").get_by_role("button").click()
-        assert marked(page) == [line_of(WRONG, b">692.99<")]
+        assert highlighted_lines(page) == [line_of(WRONG, b">692.99<")]
         chosen(page, "engine", "reference")
         assert page.page.locator("#reference-title").count() == 0
         assert "nur mit dem offiziellen Schematron" in page.text(".layers")
@@ -279,7 +279,7 @@ def table(content, separator):
     return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), delimiter=separator))
 
 
-def test_findings_as_a_table(page):
+def test_findings_as_csv(page):
     page.choose(("rechnung.xml", WRONG))
     name, content = page.download("text=Befunde als CSV")
     assert name == "rechnung-befunde.csv"
@@ -295,7 +295,7 @@ def test_findings_as_a_table(page):
 
 
 @pytest.mark.parametrize("begin", list("=+-@\t\r"))
-def test_no_formula_gets_into_the_table(page, begin):
+def test_csv_contains_no_formulas(page, begin):
     page.choose((f"{begin}cmd.xml".replace("\t", "x").replace("\r", "x"), WRONG))
     made = page.page.evaluate(
         "(name) => import('/page/js/csv.js').then(({csv}) => csv([{name, problem: {title: 'x'}}], ';', 'de'))",
@@ -304,7 +304,7 @@ def test_no_formula_gets_into_the_table(page, begin):
     assert table(made.encode(), ";")[0]["Datei"].startswith("'")
 
 
-def test_texts_of_an_invoice_are_texts(page):
+def test_invoice_content_is_not_markup(page):
     wrong = UBL.replace(b">EUR</cbc:DocumentCurrencyCode>", f">{ESCAPED}</cbc:DocumentCurrencyCode>".encode())
     hostile = wrong.replace("Kranich Bürobedarf GmbH".encode(), ESCAPED.encode())
     page.choose((f"{HOSTILE}.xml".replace("/", ""), hostile))
@@ -317,7 +317,7 @@ def test_texts_of_an_invoice_are_texts(page):
     assert page.page.locator("main img, main script").count() == 0
 
 
-def test_several_files(page):
+def test_multiple_files(page):
     page.choose(("gut.xml", CII), ("kaputt.xml", b"<Invoice"), ("falsch.xml", WRONG))
     assert page.texts(".file-list .name") == ["gut.xml", "kaputt.xml", "falsch.xml"]
     assert page.texts(".file-list button .muted") == ["Gültig", "Nicht gültig", "Nicht gültig"]
@@ -325,7 +325,7 @@ def test_several_files(page):
     assert "gelesen" in page.text(".summary-text")
     page.page.click("text=falsch.xml")
     page.page.wait_for_selector(".row.highlighted")
-    assert marked(page) == [line_of(WRONG, b">692.99<")]
+    assert highlighted_lines(page) == [line_of(WRONG, b">692.99<")]
     rows = table(page.download("text=Befunde als CSV")[1], ";")
     assert [row["Datei"] for row in rows] == ["gut.xml", "kaputt.xml", "falsch.xml", "falsch.xml"]
     assert page.page.locator(".key-facts").count() == 0
@@ -333,13 +333,13 @@ def test_several_files(page):
     page.page.wait_for_selector(".key-facts")
 
 
-def test_more_files_than_a_request_takes(page):
+def test_more_files_than_a_batch_allows(page):
     page.choose(*[(f"{number}.xml", UBL) for number in range(12)])
     assert page.texts(".file-list button .muted") == ["Gültig"] * 12
     assert sum("/batch" in url for url in page.asked) == 2
 
 
-def test_files_that_need_not_be_sent(page):
+def test_files_rejected_before_upload(page):
     page.choose(("riesig.xml", b" " * (10 * 1024 * 1024 + 1)), ("leer.xml", b""), ("gut.xml", CII))
     assert page.texts(".file-list button .muted") == ["Nicht geprüft", "Nicht geprüft", "Gültig"]
     assert page.text("#result-title") == "Die Datei ist zu groß"
@@ -347,7 +347,7 @@ def test_files_that_need_not_be_sent(page):
     assert page.text("#result-title") == "Die Datei ist leer"
 
 
-def test_what_is_wrong_with_an_unreadable_file_is_said_in_words(opened):
+def test_unreadable_file_is_explained(opened):
     page = opened()
     content = b"<Invoice>\n<a></b>\n</Invoice>"
     page.choose(("kaputt.xml", content))
@@ -355,11 +355,11 @@ def test_what_is_wrong_with_an_unreadable_file_is_said_in_words(opened):
     assert page.text("#result-title") == problem["title"]
     assert problem["detail"] in page.text(".problem")
     page.page.wait_for_selector(".row.highlighted")
-    assert marked(page) == [str(problem["line"])]
-    page.complaints.clear()  # the browser's own line about the status 422
+    assert highlighted_lines(page) == [str(problem["line"])]
+    page.complaints.clear()  # the browser logs the status 422
 
 
-def test_a_file_is_dropped(page):
+def test_drag_and_drop(page):
     page.page.evaluate(
         """(text) => {
             const dataTransfer = new DataTransfer();
@@ -372,7 +372,7 @@ def test_a_file_is_dropped(page):
     assert page.text(".filename") == "gezogen.xml"
 
 
-def test_a_file_that_changed_meanwhile(page, tmp_path):
+def test_file_changed_after_selection(page, tmp_path):
     (tmp_path / "a.xml").write_bytes(CII)
     page.page.set_input_files("#files", tmp_path / "a.xml")
     page.page.get_by_role("heading", name="Gültig").wait_for()
@@ -381,21 +381,21 @@ def test_a_file_that_changed_meanwhile(page, tmp_path):
     page.page.get_by_role("heading", name="The file can no longer be read").wait_for()
 
 
-def test_files_wait_for_the_key(opened):
+def test_files_wait_for_a_key(opened):
     page = opened(key=False)
     page.page.set_input_files("#files", [{"name": "a.xml", "mimeType": "text/xml", "buffer": CII}])
     assert "Schlüssel" in page.text("#status")
     assert page.page.evaluate("document.activeElement.id") == "key"
-    page.give_key("ei_wrong")
+    page.enter_key("ei_wrong")
     page.page.get_by_role("alert").get_by_role("heading", name="Ungültiger API-Schlüssel").wait_for()
-    page.give_key()
+    page.enter_key()
     page.page.wait_for_selector("#result-title")
     assert page.text("#result-title") == "Gültig"
     assert page.text("#error") == ""
-    page.complaints.clear()  # the browser's own line about the status 401
+    page.complaints.clear()  # the browser logs the status 401
 
 
-def test_the_key_is_asked_about_once(page):
+def test_key_is_checked_once(page):
     page.page.focus("#key")
     page.page.click("[data-lang=en]")
     assert page.text("#key-hint") == "The key is valid (plan business)."
@@ -403,7 +403,7 @@ def test_the_key_is_asked_about_once(page):
     assert sum("/capabilities" in url for url in page.asked) == 1
 
 
-def test_the_key_stays_in_memory(page):
+def test_key_is_kept_in_memory_only(page):
     page.choose(("rechnung.xml", WRONG))
     key = page.server.client.headers["x-api-key"]
     assert page.page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]
@@ -414,18 +414,18 @@ def test_the_key_stays_in_memory(page):
     assert page.page.input_value("#key") == ""
 
 
-def test_an_invoice_in_one_line(page):
-    """The line is cut for the eye; the row with the place is marked."""
+def test_single_line_xml(page):
+    """A long line is wrapped into rows; the row of the finding is highlighted."""
     wrong = re.sub(rb"\s*\n\s*", b" ", WRONG)
     page.choose(("zeile.xml", wrong))
     page.page.wait_for_selector(".row.highlighted")
     assert ">692.99<" in page.text(".row.highlighted")
-    assert marked(page) == ["1"]
+    assert highlighted_lines(page) == ["1"]
     shown = page.page.evaluate("import('/page/js/rows.js').then(({splitRows}) => splitRows('x'.repeat(1000), 10))")
     assert (shown["starts"], shown["ends"]) == ([0, 200, 400, 600, 800], [200, 400, 600, 800, 1000])
 
 
-def test_rows_are_where_they_are_in_the_text(page):
+def test_rows_match_the_text(page):
     text = "eins\r\nzwei\n\n" + "<a>b</a>" * 100 + "\nEnde"
     rows = page.page.evaluate("(text) => import('/page/js/rows.js').then(({splitRows}) => splitRows(text, 1000))", text)
     pieces = [text[begin:end] for begin, end in zip(rows["starts"], rows["ends"], strict=True)]
@@ -436,7 +436,7 @@ def test_rows_are_where_they_are_in_the_text(page):
     assert rows["complete"]
 
 
-def test_a_file_as_large_as_may_be_does_not_hold_up_the_page(page):
+def test_largest_file_does_not_block_the_page(page):
     begin, line, end = WRONG.partition(b"  <cac:InvoiceLine>")
     filler = b"<!-- " + b"." * 70 + b" -->\n"
     page.choose(("gross.xml", begin + filler * (9_900_000 // len(filler)) + line + end))
@@ -460,7 +460,7 @@ def test_xml_in_another_encoding(page):
     assert "Vielen Dank für Ihre Bestellung." in "".join(page.texts(".row code"))
 
 
-def test_the_xml_of_a_pdf_is_taken_out_of_it(page):
+def test_xml_is_extracted_from_a_pdf(page):
     pytest.importorskip("pikepdf")
     from hybrids import XML, hybrid
 
@@ -470,7 +470,7 @@ def test_the_xml_of_a_pdf_is_taken_out_of_it(page):
     assert ">999<" in page.text(".row.highlighted")
 
 
-def test_a_pdf_whose_xml_cannot_be_taken_out_says_so(page):
+def test_failed_extraction_is_reported(page):
     source = "import('/page/js/source.js').then(({readSource}) => readSource(new File([bytes], 'a.pdf')))"
     pdf = b"%PDF-1.7\n1 0 obj\n<< /Type /EmbeddedFile /Filter /FlateDecode /Length 4 >>\nstream\nabcd\nendstream"
     assert page.page.evaluate(f"(text) => {{ const bytes = text; return {source} }}", pdf.decode()) == {
@@ -493,14 +493,14 @@ def test_pdfs_are_fetched_with_the_key(page, kind, label, name):
     assert content.startswith(b"%PDF-")
 
 
-def test_the_printed_page_has_all_findings_and_no_controls(page):
+def test_print_view(page):
     page.choose(("rechnung.xml", WRONG))
     page.page.emulate_media(media="print")
     assert page.page.locator(".explanation").evaluate_all("all => all.every((it) => it.checkVisibility())")
     assert not page.page.locator("#key, #xml, .button").evaluate_all("all => all.some((it) => it.checkVisibility())")
 
 
-def test_a_server_that_is_gone(browser, tmp_path):
+def test_unreachable_server(browser, tmp_path):
     with serving(tmp_path / "data", workers=1) as server:
         page = Page(browser, server)
     page.page.set_input_files("#files", [{"name": "a.xml", "mimeType": "text/xml", "buffer": CII}])
@@ -510,7 +510,7 @@ def test_a_server_that_is_gone(browser, tmp_path):
 
 
 def test_behind_a_proxy_with_a_path(browser, tmp_path):
-    """The public address is another than the one the browser uses: links of the answer are followed all the same."""
+    """Links in the response work although the public URL differs from the one in the browser."""
     with serving(tmp_path / "data", workers=1, public_url="https://rechnung.example/pruefung") as server:
         server.base = server.base.copy_with(path="/pruefung/")
         page = Page(browser, server)
@@ -520,7 +520,7 @@ def test_behind_a_proxy_with_a_path(browser, tmp_path):
         page.close()
 
 
-def test_the_policy_lets_nothing_else_in(server):
+def test_content_security_policy(server):
     for path in ("/", "/page/js/app.js", "/page/style.css", "/page/icon.svg"):
         headers = httpx.get(server.base.join(path)).raise_for_status().headers
         policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
@@ -534,6 +534,6 @@ def test_the_policy_lets_nothing_else_in(server):
         assert httpx.get(server.base.join(path)).status_code == 404
 
 
-def test_the_page_can_be_turned_off(tmp_path):
+def test_page_can_be_disabled(tmp_path):
     with serving(tmp_path / "data", workers=1, page="off") as server:
         assert [server.client.get(path).status_code for path in ("/", "/page/js/app.js", "/healthz")] == [404, 404, 200]
