@@ -200,14 +200,16 @@ def test_compatibility_mode(page):
     assert page.page.locator(".differences").count() == 0
     chosen(page, "mode", "compatibility")
     assert page.text("#result-title") == "Gültig"
-    told = page.server.validate(older, validation_mode="compatibility").json()["validation_details"]["compatibility"]
-    assert told["message"] in page.text(".layers")
-    assert page.texts(".differences .code") == [it["code"] for it in told["differences"]]
+    compatibility = page.server.validate(older, validation_mode="compatibility").json()["validation_details"][
+        "compatibility"
+    ]
+    assert compatibility["message"] in page.text(".layers")
+    assert page.texts(".differences .code") == [it["code"] for it in compatibility["differences"]]
     place = page.texts(".differences .code").index("PEPPOL-EN16931-R020")
     assert page.texts(".differences .origin")[place] == "neu mit XRechnung 3.0.0 (2.0.0)"
     page.choose(("a.xml", older), ("b.xml", CII))
     assert page.texts(".file-list button .muted") == ["Gültig", "Gültig"]
-    assert not any("/batch" in url for url in page.asked), "a batch is judged by the rules of today"
+    assert not any("/batch" in url for url in page.asked), "a batch applies the current rule set"
 
 
 def test_engines_are_hidden_without_official_rules(page):
@@ -215,8 +217,8 @@ def test_engines_are_hidden_without_official_rules(page):
         "**/capabilities*",
         lambda route: route.fulfill(
             json={
-                **(told := page.server.client.get("/api/external/capabilities").json()),
-                "engines": {**told["engines"], "reference": {"version": None, "configurations": []}},
+                **(capabilities := page.server.client.get("/api/external/capabilities").json()),
+                "engines": {**capabilities["engines"], "reference": {"version": None, "configurations": []}},
             }
         ),
     )
@@ -259,9 +261,9 @@ def test_engines_differ(browser, tmp_path):
         page.choose(("rechnung.xml", WRONG))
         reference = server.validate(WRONG).json()["validation_details"]["reference"]
         assert page.text(".reference-result").startswith("Das offizielle Schematron kommt zu einem anderen Ergebnis")
-        theirs = [it["code"] for it in reference["only_reference"]]
-        assert "BR-CL-23" in theirs
-        assert page.texts(".differences .code") == [it["code"] for it in reference["only_native"]] + theirs
+        reference_codes = [it["code"] for it in reference["only_reference"]]
+        assert "BR-CL-23" in reference_codes
+        assert page.texts(".differences .code") == [it["code"] for it in reference["only_native"]] + reference_codes
         assert set(page.texts(".differences .origin")) == {"nur einvoice", "nur Schematron"}
         page.page.locator(".differences li", has_text="BR-CO-10").get_by_role("button").click()
         assert highlighted_lines(page) == [line_of(WRONG, b">692.99<")]
