@@ -27,7 +27,7 @@ from einvoice.syntax.mapping.tables import table
 from einvoice.syntax.reader import read
 from einvoice.syntax.schema import violations
 from einvoice.syntax.schema.content_model import ContentModels
-from einvoice.syntax.schema.d16b import came_later
+from einvoice.syntax.schema.d16b import added_later
 from einvoice.syntax.schema.files import SchemaFiles
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
@@ -68,7 +68,7 @@ class Place(NamedTuple):
 def models(root: str) -> ContentModels:
     files = SchemaFiles(root)
     files.compile()
-    return ContentModels(files.documents(), came_later())
+    return ContentModels(files.documents(), added_later())
 
 
 def places(root: str) -> Iterator[Place]:
@@ -120,7 +120,7 @@ def test_rows_are_in_the_order_of_the_schema(root: str) -> None:
 def test_what_the_schema_demands_is_in_the_table(root: str) -> None:
     for place in places(root):
         known = {tag for tag, _ in steps(place, root)}
-        demanded = {p.tag for p in models(root)._sequences.get(place.type, ()) if p.least}
+        demanded = {p.tag for p in models(root)._sequences.get(place.type, ()) if p.min_occurs}
         assert demanded <= known, place.path
 
 
@@ -132,11 +132,11 @@ ONE_IN_CII = {(Invoice, "deliveries"), (Invoice, "periods"), (Invoice, "precedin
 def test_what_may_occur_often_may_do_so_in_the_schema(root: str) -> None:
     single = set()
     for place in places(root):
-        most = {particle.tag: particle.most for particle in models(root)._sequences.get(place.type, ())}
+        most = {particle.tag: particle.max_occurs for particle in models(root)._sequences.get(place.type, ())}
         for tag, row in steps(place, root):
             holder = place.above if row.of_parent else place.owner
             inner = row.path[1:] and models(root)._sequences.get(_type_below(root, place.type, tag), ())
-            repeated_inside = any(p.most is None for p in inner or () if p.tag == row.path[-1])
+            repeated_inside = any(p.max_occurs is None for p in inner or () if p.tag == row.path[-1])
             if row.field and kinds_of(holder)[row.field][1] and most[tag] is not None and not repeated_inside:
                 single.add((holder if holder is Invoice else holder.__name__, row.field))
     assert single == (ONE_IN_CII if root == "CrossIndustryInvoice" else set())

@@ -21,7 +21,7 @@ from einvoice.rulebook.program.build import Shelf
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.table import NEWEST, rows, rule_table
 from einvoice.syntax import reader
-from einvoice.syntax.schema.files import LEVELS
+from einvoice.syntax.schema.files import PROFILES
 
 #: What only a fault of einvoice itself brings about; test_validate makes one.
 OF_FAULTS = {"LAYER-FAILED", "LAYER-MISSING"}
@@ -29,7 +29,7 @@ OF_FAULTS = {"LAYER-FAILED", "LAYER-MISSING"}
 OF_SCHEMAS = {path.stem for path in (rules_folder() / "schema").glob("*.toml")}
 #: Shown by test_levels, which makes a document for each row of the levels of Factur-X.
 OF_LEVELS = {path.stem for path in (rules_folder() / "facturx" / "texts").glob("*.toml")} | {
-    rule.code for level in LEVELS for rule in rule_table("CII", level).rules if rule.of_profile
+    rule.code for level in PROFILES for rule in rule_table("CII", level).rules if rule.of_profile
 }
 #: Shown by tests/pdf, which have a PDF for each.
 OF_PDFS = {path.stem for folder in ("pdf", "file") for path in (rules_folder() / folder).glob("*PDF*.toml")}

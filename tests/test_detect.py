@@ -232,13 +232,16 @@ def test_a_wrong_table_of_specifications_is_named(monkeypatch, tmp_path):
         detect.specifications.__wrapped__()
 
 
-OVERRIDE = '[[override]]\ncodes = ["A"]\nseverity = "fatal"\nspecifications = ["{}"]\nroots = ["Invoice"]\nde = "d"\nen = "e"\n'
+OVERRIDE = (
+    '[[override]]\ncodes = ["A"]\nseverity = "fatal"\nspecifications = ["{}"]\nroots = ["Invoice"]\n'
+    'de = "d"\nen = "e"\n'
+)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (OVERRIDE.format("nobody"), "no specification is called 'nobody'"),
+        (OVERRIDE.format("nobody"), "unknown specification 'nobody'"),
         (OVERRIDE.format("en16931") * 2, "A is overridden twice for en16931, Invoice"),
     ],
 )
@@ -252,19 +255,19 @@ def test_a_wrong_override_is_named(monkeypatch, tmp_path, content, message):
 # The overrides
 
 
-def levels(identity):
-    return {code: one.level for code, one in severity_overrides.overrides(identity).items()}
+def severities(identity):
+    return {code: one.severity for code, one in severity_overrides.overrides(identity).items()}
 
 
 def test_overrides_are_those_of_the_declared_specification():
-    assert levels(ubl(XR3)) == {"BR-CL-21": "warning", "BR-CL-23": "warning", "UBL-CR-646": "fatal"}
-    assert levels(ubl(XR3, root="CreditNote")) == {"BR-CL-21": "warning", "BR-CL-23": "warning"}
-    assert levels(ubl(XR3_CVD, root="CreditNote"))["UBL-CR-646"] == "fatal"
-    assert levels(ubl(XR3_EXTENSION))["BR-CO-16"] == "information"
-    assert "BR-CO-16" not in levels(cii(XR3_EXTENSION))
-    assert levels(cii(XR3))["CII-SR-453"] == "fatal"
+    assert severities(ubl(XR3)) == {"BR-CL-21": "warning", "BR-CL-23": "warning", "UBL-CR-646": "fatal"}
+    assert severities(ubl(XR3, root="CreditNote")) == {"BR-CL-21": "warning", "BR-CL-23": "warning"}
+    assert severities(ubl(XR3_CVD, root="CreditNote"))["UBL-CR-646"] == "fatal"
+    assert severities(ubl(XR3_EXTENSION))["BR-CO-16"] == "information"
+    assert "BR-CO-16" not in severities(cii(XR3_EXTENSION))
+    assert severities(cii(XR3))["CII-SR-453"] == "fatal"
     for declared in (None, EN, PEPPOL, XR2 + "3"):
-        assert levels(ubl(declared)) == {}
+        assert severities(ubl(declared)) == {}
 
 
 def test_each_override_gives_its_reason_in_both_languages():
@@ -274,7 +277,7 @@ def test_each_override_gives_its_reason_in_both_languages():
                 continue
             identity = build(specification.identifiers[0], **({"root": root} if root else {}))
             for code, one in severity_overrides.overrides(identity).items():
-                assert one.level in ("fatal", "warning", "information"), code
+                assert one.severity in ("fatal", "warning", "information"), code
                 assert one.reason_de.endswith(".")
                 assert one.reason_en.endswith(".")
 
@@ -291,7 +294,7 @@ def test_overrides_agree_with_the_official_severities(root, declared):
     every = {code for table in parity.LEVELS.values() for code in table}
     case = {"syntax": syntax, "customization_id": declared, "root": root}
     official, _ = parity.official(case | {"fired": {"en16931": [(code, "own", "") for code in every], "xrechnung": []}})
-    ours = levels(cii(declared) if syntax == "CII" else ubl(declared, root=root))
+    ours = severities(cii(declared) if syntax == "CII" else ubl(declared, root=root))
     assert {code: ours.get(code, "own") for code in every} == official
     assert ours.keys() <= every
 

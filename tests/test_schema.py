@@ -18,7 +18,7 @@ from einvoice.resources import rules_folder
 from einvoice.syntax import schema, xml
 from einvoice.syntax.schema import LIMIT, SchemaFilesError, files, violations
 from einvoice.syntax.schema.content_model import ContentModels
-from einvoice.syntax.schema.messages import Breach, explain
+from einvoice.syntax.schema.messages import SchemaError, explain
 
 SHARED = Path(__file__).parents[2] / "shared"
 needs_cases = pytest.mark.skipif(not SHARED.is_dir(), reason="the comparison cases are not there")
@@ -294,7 +294,7 @@ def test_a_pattern_is_told():
     checker = etree.XMLSchema(etree.fromstring(model))
     assert not checker.validate(document)
     error = checker.error_log[0]
-    violation = explain(Breach(error.type_name, error.message, document.getroot(), 1), ContentModels([]))
+    violation = explain(SchemaError(error.type_name, error.message, document.getroot(), 1), ContentModels([]))
     assert violation.code == "SCHEMA-VALUE-PATTERN"
     assert violation.values == {"element": "x:code", "place": "x:code", "found": "eur", "expected": "[A-Z]{3}"}
     assert_texts_filled(violation)

@@ -13,7 +13,7 @@ from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 from einvoice.rulebook.syntax_rules.table import TABLES, rows, rule_table
 from einvoice.syntax import reader, states, xml
-from einvoice.syntax.schema.files import LEVELS
+from einvoice.syntax.schema.files import PROFILES
 
 SYNTAXES = ("UBL", "CII")
 UNREACHABLE = {"CII-DT-010", "CII-DT-011", "CII-DT-012"}  # an earlier context has all their elements
@@ -78,7 +78,7 @@ def test_conditions_are_used_only_with_checks_that_evaluate_them_last(syntax):
 
 def test_every_check_and_condition_is_used():
     rules = [SyntaxRule(order, syntax, *row) for syntax in SYNTAXES for order, row in enumerate(rows(syntax))]
-    rules += [rule for level in LEVELS for rule in rule_table("CII", level).rules]
+    rules += [rule for level in PROFILES for rule in rule_table("CII", level).rules]
     conditions = {name for rule in rules for _, name in (*rule.context_conditions, *rule.path_conditions)}
     used = conditions | {rule.check for rule in rules} | {rule.argument for rule in rules if rule.check == "only_if"}
     for module in (ubl, cii, facturx):

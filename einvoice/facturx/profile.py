@@ -93,7 +93,7 @@ def level_of(identity: Identity) -> Level | None:
     Raises:
         RuleError: ``rules/facturx/profiles.toml`` is wrong.
     """
-    name = identity.specification.level
+    name = identity.specification.facturx_profile
     return levels()[name] if name else None
 
 

@@ -47,7 +47,7 @@ def _told(violation: SchemaViolation, level: Level) -> SchemaViolation:
     code = _CODES.get(violation.code, _OTHER)
     values = {**violation.values, "profile": level.title, "message": violation.message}
     if code == "PROFILE-UNKNOWN-ELEMENT" and violation.element is not None:
-        first = schema.first_level(violation.element)
+        first = schema.first_profile(violation.element)
         if first:
             code, values["first"] = "PROFILE-HIGHER-ELEMENT", levels()[first].title
     return replace(violation, code=code, values=values)

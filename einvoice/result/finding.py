@@ -84,7 +84,7 @@ class Finding:
 
     def fix(self, lang: Language | None = None) -> str:
         """What to do about it: nothing, where what the invoice declares allows for it."""
-        if self.override is not None and self.override.level == "information":
+        if self.override is not None and self.override.severity == "information":
             return WORDS[lang or self.lang]["nothing_to_do"]
         known, values = self._described()
         return known.fix(lang or self.lang, values)

@@ -1,7 +1,7 @@
-"""What a document is and what it says it is: syntax, root, declared specification (BT-24).
+"""Identifies a document: syntax, root element, declared specification (BT-24).
 
-The known specifications are data, `rules/specifications.toml`; this module only looks them up. It judges nothing:
-whatever is odd about the declaration is a `Remark`, which names a catalog entry.
+The known specifications are data, `rules/specifications.toml`. A problem with the declaration is a `Remark`, which
+names a catalog entry.
 """
 
 import tomllib
@@ -17,7 +17,7 @@ from einvoice.model.location import NAMESPACES, line
 from einvoice.resources import rules_folder
 
 Syntax: TypeAlias = Literal["UBL", "CII"]
-Kind: TypeAlias = Literal["core", "cius", "extension", "profile", "unknown"]
+SpecificationKind: TypeAlias = Literal["core", "cius", "extension", "profile", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,39 +25,39 @@ class Specification:
     """A specification that documents declare in BT-24: a table of `rules/specifications.toml`.
 
     Attributes:
-        name: the table, such as "xrechnung-3.0-extension".
-        identifiers: what BT-24 says; the first is the one to write.
-        profile, version: for people, such as "XRechnung Extension" and "3.0".
-        kind: how it stands to EN 16931: the standard itself, a restriction (CIUS), an extension, a level of Factur-X.
-        family: whose rules judge it; of several releases in a family the last one does.
-        layers: the rule sets to run, in order.
-        syntaxes: those it is defined for; in another one its identifiers mean nothing.
-        level: the level of Factur-X that it is, such as "basicwl", or "".
-        superseded_by: name of the specification that took its place, "" while it is current.
-        remarks: codes of the remarks to make wherever it is declared.
+        name: name of the table, such as "xrechnung-3.0-extension".
+        identifiers: values of BT-24; the first one is written.
+        profile, version: display name, such as "XRechnung Extension" and "3.0".
+        kind: relation to EN 16931: the standard itself, a restriction (CIUS), an extension, a Factur-X profile.
+        family: specifications that share rules; the last release of a family validates all of them.
+        layers: rule sets to run, in order.
+        syntaxes: syntaxes in which the identifiers are defined.
+        facturx_profile: name of the Factur-X profile, such as "basicwl", or "".
+        superseded_by: name of the specification that replaces it, "" while it is current.
+        remarks: codes of the remarks for each document that declares it.
     """
 
     name: str
     identifiers: tuple[str, ...]
     profile: str
     version: str
-    kind: Kind
+    kind: SpecificationKind
     family: str
     layers: tuple[str, ...]
     syntaxes: tuple[Syntax, ...] = ("UBL", "CII")
-    level: str = ""
+    facturx_profile: str = ""
     superseded_by: str = ""
     remarks: tuple[str, ...] = ()
 
     @property
     def current(self) -> bool:
-        """True unless a newer version took its place."""
+        """Whether no newer version replaces it."""
         return not self.superseded_by
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something to say about the declaration: the code of a catalog entry, and the values of its texts."""
+    """A remark on the declared specification: the code of a catalog entry, and the values of its texts."""
 
     code: str
     values: Mapping[str, str]
@@ -65,12 +65,13 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a document is. `specification` is the one named "unknown" where BT-24 is missing or says nothing known.
+    """Syntax, root element and declared specification of a document.
 
     Attributes:
         syntax, root: "UBL" with "Invoice" or "CreditNote", or "CII" with "CrossIndustryInvoice".
-        customization_id: BT-24, Specification identifier, without white space around it; None if missing or blank.
+        customization_id: BT-24, Specification identifier, stripped of white space; None if missing or blank.
         process: BT-23, Business process type, likewise.
+        specification: the declared one; the one named "unknown" if BT-24 is missing or unknown.
     """
 
     syntax: Syntax
@@ -81,7 +82,7 @@ class Identity:
 
     @property
     def profile(self) -> str:
-        """Such as "XRechnung" or "unknown"."""
+        """Display name of the specification, such as "XRechnung" or "unknown"."""
         return self.specification.profile
 
     @property
@@ -90,28 +91,28 @@ class Identity:
         return self.specification.version
 
     @property
-    def kind(self) -> Kind:
-        """How the declared specification stands to EN 16931."""
+    def kind(self) -> SpecificationKind:
+        """Relation of the declared specification to EN 16931."""
         return self.specification.kind
 
     @property
     def family(self) -> str:
-        """The rule sets that judge it, such as "xrechnung-3.0"."""
+        """Specifications that share rules, such as "xrechnung-3.0"."""
         return self.specification.family
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """The layers to run, in order, such as ("schema", "en16931", "cius")."""
+        """Rule layers to run, in order, such as ("schema", "en16931", "cius")."""
         return self.specification.layers
 
     @property
     def scenario_id(self) -> str:
-        """Specification and syntax in one word, such as "xrechnung-3.0-ubl"."""
+        """Specification and syntax, such as "xrechnung-3.0-ubl"."""
         return f"{self.specification.name}-{self.syntax.lower()}"
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
-        """What there is to say about the declaration: missing, unknown, outdated, judged in part. Mostly nothing."""
+        """Remarks on the declared specification: missing, unknown, outdated, validated in part. Usually none."""
         codes = self.specification.remarks if self.customization_id is not None else ("DECL-MISSING",)
         if not self.specification.current:
             codes = ("DECL-OUTDATED", *codes)
@@ -129,10 +130,10 @@ class Identity:
 
 @cache
 def specifications() -> Mapping[str, Specification]:
-    """Return the known specifications by name; "unknown" stands for all the others.
+    """Return the known specifications by name; "unknown" represents all others.
 
     Raises:
-        errors.RuleError: `rules/specifications.toml` is wrong.
+        errors.RuleError: `rules/specifications.toml` is invalid.
     """
     file = rules_folder() / "specifications.toml"
     with file.open("rb") as source:
@@ -149,7 +150,7 @@ def specifications() -> Mapping[str, Specification]:
 
 @cache
 def _declared() -> Mapping[tuple[str, str], Specification]:
-    """The known specifications by syntax and identifier."""
+    """Return the known specifications by syntax and identifier."""
     return {
         (syntax, identifier): specification
         for specification in specifications().values()
@@ -159,9 +160,9 @@ def _declared() -> Mapping[tuple[str, str], Specification]:
 
 
 def as_facturx(identity: Identity) -> Identity:
-    """Return the identity of an invoice that is known to be a Factur-X one, by the PDF around it for example.
+    """Return the identity of a document that is known to be a Factur-X invoice, for example by its PDF.
 
-    It differs only where CII declares EN 16931 itself, as the level EN 16931 (COMFORT) of Factur-X does too.
+    It differs only for CII that declares EN 16931: the Factur-X profile EN 16931 (COMFORT) has the same identifier.
     """
     if identity.syntax == "CII" and identity.specification.name == "en16931":
         return replace(identity, specification=specifications()["facturx-1.0-en16931"])
@@ -178,16 +179,14 @@ _ROOTS: Final[Mapping[str, tuple[Syntax, str]]] = {
 }
 
 _RELEASE_CANDIDATE: Final = "urn:un:unece:uncefact:data:standard:CBFBUY:5"
-"""Of ZUGFeRD 1; its root element is called Invoice."""
+"""Namespace of a ZUGFeRD 1 release candidate, whose root element is Invoice."""
 
 
 def identify(document: etree._ElementTree) -> Identity:
-    """Say what a parsed document is.
-
-    Where the document names several specifications, the first one counts.
+    """Identify a parsed document. If it declares several specifications, the first one counts.
 
     Raises:
-        errors.UnknownRoot: XML, but not an invoice in UBL or CII; ZUGFeRD 1.x and Order-X have subclasses.
+        errors.UnknownRoot: the document is XML, but no invoice in UBL or CII; ZUGFeRD 1.x and Order-X have subclasses.
     """
     root = document.getroot()
     if root.tag not in _ROOTS:

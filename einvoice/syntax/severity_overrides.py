@@ -1,4 +1,4 @@
-"""The severities that KoSIT publishes for documents that declare XRechnung, over the rules' own flags."""
+"""Severities that KoSIT publishes for documents that declare XRechnung; they override the flags of the rules."""
 
 import tomllib
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ from einvoice.codelists import holds
 from einvoice.resources import rules_folder
 from einvoice.syntax.detect import Identity, specifications
 
-Level: TypeAlias = Literal["fatal", "warning", "information"]
+Severity: TypeAlias = Literal["fatal", "warning", "information"]
 
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """The severity that counts instead of a rule's own flag, and why, in both languages."""
+    """The severity that replaces the flag of a rule, and the reason in both languages."""
 
-    level: Level
+    severity: Severity
     reason_de: str
     reason_en: str
 
@@ -29,14 +29,14 @@ def overrides(identity: Identity, release: str | None = None) -> Mapping[str, Ov
     `release` is that of the XRechnung rules; None is the newest.
 
     Raises:
-        errors.RuleError: `rules/overrides.toml` is wrong.
+        errors.RuleError: `rules/overrides.toml` is invalid.
     """
     return _table(release).get((identity.specification.name, identity.root), {})
 
 
 @cache
 def _table(release: str | None) -> Mapping[tuple[str, str], Mapping[str, Override]]:
-    """The overrides of a release by specification and root element."""
+    """Return the overrides of a release by specification and root element."""
     file = rules_folder() / "overrides.toml"
     with file.open("rb") as source:
         entries = tomllib.load(source)["override"]
@@ -47,7 +47,7 @@ def _table(release: str | None) -> Mapping[tuple[str, str], Mapping[str, Overrid
         override = Override(entry["severity"], entry["de"], entry["en"])
         for name in entry.get("specifications", specifications()):
             if name not in specifications():
-                raise errors.RuleError(f"no specification is called {name!r}", file=file.name, key="specifications")
+                raise errors.RuleError(f"unknown specification {name!r}", file=file.name, key="specifications")
             for root in entry["roots"]:
                 codes = table.setdefault((name, root), {})
                 for code in entry["codes"]:

@@ -1,12 +1,13 @@
-"""Reading XML from strangers: no entities, no network, bounded, and errors that say where.
+"""Parses untrusted XML: no entities, no network access, bounded resources, errors with line and column.
 
-`parse` is the one way in. What it refuses, it refuses before a tree is built:
+`parse` rejects before it builds a tree:
 
-- more bytes than the limit, empty input, what is neither XML nor in a supported encoding;
-- a document type declaration, and with it every entity (XML 1.0, 2.8 and 4.2; "billion laughs", XXE);
+- more bytes than the limit, empty input, other formats than XML, unsupported encodings;
+- a document type declaration, and so all entities (XML 1.0, 2.8 and 4.2; "billion laughs", XXE);
 - more elements or attributes than the limit; nesting deeper than `MAX_DEPTH`.
 
-Comments and processing instructions are dropped, so that an element's text is whole: `31<!-- -->4.86` reads 314.86.
+Comments and processing instructions are dropped, so that the text of an element is complete: `31<!-- -->4.86` is
+314.86.
 """
 
 import codecs
@@ -23,17 +24,17 @@ from lxml import etree
 from einvoice import errors
 
 MAX_DEPTH: Final = 256
-"""Elements in elements: libxml2's own bound, kept while it parses. Invoices with all their extensions stay under 20."""
+"""Maximum depth of nested elements, libxml2's own limit. Invoices with extensions need less than 20."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of a document is read.
+    """Maximum size of a document.
 
     Attributes:
-        bytes: size of the file; the default is the 10 MB of the HTTP interface.
-        elements: elements, and likewise attributes; an invoice of 10,000 lines has about 300,000 elements. They are
-            counted by their signs, before they can cost anything: a tag in a comment counts too, and every "=".
+        bytes: size of the file; the default is the limit of the HTTP interface, 10 MB.
+        elements: number of elements, and of attributes; an invoice of 10,000 lines has about 300,000 elements. They
+            are estimated before parsing by "<" and "=", so tags in comments count too.
     """
 
     bytes: int = 10_485_760
@@ -46,20 +47,20 @@ Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | Bi
 
 
 def source_bytes(source: Source, limits: Limits = DEFAULT) -> tuple[bytes, str]:
-    """Return the content of a path, of bytes or of an open binary file, and the file's name without its folder.
+    """Return the content of a path, bytes or binary file, and the file name without its folder.
 
-    A `str` is a path, never content. The name is "" where there is none. No more than the limit is read.
+    A `str` is a path, never content. The name is "" for bytes. At most one byte more than the limit is read.
 
     Raises:
         errors.TooLarge: more bytes than the limit.
-        TypeError: XML handed over as `str`, a file opened as text, or something else that holds no bytes.
-        OSError: Python's own, such as FileNotFoundError.
+        TypeError: XML as `str`, a file opened as text, or an object without bytes.
+        OSError: the file cannot be read.
     """
     if isinstance(source, bytes | bytearray | memoryview):
         data, name = bytes(source), ""
     elif isinstance(source, str | os.PathLike):
         if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-            raise TypeError("A str is taken for a path; hand XML over as bytes, such as text.encode('utf-8').")
+            raise TypeError("a str is a path; pass XML as bytes, such as text.encode('utf-8')")
         path = Path(source)
         with path.open("rb") as file:
             data, name = _read(file, limits), path.name
@@ -67,19 +68,19 @@ def source_bytes(source: Source, limits: Limits = DEFAULT) -> tuple[bytes, str]:
         given = getattr(source, "name", "")
         data, name = _read(source, limits), Path(given).name if isinstance(given, str) else ""
     else:
-        raise TypeError(f"Expected a path, bytes or a binary file, not {type(source).__name__}.")
+        raise TypeError(f"expected a path, bytes or a binary file, not {type(source).__name__}")
     if len(data) > limits.bytes:
         raise errors.TooLarge(limit=limits.bytes)
     return data, name
 
 
 def _read(file: BinaryIO, limits: Limits) -> bytes:
-    """Read one byte more than allowed at most; a raw file may answer in portions."""
+    """Read at most one byte more than allowed; a raw file may return parts."""
     data = bytearray()
     while len(data) <= limits.bytes:
         part = file.read(limits.bytes + 1 - len(data))
         if isinstance(part, str):
-            raise TypeError("The file is open as text; open it as binary, with mode 'rb'.")
+            raise TypeError("the file is open as text; open it with mode 'rb'")
         if not part:
             break
         data += part
@@ -107,10 +108,10 @@ _SIGNATURES: Final = (
 
 
 def sniff(data: bytes) -> str:
-    """Say what the bytes are, from their beginning: "xml", "pdf", or what else they look like.
+    """Return the format of the bytes, by their beginning: "xml", "pdf", or a description.
 
-    The third answer needs no translation: the name of a format ("PNG"), else the first words in quotation marks, else
-    the first bytes in hexadecimal. A PDF may have up to 1024 bytes before its header, as readers accept it.
+    The description needs no translation: name of a format ("PNG"), else the first words in quotation marks, else the
+    first bytes in hexadecimal. A PDF may have up to 1024 bytes before its header, as PDF readers accept it.
     """
     head = data[:1024]
     if b"%PDF-" in head:
@@ -135,10 +136,10 @@ def sniff(data: bytes) -> str:
 def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
     """Return the tree of an XML document, without comments and processing instructions.
 
-    Lines (`sourceline`) are exact up to 65,535 and near beyond; `positions` gives exact lines and columns.
+    Lines (`sourceline`) are exact up to 65,535 and approximate beyond; `positions` returns exact lines and columns.
 
     Raises:
-        errors.UnreadableDocument: one of its subclasses, see there; with line and column where there is a place.
+        errors.UnreadableDocument: one of its subclasses, with line and column if known.
     """
     if len(data) > limits.bytes:
         raise errors.TooLarge(limit=limits.bytes)
@@ -148,9 +149,9 @@ def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
     if found != "xml":
         raise errors.UnsupportedFormat(found="PDF" if found == "pdf" else found)
     text = _utf8(data)
-    _refuse_doctype(text)
-    _count(text, limits)
-    # libxml2 takes no text node over 10,000,000 bytes unless told that huge ones are welcome.
+    _reject_doctype(text)
+    _check_size(text, limits)
+    # Without huge_tree libxml2 rejects text nodes over 10,000,000 bytes.
     huge = len(text) > 10_000_000
     parser = etree.XMLParser(
         encoding="utf-8",
@@ -161,32 +162,32 @@ def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
         remove_comments=True,
         remove_pis=True,
     )
-    wrong = None
+    failure = None
     try:
         tree = etree.fromstring(text, parser).getroottree()
     except etree.XMLSyntaxError as error:
-        wrong = _explained(error, text)
-    if wrong is not None:
-        raise wrong  # out here, without libxml2's error as its context: that cannot travel between processes
-    if huge and tree.xpath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")"):  # then libxml2's bound is not ours
+        failure = _parse_error(error, text)
+    if failure is not None:
+        raise failure  # outside the except block: libxml2's error as its context cannot be pickled
+    if huge and tree.xpath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")"):  # huge_tree disables libxml2's limit
         raise errors.TooDeep(limit=MAX_DEPTH)
     return tree
 
 
 class Position(NamedTuple):
-    """A place in a document: line and column, from 1, the column in characters (a byte order mark is none)."""
+    """Line and column in a document, counted from 1; columns in characters, without a byte order mark."""
 
     line: int
     column: int
 
 
 def positions(data: bytes, elements: Sequence[etree._Element]) -> list[Position]:
-    """Return where the start tags of `elements`, of the tree parsed from `data`, begin.
+    """Return the positions of the start tags of `elements`, which belong to the tree parsed from `data`.
 
-    The document is scanned once more, so ask for all places of a document together, and only when somebody asks.
+    Parses the document again, so request all positions of a document in one call.
 
     Raises:
-        ValueError: an element that the document does not have.
+        ValueError: an element is not of this document.
     """
     if not elements:
         return []
@@ -202,12 +203,12 @@ def positions(data: bytes, elements: Sequence[etree._Element]) -> list[Position]
         parser.Parse(_utf8(data), True)
         return [starts[order[element]] for element in elements]
     except (expat.ExpatError, KeyError, IndexError):
-        raise ValueError("The elements are not those of this document.") from None
+        raise ValueError("the elements are not of this document") from None
 
 
 # Encodings
 
-_READ: Final = {
+_SUPPORTED: Final = {
     *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "ascii"),
     *(f"iso8859-{n}" for n in range(1, 17)),
     *(f"cp{n}" for n in range(1250, 1259)),
@@ -216,7 +217,7 @@ _DECLARED: Final = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z]
 
 
 def _byte_order(data: bytes) -> str:
-    """Return the encoding that the first four bytes give away (XML 1.0, appendix F), or ""."""
+    """Return the encoding by the first four bytes (XML 1.0, appendix F), or ""."""
     for signature, name in (
         (b"\xff\xfe\x00\x00", "utf-32"),
         (b"\x00\x00\xfe\xff", "utf-32"),
@@ -234,16 +235,16 @@ def _byte_order(data: bytes) -> str:
 
 
 def text(data: bytes) -> str:
-    """The document as text, as it was written.
+    """Return the document as text.
 
     Raises:
-        errors.UnreadableDocument: it is in no supported encoding.
+        errors.UnreadableDocument: unsupported encoding.
     """
     return _utf8(data).decode("utf-8", "replace")
 
 
 def _utf8(data: bytes) -> bytes:
-    """Return the document in UTF-8, whatever it was in, without byte order mark; it keeps its encoding declaration."""
+    """Return the document in UTF-8, without byte order mark; the encoding declaration remains."""
     found = _byte_order(data)
     if found in ("utf-32", "ebcdic"):
         raise errors.UnsupportedEncoding(encoding=found.upper())
@@ -257,7 +258,7 @@ def _utf8(data: bytes) -> bytes:
     codec = _codec(declared)
     fits = codec in ("utf-16", found) if found else not codec.startswith("utf-16")
     if not fits:
-        # A converter kept the old declaration. libxml2 overlooks it, Saxon under the official validator stops.
+        # The declaration is wrong, as after a conversion. libxml2 ignores it, Saxon in the official validator stops.
         raise errors.EncodingMismatch(encoding=errors.quote(declared), line=1, column=1)
     if found or marked or codec == "utf-8":
         return text
@@ -270,7 +271,7 @@ def _codec(declared: str) -> str:
         codec = codecs.lookup(declared).name
     except LookupError:
         codec = ""
-    if codec not in _READ:
+    if codec not in _SUPPORTED:
         raise errors.UnsupportedEncoding(encoding=errors.quote(declared))
     return codec
 
@@ -279,25 +280,25 @@ def _decoded(data: bytes, codec: str, name: str) -> str:
     try:
         return data.decode(codec)
     except UnicodeDecodeError as error:
-        line, column = _place(data[: error.start].decode(codec, "ignore"))
+        line, column = _position(data[: error.start].decode(codec, "ignore"))
         raise errors.EncodingMismatch(encoding=errors.quote(name), line=line, column=column) from None
 
 
-# Bounds
+# Limits
 
 _PROLOG: Final = re.compile(rb"(?:(?>[ \t\r\n]+|<\?.*?\?>|<!--.*?-->))*+(?=<!DOCTYPE)", re.DOTALL)
 
 
-def _refuse_doctype(text: bytes) -> None:
-    """Refuse a DOCTYPE. It can only stand before the root element, so no more than the prolog is looked at."""
+def _reject_doctype(text: bytes) -> None:
+    """Reject a DOCTYPE. It can only be in the prolog, so only the prolog is searched."""
     match = _PROLOG.match(text)
     if match:
-        line, column = _place(text[: match.end()].decode("utf-8", "replace"))
+        line, column = _position(text[: match.end()].decode("utf-8", "replace"))
         raise errors.DoctypeForbidden(line=line, column=column)
 
 
-def _count(text: bytes, limits: Limits) -> None:
-    """Refuse too many elements or attributes, where the size allows for so many at all."""
+def _check_size(text: bytes, limits: Limits) -> None:
+    """Reject too many elements or attributes; a small document cannot have them."""
     if len(text) <= 4 * limits.elements:  # the shortest element is <a/>
         return
     elements = text.count(b"<") - text.count(b"</") - text.count(b"<!") - text.count(b"<?")
@@ -310,8 +311,8 @@ def _count(text: bytes, limits: Limits) -> None:
 _MISMATCH: Final = re.compile(r"tag mismatch: (?P<opened>\S+) line (?P<line>\d+) and (?P<closed>\S+)")
 
 
-def _explained(error: etree.XMLSyntaxError, text: bytes) -> errors.UnreadableDocument:
-    """Turn libxml2's error into one of ours, by its number (xmlerror.h) and, where one number has two causes, words."""
+def _parse_error(error: etree.XMLSyntaxError, text: bytes) -> errors.UnreadableDocument:
+    """Return the error for libxml2's error, by its number (xmlerror.h) and, if ambiguous, its message."""
     kinds = etree.ErrorTypes
     message = error.msg.rpartition(", line ")[0].strip()
     line, column = error.position
@@ -339,11 +340,11 @@ def _explained(error: etree.XMLSyntaxError, text: bytes) -> errors.UnreadableDoc
 
 
 def _end(text: bytes) -> Position:
-    """Return the place behind the last character; a character that is cut in two does not count."""
-    return _place(text.decode("utf-8", "ignore"))
+    """Return the position after the last complete character."""
+    return _position(text.decode("utf-8", "ignore"))
 
 
-def _place(before: str) -> Position:
-    """Return the place that follows the text `before`."""
-    before = before.removeprefix("\ufeff")  # a byte order mark is no character of the text
+def _position(before: str) -> Position:
+    """Return the position after the text `before`."""
+    before = before.removeprefix("\ufeff")  # a byte order mark is not part of the text
     return Position(before.count("\n") + 1, len(before) - before.rfind("\n"))

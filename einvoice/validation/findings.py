@@ -47,7 +47,7 @@ class FindingBuilder:
         rule, place = fired.rule, fired.place
         flag = cast("Severity", rule.severity)
         override = self._overrides.get(rule.code)
-        severity = override.level if override else flag
+        severity = override.severity if override else flag
         node = self._invoice.node if place.node is None else place.node
         return Finding(
             code=rule.code,
@@ -70,7 +70,7 @@ class FindingBuilder:
         terms = self._terms_of(violation.element)
         flag = cast("Severity", violation.rule.severity)
         override = self._overrides.get(violation.code)
-        severity = override.level if override else flag
+        severity = override.severity if override else flag
         return Finding(
             code=violation.code,
             severity=severity,

@@ -22,7 +22,7 @@ _LEVELS: Final = ("minimum", "basicwl", "basic", "en16931", "extended")
 
 def scenario(identity: Identity) -> Scenario | None:
     """The bundled scenario that judges such a document, None if there is none."""
-    name = "UBL" if identity.syntax == "UBL" else identity.specification.level
+    name = "UBL" if identity.syntax == "UBL" else identity.specification.facturx_profile
     found = configuration()
     return next((it for it in found.scenarios if it.name == name), None) if found else None
 

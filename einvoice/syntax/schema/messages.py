@@ -1,7 +1,7 @@
-"""libxml2's errors told as entries of our own catalog: which code, which numbers and names, at which element.
+"""Maps libxml2's errors to catalog entries: code, values of the texts, and element.
 
-The kind of an error is the name of its number in libxml2 (`etree.ErrorTypes`); its English is read for names and
-values only. The texts stand in `rules/schema/<CODE>.toml`; what they put in braces is in `values`.
+The kind of an error is the name of its number in libxml2 (`etree.ErrorTypes`); its message is parsed for names and
+values only. The texts are in `rules/schema/<CODE>.toml`; their placeholders are in `values`.
 """
 
 import re
@@ -18,14 +18,14 @@ from einvoice.syntax.schema.content_model import ContentModels, Sequence
 
 @dataclass(frozen=True, slots=True)
 class SchemaViolation:
-    """One breach of the XML schema.
+    """A violation of the XML schema.
 
     Attributes:
-        code: of the catalog, `SCHEMA-…`.
-        values: what the texts of the code quote.
-        element: where it is; for a missing child its parent.
-        line: of that element, counted from 1.
-        message: libxml2's own words, for experts.
+        code: code of the catalog entry, `SCHEMA-…`.
+        values: values of the texts.
+        element: the element; for a missing child its parent.
+        line: line of the element, counted from 1.
+        message: libxml2's message, for experts.
     """
 
     code: str
@@ -35,8 +35,8 @@ class SchemaViolation:
     message: str
 
 
-class Breach(NamedTuple):
-    """An error of libxml2: the name of its kind, its words, and the element it is about."""
+class SchemaError(NamedTuple):
+    """An error of libxml2: the name of its kind, its message, and its element."""
 
     kind: str
     message: str
@@ -50,17 +50,17 @@ class _Explanation(NamedTuple):
     values: dict[str, object]
 
 
-_Explain: TypeAlias = Callable[[Breach, ContentModels], _Explanation]
+_Explain: TypeAlias = Callable[[SchemaError, ContentModels], _Explanation]
 
 _QUOTED: Final = 80
 _MESSAGE: Final = 500
 
 
-def explain(breach: Breach, models: ContentModels) -> SchemaViolation:
-    """Return what an error of libxml2 means."""
-    code, element, values = _EXPLAIN.get(breach.kind, _other)(breach, models)
+def explain(error: SchemaError, models: ContentModels) -> SchemaViolation:
+    """Return the violation that an error of libxml2 means."""
+    code, element, values = _EXPLAIN.get(error.kind, _other)(error, models)
     name = {"element": _name(element.tag, element)}
-    return SchemaViolation(code, name | values, element, line(element) or breach.line, breach.message[:_MESSAGE])
+    return SchemaViolation(code, name | values, element, line(element) or error.line, error.message[:_MESSAGE])
 
 
 # Names
@@ -73,7 +73,7 @@ _PREFIXES: Final = {uri: "" if prefix in ("ubl", "cn") else prefix for prefix, u
 
 
 def _name(tag: str, element: etree._Element | None = None) -> str:
-    """Return a name with its usual prefix, else the one that `element` knows; `tag` is as lxml writes names."""
+    """Return a name with its usual prefix, else that of `element`; `tag` is as lxml writes names."""
     namespace, _, local = tag.removeprefix("{").rpartition("}")
     prefix = _PREFIXES.get(namespace)
     if prefix is None and element is not None:
@@ -97,12 +97,12 @@ def _namespace(tag: str) -> str:
 # Elements that are missing, misplaced or unknown
 
 
-def _content(breach: Breach, models: ContentModels) -> _Explanation:
-    element = breach.element
-    if "Missing child element" in breach.message:
-        return _incomplete(breach, models.inside(element))
+def _content(error: SchemaError, models: ContentModels) -> _Explanation:
+    element = error.element
+    if "Missing child element" in error.message:
+        return _incomplete(error, models.sequence_of(element))
     parent = element.getparent()
-    sequence = () if parent is None else models.inside(parent)
+    sequence = () if parent is None else models.sequence_of(parent)
     previous = next(element.itersiblings("*", preceding=True), None)
     tags = [particle.tag for particle in sequence]
     if element.tag in tags and (previous is None or previous.tag in tags):
@@ -110,78 +110,78 @@ def _content(breach: Breach, models: ContentModels) -> _Explanation:
     if tags:
         return _unknown(element, tags, models)
     values: dict[str, object] = {"parent": _parent_name(element)}
-    expected = _expected(breach.message)
+    expected = _expected(error.message)
     if not expected:
         return _Explanation("SCHEMA-SURPLUS-ELEMENT", element, values)
     return _Explanation("SCHEMA-UNEXPECTED-ELEMENT", element, values | {"expected": expected})
 
 
 def _expected(message: str) -> str:
-    """Return the names that libxml2 would have taken, ten of them at most; a wildcard is an asterisk."""
+    """Return the names that libxml2 expected, ten at most; a wildcard is an asterisk."""
     _, found, names = message.rpartition(" ( ")
     tags = names.removesuffix(" ).").split(", ") if found else []
     return ", ".join("*" if tag.endswith("*") else _name(tag) for tag in tags)
 
 
-def _incomplete(breach: Breach, sequence: Sequence) -> _Explanation:
-    """Explain an element that ends too early; what stands in it was in order."""
+def _incomplete(error: SchemaError, sequence: Sequence) -> _Explanation:
+    """Explain an element that ends too early; its children are in order."""
     tags = [particle.tag for particle in sequence]
-    last = next(breach.element.iterchildren("*", reversed=True), None)
+    last = next(error.element.iterchildren("*", reversed=True), None)
     missing = _required(sequence[tags.index(last.tag) + 1 if last is not None and last.tag in tags else 0 :])
     if missing:
-        return _Explanation("SCHEMA-MISSING-ELEMENT", breach.element, {"expected": _names(missing)})
-    return _Explanation("SCHEMA-MISSING-CONTENT", breach.element, {"expected": _expected(breach.message)})
+        return _Explanation("SCHEMA-MISSING-ELEMENT", error.element, {"expected": _names(missing)})
+    return _Explanation("SCHEMA-MISSING-CONTENT", error.element, {"expected": _expected(error.message)})
 
 
 def _required(sequence: Sequence) -> list[str]:
-    return [particle.tag for particle in sequence if particle.least]
+    return [particle.tag for particle in sequence if particle.min_occurs]
 
 
 def _unknown(element: etree._Element, tags: list[str], models: ContentModels) -> _Explanation:
     values: dict[str, object] = {"parent": _parent_name(element)}
-    if models.came_later(element):
+    if models.added_later(element):
         return _Explanation("SCHEMA-LATER-ELEMENT", element, values)
     local = etree.QName(element).localname
-    meant = next((tag for tag in tags if etree.QName(tag).localname == local), None)
-    if meant is None:
+    similar = next((tag for tag in tags if etree.QName(tag).localname == local), None)
+    if similar is None:
         return _Explanation("SCHEMA-UNKNOWN-ELEMENT", element, values)
-    values |= {"namespace": _namespace(element.tag), "expected": _name(meant), "meant": _namespace(meant)}
+    values |= {"namespace": _namespace(element.tag), "expected": _name(similar), "meant": _namespace(similar)}
     return _Explanation("SCHEMA-WRONG-NAMESPACE", element, values)
 
 
 def _misplaced(element: etree._Element, previous: etree._Element | None, sequence: Sequence) -> _Explanation:
-    """Explain an element that belongs into its parent but not here; what stands before it was in order."""
+    """Explain an element at the wrong place in its parent; the children before it are in order."""
     tags = [particle.tag for particle in sequence]
-    place = tags.index(element.tag)
+    position = tags.index(element.tag)
     last = -1 if previous is None else tags.index(previous.tag)
     parent = element.getparent()
-    assert parent is not None  # a sequence is that of a parent
+    assert parent is not None  # only a parent has a sequence
     values: dict[str, object] = {"parent": _name(parent.tag, parent)}
-    if place == last:
-        return _Explanation("SCHEMA-REPEATED-ELEMENT", element, values | {"most": sequence[place].most})
-    if place < last:
-        after = next(child for child in parent.iterchildren("*") if tags.index(child.tag) > place)
+    if position == last:
+        return _Explanation("SCHEMA-REPEATED-ELEMENT", element, values | {"most": sequence[position].max_occurs})
+    if position < last:
+        after = next(child for child in parent.iterchildren("*") if tags.index(child.tag) > position)
         return _Explanation("SCHEMA-ELEMENT-ORDER", element, values | {"before": _name(after.tag)})
-    missing = _required(sequence[last + 1 : place])
+    missing = _required(sequence[last + 1 : position])
     late = next((sibling for sibling in element.itersiblings("*") if sibling.tag in missing), None)
     if late is not None:
         return _Explanation("SCHEMA-ELEMENT-ORDER", late, values | {"before": _name(element.tag)})
     return _Explanation("SCHEMA-MISSING-ELEMENT", parent, {"expected": _names(missing)})
 
 
-def _no_declaration(breach: Breach, _models: ContentModels) -> _Explanation:
-    return _Explanation("SCHEMA-ROOT", breach.element, {"namespace": _namespace(breach.element.tag)})
+def _no_declaration(error: SchemaError, _models: ContentModels) -> _Explanation:
+    return _Explanation("SCHEMA-ROOT", error.element, {"namespace": _namespace(error.element.tag)})
 
 
-def _children_in_text(breach: Breach, _models: ContentModels) -> _Explanation:
-    child = next(breach.element.iterchildren("*"))
-    return _Explanation("SCHEMA-NO-CHILDREN", breach.element, {"child": _name(child.tag, child)})
+def _children_in_text(error: SchemaError, _models: ContentModels) -> _Explanation:
+    child = next(error.element.iterchildren("*"))
+    return _Explanation("SCHEMA-NO-CHILDREN", error.element, {"child": _name(child.tag, child)})
 
 
-def _text_between(breach: Breach, _models: ContentModels) -> _Explanation:
-    texts = [breach.element.text, *(child.tail for child in breach.element)]
+def _text_between(error: SchemaError, _models: ContentModels) -> _Explanation:
+    texts = [error.element.text, *(child.tail for child in error.element)]
     found = next((text.strip() for text in texts if text and text.strip()), "")
-    return _Explanation("SCHEMA-NO-TEXT", breach.element, {"found": quote(found, limit=_QUOTED)})
+    return _Explanation("SCHEMA-NO-TEXT", error.element, {"found": quote(found, limit=_QUOTED)})
 
 
 # Values of elements and attributes
@@ -199,41 +199,41 @@ _MOMENT: Final = re.compile(r"(\d{4}-\d\d-\d\d)?(T?\d\d:\d\d:\d\d(\.\d+)?)?(Z|[+
 _ATTRIBUTE: Final = re.compile(r"Element '[^']*', attribute '([^']*)':")
 
 
-def _value(breach: Breach) -> tuple[str, dict[str, object]]:
-    """Return the value that is refused, and the words for it and its place."""
-    element = breach.element
+def _value(error: SchemaError) -> tuple[str, dict[str, object]]:
+    """Return the invalid value, and the values of the texts for it and its place."""
+    element = error.element
     place = _name(element.tag, element)
-    attribute = _ATTRIBUTE.match(breach.message)
+    attribute = _ATTRIBUTE.match(error.message)
     value = element.get(attribute[1]) if attribute else element.text
     if attribute:
         place += f"/@{_name(attribute[1], element)}"
     return value or "", {"place": place, "found": quote(value or "", limit=_QUOTED)}
 
 
-def _datatype(breach: Breach, models: ContentModels) -> _Explanation:
-    value, values = _value(breach)
+def _datatype(error: SchemaError, models: ContentModels) -> _Explanation:
+    value, values = _value(error)
     bare = value.strip()
-    if _ATTRIBUTE.match(breach.message):
+    if _ATTRIBUTE.match(error.message):
         code = "SCHEMA-VALUE-ATTRIBUTE"
     elif not bare:
         code = "SCHEMA-VALUE-EMPTY"
     else:
-        values["type"] = models.datatype_of(breach.element) or "–"
+        values["type"] = models.datatype_of(error.element) or "–"
         code = _DATATYPES.get(str(values["type"]), "SCHEMA-VALUE-OTHER")
         if bare != value and code in _MOMENTS and _MOMENT.fullmatch(bare):
-            # Refused by libxml2 alone: by the standard (XSD 1.0 part 2, 4.3.6) white space around it does not count.
+            # Invalid for libxml2 only: by XSD 1.0 part 2, 4.3.6, surrounding white space is ignored.
             code = "SCHEMA-VALUE-PADDED"
-    return _Explanation(code, breach.element, values)
+    return _Explanation(code, error.element, values)
 
 
 def _facet(code: str, pattern: str) -> _Explain:
-    """Return what explains a facet: the message, read by a pattern whose groups are further values."""
-    wanted = re.compile(pattern, re.DOTALL)
+    """Return the explanation of a facet: a pattern parses the message, its groups are further values."""
+    regex = re.compile(pattern, re.DOTALL)
 
-    def explain_facet(breach: Breach, _models: ContentModels) -> _Explanation:
-        match = wanted.search(breach.message)
-        further = match.groupdict() if match else dict.fromkeys(wanted.groupindex, "–")
-        return _Explanation(code, breach.element, _value(breach)[1] | further)
+    def explain_facet(error: SchemaError, _models: ContentModels) -> _Explanation:
+        match = regex.search(error.message)
+        groups = match.groupdict() if match else dict.fromkeys(regex.groupindex, "–")
+        return _Explanation(code, error.element, _value(error)[1] | groups)
 
     return explain_facet
 
@@ -242,16 +242,16 @@ def _facet(code: str, pattern: str) -> _Explain:
 
 
 def _attribute(code: str) -> _Explain:
-    def explain_attribute(breach: Breach, _models: ContentModels) -> _Explanation:
-        match = re.search(r"The attribute '([^']*)'", breach.message)
-        return _Explanation(code, breach.element, {"attribute": _name(match[1], breach.element) if match else "–"})
+    def explain_attribute(error: SchemaError, _models: ContentModels) -> _Explanation:
+        match = re.search(r"The attribute '([^']*)'", error.message)
+        return _Explanation(code, error.element, {"attribute": _name(match[1], error.element) if match else "–"})
 
     return explain_attribute
 
 
-def _other(breach: Breach, _models: ContentModels) -> _Explanation:
-    message = re.sub(r"\{[^{}]*\}[\w.-]*", lambda name: _name(name[0], breach.element), breach.message)
-    return _Explanation("SCHEMA-OTHER", breach.element, {"message": quote(message, limit=_MESSAGE)})
+def _other(error: SchemaError, _models: ContentModels) -> _Explanation:
+    message = re.sub(r"\{[^{}]*\}[\w.-]*", lambda name: _name(name[0], error.element), error.message)
+    return _Explanation("SCHEMA-OTHER", error.element, {"message": quote(message, limit=_MESSAGE)})
 
 
 _LENGTH: Final = r"a length of '(?P<length>\d+)'.* length of '(?P<limit>\d+)'"
