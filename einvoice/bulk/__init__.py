@@ -1,6 +1,6 @@
-"""Many files at once: judged by several processes, kept small, compared, and made into tables."""
+"""Bulk validation: validate many files in parallel; store, compare and tabulate the results."""
 
-from einvoice.bulk.baseline import Acceptance, Accepted
+from einvoice.bulk.baseline import AcceptedFinding, Baseline
 from einvoice.bulk.comparison import Change, Comparison
 from einvoice.bulk.execution.run import validate_many
 from einvoice.bulk.overview import Overview
@@ -8,8 +8,8 @@ from einvoice.bulk.record import FileResult
 from einvoice.bulk.results import ResultSet
 
 __all__ = [
-    "Acceptance",
-    "Accepted",
+    "AcceptedFinding",
+    "Baseline",
     "Change",
     "Comparison",
     "FileResult",

@@ -1,38 +1,37 @@
-"""What has changed between two sets of results."""
+"""Comparison of two result sets."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from einvoice.bulk import jsonl
-from einvoice.bulk.labels import VERDICT_WORDS, WORDS
+from einvoice import presentation
+from einvoice.bulk.labels import LABELS, VERDICT_LABELS
 from einvoice.bulk.record import FileResult, Verdict
 from einvoice.errors import quote
 from einvoice.render import tables
+from einvoice.render.text import finding_line
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from einvoice.bulk.results import ResultSet
-
-_SHOWN: Final = 20
-_NAME: Final = 120
+_MAX_LISTED: Final = 20
+_MAX_NAME: Final = 120
 
 
 class Change(NamedTuple):
-    """A finding of a file."""
+    """A finding in a file."""
 
     file: str
     finding: Finding
 
 
-class Turned(NamedTuple):
-    """A file with another verdict than before."""
+class ChangedVerdict(NamedTuple):
+    """A file whose verdict changed."""
 
     file: str
     before: Verdict
@@ -41,40 +40,42 @@ class Turned(NamedTuple):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """What has changed; true if anything has.
+    """The changes between two result sets; true if there are any.
 
     Attributes:
-        fixed: findings that are no more, in files that are still there.
-        new: findings that are new, those of new files among them.
-        same: findings as before.
-        turned: files with another verdict.
-        missing, added: files that are no more, and new ones.
-        judged: what they were not judged alike by: its name in `ResultSet.made_by`, then and now.
+        fixed: findings that disappeared from files in both sets.
+        new: new findings, including those in added files.
+        same: unchanged findings.
+        turned: files whose verdict changed.
+        missing, added: names of removed and added files.
+        lang: default language of the texts.
+        settings: differing settings of the two runs: name in `ResultSet.settings`, value before, value after.
     """
 
     fixed: tuple[Change, ...]
     new: tuple[Change, ...]
     same: tuple[Change, ...]
-    turned: tuple[Turned, ...]
+    turned: tuple[ChangedVerdict, ...]
     missing: tuple[str, ...]
     added: tuple[str, ...]
     lang: Language = "de"
-    judged: tuple[tuple[str, Any, Any], ...] = ()
+    settings: tuple[tuple[str, Any, Any], ...] = ()
 
     def __bool__(self) -> bool:
         return any((self.fixed, self.new, self.turned, self.missing, self.added))
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
-        """A row for each finding: `change` ("fixed", "new" or "same"; category), `file`, `code`, `severity`, `layer`,
-        `bt_field` (categories), `line` (Int64), `title`, `xpath`.
+        """Return a pandas table, one row per finding.
+
+        Columns: `change` ("fixed", "new" or "same"; category), `file`, `code`, `severity`, `layer`, `bt_field`
+        (categories), `line` (Int64), `title`, `xpath`.
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("A table needs pandas: pip install 'einvoice-toolkit[notebook]'") from error
+        tables.require_pandas()
+        import pandas as pd
+
         columns = ("code", "severity", "layer", "bt_field", "line", "title", "xpath")
         rows = []
         for kind in ("fixed", "new", "same"):
@@ -83,136 +84,144 @@ class Comparison:
                 rows.append((kind, change.file, *(row[name] for name in columns)))
         frame = pd.DataFrame(rows, columns=["change", "file", *columns])
         severity = pd.CategoricalDtype(["information", "warning", "fatal"], ordered=True)
-        kinds: dict[str, Any] = dict.fromkeys(("file", "code", "layer", "bt_field"), "category")
-        kinds |= {"change": pd.CategoricalDtype(["fixed", "new", "same"]), "severity": severity, "line": "Int64"}
-        return frame.astype(kinds | {"title": "str", "xpath": "str"})
+        dtypes: dict[str, Any] = dict.fromkeys(("file", "code", "layer", "bt_field"), "category")
+        dtypes |= {"change": pd.CategoricalDtype(["fixed", "new", "same"]), "severity": severity, "line": "Int64"}
+        return frame.astype(dtypes | {"title": "str", "xpath": "str"})
 
-    def in_words(self, lang: Language | None = None) -> str:
-        """Every kind of difference, with the first of each."""
-        words = WORDS[lang or self.lang]
-        parts = [_counted(words, self), *judged_otherwise(self, lang or self.lang)]
-        parts += _listed(words["turned"], [_turned(it, lang or self.lang) for it in self.turned])
+    def to_text(self, lang: Language | None = None) -> str:
+        """Return the changes by kind, the first of each listed."""
+        language = lang or self.lang
+        labels = LABELS[language]
+        parts = [_counts(labels, self), *settings_lines(self, language)]
+        parts += _section(labels["turned"], [changed_verdict(it, language) for it in self.turned])
         for kind in ("new", "fixed"):
-            parts += _listed(words[kind], [_changed(it, lang or self.lang) for it in getattr(self, kind)])
+            parts += _section(labels[kind], [_change_line(it, language) for it in getattr(self, kind)])
         for kind in ("missing", "added"):
-            parts += _listed(words[kind], [quote(name, limit=_NAME) for name in getattr(self, kind)])
+            parts += _section(labels[kind], [quote(name, limit=_MAX_NAME) for name in getattr(self, kind)])
         return "\n".join(parts)
 
     def __str__(self) -> str:
-        return self.in_words()
+        return self.to_text()
 
     def __repr__(self) -> str:
         counts = ("fixed", "new", "same", "turned", "missing", "added")
         return f"<Comparison: {', '.join(f'{len(getattr(self, name))} {name}' for name in counts)}>"
 
     def _repr_html_(self) -> str:
-        from einvoice.bulk.html import comparison_html
-
-        return comparison_html(self, self.lang)
+        return presentation.to_html(self, self.lang)
 
 
-def compare(before: ResultSet, after: ResultSet, by: str) -> Comparison:
-    """What has changed from one to the other: see `ResultSet.compare`."""
+def compare(
+    before: Iterable[FileResult],
+    after: Iterable[FileResult],
+    by: str,
+    *,
+    lang: Language,
+    settings: Iterable[tuple[str, Any, Any]] = (),
+) -> Comparison:
+    """Return the changes from one list of file results to another: see `ResultSet.compare`."""
     if by not in ("file", "number"):
-        raise ValueError(f"by is 'file' or 'number', not {by!r}")
-    old, new = _by(before, by), _by(after, by)
+        raise ValueError(f"argument 'by' must be 'file' or 'number', not {by!r}")
+    old, new = _grouped(before, by), _grouped(after, by)
     fixed: list[Change] = []
     added: list[Change] = []
     same: list[Change] = []
-    turned: list[Turned] = []
+    turned: list[ChangedVerdict] = []
     for key, files in new.items():
-        for was, is_now in _pairs(old.get(key, []), files):
-            gone, came, kept = _findings(was, is_now)
-            fixed += gone
-            added += came
-            same += kept
-            if was is not None and was.verdict != is_now.verdict:
-                turned.append(Turned(is_now.file, was.verdict, is_now.verdict))
+        for previous, current in _pairs(old.get(key, []), files):
+            removed, introduced, unchanged = _changes(previous, current)
+            fixed += removed
+            added += introduced
+            same += unchanged
+            if previous is not None and previous.verdict != current.verdict:
+                turned.append(ChangedVerdict(current.file, previous.verdict, current.verdict))
     return Comparison(
         tuple(fixed),
         tuple(added),
         tuple(same),
         tuple(turned),
-        tuple(_only(old, new)),
-        tuple(_only(new, old)),
-        after.lang,
-        tuple(it for it in jsonl.differing(before.made_by, after.made_by) if it[0] != jsonl.RULES),
+        tuple(_surplus(old, new)),
+        tuple(_surplus(new, old)),
+        lang,
+        tuple(settings),
     )
 
 
-_Keyed = Mapping[Hashable, Sequence[FileResult]]
+_Grouped = Mapping[Hashable, Sequence[FileResult]]
 
 
-def _by(results: ResultSet, by: str) -> _Keyed:
-    """The files by what they are matched by; there may be several of a name or number."""
-    found: dict[Hashable, list[FileResult]] = defaultdict(list)
-    for file in results:
+def _grouped(files: Iterable[FileResult], by: str) -> _Grouped:
+    """Return the files by filename, or by seller and invoice number; keys may repeat."""
+    groups: dict[Hashable, list[FileResult]] = defaultdict(list)
+    for file in files:
         is_numbered = by == "number" and file.number
-        found[(file.seller_vat or file.seller, file.number) if is_numbered else file.file].append(file)
-    return found
+        groups[(file.seller_vat or file.seller, file.number) if is_numbered else file.file].append(file)
+    return groups
 
 
 def _pairs(old: Sequence[FileResult], new: Sequence[FileResult]) -> Iterator[tuple[FileResult | None, FileResult]]:
-    for number, file in enumerate(new):
-        yield (old[number] if number < len(old) else None), file
+    for index, file in enumerate(new):
+        yield (old[index] if index < len(old) else None), file
 
 
-def _only(one: _Keyed, other: _Keyed) -> Iterator[str]:
-    for key, files in one.items():
-        yield from (file.file for file in files[len(other.get(key, ())) :])
+def _surplus(files: _Grouped, other: _Grouped) -> Iterator[str]:
+    """Yield the names of files without a counterpart."""
+    for key, group in files.items():
+        yield from (file.file for file in group[len(other.get(key, ())) :])
 
 
-def _findings(was: FileResult | None, now: FileResult) -> tuple[list[Change], list[Change], list[Change]]:
-    """The findings that are gone, that came, and that stayed: by code and place, as often as they are there."""
-    left = Counter(_key(finding) for finding in was.findings) if was else Counter()
-    came, kept = [], []
-    for finding in now.findings:
-        if left[_key(finding)] > 0:
-            left[_key(finding)] -= 1
-            kept.append(Change(now.file, finding))
+def _changes(previous: FileResult | None, current: FileResult) -> tuple[list[Change], list[Change], list[Change]]:
+    """Return removed, introduced and unchanged findings, matched by code, severity and location."""
+    unmatched = Counter(_key(finding) for finding in previous.findings) if previous else Counter()
+    introduced, unchanged = [], []
+    for finding in current.findings:
+        if unmatched[_key(finding)] > 0:
+            unmatched[_key(finding)] -= 1
+            unchanged.append(Change(current.file, finding))
         else:
-            came.append(Change(now.file, finding))
-    gone = []
-    for finding in was.findings if was else ():
-        if left[_key(finding)] > 0:
-            left[_key(finding)] -= 1
-            gone.append(Change(now.file, finding))
-    return gone, came, kept
+            introduced.append(Change(current.file, finding))
+    removed = []
+    for finding in previous.findings if previous else ():
+        if unmatched[_key(finding)] > 0:
+            unmatched[_key(finding)] -= 1
+            removed.append(Change(current.file, finding))
+    return removed, introduced, unchanged
 
 
 def _key(finding: Finding) -> tuple[str, str, str]:
     return finding.code, finding.severity, finding.xpath
 
 
-def _counted(words: Mapping[str, str], comparison: Comparison) -> str:
+def _counts(labels: Mapping[str, str], comparison: Comparison) -> str:
     counts = [
-        f"{words[kind]}: {len(getattr(comparison, kind))}"
+        f"{labels[kind]}: {len(getattr(comparison, kind))}"
         for kind in ("new", "fixed", "same", "turned", "missing", "added")
     ]
     return "; ".join(counts)
 
 
-def judged_otherwise(comparison: Comparison, lang: Language) -> list[str]:
-    """A line that says that other rules or options account for some of it; none where they were the same."""
-    told = ", ".join(
-        f"{quote(name)} {quote(str(then or '–'))} → {quote(str(now or '–'))}" for name, then, now in comparison.judged
+def settings_lines(comparison: Comparison, lang: Language) -> list[str]:
+    """Return one line listing the differing settings; none if the settings are the same."""
+    settings = ", ".join(
+        f"{quote(name)} {quote(str(before or '–'))} → {quote(str(after or '–'))}"
+        for name, before, after in comparison.settings
     )
-    return [f"{WORDS[lang]['judged']}: {told}"] if told else []
+    return [f"{LABELS[lang]['judged']}: {settings}"] if settings else []
 
 
-def _listed(title: str, entries: Sequence[str]) -> list[str]:
+def _section(title: str, entries: Sequence[str]) -> list[str]:
     if not entries:
         return []
-    left = len(entries) - _SHOWN
-    return ["", f"{title}:", *(f"  {entry}" for entry in entries[:_SHOWN]), *([f"  … + {left}"] if left > 0 else [])]
+    omitted = len(entries) - _MAX_LISTED
+    rest = [f"  … + {omitted}"] if omitted > 0 else []
+    return ["", f"{title}:", *(f"  {entry}" for entry in entries[:_MAX_LISTED]), *rest]
 
 
-def _turned(it: Turned, lang: Language) -> str:
-    words = VERDICT_WORDS[lang]
-    return f"{quote(it.file, limit=_NAME)}: {words[it.before]} → {words[it.after]}"
+def changed_verdict(change: ChangedVerdict, lang: Language, limit: int = _MAX_NAME) -> str:
+    """Return one line: "invoice.xml: valid → not valid"."""
+    labels = VERDICT_LABELS[lang]
+    return f"{quote(change.file, limit=limit)}: {labels[change.before]} → {labels[change.after]}"
 
 
-def _changed(change: Change, lang: Language) -> str:
-    from einvoice.render.text import in_line
-
-    return f"{quote(change.file, limit=_NAME)}: {in_line(change.finding, lang)}"
+def _change_line(change: Change, lang: Language) -> str:
+    return f"{quote(change.file, limit=_MAX_NAME)}: {finding_line(change.finding, lang)}"

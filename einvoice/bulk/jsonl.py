@@ -1,7 +1,7 @@
-"""Results on disk: JSON Lines, UTF-8. A line that says what judged, one for each file, and one that says it is all.
+"""Results on disk: JSON Lines, UTF-8, with a header (the settings), one record per file, and an end marker.
 
-While a run goes on, lines are appended as files are done. What breaks off in the middle of a line is taken back, so
-that the next run goes on from there.
+During a run, records are appended as files are done. After an interruption, a partial last line is discarded and the
+next run continues from there.
 """
 
 from __future__ import annotations
@@ -19,143 +19,146 @@ from einvoice.result.catalog import catalog
 from einvoice.rulebook import releases
 
 VERSION: Final = 1
-"""Of this format. A reader refuses a higher one; what it does not know in a line of a file it passes over."""
+"""Version of the format. Other versions are rejected; unknown keys of a record are ignored."""
 
 FILENAME: Final = "einvoice-results.jsonl"
 RULES: Final = "rules"
-"""By this name stands what changes whenever a rule or a text does."""
-_KIND: Final = "einvoice_results"
+"""Key of the catalog version, which changes with every rule and text."""
+_FORMAT_KEY: Final = "einvoice_results"
 _END: Final = b'{"end":'
 
 
-class Saved(NamedTuple):
-    """What a file of results says: what judged, a line for each file, and whether it is all; where the lines end."""
+class StoredResults(NamedTuple):
+    """Content of a file: settings, records, completeness, and the offset after the last record."""
 
-    made_by: Mapping[str, Any]
+    settings: Mapping[str, Any]
     lines: list[bytes]
     complete: bool
     end: int
 
 
-def made_by(options: Options) -> dict[str, Any]:
-    """What judges: this format, this release with its rules, and what was asked for."""
+def run_settings(options: Options) -> dict[str, Any]:
+    """Return the header of a run: format, version, rules and options."""
     pinned = releases.pinned()
     day = f"{options.as_of:%Y-%m-%d}" if options.as_of else None
     rules = {"einvoice": version("einvoice-toolkit"), RULES: catalog().version}
-    return {_KIND: VERSION, **rules, "pinned": pinned.name if pinned else None, **options._asdict(), "as_of": day}
+    fixed = {_FORMAT_KEY: VERSION, **rules, "pinned": pinned.name if pinned else None}
+    return {**fixed, **options._asdict(), "as_of": day}
 
 
-def options(maker: Mapping[str, Any]) -> Options:
-    """The options that results were made with."""
-    said = {name: maker[name] for name in Options._fields if maker.get(name)}
-    return Options(**said | ({"as_of": datetime.date.fromisoformat(said["as_of"])} if "as_of" in said else {}))
+def options(settings: Mapping[str, Any]) -> Options:
+    """Return the validation options of a run."""
+    given = {name: settings[name] for name in Options._fields if settings.get(name)}
+    return Options(**given | ({"as_of": datetime.date.fromisoformat(given["as_of"])} if "as_of" in given else {}))
 
 
-def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """In what two makers of results differ: the name, what it was in the one, what it is in the other."""
-    names = dict.fromkeys((*one, *other))
-    return [(name, one.get(name), other.get(name)) for name in names if one.get(name) != other.get(name)]
+def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Return the settings that differ: name, value before, value after."""
+    names = dict.fromkeys((*before, *after))
+    return [(name, before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)]
 
 
-def read(path: Path) -> Saved:
-    """What a file of results says.
+def read(path: Path) -> StoredResults:
+    """Read stored results, also those of an interrupted run.
 
     Raises:
-        ValueError: it is none, or of a later version of the format.
-        OSError: it cannot be opened.
+        ValueError: the file holds no results, or another version of the format.
+        OSError: the file cannot be opened.
     """
     with path.open("rb") as file:
-        first = file.readline()
-        maker = _maker(first, path)
+        header = file.readline()
+        settings = _settings(header, path)
         lines: list[bytes] = []
-        end = len(first)
+        end = len(header)
         for line in file:
-            if line.startswith(_END):  # be it cut off
-                return Saved(maker, lines, line == _line({"end": len(lines)}), end)
-            if not line.endswith(b"}\n"):  # the run broke off here
+            if line.startswith(_END):  # also if it is cut off
+                return StoredResults(settings, lines, line == _line({"end": len(lines)}), end)
+            if not line.endswith(b"}\n"):  # the run was interrupted here
                 break
             lines.append(line[:-1])
             end += len(line)
-    return Saved(maker, lines, False, end)
+    return StoredResults(settings, lines, False, end)
 
 
-def _maker(line: bytes, path: Path) -> dict[str, Any]:
+def _settings(line: bytes, path: Path) -> dict[str, Any]:
     try:
-        said = json.loads(line)
-        number = said[_KIND]
+        settings = json.loads(line)
+        number = settings[_FORMAT_KEY]
     except (ValueError, KeyError, TypeError):
-        raise ValueError(f"{path.name} holds no results of einvoice.") from None
+        raise ValueError(f"{path.name} does not contain results of einvoice") from None
     if number != VERSION:
-        raise ValueError(f"{path.name} has version {number} of the format; this release reads version {VERSION}.")
-    return dict(said)
+        raise ValueError(f"{path.name} has format version {number}; this release reads version {VERSION}")
+    return dict(settings)
 
 
-def write(path: Path, maker: Mapping[str, Any], lines: Iterable[bytes], complete: bool = True) -> None:
-    """Write results, all or nothing: what was there stays until they are complete."""
-    beside = path.with_name(path.name + ".new")
-    with beside.open("wb") as file:
-        file.write(_line(maker))
+def write(path: Path, settings: Mapping[str, Any], lines: Iterable[bytes], complete: bool = True) -> None:
+    """Write results atomically: an existing file is replaced only after the new one is complete."""
+    temporary = path.with_name(path.name + ".new")
+    with temporary.open("wb") as file:
+        file.write(_line(settings))
         count = 0
         for line in lines:
             file.write(line + b"\n")
             count += 1
         if complete:
             file.write(_line({"end": count}))
-    beside.replace(path)
+    temporary.replace(path)
 
 
-def _line(said: Mapping[str, Any]) -> bytes:
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+def _line(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-class Journal:
-    """What is written down while files are judged, and what an earlier run has written down."""
+class ResultLog:
+    """Append-only file of results during a run; holds the results of an interrupted earlier run."""
 
     def __init__(self, path: Path, options: Options) -> None:
-        self._maker = made_by(options)
+        self._settings = run_settings(options)
         self._path = path / FILENAME if path.is_dir() else path
         self._file: BinaryIO | None = None
-        self._known: dict[str, bytes] = {}  # the lines of files, by the hash of their content
+        self._known: dict[str, bytes] = {}  # records by hash of the file content
 
-    def begin(self) -> None:
-        """Read what is there, and open it to go on.
+    def open(self) -> None:
+        """Read the records of an earlier run and open the file for appending.
 
         Raises:
-            ValueError: it holds no results, or some by other rules or options; nothing is changed then.
+            ValueError: the file holds no results, or results with other settings; it is left unchanged.
         """
         if self._path.exists() and self._path.stat().st_size:
-            saved = read(self._path)
-            if other := differing(saved.made_by, self._maker):
-                told = ", ".join(f"{name} {before!r} (now {now!r})" for name, before, now in other)
-                raise ValueError(f"{self._path.name} was made by other rules or options: {told}; begin another file.")
-            self._known = dict(_by_hash(saved.lines))
+            stored = read(self._path)
+            if changes := differing(stored.settings, self._settings):
+                changed = ", ".join(f"{name} {before!r} (now {after!r})" for name, before, after in changes)
+                raise ValueError(
+                    f"{self._path.name} contains results with other rules or options: {changed}; use another file"
+                )
+            self._known = dict(_by_hash(stored.lines))
             self._file = self._path.open("r+b")
-            self._file.truncate(saved.end)
-            self._file.seek(saved.end)
+            self._file.truncate(stored.end)
+            self._file.seek(stored.end)
         else:
             self._file = self._path.open("wb")
-            self._file.write(_line(self._maker))
+            self._file.write(_line(self._settings))
         self._file.flush()
 
     def find(self, content: bytes) -> bytes | None:
-        """What an earlier run has written down about a file of this content."""
+        """Return the record of an earlier run for a file with this content."""
         return self._known.get(sha256(content)) if self._known else None
 
     def add(self, lines: Iterable[bytes]) -> None:
-        """Write down what became of some files."""
+        """Append records."""
         if self._file is not None:
             self._file.write(b"".join(line + b"\n" for line in lines))
             self._file.flush()
 
     def close(self) -> None:
-        """Go on no further for now."""
+        """Close the file; a later run can continue."""
         if self._file is not None:
             self._file.close()
 
     def finish(self, lines: Iterable[bytes]) -> None:
-        """All is done: leave these lines and no others, in the order of the files."""
+        """Replace the file by the complete results, in the order of the files."""
         self.close()
-        write(self._path, self._maker, lines)
+        write(self._path, self._settings, lines)
 
 
 def _by_hash(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -166,5 +169,5 @@ def _by_hash(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
 
 
 def sha256(content: bytes) -> str:
-    """What tells this content from any other, in hexadecimal digits."""
+    """Return the SHA-256 digest in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()

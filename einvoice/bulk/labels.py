@@ -1,4 +1,4 @@
-"""The words around many files, in both languages."""
+"""Labels of bulk results, in both languages."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 
 from einvoice.result.languages import Language
 
-VERDICT_WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
+VERDICT_LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
     "de": {"valid": "gültig", "invalid": "nicht gültig", "unreadable": "nicht lesbar"},
     "en": {"valid": "valid", "invalid": "not valid", "unreadable": "unreadable"},
 }
 
-WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
+LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
     "de": {
         "files": "Dateien",
         "file": "Datei",
@@ -55,5 +55,5 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
 
 
 def whole(number: int, lang: Language) -> str:
-    """A count with its thousands marked: 12.345, and 12,345 in English."""
+    """Return a count with thousands separators: 12.345 in German, 12,345 in English."""
     return f"{number:,}".replace(",", "." if lang == "de" else ",")

@@ -1,30 +1,41 @@
-"""Many files in a few numbers: how many are valid, and what is wrong with the others."""
+"""Overview of a result set: verdicts and most frequent findings."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from einvoice.bulk.labels import VERDICT_WORDS, WORDS, whole
+from einvoice import presentation
+from einvoice.bulk.labels import LABELS, VERDICT_LABELS, whole
+from einvoice.bulk.record import VERDICTS, decode
 from einvoice.errors import quote
+from einvoice.render.tables import require_pandas
 from einvoice.result.languages import Language
 from einvoice.rulebook.catalog import entry
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from einvoice.bulk.results import ResultSet
-
-MOST_CODES: Final = 10
-MOST_FILES: Final = 5
+_MAX_CODES: Final = 10
+_MAX_FILES: Final = 5
+_MAX_NAME: Final = 60
 _SEVERITIES: Final = ("fatal", "warning", "information")
-_NAME: Final = 60
 
 
 class Frequent(NamedTuple):
-    """A code with the severity that counted, in how many files it was found, how often in all, and in one of them."""
+    """A code with its frequency.
+
+    Attributes:
+        code: the code.
+        severity: effective severity.
+        files: number of files with a finding of this code.
+        findings: number of findings.
+        example: name of a file with a finding of this code.
+        values: values of that finding.
+    """
 
     code: str
     severity: str
@@ -34,21 +45,22 @@ class Frequent(NamedTuple):
     values: Mapping[str, Any] = {}
 
     def title(self, lang: Language = "de") -> str:
-        """What is wrong, in a few words; numbers and quotations are those of the example."""
+        """Return the problem in a few words, with the values of the example."""
         return entry(self.code).title(lang, self.values)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Overview:
-    """Many files in a few numbers.
+    """Key figures of a result set.
 
     Attributes:
-        files: how many there are.
-        verdicts: how many are "valid", "invalid" and "unreadable".
-        findings: how many there are in all.
-        codes: what was found, by severity, then in most files first.
-        worst: the files with most errors, at most five: name and number of errors.
+        files: number of files.
+        verdicts: number of "valid", "invalid" and "unreadable" files.
+        findings: number of findings.
+        codes: codes with their frequency, by severity, then by descending number of files.
+        worst: the files with the most errors, at most five: name and number of errors.
         complete: False if the run was interrupted.
+        lang: default language of the texts.
     """
 
     files: int
@@ -60,78 +72,83 @@ class Overview:
     lang: Language = "de"
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
-        """A row for each code: `code`, `severity` (ordered category), `files`, `findings` (Int64), `example`, `title`.
+        """Return a pandas table, one row per code.
+
+        Columns: `code`, `severity` (ordered category), `files`, `findings` (Int64), `example`, `title`.
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("A table needs pandas: pip install 'einvoice-toolkit[notebook]'") from error
-        rows = [(*it[:5], it.title(lang or self.lang)) for it in self.codes]
+        require_pandas()
+        import pandas as pd
+
+        rows = [(*code[:5], code.title(lang or self.lang)) for code in self.codes]
         frame = pd.DataFrame(rows, columns=["code", "severity", "files", "findings", "example", "title"])
         severity = pd.CategoricalDtype(list(reversed(_SEVERITIES)), ordered=True)
-        kinds: dict[str, Any] = dict.fromkeys(("code", "example", "title"), "str")
-        return frame.astype(kinds | {"severity": severity, "files": "Int64", "findings": "Int64"})
+        dtypes: dict[str, Any] = dict.fromkeys(("code", "example", "title"), "str")
+        return frame.astype(dtypes | {"severity": severity, "files": "Int64", "findings": "Int64"})
 
     def __str__(self) -> str:
-        words = WORDS[self.lang]
+        labels = LABELS[self.lang]
         lines = [headline(self, self.lang)]
         if not self.complete:
-            lines.append(words["interrupted"])
-        width = max((len(it.code) for it in self.codes[:MOST_CODES]), default=0)
-        for it in self.codes[:MOST_CODES]:
-            where = f"{whole(it.files, self.lang):>7} {words['file' if it.files == 1 else 'files']}"
-            lines.append(f"  {it.code:{width}}  {where:{8 + len(words['files'])}}  {it.title(self.lang)}")
-        if left := len(self.codes) - MOST_CODES:
-            lines += [f"  … + {left} {words['further']}"] if left > 0 else []
+            lines.append(labels["interrupted"])
+        codes = self.codes[:_MAX_CODES]
+        width = max((len(code.code) for code in codes), default=0)
+        for code in codes:
+            files = f"{whole(code.files, self.lang):>7} {labels['file' if code.files == 1 else 'files']}"
+            lines.append(f"  {code.code:{width}}  {files:{8 + len(labels['files'])}}  {code.title(self.lang)}")
+        omitted = len(self.codes) - _MAX_CODES
+        if omitted > 0:
+            lines.append(f"  … + {omitted} {labels['further']}")
         return "\n".join(lines)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from einvoice.bulk.html import html
-
-        return html(self, self.lang)
+        return presentation.to_html(self, self.lang)
 
 
 def headline(overview: Overview, lang: Language) -> str:
-    """The verdicts in one line: "120 files: 100 valid, 18 not valid, 2 not readable"."""
-    said = [
-        f"{whole(number, lang)} {VERDICT_WORDS[lang][verdict]}"
+    """Return the verdicts in one line: "120 files: 100 valid, 18 not valid, 2 unreadable"."""
+    verdicts = [
+        f"{whole(number, lang)} {VERDICT_LABELS[lang][verdict]}"
         for verdict, number in overview.verdicts.items()
         if number
     ]
-    name = WORDS[lang]["file" if overview.files == 1 else "files"]
-    return f"{whole(overview.files, lang)} {name}" + (f": {', '.join(said)}" if said else "")
+    label = LABELS[lang]["file" if overview.files == 1 else "files"]
+    return f"{whole(overview.files, lang)} {label}" + (f": {', '.join(verdicts)}" if verdicts else "")
 
 
-def overview(results: ResultSet) -> Overview:
-    """The overview of some results."""
-    in_files: Counter[tuple[str, str]] = Counter()
-    times: Counter[tuple[str, str]] = Counter()
-    first: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
+def overview(lines: Sequence[bytes], *, complete: bool, lang: Language) -> Overview:
+    """Return the overview of encoded records."""
+    verdicts: Counter[str] = Counter()
+    file_counts: Counter[tuple[str, str]] = Counter()
+    finding_counts: Counter[tuple[str, str]] = Counter()
+    examples: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
     errors: list[tuple[str, int]] = []
-    for place, facts in enumerate(results.kept()):
-        stored = facts.get("findings", ())
-        found = Counter((it["code"], it["severity"]) for it in stored)
-        times.update(found)
-        in_files.update(found.keys())
-        for number, it in enumerate(stored):
-            if (it["code"], it["severity"]) not in first:
-                first[it["code"], it["severity"]] = facts["file"], results[place].findings[number].values
-        if "errors" in facts:
-            errors.append((facts["file"], facts["errors"]))
-    codes = [Frequent(*key, in_files[key], times[key], *first[key]) for key in in_files]
+    for line in lines:
+        record = json.loads(line)
+        verdicts[record["verdict"]] += 1
+        findings = record.get("findings", ())
+        counts = Counter((finding["code"], finding["severity"]) for finding in findings)
+        finding_counts.update(counts)
+        file_counts.update(counts.keys())
+        for index, finding in enumerate(findings):
+            key = finding["code"], finding["severity"]
+            if key not in examples:
+                examples[key] = record["file"], decode(line, lang).findings[index].values
+        if "errors" in record:
+            errors.append((record["file"], record["errors"]))
+    codes = [Frequent(*key, file_counts[key], finding_counts[key], *examples[key]) for key in file_counts]
     codes.sort(key=lambda it: (_SEVERITIES.index(it.severity), -it.files, -it.findings, it.code))
     errors.sort(key=lambda it: (-it[1], it[0]))
     return Overview(
-        files=len(results),
-        verdicts=results.verdicts,
-        findings=sum(times.values()),
+        files=len(lines),
+        verdicts={verdict: verdicts[verdict] for verdict in VERDICTS},
+        findings=sum(finding_counts.values()),
         codes=tuple(codes),
-        worst=tuple((quote(name, limit=_NAME, keep_end=True), number) for name, number in errors[:MOST_FILES]),
-        complete=results.complete,
-        lang=results.lang,
+        worst=tuple((quote(name, limit=_MAX_NAME, keep_end=True), number) for name, number in errors[:_MAX_FILES]),
+        complete=complete,
+        lang=lang,
     )

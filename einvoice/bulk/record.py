@@ -1,7 +1,6 @@
-"""What is kept of each file: one line of JSON, so that 100,000 of them are small in memory, on disk and on the way.
+"""Compact record of one validated file: a line of JSON, about 1.5 kB.
 
-A line holds the facts of the invoice, the verdict and the findings, without texts: those come from the catalog, in
-either language, when somebody reads them. It says nothing that it could leave out.
+A record holds invoice facts, verdict and findings. Texts are omitted, they come from the catalog; so are empty values.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ca
 
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
-from einvoice.result.location import NOWHERE, remembered
+from einvoice.result.location import NOWHERE, stored_location
 from einvoice.rulebook import releases
 from einvoice.rulebook.catalog import entry
 from einvoice.syntax.detect import Identity, specifications
@@ -30,43 +29,48 @@ if TYPE_CHECKING:
 
 Verdict: TypeAlias = Literal["valid", "invalid", "unreadable"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("valid", "invalid", "unreadable")
-MOST_FINDINGS: Final = 1000
-"""So many findings of a file are kept; the counts are those of all, and `ResultSet.result` has all of them."""
+MAX_FINDINGS: Final = 1000
+"""Maximum number of stored findings per file; counts include all, `ResultSet.result` returns all."""
 
-_LONGEST: Final = 500
-_DIGITS: Final = 38
+_MAX_TEXT_LENGTH: Final = 500
+_MAX_DIGITS: Final = 38
 _SEVERITIES: Final = ("errors", "warnings", "information")
 
 
 class Row(NamedTuple):
-    """What became of a file: the verdict, and the line that is kept.
+    """The record of a file and how it was obtained.
 
-    ``settled``: its content alone decided that, so that it need not be judged again; ``known``: an earlier run did it.
+    Attributes:
+        verdict: "valid", "invalid" or "unreadable".
+        line: the encoded record.
+        reusable: False if the record does not depend on the file content alone, so the file must be validated again.
+        resumed: True if the record comes from an earlier run.
     """
 
     verdict: Verdict
     line: bytes
-    settled: bool = True
-    known: bool = False
+    reusable: bool = True
+    resumed: bool = False
 
 
 @dataclass(frozen=True, repr=False)
 class FileResult:
-    """What became of one file.
+    """The result of one file.
 
     Attributes:
-        file: its name: below the folder or in the archive, or as it was given.
-        sha256: of its bytes, in hexadecimal digits; "" where they could not all be read.
-        verdict: "valid", "invalid", or "unreadable": nobody can read it as an invoice.
-        syntax, root, profile, version, specification: what the document declares; "" where it cannot be read.
-        ruleset: the release that judged it, as `einvoice.validate` takes it, such as "xrechnung-2.3.1-1.8.2" or
-            "en16931-1.3.16"; "" where none of these did.
-        seller, seller_vat, buyer, number, currency: BT-27, BT-31, BT-44, BT-1, BT-5; "" where they are missing, and
-            no more than 500 characters of them.
-        date: BT-2 as text, ISO 8601 where it is a date.
-        net, vat, gross: BT-109, BT-110, BT-112; None where they are missing or no numbers (of 38 digits at most).
-        errors, warnings, information: how many findings of each severity there are.
-        lang: the language of the texts where none is asked for.
+        file: filename, relative to the folder or archive, or as given.
+        sha256: hash of the content, hexadecimal; "" if it could not be read completely.
+        verdict: "valid", "invalid", or "unreadable" if the file cannot be read as an invoice.
+        syntax, root, profile, version, specification: as declared in the document; "" if unreadable.
+        ruleset: release used for validation, such as "xrechnung-2.3.1-1.8.2" or "en16931-1.3.16"; "" if neither
+            rule set applied.
+        seller, seller_vat, buyer, number, currency: BT-27, BT-31, BT-44, BT-1, BT-5, truncated to 500 characters; ""
+            if missing.
+        date: BT-2 as text, ISO 8601 if it is a valid date.
+        net, vat, gross: BT-109, BT-110, BT-112; None if missing, not a number, or longer than 38 digits.
+        errors, warnings, information: number of findings by severity.
+        lang: default language of the texts.
+        stored: the findings as stored.
     """
 
     file: str
@@ -95,18 +99,18 @@ class FileResult:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings, no more than `MOST_FINDINGS`; of an unreadable file the one that says why."""
+        """The findings, at most `MAX_FINDINGS`; for an unreadable file one that states the cause."""
         return tuple(self._finding(it) for it in self.stored)
 
     @property
     def is_valid(self) -> bool:
-        """Whether the file is a valid invoice."""
+        """Whether the verdict is "valid"."""
         return self.verdict == "valid"
 
     def _finding(self, stored: Mapping[str, Any]) -> Finding:
         code, severity = stored["code"], stored["severity"]
         flag = stored.get("flag", severity)
-        place = (stored.get("line"), stored.get("column"), stored.get("xpath", ""))
+        location = (stored.get("line"), stored.get("column"), stored.get("xpath", ""))
         published = self._overrides(stored.get("published")) if flag != severity else {}
         return Finding(
             code=code,
@@ -115,20 +119,20 @@ class FileResult:
             layer=stored["layer"],
             section=stored["section"],
             terms=tuple(stored.get("terms", ())),
-            location=remembered(*place) if any(place) else NOWHERE,
+            location=stored_location(*location) if any(location) else NOWHERE,
             values={name: _restored(value) for name, value in stored.get("values", {}).items()},
             indicative=stored.get("indicative", False),
             override=published.get(code),
-            noted=tuple(stored.get("noted", ())),
-            more=stored.get("more", 0),
+            note_indices=tuple(stored.get("noted", ())),
+            suppressed=stored.get("more", 0),
             lang=self.lang,
         )
 
     def _overrides(self, release: str | None) -> Mapping[str, Any]:
-        known = specifications().get(self.specification)
-        if known is None:  # of a later release, perhaps
+        specification = specifications().get(self.specification)
+        if specification is None:  # stored by a newer version of einvoice
             return {}
-        return overrides(Identity(cast("Any", self.syntax), self.root, None, None, known), release)
+        return overrides(Identity(cast("Any", self.syntax), self.root, None, None, specification), release)
 
     def __repr__(self) -> str:
         return f"<FileResult {self.file!r}: {self.verdict}, {self.errors} errors, {self.warnings} warnings>"
@@ -137,8 +141,8 @@ class FileResult:
 _FACTS: Final = frozenset(it.name for it in fields(FileResult)) - {"stored", "lang"}
 
 
-def row_of_result(file: str, sha256: str, result: ValidationResult) -> Row:
-    """What is kept of a file that was judged."""
+def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
+    """Return the record of a validated file."""
     invoice, identity = result.invoice, result.identity
     date = invoice.issue_date
     verdict: Verdict = "valid" if result.is_valid else "invalid"
@@ -162,13 +166,13 @@ def row_of_result(file: str, sha256: str, result: ValidationResult) -> Row:
         "vat": _number(invoice.vat_total),
         "gross": _number(invoice.totals.gross),
         **_counts(result.findings),
-        "findings": [_stored(finding, result.stack) for finding in result.findings[:MOST_FINDINGS]],
+        "findings": [_stored(finding, result.stack) for finding in result.findings[:MAX_FINDINGS]],
     }
     return Row(verdict, encode(facts))
 
 
-def row_of_error(file: str, sha256: str, error: UnreadableDocument) -> Row:
-    """What is kept of a file that nobody can read: a finding says why."""
+def error_row(file: str, sha256: str, error: UnreadableDocument) -> Row:
+    """Return the record of an unreadable file, with the cause as a finding."""
     known = entry(error.code)
     stored = {
         "code": error.code,
@@ -179,55 +183,56 @@ def row_of_error(file: str, sha256: str, error: UnreadableDocument) -> Row:
         "column": error.column,
         "values": error.values,
     }
-    facts = {"file": file, "sha256": sha256, "verdict": "unreadable", "errors": 1, "findings": [_filled(stored)]}
-    return Row("unreadable", encode(facts), settled=bool(sha256))
+    facts = {"file": file, "sha256": sha256, "verdict": "unreadable", "errors": 1, "findings": [_compact(stored)]}
+    return Row("unreadable", encode(facts), reusable=bool(sha256))
 
 
-def encode(facts: Mapping[str, Any]) -> bytes:
-    """A line of JSON, without its end; what is empty is left out."""
-    return json.dumps(_filled(facts), ensure_ascii=False, separators=(",", ":")).encode()
+def encode(record: Mapping[str, Any]) -> bytes:
+    """Return a record as a line of JSON without line end; empty values are omitted."""
+    return json.dumps(_compact(record), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def has_findings(line: bytes) -> bool:
-    """Whether a line may tell of findings; what none does need not be read for them."""
+    """Return whether a record may contain findings, without parsing it."""
     return b'"findings":[' in line
 
 
 def decode(line: bytes, lang: Language = "de") -> FileResult:
-    """What a line says.
+    """Return the result stored in a record.
 
     Raises:
-        ValueError: it is none of ours.
+        ValueError: the line is not a record.
     """
     try:
-        facts = json.loads(line)
-        said = {name: value for name, value in facts.items() if name in _FACTS}
-        numbers = {name: Decimal(facts[name]) for name in ("net", "vat", "gross") if name in facts}
-        return FileResult(**said | numbers, stored=tuple(facts.get("findings", ())), lang=lang)
+        record = json.loads(line)
+        facts = {name: value for name, value in record.items() if name in _FACTS}
+        numbers = {name: Decimal(record[name]) for name in ("net", "vat", "gross") if name in record}
+        return FileResult(**facts | numbers, stored=tuple(record.get("findings", ())), lang=lang)
     except (TypeError, ArithmeticError, AttributeError) as error:
-        raise ValueError("This line does not say what became of a file.") from error
+        raise ValueError("the line is not a record of a validated file") from error
 
 
-def row_again(file: str, line: bytes) -> Row:
-    """What an earlier run has found out about the same content, be it under another name."""
-    facts = json.loads(line)
-    return Row(facts["verdict"], line if facts["file"] == file else encode(facts | {"file": file}), known=True)
+def resumed_row(file: str, line: bytes) -> Row:
+    """Return the record of an earlier run for the same content, under the current filename."""
+    record = json.loads(line)
+    renamed = line if record["file"] == file else encode(record | {"file": file})
+    return Row(record["verdict"], renamed, resumed=True)
 
 
-def _filled(facts: Mapping[str, Any]) -> dict[str, Any]:
-    always = ("file", "sha256", "verdict")
-    return {name: value for name, value in facts.items() if name in always or value not in (None, "", 0, (), [], {})}
+def _compact(record: Mapping[str, Any]) -> dict[str, Any]:
+    required = ("file", "sha256", "verdict")
+    return {name: value for name, value in record.items() if name in required or value not in (None, "", 0, (), [], {})}
 
 
 def _short(content: object) -> str:
-    """What a document says; no invoice needs more of it, and no hostile one gets more room."""
+    """Return the text, truncated to limit the memory that a hostile document can use."""
     text = str(content)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return text if len(text) <= _MAX_TEXT_LENGTH else text[: _MAX_TEXT_LENGTH - 1] + "…"
 
 
 def _number(amount: Amount) -> str:
     number = amount.number
-    return format(number, "f") if isinstance(number, Decimal) and len(number.as_tuple().digits) <= _DIGITS else ""
+    return format(number, "f") if isinstance(number, Decimal) and len(number.as_tuple().digits) <= _MAX_DIGITS else ""
 
 
 def _counts(findings: tuple[Finding, ...]) -> dict[str, int]:
@@ -244,7 +249,7 @@ def _ruleset(stack: Stack) -> str:
 
 
 def _stored(finding: Finding, stack: Stack) -> dict[str, Any]:
-    return _filled(
+    return _compact(
         {
             "code": finding.code,
             "severity": finding.severity,
@@ -258,14 +263,14 @@ def _stored(finding: Finding, stack: Stack) -> dict[str, Any]:
             "xpath": finding.xpath,
             "values": {name: _storable(value) for name, value in finding.values.items()},
             "indicative": finding.indicative,
-            "noted": finding.noted,
-            "more": finding.more,
+            "noted": finding.note_indices,
+            "more": finding.suppressed,
         }
     )
 
 
 def _storable(value: Any) -> Any:
-    """A value as JSON has it; exact numbers and dates as an object that says what they are."""
+    """Return a JSON value; decimals and dates become objects that name their type."""
     if isinstance(value, Decimal):
         return {"decimal": str(value)}
     if isinstance(value, datetime.date):

@@ -1,4 +1,4 @@
-"""Results as tables: for pandas, as CSV, as Parquet."""
+"""Tables of bulk results: pandas, CSV, Parquet."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FILES: Final = (
 )
 _AMOUNTS: Final = ("net", "vat", "gross")
 _COUNTS: Final = ("errors", "warnings", "information")
-_DECIMALS: Final = 6  # of amounts in Parquet; EN 16931 has two
+_DECIMALS: Final = 6  # of amounts in Parquet; EN 16931 allows two
 _TEXTS: Final = {
     "findings": ("terms", "explanation", "fix", "xpath", "override_reason", "notes"),
     "files": ("file", "sha256", "seller", "seller_vat", "buyer", "number"),
@@ -54,23 +54,22 @@ _CATEGORIES: Final = {
 
 
 def to_frame(files: Iterable[FileResult], which: str, lang: Language) -> pd.DataFrame:
-    """The table `which` for pandas: see `ResultSet.to_frame`."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError("A table needs pandas: pip install 'einvoice-toolkit[notebook]'") from error
+    """Return the table `which` for pandas, see `ResultSet.to_frame`."""
+    tables.require_pandas()
+    import pandas as pd
+
     columns, rows = _table(which)
     frame = pd.DataFrame(list(rows(files, lang)), columns=list(columns))
-    kinds: dict[str, Any] = dict.fromkeys(_TEXTS[which], "str") | dict.fromkeys(_CATEGORIES[which], "category")
+    dtypes: dict[str, Any] = dict.fromkeys(_TEXTS[which], "str") | dict.fromkeys(_CATEGORIES[which], "category")
     severity = pd.CategoricalDtype(["information", "warning", "fatal"], ordered=True)
     if which == "findings":
-        kinds |= {"severity": severity, "flag": severity, "indicative": "bool", "line": "Int64", "column": "Int64"}
-        kinds |= dict.fromkeys(NUMBERS, "object")
+        dtypes |= {"severity": severity, "flag": severity, "indicative": "bool", "line": "Int64", "column": "Int64"}
+        dtypes |= dict.fromkeys(NUMBERS, "object")
     else:
-        kinds |= {"verdict": pd.CategoricalDtype(list(VERDICTS), ordered=True), "date": "datetime64[s]"}
-        kinds |= dict.fromkeys(_COUNTS, "Int64") | dict.fromkeys(_AMOUNTS, "object")
+        dtypes |= {"verdict": pd.CategoricalDtype(list(VERDICTS), ordered=True), "date": "datetime64[s]"}
+        dtypes |= dict.fromkeys(_COUNTS, "Int64") | dict.fromkeys(_AMOUNTS, "object")
         frame["date"] = pd.array([_day(text) for text in frame["date"]], dtype="datetime64[s]")
-    return frame.astype(kinds)
+    return frame.astype(dtypes)
 
 
 def to_csv(
@@ -81,33 +80,33 @@ def to_csv(
     encoding: str,
     lang: Language,
 ) -> str:
-    """The table `which` as CSV: see `ResultSet.to_csv`."""
+    """Return the table `which` as CSV, see `ResultSet.to_csv`."""
     columns, rows = _table(which)
-    comma = "," if sep == ";" else "."
-    text = tables.csv_text(columns, rows(files, lang), sep=sep, decimal=comma)
+    decimal = "," if sep == ";" else "."
+    text = tables.csv_text(columns, rows(files, lang), sep=sep, decimal=decimal)
     if path is not None:
         Path(path).write_bytes(text.encode(encoding, "backslashreplace"))
     return text
 
 
 def to_parquet(files: Iterable[FileResult], path: str | os.PathLike[str], which: str, lang: Language) -> None:
-    """The table `which` as Parquet: see `ResultSet.to_parquet`."""
+    """Write the table `which` as Parquet, see `ResultSet.to_parquet`."""
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise ImportError("Parquet needs pyarrow: pip install pyarrow") from error
     frame = to_frame(files, which, lang)
-    special: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
     for name in NUMBERS if which == "findings" else ():
-        special[name] = pyarrow.array([_text(value) for value in frame[name]], pyarrow.string())
+        arrays[name] = pyarrow.array([_text(value) for value in frame[name]], pyarrow.string())
     for name in _AMOUNTS if which == "files" else ():
-        amounts = [_fitting(number) for number in frame[name]]
-        special[name] = pyarrow.array(amounts, pyarrow.decimal128(38, _DECIMALS))
-    # The table says of which type a column is for pandas, too: a whole number that may be missing is no float there.
-    tables = pyarrow.Table.from_pandas(frame.assign(**dict.fromkeys(special)), preserve_index=False)
-    for name, array in special.items():
-        tables = tables.set_column(frame.columns.get_loc(name), name, array)
-    parquet.write_table(tables, path)
+        amounts = [_quantized(number) for number in frame[name]]
+        arrays[name] = pyarrow.array(amounts, pyarrow.decimal128(38, _DECIMALS))
+    # The pandas metadata of the table keeps nullable integers from being read back as floats.
+    table = pyarrow.Table.from_pandas(frame.assign(**dict.fromkeys(arrays)), preserve_index=False)
+    for name, array in arrays.items():
+        table = table.set_column(frame.columns.get_loc(name), name, array)
+    parquet.write_table(table, path)
 
 
 Rows = Callable[[Iterable[FileResult], Language], Iterator[tuple[Any, ...]]]
@@ -115,25 +114,25 @@ Rows = Callable[[Iterable[FileResult], Language], Iterator[tuple[Any, ...]]]
 
 def _table(which: str) -> tuple[tuple[str, ...], Rows]:
     if which == "findings":
-        return FINDINGS, _of_findings
+        return FINDINGS, _finding_rows
     if which == "files":
-        return FILES, _of_files
-    raise ValueError(f"The tables are 'findings' and 'files', not {which!r}")
+        return FILES, _file_rows
+    raise ValueError(f"argument 'which' must be 'findings' or 'files', not {which!r}")
 
 
-def _of_findings(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[Any, ...]]:
+def _finding_rows(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[Any, ...]]:
     for file in files:
         for finding in file.findings:
             yield file.file, *tables.row(finding, lang).values()
 
 
-def _of_files(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[Any, ...]]:
+def _file_rows(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[Any, ...]]:
     for file in files:
         yield tuple(getattr(file, name) for name in FILES)
 
 
 def _day(text: str) -> str | None:
-    """A date, if it is one; years of four digits are all that ISO 8601 and the types of pandas agree upon."""
+    """Return a valid date, else None."""
     try:
         return datetime.date.fromisoformat(text).isoformat()
     except ValueError:
@@ -144,7 +143,7 @@ def _text(value: Any) -> str | None:
     return None if value is None else format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
-def _fitting(number: Decimal | None) -> Decimal | None:
+def _quantized(number: Decimal | None) -> Decimal | None:
     if number is None or number.adjusted() >= 38 - _DECIMALS:
         return None
     return number.quantize(Decimal(1).scaleb(-_DECIMALS))

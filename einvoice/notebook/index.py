@@ -42,7 +42,7 @@ class Index:
         self._members: dict[str, dict[str, list[int]]] = {kind: {} for kind in KINDS}
         self._with_code: dict[str, list[int]] = {}
         sets: dict[frozenset[str], frozenset[str]] = {}  # most files have one of a few
-        for number, facts in enumerate(results.kept()):
+        for number, facts in enumerate(results.records()):
             codes = frozenset(intern(it["code"]) for it in facts.get("findings", ()))
             row = Row(
                 facts["file"],

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 import anywidget
 import traitlets
 
-from einvoice.bulk.html import html as overview_html
-from einvoice.bulk.labels import VERDICT_WORDS, whole
-from einvoice.bulk.labels import WORDS as BULK_WORDS
+from einvoice.bulk.html import overview_html
+from einvoice.bulk.labels import LABELS as BULK_LABELS
+from einvoice.bulk.labels import VERDICT_LABELS, whole
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.notebook import charts, many_html
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.index import KINDS, Index
-from einvoice.notebook.labels import WORDS
+from einvoice.notebook.labels import LABELS
 from einvoice.notebook.sources import lines, script, style
 from einvoice.result import LANGUAGES, Finding, Language
 
@@ -113,11 +113,11 @@ class ManyView(anywidget.AnyWidget):
         lang: Language = self.lang
         verdicts = {name: number for name, number in self._overview.verdicts.items() if number}
         with self.hold_sync():
-            self._words = dict(WORDS[lang])
+            self._words = dict(LABELS[lang])
             self._head = {
                 "valid": self.results.is_valid,
-                "about": [f"{whole(number, lang)} {VERDICT_WORDS[lang][name]}" for name, number in verdicts.items()],
-                "remark": "" if self.results.complete else BULK_WORDS[lang]["interrupted"],
+                "about": [f"{whole(number, lang)} {VERDICT_LABELS[lang][name]}" for name, number in verdicts.items()],
+                "remark": "" if self.results.complete else BULK_LABELS[lang]["interrupted"],
             }
             self._charts = charts.bars(self._index, lang)
             self._draw()
@@ -138,15 +138,15 @@ class ManyView(anywidget.AnyWidget):
     def _list(self, _: Any = None) -> None:
         """The files of the field that was chosen."""
         lang: Language = self.lang
-        words, chosen = WORDS[lang], self._chosen
+        labels, chosen = LABELS[lang], self._chosen
         left = len(chosen) - _MOST_ROWS
         rows = [self._index.rows[number] for number in chosen[:_MOST_ROWS]]
         self._files = {
-            "status": words["files_shown"].format(shown=whole(len(chosen), lang), all=whole(len(self._index), lang)),
+            "status": labels["files_shown"].format(shown=whole(len(chosen), lang), all=whole(len(self._index), lang)),
             "rows": [
-                [it.file, quote(it.file), VERDICT_WORDS[lang][it.verdict], quote(it.seller), it.errors] for it in rows
+                [it.file, quote(it.file), VERDICT_LABELS[lang][it.verdict], quote(it.seller), it.errors] for it in rows
             ],
-            "rest": words["rest_files"].format(count=whole(left, lang)) if left > 0 else "",
+            "rest": labels["rest_files"].format(count=whole(left, lang)) if left > 0 else "",
         }
 
     def _open(self, _: Any = None) -> None:
@@ -172,7 +172,7 @@ class ManyView(anywidget.AnyWidget):
         self._place = {
             "explanation": finding.explanation(lang),
             "fix": finding.fix(lang),
-            "excerpt": shown or {"missing": WORDS[lang]["no_place" if finding.line is None else "not_at_hand"]},
+            "excerpt": shown or {"missing": LABELS[lang]["no_place" if finding.line is None else "not_at_hand"]},
         }
 
     def _source(self) -> list[str]:

@@ -73,7 +73,7 @@ def test_the_release_that_judged_a_file_is_told():
 def test_an_override_of_an_older_release_is_told_with_its_reason():
     (finding,) = (it for it in here(FILES, ruleset="xrechnung-2.3.1")["unit.xml"].findings if it.flag != it.severity)
     assert (finding.code, finding.flag, finding.severity) == ("BR-CL-23", "fatal", "warning")
-    assert "warning only" in finding.override_reason("en")
+    assert "only a warning" in finding.override_reason("en")
     assert [it.severity for it in here(FILES)["unit.xml"].findings if it.code == "BR-CL-23"] == ["fatal"]
 
 
@@ -102,7 +102,7 @@ def test_processes_and_dask_judge_by_them():
 @pytest.mark.slow
 def test_workers_of_somebody_else_judge_by_what_the_callers_environment_asks_for(monkeypatch):
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        assert pool.submit(worker.ready).result()  # it is there, and its environment asks for nothing
+        assert pool.submit(worker.ping).result()  # it is there, and its environment asks for nothing
         monkeypatch.setenv("EINVOICE_RULESET", "xrechnung-2.3.1")
         pinned = einvoice.validate_many(FILES, executor=pool, progress=False)
         assert set(judged_by(pinned).values()) == {"xrechnung-2.3.1-1.8.2", "en16931-1.3.9"}
@@ -123,7 +123,7 @@ def test_results_remember_what_judged(options, tmp_path):
     assert kept == results
     assert kept != here(FILES)
     for name, asked in options.items():
-        assert kept.made_by[name] == str(asked)
+        assert kept.settings[name] == str(asked)
     for name, data in FILES.items():
         full = kept.result(name, data)
         assert full.findings == einvoice.validate(data, **options).findings
@@ -138,7 +138,7 @@ def test_a_run_is_resumed_by_the_same_rules_only(options, tmp_path):
     assert here(FILES, resume=notes, **options) == results
     assert notes.read_bytes() == before
     for others in ({}, *(it for it in OPTIONS if it != options)):
-        with pytest.raises(ValueError, match="made by other rules or options") as refused:
+        with pytest.raises(ValueError, match="results with other rules or options") as refused:
             here(FILES, resume=notes, **others)
         for name in options.keys() ^ others.keys():
             assert f"{name} " in str(refused.value)
@@ -160,7 +160,7 @@ def test_what_a_change_of_the_rules_means_is_told():
         ("addressless.xml", "valid", "invalid"),
         ("unit.xml", "valid", "invalid"),
     }
-    assert told.judged == (("ruleset", "xrechnung-2.3.1", None),)
+    assert told.settings == (("ruleset", "xrechnung-2.3.1", None),)
     assert "different rule set: ruleset xrechnung-2.3.1 → –\n" in str(told)
     assert "ruleset xrechnung-2.3.1 → –" in told._repr_html_()
     assert "different rule set" not in str(after.compare(here(FILES)))

@@ -122,7 +122,7 @@ def test_a_row_for_each_file(results):
     assert set(valid.net + valid.vat - valid.gross) == {Decimal(0)}
     assert pd.Timestamp("2026-05-04") in set(valid.date)
     assert frame[frame.file == next(n for n, c in CODES.items() if c == "SCHEMA-VALUE-DATE")].date.isna().all()
-    with pytest.raises(ValueError, match="'findings' and 'files'"):
+    with pytest.raises(ValueError, match="'findings' or 'files'"):
         results.to_frame("lines")
 
 
@@ -335,7 +335,7 @@ def test_files_that_are_named_anew_are_matched_by_number():
 
 
 def test_results_that_are_not_whole_are_not_the_same(results):
-    part = ResultSet(results._lines, results.made_by, complete=False)
+    part = ResultSet(results._lines, results.settings, complete=False)
     with pytest.raises(AssertionError, match="unterbrochen"):
         part.assert_matches(results)
 
@@ -393,16 +393,16 @@ def test_accepted_findings_are_no_difference(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x", "not TOML"),
-        ("[accepted]", "every entry begins"),
-        ("[[allowed]]\ncode = 'BR-CO-10'", "every entry begins"),
+        ("x", "not valid TOML"),
+        ("[accepted]", "every entry must begin"),
+        ("[[allowed]]\ncode = 'BR-CO-10'", "every entry must begin"),
         ("[[accepted]]\ncode = 'BR-CO-10'", "entry 1: reason is missing"),
         ("[[accepted]]\nreason = 'x'", "entry 1: code is missing"),
-        ("[[accepted]]\ncode = 'BR-NO-10'\nreason = 'x'", "there is no code 'BR-NO-10'"),
-        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nexpires = '2026'", "expires is a day"),
-        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nexpires = 2026-01-01T00:00:00Z", "expires is a day"),
-        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nfile = 'x'", "'file' is none of code, files"),
-        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nfiles = ['x']", "files is a pattern"),
+        ("[[accepted]]\ncode = 'BR-NO-10'\nreason = 'x'", "unknown code 'BR-NO-10'"),
+        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nexpires = '2026'", "expires must be a date"),
+        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nexpires = 2026-01-01T00:00:00Z", "expires must be a date"),
+        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nfile = 'x'", "unknown key 'file'; valid keys are code, files"),
+        ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nfiles = ['x']", "files must be a pattern"),
     ],
 )
 def test_a_wrong_file_of_accepted_findings_says_what_is_wrong(tmp_path, text, said):
@@ -430,7 +430,7 @@ def test_what_a_later_release_adds_is_passed_over(results, tmp_path):
 
 def test_lines_of_something_else_are_refused(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"einvoice_results": 1}\n{"a": 1}\n')
-    with pytest.raises(ValueError, match="does not say what became of a file"):
+    with pytest.raises(ValueError, match="not a record of a validated file"):
         ResultSet.load(tmp_path / "a.jsonl")[0]
 
 

@@ -77,7 +77,7 @@ def test_an_interrupt_while_results_are_kept_comes_after_that(threads, monkeypat
             signal.raise_signal(signal.SIGINT)
         kept.extend(rows)
 
-    monkeypatch.setattr("einvoice.bulk.execution.run._Run._keep", keep)
+    monkeypatch.setattr("einvoice.bulk.execution.run._Run._store", keep)
     try:
         with ThreadPoolExecutor(1) as pool:
             hands = {"executor": pool} if threads else {"workers": 0}
@@ -156,7 +156,7 @@ def test_results_by_other_rules_or_of_something_else_are_left_alone(tmp_path):
         here(FILES, resume=tmp_path / "a.jsonl", profile="xrechnung")
     assert (tmp_path / "a.jsonl").read_bytes() == before
     (tmp_path / "b.txt").write_text("a letter to my aunt\n")
-    with pytest.raises(ValueError, match="no results"):
+    with pytest.raises(ValueError, match="does not contain results"):
         here(FILES, resume=tmp_path / "b.txt")
     assert (tmp_path / "b.txt").read_text() == "a letter to my aunt\n"
     (tmp_path / "c.jsonl").write_text('{"einvoice_results": 2}\n')
@@ -167,16 +167,16 @@ def test_results_by_other_rules_or_of_something_else_are_left_alone(tmp_path):
 SCRIPT = """
 import hashlib, sys
 import einvoice
-from einvoice.bulk import worker
+from einvoice.bulk.execution import worker
 
-judge_one = worker.validate
+validate_one = worker.validate
 
-def noted(data, **options):
+def logged(data, **options):
     with open(sys.argv[3], "ab", 0) as log:
         log.write(hashlib.sha256(data).hexdigest().encode() + b"\\n")
-    return judge_one(data, **options)
+    return validate_one(data, **options)
 
-worker.validate = noted  # in each worker, too: it imports this script
+worker.validate = logged  # in each worker, too: it imports this script
 
 def run(**hands):
     print("begin", flush=True)

@@ -18,7 +18,7 @@ from corpora import CII, FAULTS, UBL, in_folder, numbered, planted, with_fault
 import einvoice
 from einvoice.bulk.execution import executors
 from einvoice.bulk.execution.worker import Options
-from einvoice.bulk.record import MOST_FINDINGS, VERDICTS, decode
+from einvoice.bulk.record import MAX_FINDINGS, VERDICTS, decode
 
 FILES, CODES = planted(150)
 
@@ -163,7 +163,7 @@ def test_a_full_result_can_be_had_from_every_source(tmp_path):
     for results in [*map(here, sources), here(tarred(tmp_path / "a.tgz", FILES, "w:gz"))]:
         assert [finding.code for finding in results.result(name).findings] == ["BR-CO-10"]
     loose = here(iter(FILES.items()))
-    with pytest.raises(LookupError, match="not at hand"):
+    with pytest.raises(LookupError, match="no longer available"):
         loose.result(name)
     assert loose.result(name, FILES[name]).invoice == einvoice.read(FILES[name])
     with pytest.raises(ValueError, match="has changed"):
@@ -180,9 +180,9 @@ def test_what_is_no_source_is_refused(source):
 def test_wrong_options_are_refused_before_anything_begins(options):
     with pytest.raises(ValueError, match="not"):
         here(FILES, **options)
-    with pytest.raises(ValueError, match="workers is 0"):
+    with pytest.raises(ValueError, match="'workers' must be 0"):
         einvoice.validate_many(FILES, workers=-1)
-    with pytest.raises(ValueError, match="one of workers"):
+    with pytest.raises(ValueError, match="mutually exclusive"):
         einvoice.validate_many(FILES, workers=1, client=object())
     with pytest.raises(FileNotFoundError):
         here("no/such/folder")
@@ -237,9 +237,9 @@ def test_a_mistake_of_ours_costs_one_file_its_verdict(monkeypatch):
 def test_so_many_findings_are_kept_and_all_are_counted():
     line = UBL[UBL.index(b"<cac:InvoiceLine>") : UBL.index(b"</cac:InvoiceLine>") + 18]
     bare = line.replace(b"<cbc:Name>", b"<!--").replace(b"</cbc:Name>", b"-->")
-    (file,) = here([("a", UBL.replace(line, bare * (MOST_FINDINGS + 50), 1))])
-    assert len(file.findings) == MOST_FINDINGS
-    assert file.errors > MOST_FINDINGS + 49
+    (file,) = here([("a", UBL.replace(line, bare * (MAX_FINDINGS + 50), 1))])
+    assert len(file.findings) == MAX_FINDINGS
+    assert file.errors > MAX_FINDINGS + 49
 
 
 # ---------------------------------------------------------------- archives that want too much
@@ -267,14 +267,14 @@ def test_a_header_that_wants_the_memory_is_refused(tmp_path):
 
 @pytest.mark.parametrize("packing", ["zip", "tar"])
 def test_an_archive_is_left_where_its_budget_is_through(tmp_path, monkeypatch, packing):
-    monkeypatch.setattr("einvoice.bulk.files.archive.MOST_FILES", 3)
+    monkeypatch.setattr("einvoice.bulk.files.archive.MAX_FILES", 3)
     files = {f"{number}.xml": numbered(number) for number in range(6)}
     path = zipped(tmp_path / "a", files) if packing == "zip" else tarred(tmp_path / "a", files, "w:gz")
     results = here(path)
     assert [file.verdict for file in results] == ["valid"] * 3 + ["unreadable"]
     assert "more than 3 files" in results[3].findings[0].explanation("en")
-    monkeypatch.setattr("einvoice.bulk.files.archive.MOST_FILES", 100)
-    monkeypatch.setattr("einvoice.bulk.files.archive.MOST_BYTES", 4 * len(UBL))
+    monkeypatch.setattr("einvoice.bulk.files.archive.MAX_FILES", 100)
+    monkeypatch.setattr("einvoice.bulk.files.archive.MAX_BYTES", 4 * len(UBL))
     shorter = here(path)
     assert 2 <= shorter.verdicts["valid"] <= 4
     assert shorter[-1].findings[0].code == "FILE-ARCHIVE"
@@ -318,23 +318,23 @@ class Deadly(type(Path())):
 def test_a_file_that_kills_its_process_is_a_row_and_costs_the_others_nothing():
     items = [executors.Item(name, data) for name, data in FILES.items()]
     items[70] = executors.Item("deadly.xml", Deadly("deadly.xml"))
-    hands = executors.Own(2, Options())
+    executor = executors.ProcessPool(2, Options())
     try:
-        lines = [row for rows in hands.rows(items) for row in rows]
+        lines = [row for rows in executor.rows(items) for row in rows]
     finally:
-        hands.dismiss()
-    expected = [row for rows in executors.Here(Options()).rows(items[:70] + items[71:]) for row in rows]
+        executor.shutdown()
+    expected = [row for rows in executors.Serial(Options()).rows(items[:70] + items[71:]) for row in rows]
     assert lines[:70] + lines[71:] == expected
     assert lines[70].verdict == "unreadable"
     assert b"FILE-WORKER" in lines[70].line
-    assert not lines[70].settled
+    assert not lines[70].reusable
 
 
 @pytest.mark.slow
 def test_an_executor_of_processes_that_the_caller_has_judges():
     items = [executors.Item("a.xml", UBL)]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        rows = [row for rows in executors.Hired(pool, 1, Options()).rows(items) for row in rows]
+        rows = [row for rows in executors.Pooled(pool, 1, Options()).rows(items) for row in rows]
         assert [row.verdict for row in rows] == ["valid"]
 
 
@@ -343,13 +343,13 @@ def test_a_worker_of_somebody_else_that_dies_costs_files_their_verdict_and_nothi
     items = [executors.Item(str(number), UBL) for number in range(400)]
     items[100] = executors.Item("100", Deadly("deadly.xml"))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        rows = [row for rows in executors.Hired(pool, 1, Options()).rows(items) for row in rows]
+        rows = [row for rows in executors.Pooled(pool, 1, Options()).rows(items) for row in rows]
     told = [decode(row.line) for row in rows]
     assert [file.file for file in told] == [item.name for item in items]
     assert {file.verdict for file in told[:64]} == {"valid"}
     assert {file.verdict for file in told[64:]} == {"unreadable"}  # such an executor is broken for good
     assert {file.findings[0].code for file in told[64:]} == {"FILE-WORKER"}
-    assert not any(row.settled for row in rows[64:])  # to be judged when the run is resumed
+    assert not any(row.reusable for row in rows[64:])  # to be judged when the run is resumed
 
 
 @pytest.mark.slow
@@ -366,8 +366,8 @@ def test_where_a_worker_of_dask_dies_only_its_file_has_no_verdict():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        hands = executors.crew(None, client, None, Options())
-        told = [decode(row.line) for rows in hands.rows(items) for row in rows]
+        executor = executors.create_executor(None, client, None, Options())
+        told = [decode(row.line) for rows in executor.rows(items) for row in rows]
     assert [file.file for file in told] == [item.name for item in items]
     assert [file.file for file in told if not file.is_valid] == ["100"]
     assert told[100].findings[0].code == "FILE-WORKER"
@@ -391,8 +391,8 @@ def test_no_more_is_under_way_than_the_bound():
 
     with ThreadPoolExecutor(1) as threads:
         done = 0
-        for rows in executors.Hired(threads, 1, Options()).rows(source()):
-            assert taken - done <= (executors.UNDER_WAY + 1) * executors.BATCH_FILES
+        for rows in executors.Pooled(threads, 1, Options()).rows(source()):
+            assert taken - done <= (executors.PENDING_BATCHES + 1) * executors.BATCH_FILES
             done += len(rows)
     assert done == 2000
 

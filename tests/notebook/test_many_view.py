@@ -3,7 +3,7 @@
 import pytest
 
 import einvoice
-from einvoice.notebook.labels import WORDS
+from einvoice.notebook.labels import LABELS
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 traitlets = pytest.importorskip("traitlets")
@@ -80,7 +80,7 @@ def test_a_finding_shows_its_place_in_the_file(view):
     assert excerpt["first"] + len(excerpt["above"]) == view.finding.line
     assert view._place["fix"] == view.finding.fix("en")
     view.file = "b/2.xml"
-    assert view._place["excerpt"] == {"missing": WORDS["en"]["not_at_hand"]}
+    assert view._place["excerpt"] == {"missing": LABELS["en"]["not_at_hand"]}
     view.file = "a/1.xml"
     assert (view.selected, view._detail["rows"], view._place) == (-1, [], {})
     with pytest.raises(traitlets.TraitError):
@@ -91,7 +91,7 @@ def test_files_that_are_not_at_hand_any_more_are_told_without_their_xml(results,
     results.save(tmp_path / "saved.jsonl")
     view = einvoice.ResultSet.load(tmp_path / "saved.jsonl", lang="en").explore()
     view.file = "a/2.xml"
-    assert view._place["excerpt"] == {"missing": WORDS["en"]["not_at_hand"]}
+    assert view._place["excerpt"] == {"missing": LABELS["en"]["not_at_hand"]}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_text_is_looked_for_in_name_seller_and_number(view, text, expected):
 def test_a_click_reads_no_file_again(view, monkeypatch):
     """What is asked of 100,000 files may take a while once, not at each click."""
     view.results["a/2.xml"]  # names are put in order once, too
-    for reading in ("__iter__", "kept"):
+    for reading in ("__iter__", "records"):
         monkeypatch.setattr(einvoice.ResultSet, reading, lambda self: pytest.fail("all files were read again"))
     view.code, view.group = "BR-S-08", "b"
     view.by, view.text, view.lang = "month", "1", "de"

@@ -1,9 +1,11 @@
-"""Who judges many files: batch by batch, in order, never more of them under way than a bound.
+"""Executors of bulk validation: serial, process pool, Dask, or an executor of the caller.
 
-Under way are four batches for each worker, of 64 files or 4 MiB of content each (a batch may end with one file more,
-of 10 MiB at most). Where a process dies, its batches are judged once more apart, and then file by file, so that the
-file that did it is known, and costs nobody else the verdict. An executor of the caller is theirs to mend: where it
-takes nothing any more, each file that is left is a row that says so.
+Files are validated in batches, and results are returned in order. Up to four batches per worker are pending; a batch
+has 64 files or 4 MiB of content (its last file may exceed that by up to 10 MiB).
+
+If a worker process dies, its batches are validated again in a separate process, then file by file, so that a crash does
+not affect other files. A caller-supplied executor is never restarted: if it breaks, all remaining files are reported as
+not validated.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from contextlib import suppress
 from typing import Any, Final, TypeAlias
 
 from einvoice.bulk.execution import worker
-from einvoice.bulk.execution.interrupts import held
+from einvoice.bulk.execution.interrupts import deferred_interrupt
 from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.files.sources import Item
 from einvoice.bulk.record import Row
@@ -26,20 +28,20 @@ from einvoice.rulebook.releases import PINNED
 
 BATCH_FILES: Final = 64
 BATCH_BYTES: Final = 4 * 1024**2
-UNDER_WAY: Final = 4
-"""Batches for each worker."""
+PENDING_BATCHES: Final = 4
+"""Pending batches per worker."""
 
 _DIED: Final = "the process died"
 _NO_START: Final = (
-    "The worker processes cannot start. In a script, call validate_many below `if __name__ == '__main__':`, since "
-    "each worker imports the script; or judge in this process, with workers=0."
+    "the worker processes cannot start. In a script, call validate_many under `if __name__ == '__main__':`, because "
+    "each worker imports the script; or validate in this process with workers=0"
 )
 
 Batch: TypeAlias = Sequence[Item]
 
 
 def batches(items: Iterable[Item]) -> Iterator[Batch]:
-    """The files in batches."""
+    """Yield the files in batches."""
     batch: list[Item] = []
     size = 0
     for item in items:
@@ -52,174 +54,174 @@ def batches(items: Iterable[Item]) -> Iterator[Batch]:
         yield batch
 
 
-class Here:
-    """This process, a file at a time."""
+class Serial:
+    """Validates in this process, one file at a time."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
-        """What became of the files, in their order; no interrupt comes before the next ones are asked for."""
+        """Yield the rows in the order of the files. Interrupts are deferred until the next rows are requested."""
         for item in items:
-            rows = worker.judge([item], self._options, _pinned())
-            with held():
+            rows = worker.validate_batch([item], self._options, _pinned())
+            with deferred_interrupt():
                 yield rows
 
-    def finish(self) -> list[Row]:
-        """After an interrupt: what is done and not yet told."""
+    def drain(self) -> list[Row]:
+        """Return completed rows that were not yielded before an interrupt."""
         return []
 
-    def dismiss(self) -> None:
-        """It is over."""
+    def shutdown(self) -> None:
+        """Release all resources."""
 
 
-class Hired:
-    """An executor of the caller; it is theirs to end."""
+class Pooled:
+    """Validates with an executor of the caller, which is not shut down."""
 
     def __init__(self, executor: Executor, workers: int, options: Options) -> None:
         self._executor = executor
         self._workers = workers
         self._options = options
         self._pinned = _pinned()
-        self._under_way: deque[tuple[Batch, Future[list[Row]]]] = deque()
+        self._pending: deque[tuple[Batch, Future[list[Row]]]] = deque()
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
-        """What became of the files, in their order; no interrupt comes before the next ones are asked for."""
+        """Yield the rows in the order of the files. Interrupts are deferred until the next rows are requested."""
         for batch in batches(items):
-            with held():
-                self._under_way.append((batch, self._submit(batch)))
-            if len(self._under_way) >= UNDER_WAY * self._workers:
+            with deferred_interrupt():
+                self._pending.append((batch, self._submit(batch)))
+            if len(self._pending) >= PENDING_BATCHES * self._workers:
                 yield from self._oldest()
-        while self._under_way:
+        while self._pending:
             yield from self._oldest()
 
-    def finish(self) -> list[Row]:
-        """After an interrupt: what is done and not yet told. What has begun is waited for."""
+    def drain(self) -> list[Row]:
+        """Return completed rows that were not yielded before an interrupt; wait for running batches."""
         rows: list[Row] = []
-        for future in self._begun():
+        for future in self._running():
             with suppress(Exception):
                 rows += future.result()
-        self._under_way.clear()
+        self._pending.clear()
         return rows
 
-    def dismiss(self) -> None:
-        """It is over."""
-        for _, future in self._under_way:
+    def shutdown(self) -> None:
+        """Cancel pending batches."""
+        for _, future in self._pending:
             future.cancel()
 
-    def _begun(self) -> list[Future[list[Row]]]:
-        """What has begun or is done; nothing else will begin any more."""
-        return [future for _, future in self._under_way if not future.cancel()]
+    def _running(self) -> list[Future[list[Row]]]:
+        """Cancel batches that have not started; return the others."""
+        return [future for _, future in self._pending if not future.cancel()]
 
     def _oldest(self) -> Iterator[list[Row]]:
-        batch, future = self._under_way[0]
+        batch, future = self._pending[0]
         try:
             rows = future.result()
-        except Exception:  # whatever befell the worker: nothing about a file is raised
-            rows = self._again(batch)
-        with held():  # what is under way no more is kept by whoever asked
-            self._under_way.popleft()
+        except Exception:  # a failure of the worker: errors in files are rows
+            rows = self._retry(batch)
+        with deferred_interrupt():  # removed here only after the caller has the rows
+            self._pending.popleft()
             yield rows
 
     def _submit(self, batch: Batch) -> Future[list[Row]]:
         try:
-            return self._hand_over(self._executor, batch)
-        except BrokenExecutor as error:  # it takes nothing any more
+            return self._submit_to(self._executor, batch)
+        except BrokenExecutor as error:
             failed: Future[list[Row]] = Future()
             failed.set_exception(error)
             return failed
 
-    def _hand_over(self, executor: Executor, batch: Batch) -> Future[list[Row]]:
-        return executor.submit(worker.judge, batch, self._options, self._pinned)
+    def _submit_to(self, executor: Executor, batch: Batch) -> Future[list[Row]]:
+        return executor.submit(worker.validate_batch, batch, self._options, self._pinned)
 
-    def _again(self, batch: Batch) -> list[Row]:
+    def _retry(self, batch: Batch) -> list[Row]:
         rows: list[Row] = []
         for item in batch:
             try:
                 rows += self._submit([item]).result()
             except Exception as error:
-                rows.append(worker.not_judged(item, type(error).__name__))
+                rows.append(worker.crashed_row(item, type(error).__name__))
         return rows
 
 
-class Cluster(Hired):
-    """The workers of a Dask client."""
+class Dask(Pooled):
+    """Validates on the workers of a Dask client."""
 
-    def _begun(self) -> list[Future[list[Row]]]:
-        """All of it: Dask lets go of what has begun, too, and a client learns late what has."""
-        return [future for _, future in self._under_way]
+    def _running(self) -> list[Future[list[Row]]]:
+        """Return all batches: Dask also cancels running ones, and a client learns their state late."""
+        return [future for _, future in self._pending]
 
 
-class Own(Hired):
-    """Processes of this machine; where one dies, there are others."""
+class ProcessPool(Pooled):
+    """Validates in processes of this machine; replaces those that die."""
 
     def __init__(self, workers: int, options: Options) -> None:
         super().__init__(_pool(workers), workers, options)
-        self._apart: ProcessPoolExecutor | None = None  # one process, for what may kill it
+        self._isolated: ProcessPoolExecutor | None = None  # a single process, for batches that may crash it
 
-    def dismiss(self) -> None:
-        """It is over: no process stays."""
-        for pool in filter(None, (self._executor, self._apart)):
+    def shutdown(self) -> None:
+        """Stop all processes."""
+        for pool in filter(None, (self._executor, self._isolated)):
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _submit(self, batch: Batch) -> Future[list[Row]]:
         try:
-            return self._hand_over(self._executor, batch)
+            return self._submit_to(self._executor, batch)
         except BrokenExecutor:
             self._executor.shutdown(wait=False)
             self._executor = _pool(self._workers)
-            return self._hand_over(self._executor, batch)
+            return self._submit_to(self._executor, batch)
 
-    def _again(self, batch: Batch) -> list[Row]:
+    def _retry(self, batch: Batch) -> list[Row]:
         with suppress(BrokenExecutor):
-            return self._judge_apart(batch)
+            return self._validate_isolated(batch)
         rows: list[Row] = []
         for item in batch:
             try:
-                rows += self._judge_apart([item])
+                rows += self._validate_isolated([item])
             except BrokenExecutor:
-                rows.append(worker.not_judged(item, _DIED))
+                rows.append(worker.crashed_row(item, _DIED))
         return rows
 
-    def _judge_apart(self, batch: Batch) -> list[Row]:
-        if self._apart is None:
-            self._apart = _pool(1)
+    def _validate_isolated(self, batch: Batch) -> list[Row]:
+        if self._isolated is None:
+            self._isolated = _pool(1)
             try:
-                self._apart.submit(worker.ready).result()
+                self._isolated.submit(worker.ping).result()
             except BrokenExecutor as error:
                 raise RuntimeError(_NO_START) from error
         try:
-            return self._hand_over(self._apart, batch).result()
+            return self._submit_to(self._isolated, batch).result()
         except BrokenExecutor:
-            self._apart = None
+            self._isolated = None
             raise
 
 
-def crew(workers: int | None, client: Any, executor: Executor | None, options: Options) -> Here | Hired:
-    """Who judges: see `einvoice.validate_many`.
+def create_executor(workers: int | None, client: Any, executor: Executor | None, options: Options) -> Serial | Pooled:
+    """Return the executor for the arguments of `einvoice.validate_many`.
 
     Raises:
-        ValueError: more than one of them is given, or a number of workers below 0.
+        ValueError: more than one of the arguments is given, or `workers` is negative.
     """
-    if sum(given is not None for given in (workers, client, executor)) > 1:
-        raise ValueError("Give one of workers, client and executor.")
+    if sum(argument is not None for argument in (workers, client, executor)) > 1:
+        raise ValueError("arguments 'workers', 'client' and 'executor' are mutually exclusive")
     if client is not None:
-        return Cluster(client.get_executor(pure=False), sum(client.nthreads().values()) or 1, options)
+        return Dask(client.get_executor(pure=False), sum(client.nthreads().values()) or 1, options)
     if executor is not None:
-        return Hired(executor, getattr(executor, "_max_workers", None) or _processors(), options)
+        return Pooled(executor, getattr(executor, "_max_workers", None) or _cpu_count(), options)
     if workers is not None and workers < 0:
-        raise ValueError(f"workers is 0 (in this process) or more, not {workers}")
-    return Own(workers or _processors(), options) if workers != 0 else Here(options)
+        raise ValueError(f"argument 'workers' must be 0 (validate in this process) or more, not {workers}")
+    return ProcessPool(workers or _cpu_count(), options) if workers != 0 else Serial(options)
 
 
-def _processors() -> int:
+def _cpu_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
-    """Processes that start clean: a copy of this one could hold locks of threads that it does not have."""
+    """Return a pool without fork: a forked process could inherit locks held by threads that it does not have."""
     method = "spawn" if sys.platform == "win32" else "forkserver"
-    return ProcessPoolExecutor(workers, multiprocessing.get_context(method), worker.begin)
+    return ProcessPoolExecutor(workers, multiprocessing.get_context(method), worker.initialize)
 
 
 def _pinned() -> str:

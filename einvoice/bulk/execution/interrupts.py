@@ -1,4 +1,4 @@
-"""An interrupt (Ctrl+C, or the button of a notebook) that comes when it can be dealt with."""
+"""Deferral of keyboard interrupts."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 
 
 @contextmanager
-def held() -> Iterator[None]:
-    """Let an interrupt wait until this is over, so that nothing is left half done.
+def deferred_interrupt() -> Iterator[None]:
+    """Defer SIGINT (Ctrl+C, or the stop button of a notebook) until the block ends.
 
-    Only the main thread is interrupted, so that others have nothing to hold.
+    Only the main thread receives interrupts; in other threads this has no effect.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if before is None or threading.current_thread() is not threading.main_thread():
+    previous = signal.getsignal(signal.SIGINT)
+    if previous is None or threading.current_thread() is not threading.main_thread():
         yield
         return
-    came = False
+    interrupted = False
 
-    def note(*_: Any) -> None:
-        nonlocal came
-        came = True
+    def record(*_: Any) -> None:
+        nonlocal interrupted
+        interrupted = True
 
-    signal.signal(signal.SIGINT, note)
+    signal.signal(signal.SIGINT, record)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
+        signal.signal(signal.SIGINT, previous)
+        if interrupted:
             signal.raise_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""The bar that shows how far many files are; it needs tqdm, and without that there is none."""
+"""Progress bar (optional, needs tqdm)."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from einvoice.bulk.record import Row
 
 
 @contextmanager
-def bar(wanted: bool, size: int | None) -> Iterator[Callable[[list[Row]], None]]:
-    """What to call with the rows that are done; `size` is None where nobody knows how many there will be."""
-    made = _bar(size) if wanted else None
-    if made is None:
+def progress_bar(enabled: bool, size: int | None) -> Iterator[Callable[[list[Row]], None]]:
+    """Yield a function to call with completed rows; `size` is the number of files, None if unknown."""
+    bar = _tqdm(size) if enabled else None
+    if bar is None:
         yield lambda rows: None
         return
-    wrong = 0
+    invalid = 0
 
-    def show(rows: list[Row]) -> None:
-        nonlocal wrong
-        wrong += sum(row.verdict != "valid" for row in rows)
-        made.set_postfix(invalid=wrong, refresh=False)
-        made.update(len(rows))
+    def update(rows: list[Row]) -> None:
+        nonlocal invalid
+        invalid += sum(row.verdict != "valid" for row in rows)
+        bar.set_postfix(invalid=invalid, refresh=False)
+        bar.update(len(rows))
 
     try:
-        yield show
+        yield update
     finally:
-        made.close()
+        bar.close()
 
 
-def _bar(size: int | None) -> Any:
+def _tqdm(size: int | None) -> Any:
     try:
         tqdm = import_module("tqdm.auto").tqdm
     except ImportError:

@@ -1,4 +1,4 @@
-"""Judging many files."""
+"""Entry point of bulk validation."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from einvoice import validation
-from einvoice.bulk.execution.executors import Here, Hired, crew
-from einvoice.bulk.execution.progress import bar
+from einvoice.bulk.execution.executors import Pooled, Serial, create_executor
+from einvoice.bulk.execution.progress import progress_bar
 from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.files.sources import Corpus, Item, content_of, corpus
-from einvoice.bulk.jsonl import Journal, made_by
-from einvoice.bulk.record import Row, row_again
+from einvoice.bulk.jsonl import ResultLog, run_settings
+from einvoice.bulk.record import Row, resumed_row
 from einvoice.bulk.results import ResultSet
 from einvoice.errors import UnreadableDocument
 from einvoice.result.languages import Language
@@ -39,88 +39,88 @@ def validate_many(
     as_of: datetime.date | None = None,
     resume: str | os.PathLike[str] | None = None,
 ) -> ResultSet:
-    """Judge many files. What cannot be read becomes a row of the results, never an exception.
+    """Validate many files. A file that cannot be read becomes a row of the results, never an exception.
 
-    An interrupt (Ctrl+C, or the button of a notebook) ends the run and keeps what is done: the results are not
-    `complete` then. A second one is raised.
+    An interrupt (Ctrl+C, or the stop button of a notebook) ends the run and keeps the completed results, whose
+    `complete` is then False. A second interrupt raises KeyboardInterrupt.
 
     Args:
-        source: a folder, whose .xml and .pdf files are judged, those of its folders too; a ZIP or TAR archive,
-            likewise; a pattern, such as "2026/**/*.xml"; paths; a column of a pandas table that holds paths; pairs of
-            a name and bytes (or a path), also as a mapping. An iterator is read as it goes.
-        workers: how many processes judge, by default one for each processor; 0 judges in this process, where a file
-            that brings it down brings down everything.
-        client: a Dask client, whose workers judge instead. They need no access to the files, but this package.
-        executor: another executor of `concurrent.futures` to judge instead; it is not shut down.
-        progress: show a bar, if tqdm is installed.
-        lang, mode, profile, ruleset, as_of: see `einvoice.validate`. `as_of` is a day on which there were rules of
-            XRechnung, whatever the files declare.
-        resume: a file of JSON Lines, or a folder for one: what is done is written down there at once, and files whose
-            content is found there are not judged again. When all is done it holds what `ResultSet.save` writes.
+        source: a folder (its .xml and .pdf files, recursively), a ZIP or TAR archive, a glob pattern such as
+            "2026/**/*.xml", paths, a column of a pandas table with paths, or pairs of a name and bytes or a path (also
+            as a mapping). An iterator is consumed lazily.
+        workers: number of worker processes (default: one per processor). 0 validates in this process, without isolation
+            from crashes.
+        client: a Dask client to validate on. Its workers need this package, but no access to the files.
+        executor: an executor of `concurrent.futures` to validate with; it is not shut down.
+        progress: show a progress bar if tqdm is installed.
+        lang, mode, profile, ruleset, as_of: see `einvoice.validate`. There must be a release of XRechnung in force on
+            the day `as_of`, whatever the files declare.
+        resume: a JSON Lines file, or a folder for it, to store results during the run. Files whose content is found
+            there are not validated again. After completion it is the same as written by `ResultSet.save`.
 
     Returns:
-        The results in the order of the files. For each one there are about 1.5 kB, and 0.5 kB more for each finding; of
-        files under way no more is held than `einvoice.bulk.execution.executors` says.
+        The results in the order of the files. Memory: about 1.5 kB per file and 0.5 kB per finding, plus the pending
+        batches described in `einvoice.bulk.execution.executors`.
 
     Raises:
-        FileNotFoundError: the folder or archive is not there.
-        TypeError, ValueError: an argument is wrong, or `resume` holds something else.
-        RuntimeError: no worker process can be started.
+        FileNotFoundError: the folder or archive does not exist.
+        TypeError, ValueError: an argument is invalid, or `resume` contains something else.
+        RuntimeError: the worker processes cannot start.
     """
     options = Options(mode, profile, ruleset, as_of)
     validation.Options(lang=lang, **options._asdict())
     if as_of is not None:
         releases.as_of(as_of)
     files = corpus(source)
-    hands = crew(workers, client, executor, options)
-    journal = Journal(Path(resume), options) if resume is not None else None
-    if journal is not None:
-        journal.begin()
-    run = _Run(hands, journal, reads=journal is not None or client is not None or executor is not None)
-    with bar(progress, files.size) as show:
-        complete = run.through(files, show)
-    if journal is not None and complete:
-        journal.finish(run.lines)
-    return ResultSet(run.lines, made_by(options), lang=lang, complete=complete, corpus=files)
+    batch_executor = create_executor(workers, client, executor, options)
+    log = ResultLog(Path(resume), options) if resume is not None else None
+    if log is not None:
+        log.open()
+    run = _Run(batch_executor, log, read_here=log is not None or client is not None or executor is not None)
+    with progress_bar(progress, files.size) as update:
+        complete = run.execute(files, update)
+    if log is not None and complete:
+        log.finish(run.lines)
+    return ResultSet(run.lines, run_settings(options), lang=lang, complete=complete, corpus=files)
 
 
 class _Run:
-    """One run: who judges, and what is done."""
+    """One run with its results."""
 
-    def __init__(self, hands: Here | Hired, journal: Journal | None, reads: bool) -> None:
-        self._hands = hands
-        self._journal = journal
-        self._reads = reads  # the files here, to look for their content in the journal or to send it away
+    def __init__(self, executor: Serial | Pooled, log: ResultLog | None, read_here: bool) -> None:
+        self._executor = executor
+        self._log = log
+        self._read_here = read_here  # to look up the content in the log, or to send it to workers without access
         self.lines: list[bytes] = []
 
-    def through(self, files: Corpus, show: Callable[[list[Row]], None]) -> bool:
-        """Judge all of them; say whether nobody interrupted."""
+    def execute(self, files: Corpus, update: Callable[[list[Row]], None]) -> bool:
+        """Validate all files; return False if interrupted."""
         try:
-            for rows in self._hands.rows(self._items(files.items)):
-                self._keep(rows)
-                show(rows)
+            for rows in self._executor.rows(self._items(files.items)):
+                self._store(rows)
+                update(rows)
             return True
         except KeyboardInterrupt:
-            self._keep(self._hands.finish())
+            self._store(self._executor.drain())
             return False
         finally:
-            self._hands.dismiss()
-            if self._journal is not None:
-                self._journal.close()
+            self._executor.shutdown()
+            if self._log is not None:
+                self._log.close()
 
     def _items(self, items: Iterable[Item]) -> Iterator[Item]:
-        return map(self._prepared, items) if self._reads else iter(items)
+        return map(self._read, items) if self._read_here else iter(items)
 
-    def _prepared(self, item: Item) -> Item:
-        """The item with its content, or with what an earlier run has found out about that."""
+    def _read(self, item: Item) -> Item:
+        """Return the item with its content, or with the row of an earlier run."""
         try:
             content = content_of(item)
         except UnreadableDocument as error:
             return Item(item.name, error)
-        known = self._journal.find(content) if self._journal else None
-        return Item(item.name, content if known is None else row_again(item.name, known))
+        line = self._log.find(content) if self._log else None
+        return Item(item.name, content if line is None else resumed_row(item.name, line))
 
-    def _keep(self, rows: list[Row]) -> None:
-        if self._journal is not None:
-            self._journal.add(row.line for row in rows if row.settled and not row.known)
+    def _store(self, rows: list[Row]) -> None:
+        if self._log is not None:
+            self._log.add(row.line for row in rows if row.reusable and not row.resumed)
         self.lines += [row.line for row in rows]

@@ -1,4 +1,4 @@
-"""What a worker does: judge files, and say of each what became of it. It raises nothing about a file."""
+"""Worker functions of bulk validation. Errors in files become rows, never exceptions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from einvoice.bulk.files.sources import Item, content_of
-from einvoice.bulk.record import Row, row_of_error, row_of_result
+from einvoice.bulk.record import Row, error_row, result_row
 from einvoice.errors import UnreadableDocument, WorkerCrashed
 from einvoice.result.stack import Mode
 from einvoice.rulebook.releases import PINNED
@@ -18,7 +18,7 @@ from einvoice.validation import validate
 
 
 class Options(NamedTuple):
-    """What every file is judged by: see `einvoice.validate`."""
+    """Validation options of all files, see `einvoice.validate`."""
 
     mode: Mode = "current"
     profile: str | None = None
@@ -26,17 +26,17 @@ class Options(NamedTuple):
     as_of: datetime.date | None = None
 
 
-def judge(items: Sequence[Item], options: Options, pinned: str) -> list[Row]:
-    """What became of these files, in their order.
+def validate_batch(items: Sequence[Item], options: Options, pinned: str) -> list[Row]:
+    """Return the rows of these files, in their order.
 
-    `pinned` is what the environment of whoever asks wants judged by (`releases.PINNED`); a worker may have another.
+    `pinned` is the caller's value of the environment variable `releases.PINNED`, which the worker adopts.
     """
     if os.environ.get(PINNED, "") != pinned:
         os.environ[PINNED] = pinned
-    return [_judge(item, options) for item in items]
+    return [_validate(item, options) for item in items]
 
 
-def _judge(item: Item, options: Options) -> Row:
+def _validate(item: Item, options: Options) -> Row:
     if isinstance(item.content, Row):
         return item.content
     sha256 = ""
@@ -44,23 +44,23 @@ def _judge(item: Item, options: Options) -> Row:
         data = content_of(item)
         sha256 = hashlib.sha256(data).hexdigest()
         result = validate(data, **options._asdict())
-        return row_of_result(item.name, sha256, result)
+        return result_row(item.name, sha256, result)
     except UnreadableDocument as error:
-        return row_of_error(item.name, sha256, error)
-    except Exception as error:  # a mistake of ours: it must not cost the other files their verdict
-        return not_judged(item, type(error).__name__)
+        return error_row(item.name, sha256, error)
+    except Exception as error:  # a defect in einvoice must not affect other files
+        return crashed_row(item, type(error).__name__)
 
 
-def not_judged(item: Item, reason: str) -> Row:
-    """The row of a file that was not judged to the end."""
-    return row_of_error(item.name, "", WorkerCrashed(reason=reason))
+def crashed_row(item: Item, reason: str) -> Row:
+    """Return the row of a file whose validation did not complete."""
+    return error_row(item.name, "", WorkerCrashed(reason=reason))
 
 
-def begin() -> None:
-    """Prepare a worker process: an interrupt, which a terminal sends to all of them, is its parent's affair."""
+def initialize() -> None:
+    """Ignore SIGINT in a worker process: a terminal sends it to all processes, and the parent handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def ready() -> bool:
-    """Say that the process is there."""
+def ping() -> bool:
+    """Return True, to check that the process runs."""
     return True

@@ -1,7 +1,6 @@
-"""Files out of a ZIP or TAR, one after the other, in memory and bounded: nothing is unpacked to disk.
+"""Reads files from ZIP and TAR archives, one by one and in memory; nothing is written to disk.
 
-A file counts as far as the limit of a single file, so that one of zeros without end costs no more than that; the
-whole archive is left where `MOST_FILES` or `MOST_BYTES` are through.
+Limits against decompression bombs: the size limit of a single file, and `MAX_FILES` and `MAX_BYTES` per archive.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from einvoice.errors import ArchiveUnreadable, TooLarge, UnreadableDocument
 from einvoice.syntax.xml import DEFAULT
 
 SUFFIXES: Final = (".xml", ".pdf")
-"""Of a folder or an archive, and of the folders in it, these files are judged; hidden ones are not."""
+"""Suffixes of the validated files in folders and archives; hidden files are skipped."""
 
-MOST_FILES: Final = 1_000_000
-MOST_BYTES: Final = 64 * 1024**3
-"""Unpacked; what is passed over counts too."""
+MAX_FILES: Final = 1_000_000
+MAX_BYTES: Final = 64 * 1024**3
+"""Maximum decompressed size, including skipped files."""
 
-_PORTION: Final = 16 * 1024**2  # more at once only a header asks for that wants to fill the memory
+_MAX_READ: Final = 16 * 1024**2  # larger single reads come from hostile headers only
 _BROKEN: Final = (
     OSError, EOFError, ValueError, RuntimeError, NotImplementedError, OverflowError,
     tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
@@ -42,7 +41,7 @@ Unpacked: TypeAlias = tuple[str, "bytes | UnreadableDocument"]
 
 
 def is_archive(path: Path) -> Literal["zip", "tar", ""]:
-    """Whether a file is an archive, told by its content; "" if it is none."""
+    """Return the type of an archive, detected by its content; "" if the file is not an archive."""
     with path.open("rb") as file:
         head = file.read(512)
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -52,44 +51,44 @@ def is_archive(path: Path) -> Literal["zip", "tar", ""]:
 
 
 def zip_size(path: Path) -> int | None:
-    """How many files a ZIP says it has; None where it does not say."""
+    """Return the number of files listed in a ZIP; None if it cannot be read."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return sum(_counts(info.filename, info.is_dir()) for info in archive.infolist())
+            return sum(_is_included(info.filename, info.is_dir()) for info in archive.infolist())
     except _BROKEN:
         return None
 
 
 def zip_items(path: Path) -> Iterator[Unpacked]:
-    """The files of a ZIP, in its order."""
+    """Yield the files of a ZIP, in its order."""
     budget = _Budget()
     try:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
-                if not _counts(info.filename, info.is_dir()):
+                if not _is_included(info.filename, info.is_dir()):
                     continue
-                budget.file()
+                budget.count_file()
                 yield _name(info.filename), _member(archive, info, budget)
     except _BROKEN as error:
         yield path.name, ArchiveUnreadable(reason=_reason(error))
 
 
 def tar_items(path: Path) -> Iterator[Unpacked]:
-    """The files of a TAR, in its order, be it packed by gzip, bzip2 or xz; links and devices are passed over."""
+    """Yield the files of a TAR (plain, gzip, bzip2 or xz), in its order; links and devices are skipped."""
     budget = _Budget()
     try:
-        with _unpacking(path) as plain, tarfile.open(fileobj=_Metered(plain, budget), mode="r:") as archive:
+        with _open(path) as plain, tarfile.open(fileobj=_MeteredFile(plain, budget), mode="r:") as archive:
             while (info := archive.next()) is not None:
-                archive.members.clear()  # type: ignore[attr-defined]  # else it remembers every one
-                if not _counts(info.name, not info.isreg()):
+                archive.members.clear()  # type: ignore[attr-defined]  # otherwise it keeps every member in memory
+                if not _is_included(info.name, not info.isreg()):
                     continue
-                budget.file()
+                budget.count_file()
                 yield _name(info.name), _tar_member(archive, info)
     except _BROKEN as error:
         yield path.name, ArchiveUnreadable(reason=_reason(error))
 
 
-def _unpacking(path: Path) -> IO[bytes]:
+def _open(path: Path) -> IO[bytes]:
     with path.open("rb") as file:
         head = file.read(6)
     opened: IO[bytes] = next((opener for signature, opener in _OPENERS if head.startswith(signature)), open)(path, "rb")
@@ -104,18 +103,18 @@ def _tar_member(archive: tarfile.TarFile, info: tarfile.TarInfo) -> bytes | Unre
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: _Budget) -> bytes | UnreadableDocument:
-    """A file of a ZIP; one that is damaged or encrypted does not keep the others from being read."""
+    """Return the content of a file; a damaged or encrypted one is an error of this file only."""
     try:
         with archive.open(info) as file:
             data: bytes = file.read(DEFAULT.bytes + 1)
     except _BROKEN as error:
         return ArchiveUnreadable(reason=_reason(error))
-    budget.spend(len(data))
+    budget.count_bytes(len(data))
     return data if len(data) <= DEFAULT.bytes else TooLarge(limit=DEFAULT.bytes)
 
 
-def _counts(name: str, is_other: bool) -> bool:
-    """Whether it is a file to judge, and none that an operating system or a person hides."""
+def _is_included(name: str, is_other: bool) -> bool:
+    """Return whether a member is a file to validate: right suffix, not hidden."""
     parts = name.removeprefix("./").split("/")
     is_hidden = any((part.startswith(".") and part != "..") or part == "__MACOSX" for part in parts)
     return not is_other and not is_hidden and parts[-1].lower().endswith(SUFFIXES)
@@ -130,48 +129,48 @@ def _reason(error: Exception) -> str:
 
 
 class _Budget:
-    """What may still be unpacked."""
+    """Remaining limits of an archive."""
 
     def __init__(self) -> None:
-        self._files = MOST_FILES
-        self._bytes = MOST_BYTES
+        self._files = MAX_FILES
+        self._bytes = MAX_BYTES
 
-    def file(self) -> None:
-        """One more file."""
+    def count_file(self) -> None:
+        """Count a file."""
         self._files -= 1
         if self._files < 0:
-            raise ValueError(f"more than {MOST_FILES} files")
+            raise ValueError(f"more than {MAX_FILES} files")
 
-    def spend(self, size: int) -> None:
-        """So many bytes more."""
+    def count_bytes(self, size: int) -> None:
+        """Count decompressed bytes."""
         self._bytes -= size
         if self._bytes < 0:
-            raise ValueError(f"more than {MOST_BYTES} bytes")
+            raise ValueError(f"more than {MAX_BYTES} bytes")
 
 
-class _Metered(io.BufferedIOBase):
-    """What an archive is unpacked to, as a file that counts what is read and passed over."""
+class _MeteredFile(io.BufferedIOBase):
+    """The decompressed archive as a file that counts read and skipped bytes."""
 
     def __init__(self, file: IO[bytes], budget: _Budget) -> None:
         self._file = file
         self._budget = budget
 
     def read(self, size: int | None = -1) -> bytes:
-        """So many bytes."""
-        if size is None or not 0 <= size <= _PORTION:
-            raise ValueError("a header larger than any needs to be")
-        self._budget.spend(size)
+        """Read `size` bytes."""
+        if size is None or not 0 <= size <= _MAX_READ:
+            raise ValueError("the header exceeds the size limit")
+        self._budget.count_bytes(size)
         return self._file.read(size)
 
     def tell(self) -> int:
-        """Where it is."""
+        """Return the current position."""
         return self._file.tell()
 
     def seekable(self) -> bool:
-        """Yes, though backwards a packed file is unpacked once more."""
+        """Return True; seeking backwards decompresses the file again."""
         return True
 
     def seek(self, position: int, whence: int = io.SEEK_SET) -> int:
-        """Go there, which of a packed file means to unpack all before it."""
-        self._budget.spend(max(0, position - self._file.tell()))
+        """Move to a position, decompressing everything before it."""
+        self._budget.count_bytes(max(0, position - self._file.tell()))
         return self._file.seek(position, whence)

@@ -1,4 +1,4 @@
-"""Where many files come from: paths, a folder, a pattern, a column of a table, an archive, pairs of name and bytes."""
+"""Sources of bulk validation: paths, folder, glob pattern, table column, archive, pairs of name and bytes."""
 
 from __future__ import annotations
 
@@ -17,34 +17,33 @@ Content: TypeAlias = "bytes | Path | UnreadableDocument | Row"
 
 
 class Item(NamedTuple):
-    """A file to judge: its name in the results, and its bytes, where they are, why they cannot be had, or
-    what is known of it already."""
+    """A file to validate: its name in the results, and its bytes, path, error, or existing row."""
 
     name: str
     content: Content
 
 
 class Corpus(NamedTuple):
-    """Files to judge, in their order; `size` is None where only reading tells how many there are."""
+    """Files to validate, in their order; `size` is None if unknown in advance."""
 
     items: Iterable[Item]
     size: int | None = None
 
     def find(self, name: str) -> Item:
-        """The (first) file of this name.
+        """Return the first file with this name.
 
         Raises:
-            LookupError: there is none, or the files could be gone through but once.
+            LookupError: there is no such file, or the source was an iterator.
         """
         if not isinstance(self.items, Iterator):
             for item in self.items:
                 if item.name == name:
                     return item
-        raise LookupError(f"The file {name!r} is not at hand any more; give its content: result(name, content).")
+        raise LookupError(f"the source of {name!r} is no longer available; pass its content: result(name, content)")
 
 
-class _Again:
-    """Items that can be gone through again and again: those of an archive."""
+class _ArchiveItems:
+    """Re-iterable items of an archive."""
 
     def __init__(self, unpack: Any, path: Path) -> None:
         self._unpack = unpack
@@ -55,22 +54,21 @@ class _Again:
 
 
 def corpus(source: Any) -> Corpus:
-    """The files that `source` stands for: see `einvoice.validate_many`.
+    """Return the files of a `source`, see `einvoice.validate_many`.
 
     Raises:
-        FileNotFoundError: a folder or an archive is not there.
-        TypeError: `source` is none of what is understood.
+        FileNotFoundError: the folder or archive does not exist.
+        TypeError: the type of `source` is not supported.
     """
     if isinstance(source, str | os.PathLike):
         return _of_path(Path(source))
     if isinstance(source, Mapping):
         return _of_pairs(list(source.items()))
     if hasattr(source, "columns"):
-        raise TypeError("Give the column that holds the paths, such as table['path'], not the whole table.")
+        raise TypeError("argument 'source' must be the column with the paths, such as table['path'], not the table")
     if isinstance(source, bytes | bytearray | memoryview) or not isinstance(source, Iterable):
-        raise TypeError(
-            f"Expected paths, a folder, an archive or pairs of name and bytes, not {type(source).__name__}."
-        )
+        supported = "paths, a folder, an archive or pairs of name and bytes"
+        raise TypeError(f"argument 'source' must be {supported}, not {type(source).__name__}")
     if hasattr(source, "to_list") and hasattr(source, "index"):  # a column of pandas
         return _of_column(source)
     if isinstance(source, Sequence):
@@ -83,32 +81,33 @@ def _of_path(path: Path) -> Corpus:
         return _in_folder(path)
     if path.is_file():
         if kind := is_archive(path):
-            return Corpus(_Again(zip_items, path), zip_size(path)) if kind == "zip" else Corpus(_Again(tar_items, path))
+            is_zip = kind == "zip"
+            return Corpus(_ArchiveItems(zip_items if is_zip else tar_items, path), zip_size(path) if is_zip else None)
         return Corpus([Item(label(path.name), path)], 1)
     if glob.has_magic(str(path)):
         return _matching(path)
-    raise FileNotFoundError(f"There is no file, folder or archive {path.name!r}.")
+    raise FileNotFoundError(f"no such file, folder or archive: {path.name!r}")
 
 
 def _in_folder(folder: Path) -> Corpus:
-    found = []
-    for around, folders, files in os.walk(folder):
+    items = []
+    for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            path = Path(around, name)
+            path = Path(parent, name)
             if name.lower().endswith(SUFFIXES) and not name.startswith("."):
-                found.append(Item(label(path.relative_to(folder).as_posix()), path))
-    return Corpus(found, len(found))
+                items.append(Item(label(path.relative_to(folder).as_posix()), path))
+    return Corpus(items, len(items))
 
 
 def _matching(pattern: Path) -> Corpus:
-    """The files that a pattern matches; their names are those below the part of it that is no pattern."""
+    """Return the files that match a pattern, named relative to its fixed part."""
     parts = pattern.parts
     first = next(number for number, part in enumerate(parts) if glob.has_magic(part))
     folder = Path(*parts[:first])
     paths = sorted(path for path in folder.glob(str(Path(*parts[first:]))) if path.is_file())
-    found = [Item(label(path.relative_to(folder).as_posix()), path) for path in paths]
-    return Corpus(found, len(found))
+    items = [Item(label(path.relative_to(folder).as_posix()), path) for path in paths]
+    return Corpus(items, len(items))
 
 
 def _of_column(column: Any) -> Corpus:
@@ -119,42 +118,46 @@ def _of_column(column: Any) -> Corpus:
 
 
 def _of_paths(paths: Iterable[str | os.PathLike[str]]) -> Corpus:
-    """Names are the paths as given; where one is absolute, what they have in common is left out of all of them."""
-    found = [Path(path) for path in paths]
-    names = [path.as_posix() for path in found]
-    if any(path.is_absolute() for path in found):
-        around = os.path.commonpath([path.absolute().parent for path in found])
-        names = [path.absolute().relative_to(around).as_posix() for path in found]
-    return Corpus([Item(label(name), path) for name, path in zip(names, found, strict=True)], len(found))
+    """Return the files, named by their paths as given, or relative to the common folder if one is absolute."""
+    files = [Path(path) for path in paths]
+    names = [path.as_posix() for path in files]
+    if any(path.is_absolute() for path in files):
+        common = os.path.commonpath([path.absolute().parent for path in files])
+        names = [path.absolute().relative_to(common).as_posix() for path in files]
+    return Corpus([Item(label(name), path) for name, path in zip(names, files, strict=True)], len(files))
 
 
 def _of_pairs(pairs: Sequence[Any]) -> Corpus:
     return Corpus([_item(pair) for pair in pairs], len(pairs))
 
 
-def _item(given: Any) -> Item:
-    match given:
+def _item(value: Any) -> Item:
+    match value:
         case str() | os.PathLike():
-            return Item(label(Path(given).name if Path(given).is_absolute() else Path(given).as_posix()), Path(given))
+            return _path_item(Path(value))
         case (str() as name, bytes() | bytearray() | memoryview() as data):
             return Item(label(name), bytes(data))
         case (str() as name, str() | os.PathLike() as path):
             return Item(label(name), Path(path))
-        case (str() as name, _):  # an empty cell of a table, perhaps
+        case (str() as name, _):  # such as an empty cell of a table
             return Item(label(name), FileNotReadable(reason="neither a path nor bytes"))
-    raise TypeError(f"Expected a path or a pair of name and bytes, not {type(given).__name__}.")
+    raise TypeError(f"expected a path or a pair of name and bytes, not {type(value).__name__}")
+
+
+def _path_item(path: Path) -> Item:
+    return Item(label(path.name if path.is_absolute() else path.as_posix()), path)
 
 
 def label(name: str) -> str:
-    """A name that can be written down: bytes that are no UTF-8, which a file system may have, as \\xNN."""
+    """Return a printable name: bytes of a filename that are not UTF-8 become \\xNN."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def content_of(item: Item) -> bytes:
-    """The bytes of a file.
+    """Return the bytes of a file.
 
     Raises:
-        UnreadableDocument: they cannot be had, or are too many.
+        UnreadableDocument: the file cannot be read or is too large.
     """
     content = item.content
     if isinstance(content, UnreadableDocument):
@@ -162,10 +165,10 @@ def content_of(item: Item) -> bytes:
     if isinstance(content, bytes):
         return xml.source_bytes(content)[0]
     if not isinstance(content, Path):
-        raise TypeError("The file is judged already.")
+        raise TypeError("the file has been validated already")
     try:
-        if content.exists() and not content.is_file():  # a pipe would keep its reader waiting
-            raise FileNotReadable(reason="no regular file")
+        if content.exists() and not content.is_file():  # reading a pipe could block
+            raise FileNotReadable(reason="not a regular file")
         return xml.source_bytes(content)[0]
     except (OSError, ValueError) as error:
         raise FileNotReadable(reason=getattr(error, "strerror", None) or "not a path") from error
