@@ -1,4 +1,4 @@
-"""Validates and explains European e-invoices: EN 16931, XRechnung, ZUGFeRD / Factur-X.
+"""Validates and generates European e-invoices: EN 16931, XRechnung, ZUGFeRD / Factur-X.
 
     import einvoice
 
@@ -6,15 +6,16 @@
     for finding in result.errors:
         print(finding.code, finding.line, finding.title(), finding.fix())
 
-    made = einvoice.generate("draft.json", "UBL")
-    print(made.is_valid, made.xml)
+    generated = einvoice.generate("draft.json", "UBL")
+    print(generated.is_valid, generated.xml)
 
-This is the whole public face. What is raised is drawn in `einvoice.errors`; a finding is never raised.
+`__all__` lists the public API. Exceptions are described in `einvoice.errors`; findings are values, never exceptions.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from einvoice import presentation
 from einvoice.convert import Converted, Loss, convert
 from einvoice.errors import (
     DraftError,
@@ -32,7 +33,6 @@ from einvoice.pdf.api import Extracted, extract
 from einvoice.pdf.writer.embed import embed
 from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.result.catalog import catalog
-from einvoice.result.widget_hook import Explorable
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.releases import rule_sets
 from einvoice.syntax.writer import write
@@ -86,8 +86,8 @@ __all__ = [
 ]
 
 
-#: What needs pydantic, processes, widgets or all of the rules comes when it is asked for: judging needs none of that.
-_LATER = {
+#: Names imported on first access: they need pydantic, worker processes, widgets or all rules.
+_LAZY = {
     "Draft": ("einvoice.draft", "Draft"),
     "ResultSet": ("einvoice.bulk", "ResultSet"),
     "draft_schema": ("einvoice.draft", "schema"),
@@ -99,11 +99,31 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    """A name of `_LATER`."""
-    if name in _LATER:
-        module, within = _LATER[name]
-        return getattr(import_module(module), within)
+    """Import a name of `_LAZY`."""
+    if name in _LAZY:
+        module, attribute = _LAZY[name]
+        return getattr(import_module(module), attribute)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-Explorable.opener = staticmethod(lambda result, **options: __getattr__("explore")(result, **options))
+#: Modules that implement the generic functions of `einvoice.presentation`, imported on first use.
+presentation.implementations.update(
+    to_dict=("einvoice.render.json",),
+    to_text=("einvoice.render.text", "einvoice.render.rule_changes"),
+    to_html=(
+        "einvoice.render.html",
+        "einvoice.render.invoice_html",
+        "einvoice.render.catalog",
+        "einvoice.render.rule_changes",
+        "einvoice.bulk.html",
+    ),
+    to_document=("einvoice.render.catalog",),
+    to_csv=("einvoice.render.tables",),
+    to_frame=(
+        "einvoice.render.tables",
+        "einvoice.render.invoice_table",
+        "einvoice.render.catalog_table",
+        "einvoice.render.rule_changes",
+    ),
+    to_widget=("einvoice.notebook",),
+)

@@ -12,7 +12,8 @@ import pytest
 import einvoice
 from einvoice.cli import main
 from einvoice.model.location import NAMESPACES
-from einvoice.result.catalog import COLUMNS, LAYERS, catalog, notes
+from einvoice.render.catalog_table import COLUMNS
+from einvoice.result.catalog import LAYERS, catalog, notes
 from einvoice.rulebook.rule import SYNTAXES
 from einvoice.rulebook.sections import SECTIONS, title
 from einvoice.syntax.xml import parse

@@ -55,9 +55,9 @@ def test_an_entry_of_the_catalog_says_what_it_means(lang, said):
 
 
 def test_another_language_is_refused(sample):
-    with pytest.raises(ValueError, match="lang is 'de' or 'en', not 'fr'"):
+    with pytest.raises(ValueError, match="must be 'de' or 'en', not 'fr'"):
         einvoice.read(sample("ubl-invoice.xml"), lang="fr")
-    with pytest.raises(ValueError, match="lang is 'de' or 'en', not 'fr'"):
+    with pytest.raises(ValueError, match="must be 'de' or 'en', not 'fr'"):
         einvoice.catalog(lang="fr")
 
 

@@ -64,7 +64,7 @@ def test_files_are_embedded_as_their_bytes_are(page, sample, tmp_path):
     assert len(repr(made)) < 1000
     with pytest.raises(FileNotFoundError):
         embed(tmp_path / "none.pdf", invoice)
-    with pytest.raises(ValueError, match="lang is 'de' or 'en'"):
+    with pytest.raises(ValueError, match="must be 'de' or 'en'"):
         embed(path, invoice, lang="fr")
 
 

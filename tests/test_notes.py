@@ -226,9 +226,9 @@ def test_explain_tells_the_notes_of_today(capsys: pytest.CaptureFixture[str]) ->
     ("flag", "severity", "german", "english"),
     [
         ("fatal", "warning", "Warnung (in EN 16931 ein Fehler, hier herabgestuft)",
-         "warning (in EN 16931 an error, lowered here)"),
+         "warning (an error in EN 16931, lowered here)"),
         ("warning", "fatal", "Fehler (in EN 16931 eine Warnung, hier heraufgestuft)",
-         "error (in EN 16931 a warning, raised here)"),
+         "error (a warning in EN 16931, raised here)"),
         ("fatal", "fatal", "Fehler", "error"),
     ],
 )  # fmt: skip

@@ -76,7 +76,7 @@ def test_a_page_is_made_of_a_result_or_an_invoice(function, sample):
         function(path)
     judged = einvoice.validate(path)
     given = judged if function is einvoice.report_pdf else judged.invoice
-    with pytest.raises(ValueError, match="lang is 'de' or 'en', not 'fr'"):
+    with pytest.raises(ValueError, match="must be 'de' or 'en', not 'fr'"):
         function(given, "fr")
 
 

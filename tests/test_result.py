@@ -92,12 +92,12 @@ def test_nothing_is_to_be_done_about_what_the_declared_extension_allows():
     [("BR-CL-16", "58.000", "found “58.000”"), ("BR-CL-16", "", ""), ("BR-CL-03", "17.94", ""), ("BR-E-01", 0, "")],
 )
 def test_a_text_that_is_wrong_is_told_with_the_numbers(code, found, told):
-    assert text.numbers(made(code, values={"found": found}), "en") == told
+    assert text.compared_text(made(code, values={"found": found}), "en") == told
 
 
 def test_errors_are_told_before_what_is_for_information(wrong):
     kinds = [replace(made(f"BR-0{number}"), severity=it) for number, it in enumerate(SEVERITIES, 1)]
-    ordered = [it.code for it in text.gravest_first([*kinds, made("BR-09")])]
+    ordered = [it.code for it in text.by_severity([*kinds, made("BR-09")])]
     assert ordered == ["BR-03", "BR-09", "BR-02", "BR-01"]
     many = replace(wrong, findings=(kinds[0],) * 300 + (kinds[2],))
     for shown in (str(many), many._repr_html_(), "".join(print_table(iter([Judged("a", many)]), "en"))):

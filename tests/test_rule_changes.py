@@ -49,7 +49,7 @@ def test_the_page_and_the_words_name_each_rule(told):
         assert f">{code}<" in page
         assert f"  {code}  " in str(told)
     assert "<script" not in page
-    assert "Neu: " in told.in_words("de")
+    assert "Neu: " in told.to_text("de")
     assert repr(told) == (
         f"<RuleChanges xrechnung-2.3.1 to xrechnung-3.0.2: {len(told.added)} added, "
         f"{len(told.removed)} removed, {len(told.changed)} changed>"
@@ -59,5 +59,5 @@ def test_the_page_and_the_words_name_each_rule(told):
 def test_what_there_is_not_is_refused():
     with pytest.raises(ValueError, match=r"'xrechnung-2\.3\.1'.* not 'xrechnung-9'"):
         einvoice.rule_changes("xrechnung-9", "xrechnung-3.0.2")
-    with pytest.raises(ValueError, match="lang is 'de' or 'en', not 'fr'"):
+    with pytest.raises(ValueError, match="must be 'de' or 'en', not 'fr'"):
         einvoice.rule_changes("xrechnung-2.3.1", "xrechnung-3.0.2", lang="fr")

@@ -1,4 +1,4 @@
-"""What several commands are asked in the same words: the language, the standard input, UTF-8 for programs."""
+"""What several commands are asked in the same labels: the language, the standard input, UTF-8 for programs."""
 
 from __future__ import annotations
 

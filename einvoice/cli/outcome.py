@@ -6,7 +6,7 @@ import sys
 from typing import NamedTuple
 
 from einvoice.errors import UnreadableDocument
-from einvoice.render.text import WORDS
+from einvoice.render.text import LABELS
 from einvoice.result import Language, ValidationResult, explain_error
 
 
@@ -33,10 +33,10 @@ def complain(file: str, error: UnreadableDocument | OSError, lang: Language) -> 
 
     An error that names a file, such as that to write to, is about that one and not the one that was asked for.
     """
-    words, problem = WORDS[lang], _problem(error, lang)
+    labels, problem = LABELS[lang], _problem(error, lang)
     file = str(getattr(error, "filename", None) or file)
     place = ", ".join(
-        f"{words[name]} {number}" for name, number in (("line", problem.line), ("column", problem.column)) if number
+        f"{labels[name]} {number}" for name, number in (("line", problem.line), ("column", problem.column)) if number
     )
     print(": ".join(part for part in (file, place, problem.title) if part), problem.detail, sep=". ", file=sys.stderr)
     return problem
@@ -44,7 +44,7 @@ def complain(file: str, error: UnreadableDocument | OSError, lang: Language) -> 
 
 def _problem(error: UnreadableDocument | OSError, lang: Language) -> Problem:
     if isinstance(error, OSError):
-        words = WORDS[lang]
-        return Problem("", words["not_opened"], words.get(type(error).__name__, f"{error.strerror or error}."))
+        labels = LABELS[lang]
+        return Problem("", labels["not_opened"], labels.get(type(error).__name__, f"{error.strerror or error}."))
     title, detail = explain_error(error, lang)
     return Problem(error.code, title, detail, error.line, error.column)

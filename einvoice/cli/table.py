@@ -11,14 +11,14 @@ from typing import Final
 
 from einvoice.cli.outcome import Judged
 from einvoice.render.text import (
-    WORDS,
+    LABELS,
+    agreement_lines,
+    by_severity,
+    compared_text,
     difference,
-    gravest_first,
     headline,
     notes,
-    numbers,
-    place,
-    second_opinion,
+    position,
     severity,
 )
 from einvoice.result import Finding, Language, ValidationResult
@@ -56,16 +56,16 @@ class _Table:
         verdict = self._paint(headline(result, self._lang), _GREEN if result.is_valid else _RED, _BOLD)
         lines = [f"{self._paint(file, _BOLD)}", f"{_GAP}{verdict}"]
         if result.findings:
-            lines += ["", *self._rows(gravest_first(result.findings))]
+            lines += ["", *self._rows(by_severity(result.findings))]
         if any(finding.indicative for finding in result.findings):
-            lines += ["", *textwrap.wrap(WORDS[self._lang]["indicative"], self._width, initial_indent=_GAP,
+            lines += ["", *textwrap.wrap(LABELS[self._lang]["indicative"], self._width, initial_indent=_GAP,
                                          subsequent_indent=_GAP)]  # fmt: skip
         if result.differences:
-            lines += ["", _GAP + self._paint(WORDS[self._lang]["differences"], _BOLD)]
+            lines += ["", _GAP + self._paint(LABELS[self._lang]["differences"], _BOLD)]
             for one in result.differences:
                 lines += self._wrapped(difference(one, self._lang))
         if result.agreement:
-            heading, *told = second_opinion(result.agreement, self._lang)
+            heading, *told = agreement_lines(result.agreement, self._lang)
             lines += ["", _GAP + self._paint(heading, _BOLD), *(line for one in told for line in self._wrapped(one))]
         return "\n".join(lines) + "\n\n"
 
@@ -75,12 +75,12 @@ class _Table:
         )
 
     def _rows(self, findings: list[Finding]) -> Iterator[str]:
-        words = WORDS[self._lang]
-        cells = [(finding.code, place(finding, self._lang)) for finding in findings]
+        labels = LABELS[self._lang]
+        cells = [(finding.code, position(finding, self._lang)) for finding in findings]
         widths = [
-            max(map(len, column)) for column in zip(*cells, (words["rule"], words["place"]), strict=True)
+            max(map(len, column)) for column in zip(*cells, (labels["rule"], labels["place"]), strict=True)
         ]  # each as wide as its widest cell
-        head = self._line(widths, words["rule"], words["place"]) + words["finding"]
+        head = self._line(widths, labels["rule"], labels["place"]) + labels["finding"]
         yield self._paint(head, _DIM)
         for finding, (code, where) in zip(findings, cells, strict=True):
             first, *rest = self._text(finding, sum(widths) + 3 * len(_GAP))
@@ -99,7 +99,7 @@ class _Table:
         for line in textwrap.wrap(title, width):
             yield self._paint(line, _BOLD)
         yield from textwrap.wrap(finding.override_reason(self._lang), width)
-        yield from textwrap.wrap(numbers(finding, self._lang), width)
+        yield from textwrap.wrap(compared_text(finding, self._lang), width)
         yield from textwrap.wrap(
             finding.fix(self._lang), width, initial_indent="→ ", subsequent_indent="  ", break_on_hyphens=False
         )

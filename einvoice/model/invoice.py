@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+from einvoice import presentation
 from einvoice.model.group import Group, first, inside, term, terms, view
 from einvoice.model.lines import Document, Line, Period
 from einvoice.model.money import (
@@ -26,11 +27,10 @@ from einvoice.model.money import (
 from einvoice.model.parties import Buyer, Delivery, Identified, Payee, Seller, TaxRepresentative
 from einvoice.model.totals import Totals
 from einvoice.model.values import Amount, Code, Date, Identifier, Text, Value, absent
+from einvoice.presentation import Language
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Language: TypeAlias = Literal["de", "en"]
 
 
 class Note(Group):
@@ -272,19 +272,22 @@ class Invoice(Identified):
         return absent
 
     def to_frame(self, which: Literal["lines"] = "lines") -> pd.DataFrame:
-        """The lines as a pandas table, one row each, those below a line after it: see `einvoice.model.frame`.
+        """Return the lines as a pandas table: one row per line, each followed by its sub-lines.
+
+        Columns: `line` (BT-126) and `above`, the parent line ("" if none); `name`, `description`, `seller_item`,
+        `buyer_item`, `standard_item` (text, "" if missing); `quantity`, `price`, `base_quantity`, `net`, `vat_rate`
+        (percent) as `Decimal`, None if missing or not a number; `unit` and `vat_category` as categories.
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").
+            ValueError: `which` is not "lines".
         """
-        from einvoice.model.frame import to_frame
-
-        return to_frame(self, which)
+        if which != "lines":
+            raise ValueError(f"argument 'which' must be 'lines', not {which!r}")
+        return presentation.to_frame(self, self.lang)
 
     def _repr_html_(self) -> str:
-        from einvoice.model.html import html
-
-        return html(self, self.lang)
+        return presentation.to_html(self, self.lang)
 
     def in_language(self, lang: Language) -> Invoice:
         """Set the language in which a notebook shows the invoice, and return the invoice."""

@@ -1,13 +1,14 @@
-"""Results in the hands of an analyst: what a notebook shows beyond the plain HTML of a result."""
+"""Interactive widgets for notebooks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
+from einvoice.bulk import ResultSet
+from einvoice.presentation import to_widget
 from einvoice.result import Language, ValidationResult
 
 if TYPE_CHECKING:
-    from einvoice.bulk import ResultSet
     from einvoice.notebook.many_view import ManyView
     from einvoice.notebook.view import ResultView
 
@@ -19,29 +20,45 @@ def explore(result: ValidationResult, *, lang: Language | None = None) -> Result
 @overload
 def explore(result: ResultSet, *, lang: Language | None = None) -> ManyView: ...
 def explore(result: ValidationResult | ResultSet, *, lang: Language | None = None) -> ResultView | ManyView:
-    """A result as a widget: findings to filter and choose from, with the place in the XML beside them.
+    """Return an interactive widget for a result or a result set.
 
-    Many results open as a map: in how many files of a folder, seller or month each code was found, down to the file.
-    What a click changes, a program can set and read: see the attributes of `ResultView` and `ManyView`.
+    A single result is a list of findings with filters; the selected finding is shown with its location in the XML. A
+    result set is a heatmap of codes by folder, seller or month, down to the single file. All selections can also be
+    read and set in code: see the attributes of `ResultView` and `ManyView`.
 
     Args:
-        result: of `einvoice.validate` or `einvoice.validate_many`.
-        lang: language of the texts; that of the result where none is given.
+        result: result of `einvoice.validate` or `einvoice.validate_many`.
+        lang: language of the texts (default: that of the result).
 
     Raises:
         ImportError: anywidget is not installed (extra "notebook").
-        TypeError: it is no result.
+        TypeError: `result` has another type.
     """
-    try:
-        import anywidget  # noqa: F401  (only to say in time what is missing)
-    except ImportError as error:
-        raise ImportError("A widget needs anywidget: pip install 'einvoice-toolkit[notebook]'") from error
-    from einvoice.bulk import ResultSet
-    from einvoice.notebook.many_view import ManyView
+    if not isinstance(result, ValidationResult | ResultSet):
+        raise TypeError(f"argument 'result' must be a ValidationResult or a ResultSet, not {type(result).__name__}")
+    if isinstance(result, ResultSet):
+        return _many_view(result, lang)
+    return _result_view(result, lang)
+
+
+@to_widget.register(ValidationResult)
+def _result_view(result: ValidationResult, lang: Language | None) -> ResultView:
+    _require_anywidget()
     from einvoice.notebook.view import ResultView
 
-    if isinstance(result, ResultSet):
-        return ManyView(result, lang=lang or result.lang)
-    if isinstance(result, ValidationResult):
-        return ResultView(result, lang=lang or result.lang)
-    raise TypeError(f"Expected a ValidationResult or a ResultSet, not {type(result).__name__}.")
+    return ResultView(result, lang=lang or result.lang)
+
+
+@to_widget.register(ResultSet)
+def _many_view(results: ResultSet, lang: Language | None) -> ManyView:
+    _require_anywidget()
+    from einvoice.notebook.many_view import ManyView
+
+    return ManyView(results, lang=lang or results.lang)
+
+
+def _require_anywidget() -> None:
+    try:
+        import anywidget  # noqa: F401
+    except ImportError as error:
+        raise ImportError("widgets need anywidget: pip install 'einvoice-toolkit[notebook]'") from error

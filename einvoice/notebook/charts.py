@@ -8,7 +8,7 @@ from einvoice.bulk.labels import whole
 from einvoice.errors import quote
 from einvoice.notebook.filters import SEVERITIES
 from einvoice.notebook.index import KINDS, Group, Index
-from einvoice.notebook.labels import WORDS
+from einvoice.notebook.labels import LABELS
 from einvoice.result import Language
 from einvoice.rulebook.catalog import entry
 
@@ -31,7 +31,7 @@ def bars(index: Index, lang: Language) -> list[dict[str, Any]]:
 
 
 def _chart(kind: str, groups: list[Group], lang: Language) -> dict[str, Any]:
-    words = WORDS[lang]
+    labels = LABELS[lang]
     if kind == "month":
         shown = sorted(groups)[-_MOST_BARS:]
     else:
@@ -39,19 +39,19 @@ def _chart(kind: str, groups: list[Group], lang: Language) -> dict[str, Any]:
     longest, left = max(it.files for it in shown), len(groups) - len(shown)
     return {
         "kind": kind,
-        "title": words[f"by_{kind}"],
+        "title": labels[f"by_{kind}"],
         "bars": [
             {
                 "name": it.name,
                 "label": label(it.name, kind, lang),
-                "said": words["wrong"].format(wrong=whole(it.wrong, lang), files=whole(it.files, lang)),
+                "said": labels["wrong"].format(wrong=whole(it.wrong, lang), files=whole(it.files, lang)),
                 "count": f"{whole(it.wrong, lang)} / {whole(it.files, lang)}",
                 "wrong": round(100 * it.wrong / longest, 1),
                 "right": round(100 * (it.files - it.wrong) / longest, 1),
             }
             for it in shown
         ],
-        "rest": words["rest_groups"].format(count=whole(left, lang)) if left else "",
+        "rest": labels["rest_groups"].format(count=whole(left, lang)) if left else "",
     }
 
 
@@ -59,9 +59,9 @@ def heat_map(index: Index, overview: Overview, kind: str, lang: Language) -> dic
     """The codes by the groups of a kind.
 
     `groups`: name and label of the largest; `rows`: for each code in how many `files` it was found, and for each group
-    in how many (`cells`) and in which percentage of its files (`shares`); `rest`: what is left out, in words.
+    in how many (`cells`) and in which percentage of its files (`shares`); `rest`: what is left out, in labels.
     """
-    words, cells, groups = WORDS[lang], index.cells(kind), index.groups(kind)
+    labels, cells, groups = LABELS[lang], index.cells(kind), index.groups(kind)
     columns = sorted(sorted(groups, key=lambda it: (-it.files, it.name))[:_MOST_GROUPS])
     known = {it.code: it for it in overview.codes}  # a code may come with two severities; one row is enough
     rows = sorted(known.values(), key=lambda it: (SEVERITIES.index(it.severity), -it.files))[:_MOST_CODES]
@@ -79,10 +79,10 @@ def heat_map(index: Index, overview: Overview, kind: str, lang: Language) -> dic
             }
             for it in rows
         ],
-        "rest": " ".join(words[key].format(count=whole(count, lang)) for key, count in left.items() if count),
+        "rest": " ".join(labels[key].format(count=whole(count, lang)) for key, count in left.items() if count),
     }
 
 
 def label(name: str, kind: str, lang: Language) -> str:
     """The name of a group as it is shown; of a folder the end tells most."""
-    return quote(name, limit=_NAME, keep_end=kind == "folder") or WORDS[lang][f"no_{kind}"]
+    return quote(name, limit=_NAME, keep_end=kind == "folder") or LABELS[lang][f"no_{kind}"]

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from einvoice.model.terms import name
 from einvoice.result import Finding, Language
 from einvoice.rulebook.sections import SECTIONS, title
-from einvoice.visualization.report.labels import WORDS as PAGE_WORDS
+from einvoice.visualization.report.labels import WORDS as PAGE_LABELS
 
 SEVERITIES: Final = ("fatal", "warning", "information")
 KEYS: Final = ("severity", "layer", "section", "term", "text")
@@ -85,4 +85,4 @@ def term_name(term: str, lang: Language) -> str:
 
 def layer_name(layer: str, lang: Language) -> str:
     """A layer as people know it, such as "XRechnung" for the CIUS."""
-    return PAGE_WORDS[lang].get(f"layer_{layer}", layer)
+    return PAGE_LABELS[lang].get(f"layer_{layer}", layer)

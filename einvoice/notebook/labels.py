@@ -7,7 +7,7 @@ from typing import Final
 
 from einvoice.result import Language
 
-WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
+LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
     "de": {
         "findings": "Befunde",
         "filter": "Befunde filtern",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from einvoice.notebook.labels import WORDS
+from einvoice.notebook.labels import LABELS
 from einvoice.render.html import page
 from einvoice.result import Language
 
@@ -35,8 +35,8 @@ def _chart(chart: dict[str, Any]) -> str:
 def _map(heat_map: dict[str, Any], lang: Language) -> str:
     if not heat_map["rows"]:
         return ""
-    words = WORDS[lang]
-    heads = [words["code"], words["files"], *(label for _, label in heat_map["groups"])]
+    labels = LABELS[lang]
+    heads = [labels["code"], labels["files"], *(label for _, label in heat_map["groups"])]
     head = "".join(f'<th scope="col">{escape(it)}</th>' for it in heads)
     rows = "".join(
         f'<tr><th scope="row">{escape(it["code"])}</th><td class="number">{it["files"]}</td>'
@@ -45,7 +45,7 @@ def _map(heat_map: dict[str, Any], lang: Language) -> str:
         for it in heat_map["rows"]
     )
     rest = f"<p>{escape(heat_map['rest'])}</p>" if heat_map["rest"] else ""
-    caption = f"<caption>{escape(words['map'])}</caption>"
+    caption = f"<caption>{escape(labels['map'])}</caption>"
     return f'<table style="width:auto">{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}'
 
 

@@ -25,4 +25,4 @@ def style(*names: str) -> str:
 
 def lines(result: ValidationResult) -> list[str]:
     """The document of a result, line by line as libxml2 counts them."""
-    return [line.removesuffix("\r") for line in xml.text(result.original.data).split("\n")]
+    return [line.removesuffix("\r") for line in xml.text(result.document.data).split("\n")]

@@ -12,12 +12,13 @@ import traitlets
 from einvoice.errors import quote
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.filters import SEVERITIES, checked, choices, chosen, layer_name, term_name
-from einvoice.notebook.labels import WORDS
+from einvoice.notebook.labels import LABELS
 from einvoice.notebook.sources import lines, script, style
-from einvoice.render.html import html
-from einvoice.render.json import standing
-from einvoice.render.text import WORDS as RESULT_WORDS
+from einvoice.presentation import to_html
+from einvoice.render.compatibility import compatibility_message
+from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.render.text import (
+    agreement_lines,
     compared,
     container,
     counts,
@@ -25,7 +26,6 @@ from einvoice.render.text import (
     difference,
     layer,
     layers,
-    second_opinion,
     verdict,
 )
 from einvoice.render.text import severity as judged
@@ -108,8 +108,8 @@ class ResultView(anywidget.AnyWidget):
         """Everything in the language that was chosen."""
         lang, result = self.lang, self.result
         with self.hold_sync():
-            severities = {name: RESULT_WORDS[lang][name] for name in SEVERITIES}
-            self._words = {**WORDS[lang], **severities}
+            severities = {name: RESULT_LABELS[lang][name] for name in SEVERITIES}
+            self._words = {**LABELS[lang], **severities}
             self._head = {
                 "valid": result.is_valid,
                 "verdict": verdict(result, lang),
@@ -131,13 +131,13 @@ class ResultView(anywidget.AnyWidget):
 
     def _list(self, _: Any = None) -> None:
         """The rows of the table, and how many there are."""
-        words, shown, every = WORDS[self.lang], self._shown, len(self.result.findings)
+        labels, shown, every = LABELS[self.lang], self._shown, len(self.result.findings)
         left = len(shown) - _MOST_ROWS
-        counted = words["shown"].format(shown=len(shown), all=every)
+        counted = labels["shown"].format(shown=len(shown), all=every)
         self._table = {
             "groups": [{"title": heading, "rows": rows} for heading, rows in self._groups(shown[:_MOST_ROWS]) if rows],
-            "status": counted if shown else words["nothing" if every else "clean"],
-            "rest": words["rest"].format(count=left) if left > 0 else "",
+            "status": counted if shown else labels["nothing" if every else "clean"],
+            "rest": labels["rest"].format(count=left) if left > 0 else "",
         }
 
     def _groups(self, shown: list[int]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -171,10 +171,10 @@ class ResultView(anywidget.AnyWidget):
             "title": finding.title(lang),
             "explanation": finding.explanation(lang),
             "reason": finding.override_reason(lang),
-            "numbers": [[WORDS[lang][name], text] for name, text in compared(finding, lang)],
+            "numbers": [[LABELS[lang][name], text] for name, text in compared(finding, lang)],
             "fix": finding.fix(lang),
             "notes": [{"text": note.text, "source": note.source} for note in finding.notes(lang)],
-            "facts": [[WORDS[lang][key], text] for key, text in _facts(finding, lang) if text],
+            "facts": [[LABELS[lang][key], text] for key, text in _facts(finding, lang) if text],
             "excerpt": excerpt(self._lines, finding.line, finding.column),
         }
 
@@ -185,7 +185,7 @@ class ResultView(anywidget.AnyWidget):
         """The widget; and for pages without one, such as an export, the result as it shows itself."""
         bundle = super()._repr_mimebundle_(**options)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        return {**data, "text/plain": repr(self), "text/html": html(self.result, self.lang)}, metadata
+        return {**data, "text/plain": repr(self), "text/html": to_html(self.result, self.lang)}, metadata
 
 
 def _remarks(result: ValidationResult, lang: Language) -> Iterator[str]:
@@ -193,17 +193,17 @@ def _remarks(result: ValidationResult, lang: Language) -> Iterator[str]:
     if result.container:
         yield container(result.container, lang)
     if any(finding.indicative for finding in result.findings):
-        yield RESULT_WORDS[lang]["indicative"]
-    yield standing(result, lang) or ""
+        yield RESULT_LABELS[lang]["indicative"]
+    yield compatibility_message(result, lang) or ""
     if result.agreement:
-        yield second_opinion(result.agreement, lang)[0]
+        yield agreement_lines(result.agreement, lang)[0]
 
 
 def _folded(result: ValidationResult, lang: Language) -> Iterator[tuple[str, list[str]]]:
     """What stands below, folded: a line, and those behind it."""
-    yield RESULT_WORDS[lang]["differences"], _first(difference(it, lang) for it in result.differences)
+    yield RESULT_LABELS[lang]["differences"], _first(difference(it, lang) for it in result.differences)
     if result.agreement:
-        heading, *told = second_opinion(result.agreement, lang)
+        heading, *told = agreement_lines(result.agreement, lang)
         yield heading, _first(told)
     yield layers(result.stack.layers, lang), [layer(it, lang) for it in result.stack.layers]
 
@@ -217,12 +217,12 @@ def _first(lines: Iterable[str]) -> list[str]:
 def _facts(finding: Finding, lang: Language) -> list[tuple[str, str]]:
     """What there is to know besides: what it is about, where it is, where the rule comes from."""
     known = catalog().get(finding.code)  # a rule of an official artefact may not be there
-    column = f", {WORDS[lang]['column']} {finding.column}" if finding.column else ""
+    column = f", {LABELS[lang]['column']} {finding.column}" if finding.column else ""
     return [
         ("about", ", ".join(term_name(term, lang) for term in finding.terms)),
         ("section", title(finding.section, lang)),
         ("layer", layer_name(finding.layer, lang)),
-        ("place", f"{WORDS[lang]['line']} {finding.line}{column}" if finding.line else ""),
+        ("place", f"{LABELS[lang]['line']} {finding.line}{column}" if finding.line else ""),
         ("path", finding.xpath),
         ("draft", finding.draft_pointer or ""),
         ("rule_source", known.source if known else ""),

@@ -1,1 +1,1 @@
-"""Renders results as HTML, text, JSON and tables."""
+"""Presentation of results, findings, invoices and the catalog: HTML, text, JSON and tables."""

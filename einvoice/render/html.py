@@ -1,40 +1,38 @@
-"""A result as a notebook shows it: plain HTML without scripts, for light and dark pages."""
+"""HTML of results and findings for notebooks: without scripts, for light and dark pages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from einvoice.errors import quote
-from einvoice.render.json import standing
+from einvoice.presentation import Language, to_html
+from einvoice.render.compatibility import compatibility_message
 from einvoice.render.text import (
-    WORDS,
+    LABELS,
+    agreement_lines,
+    by_severity,
+    compared_text,
     container,
     counts,
     declared,
     difference,
-    gravest_first,
     layer,
     layers,
     notes,
-    numbers,
-    place,
-    second_opinion,
+    position,
     severity,
     verdict,
 )
-from einvoice.result.languages import Language
+from einvoice.result.container import Container
+from einvoice.result.finding import Finding
+from einvoice.result.validation import ValidationResult
 
-if TYPE_CHECKING:
-    from einvoice.result.container import Container
-    from einvoice.result.finding import Finding
-    from einvoice.result.validation import ValidationResult
+_MAX_LISTED: Final = 200
 
-_SHOWN: Final = 200
-
-# Colours are mixed from the page's own text colour, so that they suit light and dark pages alike. The class is named
-# twice where JupyterLab has a say: it puts the text of tables to the right, in columns of one width.
+# Colours derive from the page's text colour, to suit light and dark pages. The class is repeated to override the table
+# styles of JupyterLab (right-aligned text, columns of equal width).
 STYLE: Final = """
 .einvoice{font-size:13px;line-height:1.45;max-width:64em}
 div.einvoice.einvoice table{border-collapse:collapse;table-layout:auto;width:100%;margin:.5em 0;font-size:inherit}
@@ -53,74 +51,75 @@ div.einvoice.einvoice .number{text-align:right;font-variant-numeric:tabular-nums
 """.replace("\n", "")
 
 
-def html(result: ValidationResult, lang: Language) -> str:
-    """The result as HTML; everything from the document and from the catalog is escaped."""
+@to_html.register(ValidationResult)
+def _result(result: ValidationResult, lang: Language) -> str:
     number = quote(result.summary.invoice_number)
     about = " · ".join(part for part in (number, declared(result), counts(result, lang)) if part)
-    shown = gravest_first(result.findings)[:_SHOWN]
-    left = len(result.findings) - _SHOWN
+    findings = by_severity(result.findings)[:_MAX_LISTED]
+    omitted = len(result.findings) - _MAX_LISTED
+    of_pdf = [finding for finding in findings if finding.layer == "pdf"]
     return page(
         lang,
         _verdict(result.is_valid, verdict(result, lang), f" · {about}"),
-        _table((it for it in shown if it.layer != "pdf"), lang),
-        _container(result.container, (it for it in shown if it.layer == "pdf"), lang) if result.container else "",
-        f"<p>… + {left}</p>" if left > 0 else "",
+        _table((finding for finding in findings if finding.layer != "pdf"), lang),
+        _container(result.container, of_pdf, lang) if result.container else "",
+        f"<p>… + {omitted}</p>" if omitted > 0 else "",
         _differences(result, lang),
-        _second_opinion(result, lang),
-        _folded(layers(result.stack.layers, lang), (layer(it, lang) for it in result.stack.layers)),
+        _agreement(result, lang),
+        _details(layers(result.stack.layers, lang), (layer(it, lang) for it in result.stack.layers)),
     )
 
 
-def finding_html(finding: Finding, lang: Language) -> str:
-    """One finding as HTML, unfolded."""
+@to_html.register(Finding)
+def _finding(finding: Finding, lang: Language) -> str:
     return page(lang, _table([finding], lang).replace("<details>", "<details open>", 1))
 
 
-def container_html(it: Container, lang: Language) -> str:
-    """The PDF around an invoice as HTML: the verdict on it, the attachments to choose from, and its findings."""
-    others = it.candidates if len(it.candidates) > 1 else ()
-    return page(lang, _container(it, it.findings, lang), _list(others), f"<p>{escape(it.title[lang])}</p>")
+@to_html.register(Container)
+def _container_page(pdf: Container, lang: Language) -> str:
+    candidates = pdf.candidates if len(pdf.candidates) > 1 else ()
+    return page(lang, _container(pdf, pdf.findings, lang), _list(candidates), f"<p>{escape(pdf.title[lang])}</p>")
 
 
 def page(lang: Language, *parts: str) -> str:
-    """Parts of HTML as a notebook shows them, with their style."""
+    """Return parts of HTML in one element with their style."""
     return f'<div class="einvoice" lang="{lang}"><style>{STYLE}</style>{"".join(parts)}</div>'
 
 
-def _verdict(is_valid: bool, said: str, about: str = "") -> str:
-    return f'<p class="{"valid" if is_valid else "invalid"}"><strong>{escape(said)}</strong>{escape(about)}</p>'
+def _verdict(is_valid: bool, text: str, about: str = "") -> str:
+    return f'<p class="{"valid" if is_valid else "invalid"}"><strong>{escape(text)}</strong>{escape(about)}</p>'
 
 
-def _container(it: Container, findings: Iterable[Finding], lang: Language) -> str:
-    return _verdict(it.is_valid, container(it, lang)) + _table(findings, lang)
+def _container(pdf: Container, findings: Iterable[Finding], lang: Language) -> str:
+    return _verdict(pdf.is_valid, container(pdf, lang)) + _table(findings, lang)
 
 
 def _differences(result: ValidationResult, lang: Language) -> str:
-    """How the rules that judged stand to those of today, where that was compared."""
-    said = standing(result, lang) or ""
+    """Return the compatibility message and the differences to the current release."""
+    message = compatibility_message(result, lang) or ""
     if not result.differences:
-        return f"<p>{escape(said)}</p>" if said else ""
-    told = [difference(it, lang) for it in result.differences]
-    return _folded(said or WORDS[lang]["differences"], told)
+        return f"<p>{escape(message)}</p>" if message else ""
+    lines = [difference(it, lang) for it in result.differences]
+    return _details(message or LABELS[lang]["differences"], lines)
 
 
-def _second_opinion(result: ValidationResult, lang: Language) -> str:
-    """What the official artefacts say, where they were asked."""
+def _agreement(result: ValidationResult, lang: Language) -> str:
+    """Return the comparison with the official Schematron; "" without one."""
     if result.agreement is None:
         return ""
-    heading, *told = second_opinion(result.agreement, lang)
-    return _folded(heading, told) if told else f"<p>{escape(heading)}</p>"
+    heading, *lines = agreement_lines(result.agreement, lang)
+    return _details(heading, lines) if lines else f"<p>{escape(heading)}</p>"
 
 
-def _folded(summary: str, lines: Iterable[str]) -> str:
-    shown = list(lines)
-    left = len(shown) - _SHOWN
-    told = [*shown[:_SHOWN], f"… + {left}"] if left > 0 else shown
-    return f"<details><summary>{escape(summary)}</summary>{_list(told)}</details>"
+def _details(summary: str, lines: Iterable[str]) -> str:
+    items = list(lines)
+    omitted = len(items) - _MAX_LISTED
+    listed = [*items[:_MAX_LISTED], f"… + {omitted}"] if omitted > 0 else items
+    return f"<details><summary>{escape(summary)}</summary>{_list(listed)}</details>"
 
 
 def _list(lines: Iterable[str]) -> str:
-    items = "".join(f"<li>{escape(it)}</li>" for it in lines)
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
     return f"<ul>{items}</ul>" if items else ""
 
 
@@ -128,18 +127,18 @@ def _table(findings: Iterable[Finding], lang: Language) -> str:
     rows = "".join(_row(finding, lang) for finding in findings)
     if not rows:
         return ""
-    words = WORDS[lang]
-    head = "".join(f'<th scope="col">{escape(words[key])}</th>' for key in ("rule", "place", "finding"))
+    labels = LABELS[lang]
+    head = "".join(f'<th scope="col">{escape(labels[key])}</th>' for key in ("rule", "place", "finding"))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _row(finding: Finding, lang: Language) -> str:
-    details = _lines(numbers(finding, lang), finding.explanation(lang), finding.override_reason(lang))
+    details = _lines(compared_text(finding, lang), finding.explanation(lang), finding.override_reason(lang))
     return (
         f'<tr><td class="mark {finding.severity}">{escape(finding.code)}<br>{escape(severity(finding, lang))}</td>'
-        f"<td>{escape(place(finding, lang))}</td>"
+        f"<td>{escape(position(finding, lang))}</td>"
         f"<td><details><summary>{escape(finding.title(lang))}</summary>{details}"
-        f"<div><strong>{escape(WORDS[lang]['fix'])}:</strong> {escape(finding.fix(lang))}</div>"
+        f"<div><strong>{escape(LABELS[lang]['fix'])}:</strong> {escape(finding.fix(lang))}</div>"
         f"{_lines(*notes(finding, lang))}"
         f"<div><code>{escape(finding.xpath)}</code></div></details></td></tr>"
     )

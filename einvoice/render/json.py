@@ -1,17 +1,24 @@
-"""The answer of the HTTP interface: a result as plain data, ready for JSON."""
+"""Plain data, ready for JSON: results, findings and the catalog."""
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from decimal import Decimal
+from typing import Any, Final
 
-from einvoice.result.languages import Language
-from einvoice.rulebook.releases import declared
-
-if TYPE_CHECKING:
-    from einvoice.result.stack import Stack
-    from einvoice.result.validation import ValidationResult
+from einvoice.model.terms import leading
+from einvoice.presentation import Language, to_dict
+from einvoice.render.compatibility import compatibility_message
+from einvoice.result.agreement import Agreement
+from einvoice.result.catalog import Catalog, notes
+from einvoice.result.container import Container
+from einvoice.result.differences import Difference
+from einvoice.result.finding import Finding
+from einvoice.result.stack import Layer, Stack
+from einvoice.result.validation import ValidationResult
+from einvoice.rulebook.catalog import CatalogEntry
 
 _ARTIFACTS: Final = ("validation_report_pdf", "readable_invoice_pdf")
 
@@ -23,43 +30,10 @@ _NO_EN16931: Final[Mapping[Language, str]] = {
     "de": "nicht angewendet, da die angegebene Stufe keine Rechnung nach EN 16931 ist",
     "en": "not applied, since the declared level is not an invoice under EN 16931",
 }
-_MESSAGES: Final[Mapping[str, Mapping[Language, str]]] = {
-    "outdated": {
-        "de": "Die Rechnung gibt {declared} an, eine überholte Fassung; beurteilt wurde sie nach {judged}.",
-        "en": "The invoice declares {declared}, an outdated version; it was judged by {judged}.",
-    },
-    "not_there": {
-        "de": "Die Rechnung gibt {declared} an. Diese Fassung ist hier nicht vorhanden; beurteilt wurde nach den "
-        "heutigen Regeln.",
-        "en": "The invoice declares {declared}. That version is not part of this installation; it was judged by the "
-        "rules of today.",
-    },
-    "later": {
-        "de": "Die Rechnung gibt {declared} an, eine spätere Fassung als die hier geltende; beurteilt wurde sie nach "
-        "{judged}.",
-        "en": "The invoice declares {declared}, a later version than the one in force here; it was judged by {judged}.",
-    },
-    "unknown": {
-        "de": "Die Rechnung gibt keine bekannte Spezifikation an; beurteilt wurde sie nach {judged}.",
-        "en": "The invoice declares no known specification; it was judged by {judged}.",
-    },
-}
-_DIFFERENCES: Final[Mapping[Language, tuple[str, str, str]]] = {
-    "de": (
-        "Die heutigen Regeln kommen zu denselben Befunden.",
-        "Nach den heutigen Regeln ist ein Befund anders.",
-        "Nach den heutigen Regeln sind {count} Befunde anders.",
-    ),
-    "en": (
-        "The rules of today come to the same findings.",
-        "By the rules of today one finding differs.",
-        "By the rules of today {count} findings differ.",
-    ),
-}
 
 
-def answer(result: ValidationResult, lang: Language) -> dict[str, Any]:
-    """The result in the shape of the HTTP interface; texts in `lang`, numbers as decimal text."""
+@to_dict.register(ValidationResult)
+def _result(result: ValidationResult, lang: Language) -> dict[str, Any]:
     return {
         "status": "done",
         "validation_mode": result.stack.mode,
@@ -68,35 +42,154 @@ def answer(result: ValidationResult, lang: Language) -> dict[str, Any]:
         "validation_profile": result.identity.profile,
         "validation_format": result.identity.syntax,
         "processing_time_ms": result.processing_time_ms,
-        "errors": [finding.to_dict(lang) for finding in result.errors],
-        "warnings": [finding.to_dict(lang) for finding in result.warnings],
+        "errors": [_finding(finding, lang) for finding in result.errors],
+        "warnings": [_finding(finding, lang) for finding in result.warnings],
         "validation_details": {
             "invoice_identity": _identity(result),
             "validation_stack": _stack(result, lang),
             "compatibility": {
                 "status": result.stack.status,
-                "message": standing(result, lang),
-                "differences": [difference.to_dict(lang) for difference in result.differences],
+                "message": compatibility_message(result, lang),
+                "differences": [_difference(difference, lang) for difference in result.differences],
             },
-            **({"container": result.container.to_dict(lang)} if result.container else {}),
-            **({"reference": result.agreement.to_dict(lang)} if result.agreement else {}),
+            **({"container": _container(result.container, lang)} if result.container else {}),
+            **({"reference": _agreement(result.agreement, lang)} if result.agreement else {}),
         },
         "invoice_summary": dataclasses.asdict(result.summary),
         "artifacts": {name: {"available": False, "url": None, "expires_in_seconds": None} for name in _ARTIFACTS},
     }
 
 
+@to_dict.register(Finding)
+def _finding(finding: Finding, lang: Language) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "code": finding.code,
+        "severity": finding.severity,
+        "validation_layer": finding.layer,
+        "section": finding.section,
+        "title": finding.title(lang),
+        "explanation": finding.explanation(lang),
+        "fix": finding.fix(lang),
+        "bt_field": finding.bt_field,
+        "xpath": finding.xpath,
+        "line": finding.line,
+        "column": finding.column,
+        "terms": list(finding.terms),
+        "values": {name: _json(value) for name, value in finding.values.items()},
+        "flag": finding.flag,
+        "override_reason": finding.override_reason(lang),
+        "notes": [note._asdict() for note in finding.notes(lang)],
+        "indicative": finding.indicative,
+        "doc_url": finding.doc_url,
+    }
+    if finding.reported:
+        data["reported"] = finding.reported
+    if finding.draft_pointer is not None:
+        data["draft_pointer"] = finding.draft_pointer
+    return data
+
+
+@to_dict.register(Difference)
+def _difference(difference: Difference, lang: Language) -> dict[str, Any]:
+    changed_in = {
+        "ruleset": difference.ruleset,
+        "version": difference.version,
+        "specification": difference.changed_in.specification,
+        "date": difference.changed_in.date,
+    }
+    return {**_finding(difference.finding, lang), "only_in": difference.only_in, "changed_in": changed_in}
+
+
+@to_dict.register(Container)
+def _container(container: Container, lang: Language) -> dict[str, Any]:
+    return {
+        "is_valid": container.is_valid,
+        "name": container.name,
+        "relationship": container.relationship,
+        "candidates": list(container.candidates),
+        "findings": len(container.findings),
+        "title": container.title[lang],
+    }
+
+
+@to_dict.register(Agreement)
+def _agreement(agreement: Agreement, lang: Language) -> dict[str, Any]:
+    return {
+        "agreed": agreement.agreed,
+        "configuration": agreement.configuration,
+        "scenario": agreement.scenario,
+        "compared": list(agreement.compared),
+        "layers": [_layer(layer, lang) for layer in agreement.layers],
+        "only_native": [_finding(finding, lang) for finding in agreement.only_native],
+        "only_reference": [_finding(finding, lang) for finding in agreement.only_reference],
+    }
+
+
+@to_dict.register(Layer)
+def _layer(layer: Layer, lang: Language) -> dict[str, Any]:
+    return {
+        "name": layer.name,
+        "title": layer.title.get(lang, ""),
+        "version": layer.version,
+        "sha256": layer.sha256,
+        "executed": layer.executed,
+        "rules": layer.rules,
+    }
+
+
+@to_dict.register(Catalog)
+def _catalog(catalog: Catalog, lang: Language) -> dict[str, Any]:
+    return {
+        "status": "ok",
+        "catalog_version": catalog.version,
+        "xrechnung_version": catalog.xrechnung_version,
+        "rule_set": catalog.rule_set.name,
+        "rule_count": len(catalog),
+        "language": lang,
+        "items": [_entry(entry, lang) for entry in catalog.values()],
+    }
+
+
+def _entry(entry: CatalogEntry, lang: Language) -> dict[str, Any]:
+    """Return the data of one code; `xpath` selects the location in documents of either syntax."""
+    return {
+        "code": entry.code,
+        "severity": entry.severity,
+        "validation_layer": entry.layer,
+        "section": entry.section,
+        "title": entry.title(lang),
+        "explanation": entry.explanation(lang),
+        "fix": entry.fix(lang),
+        "bt_field": leading(entry.terms),
+        "terms": list(entry.terms),
+        "xpath": " | ".join(entry.xpaths.values()),
+        "xpaths": dict(entry.xpaths),
+        "examples": list(entry.examples.get(lang, ())),
+        "notes": list(notes(entry, lang)),
+        "current": entry.current,
+        "doc_url": f"/catalog/{entry.code}",
+    }
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    return value
+
+
 def _identity(result: ValidationResult) -> dict[str, str]:
     identity = result.identity
-    known = {
+    data = {
         "syntax": identity.syntax,
         "root": identity.root,
         "declared_profile": identity.profile,
         "declared_version": identity.version,
     }
     if identity.customization_id is not None:
-        known["customization_id"] = identity.customization_id
-    return known
+        data["customization_id"] = identity.customization_id
+    return data
 
 
 def _stack(result: ValidationResult, lang: Language) -> dict[str, Any]:
@@ -106,36 +199,12 @@ def _stack(result: ValidationResult, lang: Language) -> dict[str, Any]:
         "scenario_id": result.identity.scenario_id,
         "status": stack.status,
         "engine": stack.engine,
-        "en16931": _described(stack, "en16931", lang) or _NO_EN16931[lang],
-        "xrechnung": _described(stack, "cius", lang) or _NOT_APPLIED[lang],
-        "layers": [layer.to_dict(lang) for layer in stack.layers],
+        "en16931": _description(stack, "en16931", lang) or _NO_EN16931[lang],
+        "xrechnung": _description(stack, "cius", lang) or _NOT_APPLIED[lang],
+        "layers": [_layer(layer, lang) for layer in stack.layers],
     }
 
 
-def _described(stack: Stack, name: str, lang: Language) -> str:
+def _description(stack: Stack, name: str, lang: Language) -> str:
     layer = stack.layer(name)
     return "" if layer is None else layer.description(lang)
-
-
-def standing(result: ValidationResult, lang: Language) -> str | None:
-    """How the declared specification stands to the rules that judged, in words; None where it is the current one."""
-    status: str = result.stack.status
-    if status == "unknown" and result.identity.kind != "unknown":
-        status = "later" if declared(result.identity.family) else "not_there"
-    texts = _MESSAGES.get(status)
-    if texts is None:
-        return None
-    said = f"{result.identity.profile} {result.identity.version}"
-    message = texts[lang].format(declared=said, judged=_judged(result.stack))
-    if result.stack.mode == "current":
-        return message
-    count = len(result.differences)
-    return f"{message} {_DIFFERENCES[lang][min(count, 2)].format(count=count)}"
-
-
-def _judged(stack: Stack) -> str:
-    """By which rules: "XRechnung 3.0.2" or "EN 16931 (1.3.16)"."""
-    national, core = stack.layer("cius"), stack.layer("en16931")
-    if national and national.executed:
-        return f"XRechnung {national.specification}"
-    return f"EN 16931 ({core.version})" if core else "EN 16931"

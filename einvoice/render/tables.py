@@ -1,4 +1,4 @@
-"""Findings as a table: one row each, as CSV or for pandas."""
+"""Tables of findings: CSV and pandas."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from einvoice.presentation import Language, to_csv, to_frame
 from einvoice.render.text import NUMBERS
 from einvoice.result.finding import Finding
-from einvoice.result.languages import Language
+from einvoice.result.validation import ValidationResult
 
 if TYPE_CHECKING:
     import os
@@ -40,7 +41,7 @@ COLUMNS: Final = (
 
 
 def row(finding: Finding, lang: Language) -> dict[str, Any]:
-    """One finding by `COLUMNS`; None where it has nothing to say."""
+    """Return the row of a finding, keyed by `COLUMNS`; missing values are None."""
     return {
         "code": finding.code,
         "severity": finding.severity,
@@ -62,24 +63,33 @@ def row(finding: Finding, lang: Language) -> dict[str, Any]:
     }
 
 
-def to_frame(findings: Iterable[Finding], lang: Language) -> pd.DataFrame:
-    """The findings as a pandas table; line and column are whole numbers that may be missing."""
+def require_pandas() -> None:
+    """Raise `ImportError` with an installation hint if pandas is missing."""
+    try:
+        import pandas as pd  # noqa: F401
+    except ImportError as error:
+        raise ImportError("tables need pandas: pip install 'einvoice-toolkit[notebook]'") from error
+
+
+@to_frame.register(ValidationResult)
+def _result_frame(result: ValidationResult, lang: Language) -> pd.DataFrame:
+    require_pandas()
     import pandas as pd
 
-    frame = pd.DataFrame([row(finding, lang) for finding in findings], columns=list(COLUMNS))
+    frame = pd.DataFrame([row(finding, lang) for finding in result.findings], columns=list(COLUMNS))
     return frame.astype({"line": "Int64", "column": "Int64", "indicative": "bool"})
 
 
-def to_csv(findings: Iterable[Finding], path: str | os.PathLike[str] | None, lang: Language) -> str:
-    """The findings as CSV (RFC 4180), also written to `path` where one is given."""
-    text = csv_text(COLUMNS, (row(finding, lang).values() for finding in findings))
+@to_csv.register(ValidationResult)
+def _result_csv(result: ValidationResult, lang: Language, path: str | os.PathLike[str] | None = None) -> str:
+    text = csv_text(COLUMNS, (row(finding, lang).values() for finding in result.findings))
     if path is not None:
         Path(path).write_bytes(text.encode("utf-8"))
     return text
 
 
 def csv_text(header: Iterable[str] | None, rows: Iterable[Iterable[Any]], *, sep: str = ",", decimal: str = ".") -> str:
-    """A table, or a part of one without its header, as CSV (RFC 4180)."""
+    """Return rows as CSV (RFC 4180), preceded by the header if given."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, delimiter=sep)
     if header is not None:
@@ -89,7 +99,7 @@ def csv_text(header: Iterable[str] | None, rows: Iterable[Iterable[Any]], *, sep
 
 
 def _cell(content: Any, decimal: str) -> str:
-    """A cell as text. Documents are quoted in it, and no spreadsheet shall take what they say for a formula."""
+    """Return a cell as text. An apostrophe prevents spreadsheets from evaluating document text as a formula."""
     if content is None:
         return ""
     if isinstance(content, Decimal):

@@ -1,30 +1,28 @@
-"""The words around findings, in both languages."""
+"""Plain text: findings, results and rule changes; labels in both languages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from einvoice.errors import quote
-from einvoice.result.languages import Language
+from einvoice.presentation import Language, to_text
+from einvoice.result.agreement import Agreement
+from einvoice.result.container import Container
+from einvoice.result.differences import Difference
+from einvoice.result.finding import Finding
+from einvoice.result.stack import Layer
+from einvoice.result.validation import ValidationResult
 from einvoice.rulebook.catalog.formatting import show
 
-if TYPE_CHECKING:
-    from einvoice.result.agreement import Agreement
-    from einvoice.result.container import Container
-    from einvoice.result.differences import Difference
-    from einvoice.result.finding import Finding
-    from einvoice.result.stack import Layer
-    from einvoice.result.validation import ValidationResult
-
-#: What is compared, in the order in which it is told.
+#: Names of the compared values, in display order.
 NUMBERS: Final = ("expected", "actual", "difference")
 
-_SHOWN: Final = 20
+_MAX_LISTED: Final = 20
 _SEVERITIES: Final = ("information", "warning", "fatal")
-_RULES: Final = {"en16931": "EN 16931", "cius": "XRechnung", "extension": "XRechnung Extension"}
+_RULE_SETS: Final = {"en16931": "EN 16931", "cius": "XRechnung", "extension": "XRechnung Extension"}
 
-WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
+LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
     "de": {
         "valid": "gültig",
         "invalid": "nicht gültig",
@@ -73,8 +71,6 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "not_compared": "Kein offizielles Schematron hat diese Rechnung geprüft; es wurde nichts verglichen.",
         "only_native": "nur einvoice",
         "only_reference": "nur Schematron",
-        "nothing_to_do": "Hier ist nichts zu tun.",
-        "more": "Weitere Verstöße gegen dieselbe Regel, nicht einzeln aufgeführt: {count}.",
     },
     "en": {
         "valid": "valid",
@@ -124,153 +120,154 @@ WORDS: Final[Mapping[Language, Mapping[str, str]]] = {
         "not_compared": "No official Schematron applies to this invoice; nothing was compared.",
         "only_native": "only einvoice",
         "only_reference": "only Schematron",
-        "nothing_to_do": "No action needed.",
-        "more": "Further violations of the same rule, not listed individually: {count}.",
     },
 }
 
 
 def verdict(result: ValidationResult, lang: Language) -> str:
-    """Valid or not, in words."""
-    return WORDS[lang]["valid" if result.is_valid else "invalid"]
+    """Return "valid" or "not valid"."""
+    return LABELS[lang]["valid" if result.is_valid else "invalid"]
 
 
 def counts(result: ValidationResult, lang: Language) -> str:
-    """How many findings there are of each severity: "2 errors, 1 warning"."""
-    words = WORDS[lang]
+    """Return the number of findings by severity: "2 errors, 1 warning"."""
+    labels = LABELS[lang]
     parts = []
-    for kind in reversed(_SEVERITIES):
-        number = sum(finding.severity == kind for finding in result.findings)
-        if number:
-            parts.append(f"{number} {words[kind if number == 1 else kind + '_many']}")
-    return ", ".join(parts) or words["none"]
+    for severity in reversed(_SEVERITIES):
+        count = sum(finding.severity == severity for finding in result.findings)
+        if count:
+            parts.append(f"{count} {labels[severity if count == 1 else severity + '_many']}")
+    return ", ".join(parts) or labels["none"]
 
 
 def declared(result: ValidationResult) -> str:
-    """What the document says it is, and its syntax: "XRechnung 3.0 (UBL)"."""
+    """Return the declared specification and the syntax: "XRechnung 3.0 (UBL)"."""
     identity = result.identity
     return f"{identity.profile} {identity.version}".strip() + f" ({identity.syntax})"
 
 
-def container(it: Container, lang: Language) -> str:
-    """The PDF around an invoice in one line: "PDF: valid · factur-x.xml (Alternative)"."""
-    judged = WORDS[lang]["valid" if it.is_valid else "invalid"]
-    relationship = f" ({quote(it.relationship)})" if it.relationship else ""
-    return f"PDF: {judged} · {quote(it.name)}{relationship}"
+def container(pdf: Container, lang: Language) -> str:
+    """Return one line about the PDF container: "PDF: valid · factur-x.xml (Alternative)"."""
+    verdict = LABELS[lang]["valid" if pdf.is_valid else "invalid"]
+    relationship = f" ({quote(pdf.relationship)})" if pdf.relationship else ""
+    return f"PDF: {verdict} · {quote(pdf.name)}{relationship}"
 
 
-def layer(it: Layer, lang: Language) -> str:
-    """A layer in one line, and how many rules of it were evaluated; or that it did not run."""
-    words = WORDS[lang]
-    if not it.executed:
-        return f"{it.description(lang) or it.name}: {words['not_run']}"
-    rules = f" · {words['rules'].format(count=it.rules)}" if it.rules else ""
-    return it.description(lang) + rules
+def layer(layer: Layer, lang: Language) -> str:
+    """Return one line about a layer, with the number of evaluated rules or a remark that it did not run."""
+    labels = LABELS[lang]
+    if not layer.executed:
+        return f"{layer.description(lang) or layer.name}: {labels['not_run']}"
+    rules = f" · {labels['rules'].format(count=layer.rules)}" if layer.rules else ""
+    return layer.description(lang) + rules
 
 
 def layers(stack: Iterable[Layer], lang: Language) -> str:
-    """The layers in a line: "Judged by: XML schema of UBL, EN 16931, XRechnung"."""
+    """Return all layers in one line, such as "Validated against: XML schema of UBL, EN 16931, XRechnung"."""
     names = (it.description(lang).partition(",")[0] if it.executed else layer(it, lang) for it in stack)
-    return f"{WORDS[lang]['judged_by']}: {', '.join(names)}"
+    return f"{LABELS[lang]['judged_by']}: {', '.join(names)}"
 
 
 def headline(result: ValidationResult, lang: Language) -> str:
-    """The verdict in one line."""
+    """Return the verdict in one line."""
     number = quote(result.summary.invoice_number)
     name = ", ".join(part for part in (number, declared(result)) if part)
     return f"{name}: {verdict(result, lang)}, {counts(result, lang)}"
 
 
-def in_words(result: ValidationResult, lang: Language) -> str:
-    """The verdict and the first findings, a line each."""
-    shown = [f"  {in_line(finding, lang)}" for finding in gravest_first(result.findings)[:_SHOWN]]
-    left = len(result.findings) - len(shown)
-    told = [f"  {difference(one, lang)}" for one in result.differences[:_SHOWN]]
-    heading = [WORDS[lang]["differences"]] if told else []
-    second = second_opinion(result.agreement, lang) if result.agreement else ()
-    more = [f"  … + {left}"] if left else []
-    return "\n".join((headline(result, lang), *shown, *more, *heading, *told, *second))
+@to_text.register(ValidationResult)
+def _result(result: ValidationResult, lang: Language) -> str:
+    """Return the verdict and the most severe findings, one line each."""
+    findings = [f"  {finding_line(finding, lang)}" for finding in by_severity(result.findings)[:_MAX_LISTED]]
+    omitted = len(result.findings) - len(findings)
+    rest = [f"  … + {omitted}"] if omitted else []
+    differences = [f"  {difference(it, lang)}" for it in result.differences[:_MAX_LISTED]]
+    heading = [LABELS[lang]["differences"]] if differences else []
+    comparison = agreement_lines(result.agreement, lang) if result.agreement else ()
+    return "\n".join((headline(result, lang), *findings, *rest, *heading, *differences, *comparison))
 
 
-def gravest_first(findings: Iterable[Finding]) -> list[Finding]:
-    """Errors, then warnings, then what is for information, each in the order that they have."""
-    return sorted(findings, key=lambda it: -_SEVERITIES.index(it.severity))
+def by_severity(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings sorted by descending severity; the order within a severity is kept."""
+    return sorted(findings, key=lambda finding: -_SEVERITIES.index(finding.severity))
 
 
-def in_line(finding: Finding, lang: Language) -> str:
-    """A finding in one line: "BR-CO-10 (line 35, BT-106): The line net amounts do not add up"."""
-    where = place(finding, lang)
-    name = f"{finding.code} ({where})" if where else finding.code
-    judged = f". {capital(severity(finding, lang))}: {finding.override_reason(lang)}" if finding.override else ""
-    return f"{name}: {finding.title(lang)}{judged}"
+@to_text.register(Finding)
+def finding_line(finding: Finding, lang: Language) -> str:
+    """Return a finding in one line: "BR-CO-10 (line 35, BT-106): The line net amounts do not add up"."""
+    location = position(finding, lang)
+    name = f"{finding.code} ({location})" if location else finding.code
+    override = f". {capitalize(severity(finding, lang))}: {finding.override_reason(lang)}" if finding.override else ""
+    return f"{name}: {finding.title(lang)}{override}"
 
 
-def difference(one: Difference, lang: Language) -> str:
-    """A difference in one line: the finding, and the release since which it is there, or is not any more."""
-    rules = _RULES["en16931" if one.ruleset == "en16931" else "cius"]
-    specification = "" if one.ruleset == "en16931" else f" {one.changed_in.specification}"
-    release = f"{rules}{specification} ({one.version})"
-    return f"{in_line(one.finding, lang)} [{WORDS[lang][one.only_in].format(release=release)}]"
+def difference(difference: Difference, lang: Language) -> str:
+    """Return a difference in one line: the finding, and the release that added or removed it."""
+    rules = _RULE_SETS["en16931" if difference.ruleset == "en16931" else "cius"]
+    specification = "" if difference.ruleset == "en16931" else f" {difference.changed_in.specification}"
+    release = f"{rules}{specification} ({difference.version})"
+    return f"{finding_line(difference.finding, lang)} [{LABELS[lang][difference.only_in].format(release=release)}]"
 
 
-def second_opinion(agreement: Agreement, lang: Language) -> tuple[str, ...]:
-    """What the official artefacts found in a line, and under it what only one of the two found, a line each."""
-    words = WORDS[lang]
+def agreement_lines(agreement: Agreement, lang: Language) -> tuple[str, ...]:
+    """Return the comparison with the official Schematron: a heading, then one line per deviating finding."""
+    labels = LABELS[lang]
     key = {True: "agreed", False: "disagreed", None: "not_compared"}[agreement.agreed]
-    heading = words[key].format(layers=", ".join(_RULES.get(name, name) for name in agreement.compared))
-    alone = [(finding, "only_native") for finding in agreement.only_native]
-    alone += [(finding, "only_reference") for finding in agreement.only_reference]
-    return heading, *(f"{in_line(finding, lang)} [{words[where]}]" for finding, where in alone)
+    heading = labels[key].format(layers=", ".join(_RULE_SETS.get(name, name) for name in agreement.compared))
+    deviating = [(finding, "only_native") for finding in agreement.only_native]
+    deviating += [(finding, "only_reference") for finding in agreement.only_reference]
+    return heading, *(f"{finding_line(finding, lang)} [{labels[side]}]" for finding, side in deviating)
 
 
-def capital(text: str) -> str:
-    """A text as the beginning of a sentence."""
+def capitalize(text: str) -> str:
+    """Return the text with its first letter in upper case, the rest unchanged."""
     return text[:1].upper() + text[1:]
 
 
 def severity(finding: Finding, lang: Language) -> str:
-    """How much a finding counts, and how much it would by itself: "warning (in EN 16931 an error, lowered here)"."""
-    words, said = WORDS[lang], WORDS[lang][finding.severity]
+    """Return the severity and, if overridden, that of the rule: "warning (error in EN 16931, lowered here)"."""
+    labels = LABELS[lang]
+    label = labels[finding.severity]
     if finding.flag == finding.severity:
-        return said
-    verdict = "milder" if _SEVERITIES.index(finding.severity) < _SEVERITIES.index(finding.flag) else "stricter"
-    rules = _RULES.get(finding.layer, finding.layer)
-    return words[verdict].format(severity=said, rules=rules, flag=words[f"a_{finding.flag}"])
+        return label
+    change = "milder" if _SEVERITIES.index(finding.severity) < _SEVERITIES.index(finding.flag) else "stricter"
+    rules = _RULE_SETS.get(finding.layer, finding.layer)
+    return labels[change].format(severity=label, rules=rules, flag=labels[f"a_{finding.flag}"])
 
 
 def notes(finding: Finding, lang: Language) -> Iterator[str]:
-    """The finding's notes, a text each: "Note: … (see https://…)"."""
-    words = WORDS[lang]
+    """Yield the notes of the finding: "Note: … (see https://…)"."""
+    labels = LABELS[lang]
     for note in finding.notes(lang):
-        yield f"{words['note']}: {note.text}" + (f" ({words['see']} {note.source})" if note.source else "")
+        yield f"{labels['note']}: {note.text}" + (f" ({labels['see']} {note.source})" if note.source else "")
 
 
-def place(finding: Finding, lang: Language) -> str:
-    """Where a finding points, for people: "line 35, BT-106"; in a generated invoice "/totals/net_amount, BT-109"."""
-    line = f"{WORDS[lang]['line']} {finding.line}" if finding.line else ""
+def position(finding: Finding, lang: Language) -> str:
+    """Return "line 35, BT-106", or "/totals/net_amount, BT-109" for an invoice generated from a draft."""
+    line = f"{LABELS[lang]['line']} {finding.line}" if finding.line else ""
     where = line if finding.draft_pointer is None else finding.draft_pointer
     return ", ".join(part for part in (where, finding.bt_field) if part)
 
 
-def numbers(finding: Finding, lang: Language) -> str:
-    """What was compared: "expected 119.00, found 119.01, difference 0.01"; "" where nothing was."""
-    return ", ".join(f"{WORDS[lang][name]} {text}" for name, text in compared(finding, lang))
+def compared_text(finding: Finding, lang: Language) -> str:
+    """Return the compared values: "expected 119.00, found 119.01, difference 0.01"; "" if there are none."""
+    return ", ".join(f"{LABELS[lang][name]} {text}" for name, text in compared(finding, lang))
 
 
 def compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str]]:
-    """What was compared, by the names of ``NUMBERS``.
+    """Yield the compared values that explain the finding, by the names of ``NUMBERS``.
 
-    Numbers that agree are not told, since then something else is wrong; where a rule is about how a number is written,
-    it is told as it stands, and so is a text that its explanation quotes.
+    Equal numbers are skipped, because something else is wrong then. If the rule concerns the notation of a number or
+    quotes a text, the document's text is yielded verbatim.
     """
     values = finding.values
     if values.get("difference") == 0:
         return
     if "written" in values:
-        yield "actual", WORDS[lang]["quote"].format(values["written"])
+        yield "actual", LABELS[lang]["quote"].format(values["written"])
         return
-    if (found := values.get("found")) and isinstance(found, str) and finding.explains("found"):
-        yield "actual", WORDS[lang]["quote"].format(quote(found))
+    if (text := values.get("found")) and isinstance(text, str) and finding.explains("found"):
+        yield "actual", LABELS[lang]["quote"].format(quote(text))
     for name in NUMBERS:
         text = show(values[name], values, lang).strip() if name in values else ""
         if text:

@@ -1,11 +1,11 @@
-"""What a validation says: findings, and the result that holds them."""
+"""Validation results: findings, layers, the PDF container."""
 
 from einvoice.result.agreement import Agreement
 from einvoice.result.container import Container
 from einvoice.result.finding import Finding, Note, Severity
 from einvoice.result.languages import LANGUAGES, Language, explain_error
 from einvoice.result.location import Location, Places
-from einvoice.result.source_document import Original
+from einvoice.result.source_document import SourceDocument
 from einvoice.result.stack import Engine, Layer, Mode, Stack, Status
 from einvoice.result.validation import Summary, ValidationResult
 
@@ -20,9 +20,9 @@ __all__ = [
     "Location",
     "Mode",
     "Note",
-    "Original",
     "Places",
     "Severity",
+    "SourceDocument",
     "Stack",
     "Status",
     "Summary",

@@ -1,4 +1,4 @@
-"""The PDF around an invoice, and the verdict on it, which is none on the invoice."""
+"""The hybrid PDF container and its own validation result."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from einvoice import presentation
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 
@@ -15,12 +16,12 @@ class Container:
     """A hybrid PDF (ZUGFeRD, Factur-X).
 
     Attributes:
-        name: of the attachment that is the invoice, such as "factur-x.xml".
-        relationship: its AFRelationship, such as "Alternative"; "" where it is missing.
-        candidates: the names of all attachments that may be the invoice, the chosen one first.
-        findings: what is to be said of the PDF; they are among the findings of the result too.
-        title: what judged, by language.
-        lang: the language of the texts where none is asked for.
+        name: filename of the invoice attachment, such as "factur-x.xml".
+        relationship: its AFRelationship, such as "Alternative"; "" if missing.
+        candidates: filenames of all attachments that qualify as the invoice, the selected one first.
+        findings: findings about the PDF; they are also part of the findings of the result.
+        title: name of the applied checks, by language.
+        lang: default language of the texts.
     """
 
     name: str
@@ -32,21 +33,12 @@ class Container:
 
     @property
     def is_valid(self) -> bool:
-        """Whether the checks of the container found nothing that counts: notes (`information`) do not."""
+        """Whether no check of the container reported an error or a warning."""
         return all(finding.severity == "information" for finding in self.findings)
 
     def to_dict(self, lang: Language) -> dict[str, Any]:
-        """The container as the HTTP interface answers it."""
-        return {
-            "is_valid": self.is_valid,
-            "name": self.name,
-            "relationship": self.relationship,
-            "candidates": list(self.candidates),
-            "findings": len(self.findings),
-            "title": self.title[lang],
-        }
+        """Return the container as plain data, ready for JSON."""
+        return presentation.to_dict(self, lang)
 
     def _repr_html_(self) -> str:
-        from einvoice.render.html import container_html
-
-        return container_html(self, self.lang)
+        return presentation.to_html(self, self.lang)

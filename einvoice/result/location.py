@@ -1,4 +1,4 @@
-"""Where a finding points: line, column and XPath, worked out when somebody asks."""
+"""Location of a finding: line, column and XPath, computed on first access."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ from einvoice.syntax.xml import Position, positions
 
 
 class Places:
-    """The places of one document that findings point at.
+    """The locations of all findings in one document.
 
-    All of them are worked out together: they cost one more scan of the document, however many are asked for. libxml2's
-    own line is that of a start tag's end, and stops at 65,535.
+    Lines and columns are computed for all of them in one additional scan of the document: the line that libxml2 reports
+    is that of the end of the start tag, and stops at 65,535.
     """
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._wanted: list[Any] = []
+        self._nodes: list[Any] = []
         self._steps: dict[Any, str] = {}
         self._starts: dict[Any, Position | None] = {}
 
     def at(self, node: Any, attribute: str | None = None) -> Location:
-        """The location of an element of the document, or of one attribute of it."""
-        self._wanted.append(node)
+        """Return the location of an element, or of one of its attributes."""
+        self._nodes.append(node)
         return Location(self, node, attribute)
 
     def xpath(self, node: Any, attribute: str | None) -> str:
-        """An XPath that selects the node and nothing else."""
+        """Return an XPath that selects exactly this node."""
         return location.xpath(node, attribute, self._steps)
 
     def start(self, node: Any) -> Position | None:
-        """Where an element's start tag begins; None where nobody can tell."""
+        """Return the position of the start tag of an element; None if unknown."""
         if node not in self._starts:
             try:
-                found: list[Position] = positions(self._data, self._wanted)
-            except ValueError:  # a name that libxml2 takes (XML 1.0, fifth edition), but expat does not (fourth)
-                found = []
-            self._starts = dict.fromkeys(self._wanted) | dict(zip(self._wanted, found, strict=False))
+                starts: list[Position] = positions(self._data, self._nodes)
+            except ValueError:  # libxml2 accepts names of XML 1.0, fifth edition; expat those of the fourth only
+                starts = []
+            self._starts = dict.fromkeys(self._nodes) | dict(zip(self._nodes, starts, strict=False))
         return self._starts[node]
 
     def order(self) -> dict[Any, int]:
-        """The elements that findings point at, numbered as they stand in the document."""
-        if len(self._wanted) < 2:
-            return dict.fromkeys(self._wanted, 0)
-        wanted = set(self._wanted)
-        elements: Iterable[Any] = self._wanted[0].getroottree().getroot().iter()
-        return {element: number for number, element in enumerate(elements) if element in wanted}
+        """Return the elements of all locations with their rank in document order."""
+        if len(self._nodes) < 2:
+            return dict.fromkeys(self._nodes, 0)
+        nodes = set(self._nodes)
+        elements: Iterable[Any] = self._nodes[0].getroottree().getroot().iter()
+        return {element: number for number, element in enumerate(elements) if element in nodes}
 
 
 class Location:
-    """A place in a document; the empty one, `NOWHERE`, stands for what is about no place in it."""
+    """A location in a document; `NOWHERE` is the location of a finding about the document as a whole."""
 
     __slots__ = ("_attribute", "_places", "node")
 
@@ -62,19 +62,19 @@ class Location:
 
     @property
     def line(self) -> int | None:
-        """The line on which the element's start tag begins, counted from 1; None without a place."""
+        """Line of the start tag, counted from 1; None without a location."""
         start = self._places.start(self.node) if self._places else None
         return location.line(self.node) if start is None else start.line
 
     @property
     def column(self) -> int | None:
-        """The column of the element's start tag, counted from 1 in characters; None where nobody can tell."""
+        """Column of the start tag, counted from 1 in characters; None if unknown."""
         start = self._places.start(self.node) if self._places else None
         return None if start is None else start.column
 
     @property
     def xpath(self) -> str:
-        """An XPath that selects the place and nothing else, with the prefixes of `NAMESPACES`; "" without a place."""
+        """XPath that selects exactly this location (prefixes: `NAMESPACES`); "" without a location."""
         return "" if self._places is None else self._places.xpath(self.node, self._attribute)
 
     def __eq__(self, other: object) -> bool:
@@ -86,40 +86,40 @@ class Location:
         return hash((self.line, self.xpath))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Remembered, (self.line, self.column, self.xpath)
+        return _StoredLocation, (self.line, self.column, self.xpath)
 
     def __repr__(self) -> str:
         return f"Location({self.xpath!r}, line {self.line})"
 
 
-class _Remembered(Location):
-    """A place in a document that is not here: of a finding that was copied, or came from another process."""
+class _StoredLocation(Location):
+    """A location whose document is absent: of an unpickled or stored finding."""
 
-    __slots__ = ("_place",)
+    __slots__ = ("_values",)
 
-    def __init__(self, *place: Any) -> None:
+    def __init__(self, *values: Any) -> None:
         super().__init__()
-        self._place = place
+        self._values = values
 
     @property
     def line(self) -> int | None:
-        line: int | None = self._place[0]
+        line: int | None = self._values[0]
         return line
 
     @property
     def column(self) -> int | None:
-        column: int | None = self._place[1]
+        column: int | None = self._values[1]
         return column
 
     @property
     def xpath(self) -> str:
-        xpath: str = self._place[2]
+        xpath: str = self._values[2]
         return xpath
 
 
-def remembered(line: int | None, column: int | None, xpath: str) -> Location:
-    """A place in a document that is not here, such as one that was written down."""
-    return _Remembered(line, column, xpath)
+def stored_location(line: int | None, column: int | None, xpath: str) -> Location:
+    """Return a location whose document is absent, such as a stored one."""
+    return _StoredLocation(line, column, xpath)
 
 
 NOWHERE = Location()

@@ -1,4 +1,4 @@
-"""The document behind a result; it goes wherever the result goes."""
+"""The validated document, from which copies of a result read the invoice again."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from einvoice.result.languages import Language
 from einvoice.syntax import reader, xml
 
 
-class Original:
-    """The document that was judged, and the invoice that it holds.
+class SourceDocument:
+    """The validated XML document and its invoice.
 
-    An invoice points into a parsed document, which cannot leave its process. So a copy, and what another process
-    gets, is the bytes alone: they are smaller, and nobody reads them again who does not ask for the invoice.
+    An invoice references parsed XML, which cannot be pickled. Copies, also those in other processes, therefore hold
+    the bytes only, and parse them on first access to `invoice`.
     """
 
     def __init__(self, data: bytes, lang: Language, invoice: Invoice | None = None) -> None:
@@ -25,8 +25,8 @@ class Original:
 
     @cached_property
     def invoice(self) -> Invoice:
-        """The invoice, unjudged."""
+        """The invoice as read from the document."""
         return reader.read(xml.parse(self.data).getroot()).in_language(self._lang)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Original, (self.data, self._lang)
+        return SourceDocument, (self.data, self._lang)

@@ -1,10 +1,13 @@
-"""Which rules judged a document: the layers of its stack, and how the declared specification stands to them."""
+"""The validation stack: the layers that validated a document."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from einvoice import presentation
+from einvoice.presentation import Language
 
 Mode: TypeAlias = Literal["current", "compatibility"]
 Status: TypeAlias = Literal["current", "outdated", "unknown"]
@@ -13,17 +16,17 @@ Engine: TypeAlias = Literal["native", "reference", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer of a stack, run or not.
+    """One layer of the validation stack, executed or not.
 
     Attributes:
         name: "schema", "en16931", "cius", "extension" or "profile".
-        title: what judged, by language: a schema or a rule set; empty where there was nothing to judge by.
-        version: release of that rule set.
-        specification: version of the specification that the release judges, where it is numbered apart ("3.0.2").
-        date: when the release was published, ISO 8601; "" where that is not known.
-        sha256: of the rule data, in hexadecimal digits; "" where there is none.
-        executed: whether the layer ran to its end.
-        rules: how many rules were evaluated.
+        title: name of the schema or rule set, by language; empty if the layer has none.
+        version: release of the rule set.
+        specification: version of the specification that the release implements, if numbered differently ("3.0.2").
+        date: publication date of the release, ISO 8601; "" if unknown.
+        sha256: hash of the rule data, hexadecimal; "" if there is none.
+        executed: whether the layer ran to completion.
+        rules: number of evaluated rules.
     """
 
     name: str
@@ -36,34 +39,27 @@ class Layer:
     rules: int = 0
 
     def description(self, lang: str) -> str:
-        """The layer in one line, such as "XRechnung, Schematron-Regeln der KoSIT, 2.6.0 (XRechnung 3.0.2)"."""
+        """Return one line, such as "XRechnung, Schematron-Regeln der KoSIT, 2.6.0 (XRechnung 3.0.2)"."""
         title = self.title.get(lang, "")
-        judged = f" ({title.partition(',')[0]} {self.specification})" if self.specification else ""
-        return f"{title}, {self.version}{judged}" if self.version else title
+        specification = f" ({title.partition(',')[0]} {self.specification})" if self.specification else ""
+        return f"{title}, {self.version}{specification}" if self.version else title
 
-    def to_dict(self, lang: str) -> dict[str, Any]:
-        """The layer as the HTTP interface answers it, ready for JSON."""
-        return {
-            "name": self.name,
-            "title": self.title.get(lang, ""),
-            "version": self.version,
-            "sha256": self.sha256,
-            "executed": self.executed,
-            "rules": self.rules,
-        }
+    def to_dict(self, lang: Language) -> dict[str, Any]:
+        """Return the layer as plain data, ready for JSON."""
+        return presentation.to_dict(self, lang)
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The layers that a document was judged by, in order.
+    """The layers that validated a document, in order.
 
     Attributes:
-        mode: "current" or "compatibility", as asked for.
-        status: whether the document declares a current specification, an outdated or an unknown one.
-        layers: the layers, in the order in which they ran.
-        national: the national rule set (XRechnung) of this installation, whether it was applied or not.
-        engine: who judged: "native", the rules of this program; "reference", the official artefacts; "both", these
-            beside the former, whose verdict counts.
+        mode: requested mode, "current" or "compatibility".
+        status: status of the declared specification: "current", "outdated" or "unknown".
+        layers: the layers in order of execution.
+        national: national rule set (XRechnung) of this installation, applied or not.
+        engine: "native" (rules of einvoice), "reference" (official Schematron) or "both" (the official Schematron in
+            addition; the rules of einvoice decide).
     """
 
     mode: Mode
@@ -73,10 +69,10 @@ class Stack:
     engine: Engine = "native"
 
     def layer(self, name: str) -> Layer | None:
-        """The layer of this name; None where the stack has none."""
+        """Return the layer with this name; None if the stack has none."""
         return next((layer for layer in self.layers if layer.name == name), None)
 
     @property
     def complete(self) -> bool:
-        """Whether every layer ran to its end."""
+        """Whether every layer ran to completion."""
         return all(layer.executed for layer in self.layers)

@@ -1,4 +1,4 @@
-"""The verdict on one document: what was found, what the document is, what judged it."""
+"""The validation result of one document."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from einvoice import presentation
 from einvoice.errors import FindingsError
 from einvoice.model.invoice import Invoice
 from einvoice.result.agreement import Agreement
@@ -13,9 +14,8 @@ from einvoice.result.container import Container
 from einvoice.result.differences import Difference
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
-from einvoice.result.source_document import Original
+from einvoice.result.source_document import SourceDocument
 from einvoice.result.stack import Stack
-from einvoice.result.widget_hook import Explorable
 from einvoice.syntax.detect import Identity
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The invoice in a few facts, as the document has them; "" for what it does not have.
+    """Key facts of the invoice as in the document; "" if missing.
 
     Attributes:
         invoice_number: BT-1.
-        invoice_date: BT-2, ISO 8601 where it is a date.
+        invoice_date: BT-2, ISO 8601 if it is a valid date.
         format: "UBL" or "CII".
         seller, buyer: their names, BT-27 and BT-44.
         currency: BT-5.
@@ -47,27 +47,26 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ValidationResult(Explorable):
-    """The verdict on one document.
+class ValidationResult:
+    """The validation result of one document.
 
     Attributes:
-        findings: everything found, by layer, place in the document and code.
-        identity: what the document is and declares.
-        stack: the layers that judged it.
-        original: the document, from which copies of the result read the invoice again.
-        lang: the language of the texts where none is asked for.
-        filename: of the file without its folder; "" where it has no name.
-        processing_time_ms: how long the validation took.
-        container: the PDF that the invoice came in, with a verdict of its own; None if it came as XML.
-        differences: in compatibility mode, the findings that only one has: the rules that judged the invoice, or
-            those of today.
-        agreement: how the official artefacts judge it, where they were asked beside the rules of this program.
+        findings: all findings, ordered by layer, location and code.
+        identity: syntax and declared specification of the document.
+        stack: the layers that validated the document.
+        document: the validated document.
+        lang: default language of the texts.
+        filename: filename without folder; "" if the document has none.
+        processing_time_ms: duration of the validation in milliseconds.
+        container: the hybrid PDF, which has a validation result of its own; None for XML.
+        differences: in compatibility mode, findings reported only by the declared release or only by the current one.
+        agreement: comparison with the official Schematron; None unless validated with engine "both".
     """
 
     findings: tuple[Finding, ...]
     identity: Identity
     stack: Stack
-    original: Original
+    document: SourceDocument
     lang: Language = "de"
     filename: str = ""
     processing_time_ms: int = 0
@@ -77,27 +76,27 @@ class ValidationResult(Explorable):
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """The findings that are fatal after the published overrides."""
+        """Findings with effective severity "fatal"."""
         return tuple(finding for finding in self.findings if finding.severity == "fatal")
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The findings that turn no verdict: warnings and information."""
+        """Findings that do not affect validity: warnings and information."""
         return tuple(finding for finding in self.findings if finding.severity != "fatal")
 
     @property
     def is_valid(self) -> bool:
-        """True only if every layer of the stack ran to its end and none found an error."""
+        """Whether every layer ran to completion and none reported an error."""
         return self.stack.complete and not self.errors
 
     @property
     def invoice(self) -> Invoice:
-        """The invoice that was read; it belongs to the result, so do not change it."""
-        return self.original.invoice
+        """The invoice; it belongs to the result, do not modify it."""
+        return self.document.invoice
 
     @cached_property
     def summary(self) -> Summary:
-        """The invoice in a few facts."""
+        """Key facts of the invoice."""
         invoice = self.invoice
         date, due = invoice.issue_date, invoice.totals.due
         return Summary(
@@ -111,45 +110,47 @@ class ValidationResult(Explorable):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process gets, or a copy: the same, but it reads the invoice only when that is asked for."""
+        """Include the summary, so that copies need not parse the document for it."""
         return {**self.__dict__, "summary": self.summary}
 
     def raise_for_findings(self) -> ValidationResult:
-        """Return the result itself if the invoice is valid.
+        """Return the result if the invoice is valid.
 
         Raises:
-            FindingsError: it is not; the error holds this result.
+            FindingsError: the invoice is invalid; the error holds this result.
         """
         if not self.is_valid:
             raise FindingsError(self)
         return self
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
-        """The result as the HTTP interface answers it, ready for JSON. Artifact links are the appliance's to fill."""
-        from einvoice.render.json import answer
-
-        return answer(self, lang or self.lang)
+        """Return the result as plain data, ready for JSON; numbers are decimal text."""
+        return presentation.to_dict(self, lang or self.lang)
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, *, lang: Language | None = None) -> str:
-        """The findings as CSV with a header, one row each; also written to `path` (UTF-8) where one is given."""
-        from einvoice.render.tables import to_csv
-
-        return to_csv(self.findings, path, lang or self.lang)
+        """Return the findings as CSV with a header, one row per finding; also write it to `path` (UTF-8) if given."""
+        return presentation.to_csv(self, lang or self.lang, path)
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
-        """The findings as a table, one row each; what was compared (expected, actual, difference) as `Decimal`.
+        """Return the findings as a pandas table, one row per finding.
+
+        Compared values (`expected`, `actual`, `difference`) are `Decimal`.
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").
         """
-        from einvoice.render.tables import to_frame
+        return presentation.to_frame(self, lang or self.lang)
 
-        return to_frame(self.findings, lang or self.lang)
+    def explore(self, *, lang: Language | None = None) -> Any:
+        """Return an interactive widget to filter and inspect the findings, see `einvoice.explore`.
+
+        Raises:
+            ImportError: anywidget is not installed (extra "notebook").
+        """
+        return presentation.to_widget(self, lang)
 
     def __str__(self) -> str:
-        from einvoice.render.text import in_words
-
-        return in_words(self, self.lang)
+        return presentation.to_text(self, self.lang)
 
     def __repr__(self) -> str:
         verdict = "valid" if self.is_valid else "not valid"
@@ -157,6 +158,4 @@ class ValidationResult(Explorable):
         return f"<ValidationResult {self.identity.profile} ({self.identity.syntax}): {verdict}, {counts}>"
 
     def _repr_html_(self) -> str:
-        from einvoice.render.html import html
-
-        return html(self, self.lang)
+        return presentation.to_html(self, self.lang)

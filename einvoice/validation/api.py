@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from einvoice.model.invoice import Invoice
-from einvoice.result import Agreement, Engine, Language, Mode, Original, Stack, ValidationResult
+from einvoice.result import Agreement, Engine, Language, Mode, SourceDocument, Stack, ValidationResult
 from einvoice.result.differences import Difference, compare
 from einvoice.result.languages import check_language
 from einvoice.rulebook import releases
@@ -89,7 +89,7 @@ def validate(
         findings=done.findings,
         identity=identity,
         stack=Stack(mode, selection.status, done.layers, selection.national, engine),
-        original=Original(document.xml, lang, done.context.invoice),
+        document=SourceDocument(document.xml, lang, done.context.invoice),
         lang=lang,
         filename=document.filename,
         processing_time_ms=round((time.perf_counter() - started) * 1000),

@@ -60,7 +60,7 @@ class FindingBuilder:
             values=_quotable(fired.values),
             indicative=self._indicative,
             override=override if severity != flag else None,
-            noted=fired.notes,
+            note_indices=fired.notes,
             lang=self.lang,
         )
 

@@ -184,7 +184,7 @@ def unmapped(context: Context) -> Outcome:
 def _counted(findings: list[Finding], total: int) -> list[Finding]:
     """Record in the last finding how many of `total` findings are left out."""
     if total > len(findings):
-        findings[-1] = replace(findings[-1], more=total - len(findings))
+        findings[-1] = replace(findings[-1], suppressed=total - len(findings))
     return findings
 
 

@@ -12,12 +12,12 @@ from einvoice.cli.outcome import complain
 from einvoice.convert import Converted, Loss, convert
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.model.terms import name
-from einvoice.render.text import WORDS
+from einvoice.render.text import LABELS
 from einvoice.result import Language
 
 DONE, LOST, UNREADABLE = range(3)
 
-_WORDS: Final = {
+_LABELS: Final = {
     "de": {"none": "Nichts ging verloren.", "some": "Dafür hat {syntax} keinen Platz ({count}):"},
     "en": {"none": "Nothing was lost.", "some": "{syntax} has no place for this ({count}):"},
 }
@@ -54,17 +54,17 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _tell(converted: Converted, lang: Language) -> None:
-    words, losses = _WORDS[lang], converted.losses
+    labels, losses = _LABELS[lang], converted.losses
     if not losses:
-        print(words["none"], file=sys.stderr)
+        print(labels["none"], file=sys.stderr)
         return
-    print(words["some"].format(syntax=converted.syntax, count=len(losses)), file=sys.stderr)
+    print(labels["some"].format(syntax=converted.syntax, count=len(losses)), file=sys.stderr)
     for loss in losses:
         print("  " + _line(loss, lang), file=sys.stderr)
 
 
 def _line(loss: Loss, lang: Language) -> str:
     """ "line 35: BT-41 Seller contact point: Accounts"; for what no term covers its place."""
-    place = f"{WORDS[lang]['line']} {loss.line}" if loss.line else ""
+    place = f"{LABELS[lang]['line']} {loss.line}" if loss.line else ""
     what = f"{loss.terms[0]} {name(loss.terms[0], lang)}" if loss.terms else loss.xpath
     return ": ".join(part for part in (place, what, quote(loss.text)) if part)

@@ -17,7 +17,7 @@ from einvoice.syntax.xml import source_bytes
 
 DONE, NO_PDFA, REFUSED = range(3)
 
-_WORDS: Final = {
+_LABELS: Final = {
     "de": {
         "written": "{profile}, angehängt als {name}.",
         "pdfa": "Die Datei nennt sich weiterhin PDF/A-3, und es wurde nichts gesehen, das dagegen spricht.",
@@ -55,7 +55,7 @@ def add_to(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the hybrid, say what is to be said of it, return the exit status."""
-    words, file = _WORDS[options.lang], options.pdf
+    labels, file = _LABELS[options.lang], options.pdf
     try:
         page, _ = source_bytes(file)
         file = options.invoice
@@ -64,13 +64,13 @@ def run(options: argparse.Namespace) -> int:
         file = options.output
         file.write_bytes(made.pdf)
     except PdfNotEmbeddable as error:
-        print(f"{options.pdf}: {words[error.cause]}", file=sys.stderr)
+        print(f"{options.pdf}: {labels[error.cause]}", file=sys.stderr)
         return REFUSED
     except MissingDependency as error:
         print(error, file=sys.stderr)
         return REFUSED
     except ValueError:
-        print(f"{options.invoice}: {words['ubl']}", file=sys.stderr)
+        print(f"{options.invoice}: {labels['ubl']}", file=sys.stderr)
         return REFUSED
     except (UnreadableDocument, OSError) as error:
         complain(str(file), error, options.lang)
@@ -80,8 +80,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _tell(made: Embedded, lang: Language) -> None:
-    words = _WORDS[lang]
-    print(words["written"].format(profile=made.profile.level, name=made.filename))
-    print(words["pdfa" if made.pdfa else "no_pdfa"])
+    labels = _LABELS[lang]
+    print(labels["written"].format(profile=made.profile.level, name=made.filename))
+    print(labels["pdfa" if made.pdfa else "no_pdfa"])
     for reason in (*made.reasons, *made.warnings):
         print(f"  {reason}")

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from einvoice.cli.common import add_lang
-from einvoice.render.text import WORDS
+from einvoice.render.text import LABELS
 from einvoice.result import Language
 from einvoice.rulebook.catalog import CatalogEntry
 
@@ -29,17 +29,17 @@ def run(options: argparse.Namespace) -> int:
     from einvoice.model.terms import name
     from einvoice.rulebook.catalog import catalog
 
-    words, entries = WORDS[options.lang], catalog()
+    labels, entries = LABELS[options.lang], catalog()
     codes = {known.upper(): known for known in entries}
     code = codes.get(options.code.upper(), options.code)
     if code not in entries:
         near = ", ".join(get_close_matches(code, entries, 3))
-        hint = words["did_you_mean"].format(near=near) if near else ""
-        print(words["unknown_code"].format(code=options.code), hint, file=sys.stderr)
+        hint = labels["did_you_mean"].format(near=near) if near else ""
+        print(labels["unknown_code"].format(code=options.code), hint, file=sys.stderr)
         return UNKNOWN
     entry = entries[code]
     print(f"{entry.code}: {entry.title(options.lang)}")
-    print(f"{words[entry.severity]}, {entry.layer}")
+    print(f"{labels[entry.severity]}, {entry.layer}")
     for term in entry.terms:
         print(f"  {term} {name(term, options.lang)}")
     for text in (entry.explanation(options.lang), f"→ {entry.fix(options.lang)}"):
@@ -53,5 +53,5 @@ def run(options: argparse.Namespace) -> int:
 def _note(entry: CatalogEntry, number: int, lang: Language) -> str:
     note = entry.notes[number]
     about = f" ({note['syntax']})" if note["syntax"] else ""
-    source = f" ({WORDS[lang]['see']} {note['source']})" if note["source"] else ""
-    return f"{WORDS[lang]['note']}{about}: {entry.note(number, lang)}{source}"
+    source = f" ({LABELS[lang]['see']} {note['source']})" if note["source"] else ""
+    return f"{LABELS[lang]['note']}{about}: {entry.note(number, lang)}{source}"

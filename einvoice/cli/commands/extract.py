@@ -13,7 +13,7 @@ from einvoice.cli.outcome import complain
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.pdf.api import Extracted, extract
 from einvoice.pdf.hybrid import Attachment
-from einvoice.render.text import WORDS
+from einvoice.render.text import LABELS
 from einvoice.result import Language, explain_error
 
 DONE, UNREADABLE = 0, 2
@@ -69,15 +69,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _told(found: Extracted, lang: Language) -> Iterator[str]:
     """All attachments, the chosen one marked, and what there is to know about that."""
-    words = WORDS[lang]
+    labels = LABELS[lang]
     chosen = found.candidates[0]
     for file in found.attachments:
         yield ("* " if file == chosen else "  ") + ", ".join(_facts(file, lang))
     if len(found.candidates) > 1:
         names = ", ".join(quote(file.name) for file in found.candidates)
-        yield words["several_invoices"].format(names=names, chosen=quote(chosen.name))
+        yield labels["several_invoices"].format(names=names, chosen=quote(chosen.name))
     if found.profile:
-        yield f"{words['profile']}: {found.profile}"
+        yield f"{labels['profile']}: {found.profile}"
     if found.problem is not None:
         title, detail = explain_error(found.problem, lang)
         yield f"{found.problem.code}: {title}. {detail}"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from einvoice.reference import Configuration
 
 IMPOSSIBLE: Final = 2
-_WORDS: Final = {
+_LABELS: Final = {
     "de": {
         "added": "{name} ist hinzugefügt: {title}",
         "removed": "{name} ist entfernt.",
@@ -60,13 +60,13 @@ def run_add(options: argparse.Namespace) -> int:
     """Add a configuration and print what it is; return the exit status."""
     from einvoice.reference import BundleRejected, add
 
-    words = _WORDS[options.lang]
+    labels = _LABELS[options.lang]
     try:
         added = add(options.file, name=options.name, match=options.match, replace=options.replace)
     except BundleRejected as error:
         print(error.message(options.lang), file=sys.stderr)
         return IMPOSSIBLE
-    print(words["added"].format(name=added.name, title=added.title))
+    print(labels["added"].format(name=added.name, title=added.title))
     _print_scenarios(added)
     return 0
 
@@ -75,15 +75,15 @@ def run_list(options: argparse.Namespace) -> int:
     """Print what there is; return the exit status."""
     from einvoice.reference import engines
 
-    words = _WORDS[options.lang]
+    labels = _LABELS[options.lang]
     there = engines()
-    print(words["engine"].format(saxon=f"saxonche {there.saxon}" if there.saxon else words["no_engine"]))
+    print(labels["engine"].format(saxon=f"saxonche {there.saxon}" if there.saxon else labels["no_engine"]))
     for it in there.configurations:
-        since = [words["since"].format(day=it.added[:10])] if it.added else []
+        since = [labels["since"].format(day=it.added[:10])] if it.added else []
         digest = [f"SHA-256 {it.sha256}"] if it.sha256 else []
         print()
         print(f"{it.name}  {it.title}")
-        print(f"  {', '.join([words[it.kind], *since, *digest])}")
+        print(f"  {', '.join([labels[it.kind], *since, *digest])}")
         _print_scenarios(it)
     return 0
 
@@ -97,7 +97,7 @@ def run_remove(options: argparse.Namespace) -> int:
     except BundleRejected as error:
         print(error.message(options.lang), file=sys.stderr)
         return IMPOSSIBLE
-    print(_WORDS[options.lang]["removed"].format(name=options.name))
+    print(_LABELS[options.lang]["removed"].format(name=options.name))
     return 0
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from einvoice.errors import quote
 from einvoice.model.terms import name
-from einvoice.render.text import WORDS as RESULT_WORDS
-from einvoice.render.text import capital, compared
+from einvoice.render.text import LABELS as RESULT_WORDS
+from einvoice.render.text import capitalize, compared
 from einvoice.render.text import severity as judged
 from einvoice.rulebook.sections import SECTIONS, title
 from einvoice.visualization.formatting import number
@@ -114,7 +114,7 @@ def _about(same: _Same, lang: Language) -> Iterator[str]:
     elif first.line:
         known = RESULT_WORDS[lang]
         column = f", {known['column']} {first.column}" if first.column else ""
-        yield f"{capital(known['line'])} {first.line}{column}"
+        yield f"{capitalize(known['line'])} {first.line}{column}"
     if first.bt_field:
         yield f"{first.bt_field} {name(first.bt_field, lang)}"
     yield words.get(f"layer_{first.layer}", first.layer)
@@ -136,7 +136,7 @@ def _told(name: str, text: str, kind: str) -> Markup:
 
 def _override(finding: Finding, lang: Language) -> str:
     reason = finding.override_reason(lang)
-    return f"{capital(judged(finding, lang))}. {reason}" if reason else ""
+    return f"{capitalize(judged(finding, lang))}. {reason}" if reason else ""
 
 
 def _notes(finding: Finding, lang: Language) -> Iterator[str]:
@@ -156,7 +156,7 @@ def _places(same: _Same, lang: Language) -> Markup:
 
 def _place(finding: Finding, lang: Language, *, with_line: bool) -> Markup:
     path = quote(finding.xpath, limit=_LONGEST_PATH, keep_end=True)
-    line = f"{capital(RESULT_WORDS[lang]['line'])} {finding.line}: " if with_line and finding.line else ""
+    line = f"{capitalize(RESULT_WORDS[lang]['line'])} {finding.line}: " if with_line and finding.line else ""
     return tag("p", line, path, class_="path")
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from einvoice.render.text import WORDS as RESULT_WORDS
-from einvoice.render.text import counts, declared, difference, second_opinion
+from einvoice.render.text import LABELS as RESULT_WORDS
+from einvoice.render.text import agreement_lines, counts, declared, difference
 from einvoice.visualization import formatting
 from einvoice.visualization.glyphs import REPLACEMENT
 from einvoice.visualization.labels import label
@@ -105,7 +105,7 @@ def _subject(result: ValidationResult, lang: Language, when: datetime.datetime) 
     named = [(words.get(number) or label(number, lang), value) for number, value in invoice]
     identifier = ((words["specification"], _short(identity.customization_id or "")),)
     pair = tag("div", *(tag("div", _facts(rows), class_="half") for rows in (named, file)), class_="pair")
-    return join(tag("h2", words["judged"]), pair, _facts(identifier), _standing(result, lang))
+    return join(tag("h2", words["judged"]), pair, _facts(identifier), _compatibility_message(result, lang))
 
 
 def _facts(rows: Iterable[tuple[str, str]]) -> Markup:
@@ -125,11 +125,11 @@ def _moment(when: datetime.datetime, lang: Language) -> str:
     return f"{formatting.day(utc.date(), lang)}, {utc:%H:%M} UTC"
 
 
-def _standing(result: ValidationResult, lang: Language) -> Markup:
+def _compatibility_message(result: ValidationResult, lang: Language) -> Markup:
     """How the declared specification stands to the rules that judged, where that needs saying."""
-    from einvoice.render.json import standing
+    from einvoice.render.compatibility import compatibility_message
 
-    message = standing(result, lang)
+    message = compatibility_message(result, lang)
     told = [tag("li", difference(one, lang)) for one in result.differences]
     remark = tag("p", message, class_="remark") if message else EMPTY
     return join(remark, _listed(told), _second_opinion(result, lang))
@@ -143,7 +143,7 @@ def _second_opinion(result: ValidationResult, lang: Language) -> Markup:
     """What the official artefacts found differently, where they were asked."""
     if result.agreement is None:
         return EMPTY
-    heading, *told = second_opinion(result.agreement, lang)
+    heading, *told = agreement_lines(result.agreement, lang)
     return join(tag("p", heading, class_="remark"), _listed([tag("li", one) for one in told]))
 
 

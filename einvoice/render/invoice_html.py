@@ -1,23 +1,21 @@
-"""An invoice as a notebook shows it: who, what, how much, as plain HTML without scripts."""
+"""HTML of an invoice for notebooks: key facts and lines, without scripts."""
 
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from einvoice.errors import quote
+from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Line
 from einvoice.model.terms import name
 from einvoice.model.values import Amount, Value, absent
+from einvoice.presentation import Language, to_html
 
-if TYPE_CHECKING:
-    from einvoice.model.invoice import Invoice, Language
-    from einvoice.model.lines import Line
+_MAX_LINES: Final = 20
+_MAX_LENGTH: Final = 120
 
-_LINES: Final = 20
-_LONGEST: Final = 120
-
-# Colours are mixed from the page's own text colour, so that they suit light and dark pages alike. The class is named
-# twice where JupyterLab has a say: it puts the text of tables to the right, in columns of one width.
+# Colours and class names as in `einvoice.render.html`.
 _STYLE: Final = """
 .einvoice-invoice{font-size:13px;line-height:1.45;max-width:64em}
 div.einvoice-invoice.einvoice-invoice table{table-layout:auto;border-collapse:collapse;margin:.5em 0;font-size:inherit}
@@ -28,8 +26,8 @@ div.einvoice-invoice.einvoice-invoice .number{text-align:right;font-variant-nume
 """.replace("\n", "")
 
 
-def html(invoice: Invoice, lang: Language) -> str:
-    """The invoice in its main facts, and its first lines; everything from the document is escaped."""
+@to_html.register(Invoice)
+def _html(invoice: Invoice, lang: Language) -> str:
     facts: tuple[tuple[str, Value], ...] = (
         ("BT-1", invoice.number),
         ("BT-2", invoice.issue_date),
@@ -65,9 +63,9 @@ def _lines(invoice: Invoice, lang: Language) -> str:
         f'<th scope="col" class="{kind}">{escape(name(term, lang))}<br><small>{term}</small></th>'
         for term, kind in terms.items()
     )
-    rows = "".join(_line(line) for line in invoice.lines[:_LINES])
-    left = len(invoice.lines) - _LINES
-    rows += f'<tr><td colspan="{len(terms)}">… + {left}</td></tr>' if left > 0 else ""
+    rows = "".join(_line(line) for line in invoice.lines[:_MAX_LINES])
+    omitted = len(invoice.lines) - _MAX_LINES
+    rows += f'<tr><td colspan="{len(terms)}">… + {omitted}</td></tr>' if omitted > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
@@ -81,4 +79,4 @@ def _line(line: Line) -> str:
 
 
 def _text(value: Value) -> str:
-    return escape(quote(str(value), limit=_LONGEST))
+    return escape(quote(str(value), limit=_MAX_LENGTH))

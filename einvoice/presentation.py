@@ -1,0 +1,91 @@
+"""Generic functions that present an object: as HTML, text, plain data, table or widget.
+
+Data classes call them from methods such as `to_dict` and `_repr_html_`. Upper rooms implement them by type
+(`@to_dict.register`, see `functools.singledispatch`). `einvoice` names the modules that do; they are imported on first
+use, so that validation alone loads none of them.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import singledispatch
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Language: TypeAlias = Literal["de", "en"]
+
+implementations: dict[str, tuple[str, ...]] = {}
+"""Modules that implement each generic function, in the order in which they are imported until one fits."""
+
+
+def _implementation(function: Any, value: object) -> Any:
+    """Import modules until one implements the function for the type of `value`; return the implementation.
+
+    Raises:
+        TypeError: none does.
+    """
+    default = function.dispatch(object)
+    for module in implementations.get(function.__name__, ()):
+        import_module(module)
+        if (implementation := function.dispatch(type(value))) is not default:
+            return implementation
+    raise TypeError(f"{function.__name__}() is not implemented for {type(value).__name__}")
+
+
+@singledispatch
+def to_dict(value: object, lang: Language) -> dict[str, Any]:
+    """Return plain data, ready for JSON; numbers are decimal text."""
+    data: dict[str, Any] = _implementation(to_dict, value)(value, lang)
+    return data
+
+
+@singledispatch
+def to_text(value: object, lang: Language) -> str:
+    """Return plain text for a terminal."""
+    text: str = _implementation(to_text, value)(value, lang)
+    return text
+
+
+@singledispatch
+def to_html(value: object, lang: Language) -> str:
+    """Return HTML for a notebook: without scripts, for light and dark pages; all content is escaped."""
+    html: str = _implementation(to_html, value)(value, lang)
+    return html
+
+
+@singledispatch
+def to_frame(value: object, lang: Language) -> pd.DataFrame:
+    """Return a pandas table.
+
+    Raises:
+        ImportError: pandas is not installed (extra "notebook").
+    """
+    frame: pd.DataFrame = _implementation(to_frame, value)(value, lang)
+    return frame
+
+
+@singledispatch
+def to_csv(value: object, lang: Language, path: str | os.PathLike[str] | None = None) -> str:
+    """Return CSV with a header (RFC 4180); also write it to `path` (UTF-8) if given."""
+    csv: str = _implementation(to_csv, value)(value, lang, path)
+    return csv
+
+
+@singledispatch
+def to_document(value: object, lang: Language, format: Literal["html", "markdown"]) -> str:
+    """Return a complete document in HTML or Markdown."""
+    document: str = _implementation(to_document, value)(value, lang, format)
+    return document
+
+
+@singledispatch
+def to_widget(value: object, lang: Language | None) -> Any:
+    """Return an interactive widget.
+
+    Raises:
+        ImportError: anywidget is not installed (extra "notebook").
+    """
+    return _implementation(to_widget, value)(value, lang)

@@ -1,0 +1,64 @@
+"""The catalog as a pandas table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from einvoice.model.terms import leading
+from einvoice.presentation import Language, to_frame
+from einvoice.render.tables import require_pandas
+from einvoice.result.catalog import LAYERS, Catalog
+from einvoice.rulebook.catalog import CatalogEntry
+from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
+from einvoice.rulebook.sections import SECTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS: Final = (
+    "code",
+    "severity",
+    "layer",
+    "section",
+    "bt_field",
+    "terms",
+    "title",
+    "explanation",
+    "fix",
+    "examples",
+    "xpath_ubl",
+    "xpath_cii",
+    "source",
+    "since",
+    "until",
+)
+
+
+@to_frame.register(Catalog)
+def _frame(catalog: Catalog, lang: Language) -> pd.DataFrame:
+    require_pandas()
+    import pandas as pd
+
+    frame = pd.DataFrame([_row(entry, lang) for entry in catalog.values()], columns=list(COLUMNS))
+    severities = pd.CategoricalDtype(list(reversed(SEVERITIES)), ordered=True)
+    layers, sections = pd.CategoricalDtype(list(LAYERS)), pd.CategoricalDtype(list(SECTIONS))
+    return frame.astype({"severity": severities, "layer": layers, "section": sections})
+
+
+def _row(entry: CatalogEntry, lang: Language) -> tuple[str, ...]:
+    return (
+        entry.code,
+        entry.severity,
+        entry.layer,
+        entry.section,
+        leading(entry.terms),
+        " ".join(entry.terms),
+        entry.title(lang),
+        entry.explanation(lang),
+        entry.fix(lang),
+        "\n".join(entry.examples.get(lang, ())),
+        *(entry.xpaths.get(syntax, "") for syntax in SYNTAXES),
+        entry.source,
+        entry.since,
+        entry.until,
+    )

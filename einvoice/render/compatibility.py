@@ -1,0 +1,69 @@
+"""Messages about the declared specification and the applied rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from einvoice.presentation import Language
+from einvoice.result.stack import Stack
+from einvoice.result.validation import ValidationResult
+from einvoice.rulebook.releases import declared
+
+_MESSAGES: Final[Mapping[str, Mapping[Language, str]]] = {
+    "outdated": {
+        "de": "Die Rechnung gibt {declared} an, eine überholte Fassung; beurteilt wurde sie nach {judged}.",
+        "en": "The invoice declares {declared}, an outdated version; it was judged by {judged}.",
+    },
+    "not_there": {
+        "de": "Die Rechnung gibt {declared} an. Diese Fassung ist hier nicht vorhanden; beurteilt wurde nach den "
+        "heutigen Regeln.",
+        "en": "The invoice declares {declared}. That version is not part of this installation; it was judged by the "
+        "rules of today.",
+    },
+    "later": {
+        "de": "Die Rechnung gibt {declared} an, eine spätere Fassung als die hier geltende; beurteilt wurde sie nach "
+        "{judged}.",
+        "en": "The invoice declares {declared}, a later version than the one in force here; it was judged by {judged}.",
+    },
+    "unknown": {
+        "de": "Die Rechnung gibt keine bekannte Spezifikation an; beurteilt wurde sie nach {judged}.",
+        "en": "The invoice declares no known specification; it was judged by {judged}.",
+    },
+}
+_DIFFERENCES: Final[Mapping[Language, tuple[str, str, str]]] = {
+    "de": (
+        "Die heutigen Regeln kommen zu denselben Befunden.",
+        "Nach den heutigen Regeln ist ein Befund anders.",
+        "Nach den heutigen Regeln sind {count} Befunde anders.",
+    ),
+    "en": (
+        "The rules of today come to the same findings.",
+        "By the rules of today one finding differs.",
+        "By the rules of today {count} findings differ.",
+    ),
+}
+
+
+def compatibility_message(result: ValidationResult, lang: Language) -> str | None:
+    """Return how the declared specification relates to the applied rules; None if it is current."""
+    status: str = result.stack.status
+    if status == "unknown" and result.identity.kind != "unknown":
+        status = "later" if declared(result.identity.family) else "not_there"
+    texts = _MESSAGES.get(status)
+    if texts is None:
+        return None
+    specification = f"{result.identity.profile} {result.identity.version}"
+    message = texts[lang].format(declared=specification, judged=_applied_rules(result.stack))
+    if result.stack.mode == "current":
+        return message
+    count = len(result.differences)
+    return f"{message} {_DIFFERENCES[lang][min(count, 2)].format(count=count)}"
+
+
+def _applied_rules(stack: Stack) -> str:
+    """Return the applied rule set: "XRechnung 3.0.2" or "EN 16931 (1.3.16)"."""
+    national, core = stack.layer("cius"), stack.layer("en16931")
+    if national and national.executed:
+        return f"XRechnung {national.specification}"
+    return f"EN 16931 ({core.version})" if core else "EN 16931"
