@@ -67,10 +67,7 @@ class Generated:
         return self.pdf if self.pdf is not None else (self.xml or "").encode("utf-8")
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
-        """The answer of the HTTP interface, ready for JSON, without its artifact links, which the appliance adds."""
-        answer = self.validation.to_dict(lang or self.lang)
-        summary = answer.pop("invoice_summary")
-        answer.pop("artifacts")
+        """Return the invoice and its validation result as plain data, ready for JSON."""
         return {
             "status": "done",
             "schema_version": self.schema_version,
@@ -79,8 +76,7 @@ class Generated:
             "is_valid": self.is_valid,
             "xml": self.xml,
             "embedded_xml": dataclasses.asdict(self.embedded_xml),
-            "invoice_summary": summary,
-            "validation": answer,
+            "validation": self.validation.to_dict(lang or self.lang),
         }
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ import einvoice
 from appliance.api.dependencies import INVALID_LANGUAGE, QueryLanguage
 from appliance.api.responses import problem_responses
 from appliance.contract.paths import API
-from appliance.contract.results import make_links_absolute
+from appliance.contract.results import add_links
 from appliance.contract.schemas import CatalogResponse
 from appliance.contract.values import LANGUAGES, Language
 from appliance.services import Services
@@ -24,7 +24,7 @@ _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "If-None-
 @functools.cache
 def _document(lang: Language, base: str | None) -> StaticDocument:
     catalog = einvoice.catalog().to_dict(lang)
-    make_links_absolute(catalog["items"], base)
+    add_links(catalog["items"], base)
     return StaticDocument.from_json(catalog)
 
 

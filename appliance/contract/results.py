@@ -1,5 +1,6 @@
 """JSON bodies of results: what the contract adds to, or leaves out of, the results of the package `einvoice`."""
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +11,12 @@ from appliance.contract.values import Language
 _ONE_SIDED = ("only_native", "only_reference")
 """Members of `validation_details.reference` that list findings of one engine only."""
 
+_AFTER_LINK = ("reported", "draft_pointer", "only_in", "changed_in")
+"""Members of a finding that follow `doc_url`."""
+
+_UNKNOWN_RULE = "REFERENCE-RULE"
+"""Catalog entry for rules of the official Schematron that have no entry of their own."""
+
 INVALID_DRAFT = ProblemType(
     "invalid_draft",
     422,
@@ -19,26 +26,67 @@ INVALID_DRAFT = ProblemType(
 )
 
 
-def add_rule_links(result: dict[str, Any], base: str | None) -> None:
-    """Make each `doc_url` in a validation result absolute, in place; see `make_links_absolute`."""
+def validation_body(result: einvoice.ValidationResult, lang: Language, base: str | None) -> dict[str, Any]:
+    """Return the response body for a validation result, without `artifacts`: with rule links and the summary.
+
+    `base` is that of `add_links`.
+    """
+    body = result.to_dict(lang)
+    _add_links_to_findings(body, base)
+    return {**body, "invoice_summary": dataclasses.asdict(result.summary)}
+
+
+def generation_body(generated: einvoice.Generated, lang: Language, base: str | None) -> dict[str, Any]:
+    """Return the response body for a generated invoice, without `artifacts`: with rule links and the summary.
+
+    `base` is that of `add_links`.
+    """
+    body = generated.to_dict(lang)
+    validation = body.pop("validation")
+    _add_links_to_findings(validation, base)
+    summary = dataclasses.asdict(generated.validation.summary)
+    return {**body, "invoice_summary": summary, "validation": validation}
+
+
+def _add_links_to_findings(result: dict[str, Any], base: str | None) -> None:
     details = result.get("validation_details", {})
     differences = details.get("compatibility", {}).get("differences", ())
     reference = details.get("reference", {})
     one_sided = [finding for name in _ONE_SIDED for finding in reference.get(name, ())]
-    make_links_absolute((*result["errors"], *result["warnings"], *differences, *one_sided), base)
+    add_links((*result["errors"], *result["warnings"], *differences, *one_sided), base)
 
 
-def make_links_absolute(items: Iterable[dict[str, Any]], base: str | None) -> None:
-    """Prefix each `doc_url` with `base`, in place; without a base (catalog pages are disabled) it becomes ""."""
+def add_links(items: Iterable[dict[str, Any]], base: str | None) -> None:
+    """Add the URL of the catalog page as `doc_url` to findings or catalog items, in place.
+
+    Without a base (catalog pages are disabled) it is "".
+    """
     for item in items:
-        item["doc_url"] = "" if base is None else base + item["doc_url"]
+        following = {name: item.pop(name) for name in _AFTER_LINK if name in item}
+        item["doc_url"] = "" if base is None else f"{base}/catalog/{_catalog_code(item['code'], following)}"
+        item.update(following)
 
 
-def unreadable_result(error: einvoice.UnreadableDocument, lang: Language, milliseconds: int) -> dict[str, Any]:
-    """Return the validation result of a file that cannot be read, as a batch item has it."""
+def _catalog_code(code: str, members: dict[str, Any]) -> str:
+    """Return the code of the catalog entry; a rule that only the official Schematron has shares an entry."""
+    if "reported" not in members:
+        return code
+    entry = einvoice.catalog().get(code)
+    return entry.code if entry else _UNKNOWN_RULE
+
+
+def unreadable_result(
+    error: einvoice.UnreadableDocument, lang: Language, milliseconds: int, base: str | None
+) -> dict[str, Any]:
+    """Return the validation result of a file that cannot be read, as a batch item has it.
+
+    `base` is that of `add_links`.
+    """
     title, detail = einvoice.explain_error(error, lang)
     identity = {"syntax": "", "declared_profile": "", "declared_version": ""}
     stack = {"mode": "current", "scenario_id": "", "status": "unknown", "en16931": "", "xrechnung": "", "layers": []}
+    finding = _file_finding(error, lang)
+    add_links([finding], base)
     return {
         "status": "done",
         "validation_mode": "current",
@@ -47,7 +95,7 @@ def unreadable_result(error: einvoice.UnreadableDocument, lang: Language, millis
         "validation_profile": "",
         "validation_format": "",
         "processing_time_ms": milliseconds,
-        "errors": [_file_finding(error, lang)],
+        "errors": [finding],
         "warnings": [],
         "validation_details": {
             "invoice_identity": identity,
@@ -55,7 +103,6 @@ def unreadable_result(error: einvoice.UnreadableDocument, lang: Language, millis
             "compatibility": {"status": "unknown", "message": f"{title}. {detail}"},
         },
         "invoice_summary": None,
-        "artifacts": {},
     }
 
 

@@ -11,6 +11,7 @@ import einvoice
 from appliance.access.plans import BUSINESS
 from appliance.api.capabilities import capabilities
 from appliance.contract.paths import artifact_path
+from appliance.contract.results import add_links
 from appliance.contract.schemas import UNAVAILABLE, Artifact
 from appliance.contract.values import ArtifactKind
 from appliance.workers.protocol import Message
@@ -42,6 +43,7 @@ async def build_examples(run_job: RunJob) -> Examples:
     validate, batch, generate = await asyncio.gather(_validate(run_job), _batch(run_job), _generate(run_job))
     catalog = einvoice.catalog().to_dict("en")
     catalog["items"] = catalog["items"][:_CATALOG_ITEMS]
+    add_links(catalog["items"], "")
     schema = einvoice.draft_schema()
     excerpt = {name: schema[name] for name in ("$schema", "$id", "title", "x-schema-version", "type", "required")}
     return {

@@ -12,10 +12,11 @@ from typing import Any
 
 import einvoice
 from appliance.contract.results import (
-    add_rule_links,
     draft_problem,
+    generation_body,
     unreadable_problem,
     unreadable_result,
+    validation_body,
 )
 from appliance.contract.serialization import to_json
 from appliance.workers.protocol import Message
@@ -44,28 +45,25 @@ def run_job(job: Message) -> Message:
 
 def _validate(job: Message) -> Message:
     lang = job.head["lang"]
-    body = einvoice.validate(job.parts[0], lang=lang, mode=job.head["mode"], engine=job.head["engine"]).to_dict(lang)
-    add_rule_links(body, job.head.get("base"))
-    return _validated(body, job)
+    result = einvoice.validate(job.parts[0], lang=lang, mode=job.head["mode"], engine=job.head["engine"])
+    return _validated(validation_body(result, lang, job.head.get("base")), job)
 
 
 def _validate_item(job: Message) -> Message:
     """Validate one file of a batch; an unreadable file is a result, not a problem."""
-    lang, started = job.head["lang"], time.perf_counter()
+    lang, base, started = job.head["lang"], job.head.get("base"), time.perf_counter()
     try:
-        body = einvoice.validate(job.parts[0], lang=lang, engine=job.head["engine"]).to_dict(lang)
+        body = validation_body(einvoice.validate(job.parts[0], lang=lang, engine=job.head["engine"]), lang, base)
     except einvoice.UnreadableDocument as error:
-        body = unreadable_result(error, lang, round((time.perf_counter() - started) * 1000))
+        body = unreadable_result(error, lang, round((time.perf_counter() - started) * 1000), base)
     body["invoice_summary"] = None
-    add_rule_links(body, job.head.get("base"))
     return _validated({"filename": job.head["name"], **body}, job)
 
 
 def _abandon_item(job: Message) -> Message:
     """Return the result of a file of a batch that exceeded the limits of a job."""
     error = einvoice.ResourceLimitExceeded(seconds=job.head["seconds"], megabytes=job.head["megabytes"])
-    body = unreadable_result(error, job.head["lang"], round(job.head["seconds"] * 1000))
-    add_rule_links(body, job.head.get("base"))
+    body = unreadable_result(error, job.head["lang"], round(job.head["seconds"] * 1000), job.head.get("base"))
     return _validated({"filename": job.head["name"], **body}, job)
 
 
@@ -73,8 +71,7 @@ def _generate(job: Message) -> Message:
     """Generate an invoice from a draft; the second part is the invoice file."""
     lang = job.head["lang"]
     generated = einvoice.generate(job.parts[0], lang=lang)
-    body = generated.to_dict(lang)
-    add_rule_links(body["validation"], job.head.get("base"))
+    body = generation_body(generated, lang, job.head.get("base"))
     _apply_entitlements(body, job)
     validation = body["validation"]
     verdict = {"valid": generated.is_valid, "syntax": validation["validation_format"], "format": generated.format}
@@ -95,7 +92,6 @@ def _render_invoice(job: Message) -> Message:
 
 
 def _validated(body: dict[str, Any], job: Message) -> Message:
-    del body["artifacts"]
     _apply_entitlements(body, job)
     verdict = {"valid": body["is_valid"], "syntax": body["validation_format"] or None}
     return Message({"verdict": verdict}, (to_json(body),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -33,7 +34,8 @@ def _json(verdicts: Iterator[Judged], lang: Language) -> Iterator[str]:
 
 def _item(judged: Judged, lang: Language) -> dict[str, Any]:
     if judged.result is not None:
-        return {"file": judged.file, **judged.result.to_dict(lang)}
+        summary = dataclasses.asdict(judged.result.summary)
+        return {"file": judged.file, **judged.result.to_dict(lang), "invoice_summary": summary}
     assert judged.problem is not None
     return {"file": judged.file, "status": "unreadable", "is_valid": False, "problem": judged.problem._asdict()}
 

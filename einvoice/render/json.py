@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 from collections.abc import Mapping
 from decimal import Decimal
@@ -19,8 +18,6 @@ from einvoice.result.finding import Finding
 from einvoice.result.stack import Layer, Stack
 from einvoice.result.validation import ValidationResult
 from einvoice.rulebook.catalog import CatalogEntry
-
-_ARTIFACTS: Final = ("validation_report_pdf", "readable_invoice_pdf")
 
 _NOT_APPLIED: Final[Mapping[Language, str]] = {
     "de": "nicht angewendet, da die Rechnung XRechnung nicht angibt",
@@ -55,8 +52,6 @@ def _result(result: ValidationResult, lang: Language) -> dict[str, Any]:
             **({"container": _container(result.container, lang)} if result.container else {}),
             **({"reference": _agreement(result.agreement, lang)} if result.agreement else {}),
         },
-        "invoice_summary": dataclasses.asdict(result.summary),
-        "artifacts": {name: {"available": False, "url": None, "expires_in_seconds": None} for name in _ARTIFACTS},
     }
 
 
@@ -80,7 +75,6 @@ def _finding(finding: Finding, lang: Language) -> dict[str, Any]:
         "override_reason": finding.override_reason(lang),
         "notes": [note._asdict() for note in finding.notes(lang)],
         "indicative": finding.indicative,
-        "doc_url": finding.doc_url,
     }
     if finding.reported:
         data["reported"] = finding.reported
@@ -167,7 +161,6 @@ def _entry(entry: CatalogEntry, lang: Language) -> dict[str, Any]:
         "examples": list(entry.examples.get(lang, ())),
         "notes": list(notes(entry, lang)),
         "current": entry.current,
-        "doc_url": f"/catalog/{entry.code}",
     }
 
 

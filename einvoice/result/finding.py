@@ -146,11 +146,6 @@ class Finding:
         """Leading business term ("BT-…"), of a group its first term; "" if there is none."""
         return leading(self.terms)
 
-    @property
-    def doc_url(self) -> str:
-        """Where an appliance describes the rule, from its base address on."""
-        return f"/catalog/{self.entry.code if self.reported else self.code}"
-
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the finding as plain data, ready for JSON; numbers are decimal text."""
         return presentation.to_dict(self, lang or self.lang)
