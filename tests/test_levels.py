@@ -197,7 +197,7 @@ def test_what_is_needed_once():
     data = changed("basic", "<ram:Name>Kunde AG</ram:Name>", "")
     [found] = [it for it in judged("basic", data).findings if it.code.startswith("FX-SCH-A-")]
     assert found.title("de") == "Nicht genau einmal angegeben: Name des Käufers"
-    assert found.title("en") == "Not given exactly once: name of the buyer"
+    assert found.title("en") == "Required exactly once: name of the buyer"
 
 
 def test_each_kind_and_condition_of_the_rows_is_known():
