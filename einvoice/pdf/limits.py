@@ -1,19 +1,20 @@
-"""What reading one PDF may cost, and the first word between the processes that do it."""
+"""Resource limits for reading one PDF."""
 
 from __future__ import annotations
 
 from typing import Final
 
 MEMORY: Final = 512 << 20
-"""Bytes of address space; an ordinary hybrid takes about 70 MB with the libraries."""
+"""Maximum address space of a worker (bytes); an ordinary hybrid takes about 70 MB with the libraries."""
 
 SECONDS: Final = 20
-"""By the clock, and half of it of the processor; an ordinary hybrid takes a hundredth of one."""
+"""Maximum wall time of a worker; half of it is the CPU limit. An ordinary hybrid takes 10 ms."""
 
-PATIENCE: Final = SECONDS + 10
-"""So many seconds the asking process waits, which the worker never lives to see."""
+TIMEOUT: Final = SECONDS + 10
+"""Socket timeout of the client (seconds); the worker is killed earlier."""
 
 ANSWER: Final = 24 << 20
-"""Bytes: the XML, and what is told of the PDF."""
+"""Maximum size of an answer (bytes): the XML and the description of the PDF."""
 
-STARTED: Final = b"!"
+HANDOVER: Final = b"!"
+"""The byte that accompanies a file descriptor sent to the server."""

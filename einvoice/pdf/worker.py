@@ -1,4 +1,4 @@
-"""The process that opens PDFs: loads pikepdf once, and forks a worker for each file. See `einvoice.pdf.sandbox`."""
+"""The server process that parses PDFs: loads pikepdf once and forks a worker per file. See `einvoice.pdf.sandbox`."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from typing import Any
 from einvoice import errors
 from einvoice.pdf import limits
 from einvoice.pdf.reader import extract, streams
-from einvoice.pdf.sandbox import packed
-from einvoice.sandbox.process import bound
+from einvoice.sandbox import protocol
+from einvoice.sandbox.process import set_limits
 
 
 def main(control: socket.socket) -> None:
-    """Fork a worker for each connection that is handed over by this one, until that is closed."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries the workers
-    streams.bound_unpacking()
-    _rehearse()
-    gc.disable()  # workers do not live long enough
+    """Fork a worker for each connection received through `control`, until `control` is closed."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the workers
+    streams.limit_decompression()
+    _warm_up()
+    gc.disable()  # workers are too short-lived to need it
     gc.freeze()
     while True:
-        message, handed, _, _ = socket.recv_fds(control, 1, 1)
+        message, descriptors, _, _ = socket.recv_fds(control, len(limits.HANDOVER), 1)
         if not message:
             return
-        for descriptor in handed:
-            _serve(control, descriptor)
+        for descriptor in descriptors:
+            _fork_worker(control, descriptor)
 
 
-def _rehearse() -> None:
-    """Read a file once, so that what is loaded at the first time is there for all workers."""
+def _warm_up() -> None:
+    """Read one file, so that workers inherit all modules that are loaded lazily."""
     import pikepdf
 
     with pikepdf.new() as pdf:
@@ -41,11 +41,11 @@ def _rehearse() -> None:
         pdf.attachments["factur-x.xml"] = b"<CrossIndustryInvoice/>"
         file = io.BytesIO()
         pdf.save(file)
-    _answer(file.getvalue())
+    _read(file.getvalue())
 
 
-def _serve(control: socket.socket, descriptor: int) -> None:
-    """Have one file read. If there is no worker, the connection ends without a word, and the other side knows."""
+def _fork_worker(control: socket.socket, descriptor: int) -> None:
+    """Fork a worker for one file. If that fails, the connection closes before the ready frame, and the client retries."""
     try:
         worker = os.fork()
     except OSError:
@@ -55,39 +55,39 @@ def _serve(control: socket.socket, descriptor: int) -> None:
         try:
             control.close()
             with socket.socket(fileno=descriptor) as connection:
-                _work(connection)
+                _serve(connection)
             status = 0
         finally:
             os._exit(status)
     os.close(descriptor)
 
 
-def _work(connection: socket.socket) -> None:
-    _bound()
-    connection.sendall(limits.STARTED)
-    data = bytearray()
-    while part := connection.recv(1 << 20):
-        data += part
-    connection.sendall(_answer(bytes(data)))
+def _serve(connection: socket.socket) -> None:
+    _set_limits()
+    protocol.send(connection, {"ready": True})
+    request = protocol.receive(connection, limits.MEMORY)
+    if request is not None:
+        protocol.send(connection, *_read(request[1]))
 
 
-def _bound() -> None:
-    bound({resource.RLIMIT_AS: limits.MEMORY, resource.RLIMIT_CPU: limits.SECONDS // 2})
+def _set_limits() -> None:
+    set_limits({resource.RLIMIT_AS: limits.MEMORY, resource.RLIMIT_CPU: limits.SECONDS // 2})
     signal.alarm(limits.SECONDS)
 
 
-def _answer(data: bytes) -> bytes:
+def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Return header and body of the answer."""
     try:
         hybrid = extract.read(data)
     except errors.UnreadableDocument as error:
-        return packed(_of_error(error))
+        return _error(error)
     except (MemoryError, RecursionError):
-        return packed(_of_error(errors.PdfTooComplex(megabytes=limits.MEMORY >> 20, seconds=limits.SECONDS)))
+        return _error(errors.PdfTooComplex(megabytes=limits.MEMORY >> 20, seconds=limits.SECONDS))
     except Exception as error:
-        # Damage shows in ways that nobody foresaw, and there is nobody here to tell of it.
-        return packed(_of_error(errors.PdfDamaged(reason=type(error).__name__)))
-    return packed({"hybrid": hybrid.to_plain(), "bytes": len(hybrid.xml)}, hybrid.xml)
+        # A damaged file can raise anything, and this process has no log.
+        return _error(errors.PdfDamaged(reason=type(error).__name__))
+    return {"hybrid": hybrid.to_plain()}, hybrid.xml
 
 
-def _of_error(error: errors.UnreadableDocument) -> dict[str, Any]:
-    return {"error": error.code, "values": error.values}
+def _error(error: errors.UnreadableDocument) -> tuple[dict[str, Any], bytes]:
+    return {"error": error.code, "values": error.values}, b""

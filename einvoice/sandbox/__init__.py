@@ -1,1 +1,1 @@
-"""Child processes for untrusted work, with limits of memory and time."""
+"""Child processes for untrusted work, with memory and time limits (`process`), and their wire format (`protocol`)."""

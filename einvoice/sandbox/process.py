@@ -1,11 +1,11 @@
-"""A process of our own, for work that could harm this one: started when it is needed, it ends with us.
+"""A child process for untrusted work: started on first use, terminated with its parent.
 
-    this process ──connection──> child: `main` of a module, which answers what comes by the connection
-                 ──lifeline────>        nothing is ever sent; the system ends the child when it breaks
+    parent ──connection──> child: runs `main` of a module, which serves requests on the connection
+           ──lifeline────>        carries no data; the system kills the child when it breaks
 
-The upper half of this module is for who asks, the lower half for the child itself.
+The first half of this module runs in the parent, the second half in the child.
 
-No `multiprocessing`: that imports the main script again, which not every script is prepared for.
+`multiprocessing` is not used: it imports the main script again, which fails for scripts without a main guard.
 """
 
 from __future__ import annotations
@@ -24,65 +24,65 @@ if TYPE_CHECKING:
     import socket
     import subprocess
 
-_START: Final = (
-    "import sys; sys.path[:] = {path!a}; from einvoice.sandbox.process import begin; from {module} import main; "
-    "main(begin({lifeline}), *{arguments})"
+_SCRIPT: Final = (
+    "import sys; sys.path[:] = {path!a}; from einvoice.sandbox.process import attach; from {module} import main; "
+    "main(attach({lifeline}), *{arguments})"
 )
 
 
-class Child:
-    """A child that is started when it is first asked for, and again when it has gone.
+class SandboxProcess:
+    """A child process that starts on first use and restarts after it exits.
 
-    Threads take turns. A forked process leaves the child to the one that started it, and has one of its own. Meant to
-    last as long as the program.
+    Threads use it one at a time. After a fork the parent keeps the process; the child starts its own on first use.
+    Instances are meant to live as long as the program.
 
     Attributes:
-        turns: so often the child that runs now has been asked for.
+        sessions: number of sessions of the running process.
     """
 
     def __init__(self, module: str, *arguments: int) -> None:
-        """Start nothing yet.
+        """Prepare the process without starting it.
 
         Args:
-            module: name of the one whose `main` is called with the child's end of the connection, a socket.
-            arguments: what else `main` is given.
+            module: name of the module whose `main` is called with the child's end of the connection, a socket.
+            arguments: further arguments of `main`.
         """
         self._module = module
         self._arguments = arguments
         self._lock = threading.RLock()
-        self._ends: list[socket.socket] = []  # of the connection and of the lifeline
+        self._sockets: list[socket.socket] = []  # our ends of the connection and of the lifeline
         self._process: subprocess.Popen[bytes] | None = None
-        self.turns = 0
+        self.sessions = 0
         atexit.register(self.stop)
-        os.register_at_fork(after_in_child=self._forget)
+        os.register_at_fork(after_in_child=self._reset_after_fork)
 
     @property
     def pid(self) -> int | None:
-        """The number of the process; None if there is none now."""
+        """Process id; None if no process is running."""
         return self._process.pid if self._process else None
 
     @contextmanager
-    def turn(self, seconds: float = -1) -> Iterator[socket.socket]:
-        """Have the connection to the child for oneself.
+    def session(self, timeout: float = -1) -> Iterator[socket.socket]:
+        """Use the connection exclusively; start the process if it is not running.
 
-        What is raised meanwhile, an interrupt too, ends the child: what it still answers would be taken for the answer
-        to the next request.
+        Any exception within the session, including an interrupt, kills the process: its pending answer would otherwise
+        be read as the answer to the next request.
 
         Args:
-            seconds: how long to wait while it is the turn of other threads; -1 stands for as long as it takes.
+            timeout: seconds to wait for other threads; -1 waits without limit.
 
         Raises:
-            TimeoutError: it was theirs for longer.
-            ChildProcessError: the system starts no process.
+            TimeoutError: other threads held the connection for longer.
+            ChildProcessError: the process cannot be started.
         """
-        if not self._lock.acquire(timeout=seconds):
-            raise TimeoutError(f"It was not our turn for {seconds} seconds.")
+        if not self._lock.acquire(timeout=timeout):
+            raise TimeoutError(f"The process of {self._module} was busy for {timeout} seconds.")
         try:
             if self._process is None or self._process.poll() is not None:
                 self.stop()
                 self._start()
-            self.turns += 1
-            yield self._ends[0]
+            self.sessions += 1
+            yield self._sockets[0]
         except BaseException:
             self.stop()
             raise
@@ -90,9 +90,9 @@ class Child:
             self._lock.release()
 
     def stop(self) -> None:
-        """End the child, after the turn of another thread; the next turn has a new one."""
+        """Kill and reap the process after the session of another thread; the next session starts a new one."""
         with self._lock:
-            self._close()
+            self._close_sockets()
             if self._process is not None:
                 self._process.kill()
                 self._process.wait()
@@ -103,47 +103,47 @@ class Child:
         import subprocess
 
         try:
-            connection, its_connection = socket.socketpair()
-            lifeline, its_lifeline = socket.socketpair()
-            self._ends = [connection, lifeline]
-            with its_connection, its_lifeline:
+            connection, child_connection = socket.socketpair()
+            lifeline, child_lifeline = socket.socketpair()
+            self._sockets = [connection, lifeline]
+            with child_connection, child_lifeline:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-c", self._script(its_lifeline.fileno())],
-                    stdin=its_connection.fileno(),
+                    [sys.executable, "-c", self._script(child_lifeline.fileno())],
+                    stdin=child_connection.fileno(),
                     stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,  # libraries tell there what they also raise, in the document's words
-                    pass_fds=[its_lifeline.fileno()],
-                    start_new_session=True,  # Ctrl-C in a terminal is meant for us
+                    stderr=subprocess.DEVNULL,  # libraries print errors there, with text of the document
+                    pass_fds=[child_lifeline.fileno()],
+                    start_new_session=True,  # Ctrl-C in a terminal reaches the parent only
                 )
         except OSError as error:
             raise ChildProcessError(f"The process of {self._module} cannot be started.") from error
-        self.turns = 0
+        self.sessions = 0
 
     def _script(self, lifeline: int) -> str:
-        path = [os.fspath(it) for it in sys.path]
-        return _START.format(path=path, module=self._module, lifeline=lifeline, arguments=self._arguments)
+        path = [os.fspath(entry) for entry in sys.path]
+        return _SCRIPT.format(path=path, module=self._module, lifeline=lifeline, arguments=self._arguments)
 
-    def _close(self) -> None:
-        for end in self._ends:
+    def _close_sockets(self) -> None:
+        for end in self._sockets:
             end.close()
-        self._ends = []
+        self._sockets = []
 
-    def _forget(self) -> None:
+    def _reset_after_fork(self) -> None:
         self._lock = threading.RLock()
-        self._close()
+        self._close_sockets()
         if self._process is not None:
-            self._process.returncode = 0  # it is not ours to wait for
+            self._process.returncode = 0  # not a child of this process, so Popen must not wait for it
         self._process = None
 
 
 # ---------------------------------------------------------------- in the child
 
 
-def begin(lifeline: int) -> socket.socket:
+def attach(lifeline: int) -> socket.socket:
     """Tie this process to its lifeline, and return its end of the connection.
 
-    The lifeline breaks when whoever started us stops us or is no more, however they went. It is a signal of the system
-    that ends us then, since nothing else reaches a process that is deep in a library.
+    The lifeline breaks when the parent stops this process or exits for any reason. The system then sends a signal,
+    which ends this process even within a long call of a C library.
     """
     import fcntl
     import socket
@@ -154,15 +154,15 @@ def begin(lifeline: int) -> socket.socket:
     return socket.socket(fileno=0)
 
 
-def bound(most: Mapping[int, int]) -> None:
-    """From here on the system ends this process when it takes more than so much; it writes no file either.
+def set_limits(limits: Mapping[int, int]) -> None:
+    """Set the resource limits of this process; writing files and core dumps is always forbidden.
 
     Args:
-        most: amounts by resource, the numbers `RLIMIT_…` of the module `resource`. Where whoever started us is bounded
-            more tightly, so are we.
+        limits: amounts by resource, the constants `RLIMIT_…` of the module `resource`. A lower limit that was inherited
+            from the parent stays in force.
     """
-    for limit, amount in {**most, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0}.items():
-        allowed = resource.getrlimit(limit)[1]
-        lower = amount if allowed == resource.RLIM_INFINITY else min(amount, allowed)
+    for limit, amount in {**limits, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0}.items():
+        inherited = resource.getrlimit(limit)[1]
+        lower = amount if inherited == resource.RLIM_INFINITY else min(amount, inherited)
         resource.setrlimit(limit, (lower, lower))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -1,4 +1,10 @@
-"""What goes over the wire between this process and the one that runs artefacts: JSON, and the document."""
+"""Wire format between a process and its sandbox: frames of a JSON object and a binary body, each with its length.
+
+    8 bytes length of the JSON | 8 bytes length of the body | JSON | body
+
+The receiver sets the maximum size. Nothing but JSON and bytes is decoded: an answer from a process that has read a
+hostile file is as untrusted as the file.
+"""
 
 from __future__ import annotations
 
@@ -8,41 +14,47 @@ import struct
 from typing import Any, Final
 
 _LENGTHS: Final = struct.Struct("!QQ")
+_CHUNK: Final = 1 << 20
 
 
-def send(connection: socket.socket, told: dict[str, Any], body: bytes = b"") -> None:
-    """Send one message."""
-    head = json.dumps(told).encode()
-    connection.sendall(_LENGTHS.pack(len(head), len(body)) + head + body)
+def send(connection: socket.socket, header: dict[str, Any], body: bytes = b"") -> None:
+    """Send one frame."""
+    connection.sendall(encode(header, body))
 
 
-def receive(connection: socket.socket, most: int) -> tuple[dict[str, Any], bytes] | None:
-    """The next message of at most so many bytes; None if the other side has gone.
+def encode(header: dict[str, Any], body: bytes = b"") -> bytes:
+    """Return a frame as bytes."""
+    encoded = json.dumps(header).encode()
+    return _LENGTHS.pack(len(encoded), len(body)) + encoded + body
+
+
+def receive(connection: socket.socket, limit: int) -> tuple[dict[str, Any], bytes] | None:
+    """Receive one frame of at most `limit` bytes; return None if the peer has closed the connection.
 
     Raises:
-        ValueError: more bytes, or no JSON object.
-        OSError: the other side takes too long, or went in the middle.
+        ValueError: the frame is larger, or its header is not a JSON object.
+        OSError: the peer is too slow, or closed the connection within the frame.
     """
-    lengths = _exactly(connection, _LENGTHS.size)
-    if not lengths:
+    start = connection.recv(1)
+    if not start:
         return None
-    head, body = _LENGTHS.unpack(lengths)
-    if head + body > most:
-        raise ValueError(f"A message of {head + body} bytes.")
-    told = json.loads(_exactly(connection, head))
-    if not isinstance(told, dict):
-        raise ValueError("No JSON object.")
-    return told, _exactly(connection, body)
+    header_length, body_length = _LENGTHS.unpack(start + _receive_exactly(connection, _LENGTHS.size - 1))
+    if header_length + body_length > limit:
+        raise ValueError(f"The frame has {header_length + body_length} bytes, more than {limit}.")
+    try:
+        header = json.loads(_receive_exactly(connection, header_length))
+    except RecursionError:
+        raise ValueError("The header is nested too deeply.") from None
+    if not isinstance(header, dict):
+        raise ValueError("The header is not a JSON object.")
+    return header, _receive_exactly(connection, body_length)
 
 
-def _exactly(connection: socket.socket, length: int) -> bytes:
-    """So many bytes; none at all if the other side goes before the first."""
+def _receive_exactly(connection: socket.socket, length: int) -> bytes:
     data = bytearray()
     while len(data) < length:
-        part = connection.recv(min(length - len(data), 1 << 20))
-        if not part:
-            if data:
-                raise ConnectionResetError("The other side went in the middle.")
-            break
-        data += part
+        chunk = connection.recv(min(length - len(data), _CHUNK))
+        if not chunk:
+            raise ConnectionResetError("The peer closed the connection within a frame.")
+        data += chunk
     return bytes(data)

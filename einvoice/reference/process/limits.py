@@ -1,27 +1,27 @@
-"""What judging one document by artefacts may cost, and when the process that does it is replaced."""
+"""Resource limits for validating one document with official artefacts, and when the worker is replaced."""
 
 from __future__ import annotations
 
 from typing import Final
 
 SECONDS: Final = 60
-"""By the clock, for all artefacts of a document, with waiting for other threads, and with compiling: that takes some
-two seconds for the largest stylesheets, once. An invoice of 5 MB takes some five."""
+"""Maximum wall time for all artefacts of a document, including waiting for other threads and compiling (once, about 2 s
+for the largest stylesheets). An invoice of 5 MB takes about 5 s."""
 
 MEMORY: Final = 2 << 30
-"""Bytes of data; Saxon takes about 200 MB with the rules of EN 16931."""
+"""Maximum data segment of the worker (bytes); Saxon takes about 200 MB with the rules of EN 16931."""
 
-FULL: Final = 800 << 20
-"""Bytes that the process may have held at most when it is asked once more; beyond, a new one is."""
+RECYCLE_MEMORY: Final = 800 << 20
+"""Peak memory (bytes) above which the worker is replaced before the next request."""
 
-TURNS: Final = 2000
-"""So many requests one process answers."""
+RECYCLE_REQUESTS: Final = 2000
+"""Number of requests after which the worker is replaced."""
 
-ANSWER: Final = 64 << 20
-"""Bytes."""
+MESSAGE: Final = 64 << 20
+"""Maximum size of a request or an answer (bytes)."""
 
 PER_CODE: Final = 100
-"""So many reports of a code are told."""
+"""Maximum findings returned per rule code."""
 
 TEXT: Final = 2000
-"""So many characters of a text, a location or a condition are told."""
+"""Maximum length of a text, a location or a condition (characters)."""

@@ -1,12 +1,10 @@
-"""Artefacts run in a process that can come to harm: bounded in memory and time, and replaced from time to time.
+"""Runs official artefacts in a subprocess with memory and time limits.
 
-    this process ──asks──> worker, started once, with Saxon loaded and stylesheets compiled
+The worker (`einvoice.reference.process.worker`) is a `SandboxProcess` with Saxon loaded and stylesheets compiled. It
+serves one request at a time. A crash fails the current request only: the next one starts a new worker.
 
-The worker (`einvoice.reference.process.worker`) is an `einvoice.sandbox.process`, asked one thing at a time; threads
-wait for each other.
-Who asks while it goes down gets a `Failed`, and the next one a new worker. Unlike those of `einvoice.pdf.sandbox` it
-judges many documents, since compiling a stylesheet takes a hundred times as long as running it; and it cannot be
-forked once Saxon is loaded, which has threads of its own.
+Unlike the workers of `einvoice.pdf.sandbox` it serves many documents, since compiling a stylesheet takes a hundred times
+as long as running it, and Saxon's threads do not survive a fork.
 """
 
 from __future__ import annotations
@@ -15,65 +13,58 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.reference.process import limits
-from einvoice.sandbox.process import Child
+from einvoice.reference.process.errors import ExecutionFailed
+from einvoice.sandbox.process import SandboxProcess
 
 if TYPE_CHECKING:
     import socket
 
-_worker: Final = Child("einvoice.reference.process.worker", limits.MEMORY)
+_worker: Final = SandboxProcess("einvoice.reference.process.worker", limits.MEMORY)
 
 
-class Failed(Exception):  # noqa: N818 (says what happened)
-    """There is no answer; `reason` is that of a `Run`."""
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        self.reason = reason
-        self.detail = detail
-        super().__init__(f"{reason}: {detail}" if detail else reason)
-
-
-def ask(work: str, body: bytes = b"", seconds: float | None = None, **told: Any) -> dict[str, Any]:
-    """Have the worker do something, and return what it answers.
+def request(task: str, document: bytes = b"", timeout: float | None = None, **arguments: Any) -> dict[str, Any]:
+    """Run a task in the worker and return its result.
 
     Args:
-        work: name of a task of `einvoice.reference.process.worker`.
-        body: the document that it is about.
-        seconds: how long it may take, with waiting for its turn; None stands for `limits.SECONDS`.
-        told: what else the task wants to know; JSON.
+        task: name of a task of `einvoice.reference.process.worker`.
+        document: the document to run the task on.
+        timeout: seconds, including waiting for other threads; by default `limits.SECONDS`.
+        arguments: further arguments of the task; JSON.
 
     Raises:
-        Failed: it says why not ("stopped", "artefact"), took too long ("time"), or went down ("died").
-        ChildProcessError: the system starts no process.
+        ExecutionFailed: the task failed ("stopped", "artefact"), timed out ("time"), or crashed the worker ("died").
+        ChildProcessError: the worker cannot be started.
     """
-    answer = _answer({"work": work, **told}, body, limits.SECONDS if seconds is None else seconds)
+    header = {"task": task, "arguments": arguments}
+    answer = _exchange(header, document, limits.SECONDS if timeout is None else timeout)
     if "reason" in answer:
-        raise Failed(str(answer["reason"]), str(answer.get("detail", "")))
+        raise ExecutionFailed(str(answer["reason"]), str(answer.get("detail", "")))
     return answer
 
 
-def _answer(told: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any]:
-    until = time.monotonic() + seconds
+def _exchange(header: dict[str, Any], document: bytes, timeout: float) -> dict[str, Any]:
+    deadline = time.monotonic() + timeout
     try:
-        with _worker.turn(max(seconds, 0)) as connection:
-            connection.settimeout(max(until - time.monotonic(), 0.001))
-            answer = _exchanged(connection, told, body)
-            if _worker.turns >= limits.TURNS or answer.get("memory", 0) > limits.FULL:
+        with _worker.session(max(timeout, 0)) as connection:
+            connection.settimeout(max(deadline - time.monotonic(), 0.001))
+            answer = _receive(connection, header, document)
+            if _worker.sessions >= limits.RECYCLE_REQUESTS or answer.get("memory", 0) > limits.RECYCLE_MEMORY:
                 _worker.stop()
             return answer
     except TimeoutError:
-        raise Failed("time") from None
+        raise ExecutionFailed("time") from None
 
 
-def _exchanged(connection: socket.socket, told: dict[str, Any], body: bytes) -> dict[str, Any]:
+def _receive(connection: socket.socket, header: dict[str, Any], document: bytes) -> dict[str, Any]:
     from einvoice.sandbox import protocol
 
     try:
-        protocol.send(connection, told, body)
-        received = protocol.receive(connection, limits.ANSWER)
+        protocol.send(connection, header, document)
+        answer = protocol.receive(connection, limits.MESSAGE)
     except TimeoutError:
         raise
     except (OSError, ValueError):
-        raise Failed("died") from None
-    if received is None:
-        raise Failed("died")
-    return received[0]
+        raise ExecutionFailed("died") from None
+    if answer is None:
+        raise ExecutionFailed("died")
+    return answer[0]

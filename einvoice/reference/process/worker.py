@@ -1,7 +1,7 @@
-"""The child process that runs the official artefacts, one task at a time. See `einvoice.reference.process.sandbox`.
+"""The worker process that runs official artefacts, one task at a time. See `einvoice.reference.process.sandbox`.
 
-A task gets the text of the document, without XML declaration, and what the request tells by name. It returns what is
-answered, or raises `Failed`.
+A task is called with the text of the document, without XML declaration, and the arguments of the request. It returns the
+answer, or raises `ExecutionFailed`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any, Final
 
 from einvoice import errors
 from einvoice.reference.process import limits, saxon, schemas
-from einvoice.reference.process.sandbox import Failed
+from einvoice.reference.process.errors import ExecutionFailed
 from einvoice.sandbox import protocol
-from einvoice.sandbox.process import bound
+from einvoice.sandbox.process import set_limits
 
 _DETAIL: Final = 300
-"""So many characters of an engine's message are told."""
+"""Maximum length of an engine's message (characters)."""
 
 _FILE: Final = re.compile(r"\s+(of|systemId:)\s+file:\S*?(?=[:;]?(\s|$))")
-"""Which of the user's folders it was is no part of the message."""
+"""Paths of the user's folders, which are removed from messages."""
 
 _TASKS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
     "match": saxon.match,
@@ -37,19 +37,24 @@ _TASKS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
 
 
 def main(connection: socket.socket, memory: int) -> None:
-    """Answer the requests that come by a connection, until that is closed, with so many bytes of memory."""
-    bound({resource.RLIMIT_DATA: memory})  # address space says nothing: Saxon reserves 32 GB of it
+    """Answer requests until the connection is closed.
+
+    Args:
+        connection: carries frames of `einvoice.sandbox.protocol`.
+        memory: maximum data segment of this process (bytes).
+    """
+    set_limits({resource.RLIMIT_DATA: memory})  # not the address space: Saxon reserves 32 GB of it
     with connection:
-        while request := protocol.receive(connection, limits.ANSWER):
-            signal.alarm(limits.SECONDS + 5)  # should whoever asks be unable to end this
-            told, body = request
-            answer = _answer(told, body.decode())
+        while request := protocol.receive(connection, limits.MESSAGE):
+            signal.alarm(limits.SECONDS + 5)  # in case the client fails to kill this process
+            header, document = request
+            answer = _answer(header["task"], header["arguments"], document.decode())
             signal.alarm(0)
-            protocol.send(connection, {**answer, "memory": _held()})
+            protocol.send(connection, {**answer, "memory": _peak_memory()})
 
 
-def _held() -> int:
-    """Bytes that this process has held at most; `ru_maxrss` would begin with what its parent held, maybe a notebook."""
+def _peak_memory() -> int:
+    """Return the peak memory of this process (bytes); `ru_maxrss` would start with that of its parent."""
     try:
         status = Path("/proc/self/status").read_text("ascii")
     except OSError:  # not on Linux
@@ -58,10 +63,10 @@ def _held() -> int:
     return int(found[1]) << 10 if found else 0
 
 
-def _answer(told: dict[str, Any], text: str) -> dict[str, Any]:
+def _answer(task: str, arguments: dict[str, Any], text: str) -> dict[str, Any]:
     try:
-        return _TASKS[told.pop("work")](text, **told)
-    except Failed as error:
+        return _TASKS[task](text, **arguments)
+    except ExecutionFailed as error:
         detail = " ".join(_FILE.sub("", error.detail).split())
         return {"reason": error.reason, "detail": errors.quote(detail, limit=_DETAIL)}
     except (MemoryError, RecursionError) as error:

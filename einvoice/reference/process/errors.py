@@ -1,0 +1,17 @@
+"""The error of an artefact that did not run to its end."""
+
+from __future__ import annotations
+
+
+class ExecutionFailed(Exception):  # noqa: N818 (names the state)
+    """An artefact was not executed to its end.
+
+    Attributes:
+        reason: that of a `ReferenceRun`: "stopped", "artefact", "time", "died" or "engine".
+        detail: message of the engine, English; "" if there is none.
+    """
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        self.reason = reason
+        self.detail = detail
+        super().__init__(f"{reason}: {detail}" if detail else reason)
