@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from einvoice.sandbox.process import Child, bound
+from einvoice.sandbox.process import SandboxProcess, set_limits
 
 ECHO = """
     def main(connection, *arguments):
@@ -38,7 +38,7 @@ def children(tmp_path, monkeypatch):
     def child(code, *arguments):
         module = f"child_{len(started)}"
         (tmp_path / f"{module}.py").write_text(textwrap.dedent(code))
-        started.append(Child(module, *arguments))
+        started.append(SandboxProcess(module, *arguments))
         return started[-1]
 
     yield child
@@ -60,7 +60,7 @@ def listener():
 
 
 def ask(child, word="you"):
-    with child.turn() as connection:
+    with child.session() as connection:
         connection.settimeout(LONG)
         connection.sendall(word.encode())
         return connection.recv(100).decode()
@@ -90,7 +90,7 @@ def test_it_is_started_once_and_when_it_is_needed(echo):
     assert ask(echo) == "('you',)"
     first = echo.pid
     assert ask(echo, "again") == "('again',)"
-    assert (echo.pid, echo.turns) == (first, 2)
+    assert (echo.pid, echo.sessions) == (first, 2)
 
 
 def test_it_is_given_what_its_main_wants_to_know(children):
@@ -104,12 +104,12 @@ def test_one_that_died_is_replaced(echo):
     os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
     assert ask(echo) == "('you',)"
     assert echo.pid != first
-    assert echo.turns == 1
+    assert echo.sessions == 1
 
 
 def test_one_that_hangs_is_ended_with_the_turn(children, listener):
     child = children(DEAF, listener.getsockname()[1])
-    with pytest.raises(TimeoutError), child.turn() as connection:  # noqa: PT012
+    with pytest.raises(TimeoutError), child.session() as connection:  # noqa: PT012
         seen, _ = listener.accept()
         connection.settimeout(0.01)
         connection.recv(1)
@@ -120,7 +120,7 @@ def test_one_that_hangs_is_ended_with_the_turn(children, listener):
 
 
 def test_an_answer_that_nobody_waited_for_is_not_taken_for_the_next(echo):
-    with pytest.raises(KeyboardInterrupt), echo.turn() as connection:  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), echo.session() as connection:  # noqa: PT012
         connection.sendall(b"first")
         raise KeyboardInterrupt
     assert ask(echo, "second") == "('second',)"
@@ -131,15 +131,15 @@ def test_nobody_waits_for_a_turn_longer_than_they_will(echo):
     done = threading.Event()
 
     def wait():
-        with pytest.raises(TimeoutError), echo.turn(0.01):
+        with pytest.raises(TimeoutError), echo.session(0.01):
             pytest.fail("a turn in the turn of another thread")
         done.set()
 
-    with echo.turn():
+    with echo.session():
         threading.Thread(target=wait).start()
         assert done.wait(LONG)
     assert ask(echo) == "('you',)"
-    assert echo.turns == 3
+    assert echo.sessions == 3
 
 
 def test_stopped_it_is_gone_and_may_come_again(echo):
@@ -172,12 +172,12 @@ def test_a_fork_has_a_child_of_its_own(echo):
 
     assert in_a_fork(ask_there)
     assert ask(echo) == "('you',)"
-    assert (echo.pid, echo.turns) == (ours, 2)
+    assert (echo.pid, echo.sessions) == (ours, 2)
 
 
 def test_a_fork_in_the_turn_of_another_thread_waits_for_nobody(echo):
     forked = []
-    with echo.turn():
+    with echo.session():
         thread = threading.Thread(target=lambda: forked.append(in_a_fork(lambda: ask(echo) == "('you',)")))
         thread.start()
         thread.join(LONG)
@@ -189,8 +189,8 @@ def test_a_child_at_work_goes_with_a_parent_that_was_killed(children, listener, 
     children(DEAF)
     script = f"""
         import sys; sys.path[:] = {[str(tmp_path), *sys.path]}
-        from einvoice.sandbox.process import Child
-        with Child("child_0", {listener.getsockname()[1]}).turn() as connection:
+        from einvoice.sandbox.process import SandboxProcess
+        with SandboxProcess("child_0", {listener.getsockname()[1]}).session() as connection:
             connection.recv(1)
     """
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)]) as parent:
@@ -206,7 +206,7 @@ def test_who_started_it_may_be_bounded_more_tightly():
 
     def bounded():
         resource.setrlimit(resource.RLIMIT_DATA, (tight, tight))
-        bound({resource.RLIMIT_DATA: loose, resource.RLIMIT_CPU: 5})
+        set_limits({resource.RLIMIT_DATA: loose, resource.RLIMIT_CPU: 5})
         return resource.getrlimit(resource.RLIMIT_DATA) == (tight, tight)
 
     assert in_a_fork(bounded)
@@ -214,7 +214,7 @@ def test_who_started_it_may_be_bounded_more_tightly():
 
 def test_beyond_its_bounds_a_process_is_ended_and_writes_nothing(tmp_path):
     def write():
-        bound({resource.RLIMIT_CPU: 5})
+        set_limits({resource.RLIMIT_CPU: 5})
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         with pytest.raises(OSError, match="too large"):
             (tmp_path / "file").write_bytes(b"x")

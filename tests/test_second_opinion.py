@@ -8,7 +8,7 @@ import pytest
 
 import einvoice
 from einvoice.cli import main
-from einvoice.reference import Report, Run, Verdict
+from einvoice.reference import ReferenceFinding, ReferenceRun, ReferenceResult
 from einvoice.rulebook.catalog import catalog
 
 UBL = (Path(__file__).parent / "samples" / "ubl-invoice.xml").read_bytes()
@@ -21,15 +21,15 @@ REASONS = [code[10:].lower() for code in catalog() if code.startswith("REFERENCE
 
 def said(monkeypatch, *runs, scenario="", configuration="theirs"):
     """Let the artefacts say this."""
-    monkeypatch.setattr("einvoice.reference.judge", lambda data, identity: Verdict(configuration, scenario, runs))
+    monkeypatch.setattr("einvoice.reference.validate", lambda data, identity: ReferenceResult(configuration, scenario, runs))
 
 
 def report(code, severity="fatal", location="/*", text="In their words."):
-    return Report(code, severity, severity, location, text)
+    return ReferenceFinding(code, severity, severity, location, text)
 
 
-CORE = Run("en16931", "EN 16931", "1.3.16", rules=7)
-CIUS = Run("cius", "XRechnung", "2.6.0")
+CORE = ReferenceRun("en16931", "EN 16931", "1.3.16", rules=7)
+CIUS = ReferenceRun("cius", "XRechnung", "2.6.0")
 
 
 def test_an_engine_that_is_unknown_is_an_error():
@@ -38,7 +38,7 @@ def test_an_engine_that_is_unknown_is_an_error():
 
 
 def test_our_verdict_counts_and_theirs_stands_beside_it(monkeypatch):
-    said(monkeypatch, CORE, Run("cius", reports=(report("BR-DE-15"),)))
+    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("BR-DE-15"),)))
     result = einvoice.validate(UBL, engine="both")
     assert result.is_valid
     assert result.stack.engine == "both"
@@ -48,7 +48,7 @@ def test_our_verdict_counts_and_theirs_stands_beside_it(monkeypatch):
 
 
 def test_who_finds_the_same_agrees(monkeypatch):
-    said(monkeypatch, Run("en16931", reports=(report("BR-CO-10"),)), CIUS)
+    said(monkeypatch, ReferenceRun("en16931", reports=(report("BR-CO-10"),)), CIUS)
     agreement = einvoice.validate(WRONG_SUM, engine="both").agreement
     assert agreement.agreed
     assert not agreement.only_native
@@ -62,7 +62,7 @@ def test_what_only_we_find_is_told(monkeypatch):
 
 
 def test_a_layer_that_stopped_is_not_compared(monkeypatch):
-    stopped = Run("en16931", "EN 16931", executed=False, reason="stopped", detail="no number")
+    stopped = ReferenceRun("en16931", "EN 16931", executed=False, reason="stopped", detail="no number")
     said(monkeypatch, stopped, CIUS)
     agreement = einvoice.validate(WRONG_SUM, engine="both").agreement
     assert agreement.compared == ("cius",)
@@ -70,7 +70,7 @@ def test_a_layer_that_stopped_is_not_compared(monkeypatch):
 
 
 def test_an_extension_s_artefact_has_the_national_rules_in_it(monkeypatch):
-    said(monkeypatch, CORE, Run("extension", reports=(report("BR-DE-15"),)))
+    said(monkeypatch, CORE, ReferenceRun("extension", reports=(report("BR-DE-15"),)))
     extension = b"urn:xeinkauf.de:kosit:xrechnung_3.0#conformant#urn:xeinkauf.de:kosit:extension:xrechnung_3.0"
     document = UBL.replace(b"urn:xeinkauf.de:kosit:xrechnung_3.0", extension)
     without = document.replace(b"<cbc:BuyerReference>", b"<!--").replace(b"</cbc:BuyerReference>", b"-->")
@@ -81,21 +81,21 @@ def test_an_extension_s_artefact_has_the_national_rules_in_it(monkeypatch):
 
 
 def test_nothing_compared_is_no_agreement(monkeypatch):
-    said(monkeypatch, Run("en16931", executed=False, reason="missing"))
+    said(monkeypatch, ReferenceRun("en16931", executed=False, reason="missing"))
     agreement = einvoice.validate(UBL, engine="both").agreement
     assert agreement.agreed is None
     assert "es wurde nichts verglichen" in str(einvoice.validate(UBL, engine="both"))
 
 
 def test_a_severity_that_differs_is_a_difference(monkeypatch):
-    said(monkeypatch, Run("en16931", reports=(report("BR-CO-10", "warning"),)), CIUS)
+    said(monkeypatch, ReferenceRun("en16931", reports=(report("BR-CO-10", "warning"),)), CIUS)
     agreement = einvoice.validate(WRONG_SUM, engine="both").agreement
     assert [finding.code for finding in agreement.only_native] == ["BR-CO-10"]
     assert [finding.severity for finding in agreement.only_reference] == ["warning"]
 
 
 def test_instead_of_our_rules(monkeypatch):
-    said(monkeypatch, Run("en16931", "EN 16931", "1.3.16", rules=7), Run("cius", reports=(report("BR-DE-15"),)))
+    said(monkeypatch, ReferenceRun("en16931", "EN 16931", "1.3.16", rules=7), ReferenceRun("cius", reports=(report("BR-DE-15"),)))
     result = einvoice.validate(WRONG_SUM, engine="reference")
     assert [finding.code for finding in result.findings] == ["BR-DE-15"]
     assert result.stack.layer("en16931").rules == 7
@@ -105,7 +105,7 @@ def test_instead_of_our_rules(monkeypatch):
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_an_artefact_that_did_not_run_is_an_error(monkeypatch, reason):
-    said(monkeypatch, CORE, Run("cius", "XRechnung", executed=False, reason=reason, detail="Because."))
+    said(monkeypatch, CORE, ReferenceRun("cius", "XRechnung", executed=False, reason=reason, detail="Because."))
     result = einvoice.validate(UBL, engine="reference")
     assert not result.is_valid
     (finding,) = result.findings
@@ -131,20 +131,20 @@ def test_a_layer_without_an_artefact_is_an_error(monkeypatch):
     ],
 )
 def test_the_place_is_found_however_it_is_written(monkeypatch, location):
-    said(monkeypatch, CORE, Run("cius", reports=(report("BR-DE-15", location=location),)))
+    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("BR-DE-15", location=location),)))
     (finding,) = einvoice.validate(UBL, engine="reference").findings
     assert finding.line == UBL[: UBL.index(b"<cbc:BuyerReference>")].count(b"\n") + 1
 
 
 @pytest.mark.parametrize("location", ["", "/*[", "/nowhere", "count(/*)", "'text'"])
 def test_a_place_that_nobody_finds_is_the_invoice(monkeypatch, location):
-    said(monkeypatch, CORE, Run("cius", reports=(report("BR-DE-15", location=location),)))
+    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("BR-DE-15", location=location),)))
     (finding,) = einvoice.validate(UBL, engine="reference").findings
     assert finding.xpath == "/ubl:Invoice"
 
 
 def test_a_known_code_is_told_in_our_words(monkeypatch):
-    said(monkeypatch, CORE, Run("cius", reports=(report("BR-DE-15", text="[BR-DE-15] Theirs."),)))
+    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("BR-DE-15", text="[BR-DE-15] Theirs."),)))
     (finding,) = einvoice.validate(UBL, engine="reference").findings
     assert finding.title("en") == catalog()["BR-DE-15"].title("en")
     assert finding.bt_field == "BT-10"
@@ -152,7 +152,7 @@ def test_a_known_code_is_told_in_our_words(monkeypatch):
 
 
 def test_an_unknown_code_is_told_in_theirs(monkeypatch):
-    said(monkeypatch, CORE, Run("cius", reports=(report("SHOP-7", "warning", text="Name the {shelf}."),)))
+    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("SHOP-7", "warning", text="Name the {shelf}."),)))
     result = einvoice.validate(UBL, engine="reference")
     assert result.is_valid
     (finding,) = result.findings
@@ -162,7 +162,7 @@ def test_an_unknown_code_is_told_in_theirs(monkeypatch):
 
 
 def test_the_answer_has_it_all(monkeypatch):
-    said(monkeypatch, CORE, Run("cius", "XRechnung", reports=(report("SHOP-7"),)), scenario="UBL")
+    said(monkeypatch, CORE, ReferenceRun("cius", "XRechnung", reports=(report("SHOP-7"),)), scenario="UBL")
     result = einvoice.validate(WRONG_SUM, engine="both")
     told = json.loads(json.dumps(result.to_dict("en")))["validation_details"]
     assert told["validation_stack"]["engine"] == "both"
@@ -176,7 +176,7 @@ def test_the_answer_has_it_all(monkeypatch):
 
 
 def test_the_command_tells_it(monkeypatch, tmp_path, capsys):
-    said(monkeypatch, CORE, Run("cius", reports=(report("SHOP-7"),)))
+    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("SHOP-7"),)))
     file = tmp_path / "invoice.xml"
     file.write_bytes(UBL)
     assert main(["validate", "--engine", "both", "--lang", "en", str(file)]) == 0

@@ -1,8 +1,8 @@
-"""The official artefacts as referee: XML schemas and compiled Schematrons, run as they are by libxml2 and Saxon.
+"""Validation with the official artefacts: XML schemas and compiled Schematron, run unchanged by libxml2 and Saxon.
 
-- `judge` says what they find in a document
-- `add`, `remove`, `configurations`: KoSIT's published configuration, and single stylesheets
-- `engines` says what there is
+- `validate` returns what they find in a document
+- `add`, `remove`, `configurations` manage KoSIT validator configurations and single stylesheets
+- `engines` returns what is installed
 """
 
 from dataclasses import dataclass
@@ -13,33 +13,33 @@ from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.bundles.install import add
 from einvoice.reference.bundles.store import configurations, remove
 from einvoice.reference.engine import saxon_version
-from einvoice.reference.runner import judge
-from einvoice.reference.verdict import Report, Run, Verdict
+from einvoice.reference.result import ReferenceFinding, ReferenceResult, ReferenceRun
+from einvoice.reference.runner import validate
 
 __all__ = [
     "BundleRejected",
     "Configuration",
     "Engines",
-    "Report",
+    "ReferenceFinding",
+    "ReferenceResult",
+    "ReferenceRun",
     "Resource",
-    "Run",
     "Scenario",
-    "Verdict",
     "add",
     "configurations",
     "engines",
-    "judge",
     "remove",
+    "validate",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """What there is to judge by.
+    """The installed engine and configurations.
 
     Attributes:
-        saxon: version of saxonche, None if it is not there or too old; without it nothing but XML schemas is run.
-        configurations: those that were added, the newest first, then the bundled one.
+        saxon: version of saxonche; None if it is missing or too old, in which case only XML schemas run.
+        configurations: the added ones, newest first, then the bundled one.
     """
 
     saxon: str | None
@@ -47,6 +47,6 @@ class Engines:
 
 
 def engines() -> Engines:
-    """Return what there is to judge by."""
-    there = packaged.configuration()
-    return Engines(saxon_version(), configurations() + ((there,) if there else ()))
+    """Return the installed engine and configurations."""
+    bundled = packaged.configuration()
+    return Engines(saxon_version(), configurations() + ((bundled,) if bundled else ()))

@@ -1,4 +1,4 @@
-"""Saxon: whether it is there, and new enough. It is loaded by the worker process only."""
+"""Saxon: whether it is installed and recent enough. Only the worker process loads it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
-OLDEST: Final = (13, 1, 1)
-"""Older ones carry a bundle of certificates that must not be trusted."""
+MIN_VERSION: Final = (13, 1, 1)
+"""Older wheels contain a certificate bundle that must not be trusted."""
 
 
 @cache
 def saxon_version() -> str | None:
-    """The version of saxonche, such as "13.1.1"; None if it is not there, or too old."""
+    """Return the version of saxonche, such as "13.1.1"; None if it is not installed or too old."""
     if importlib.util.find_spec("saxonche") is None:
         return None
     try:
-        found = version("saxonche")
+        installed = version("saxonche")
     except PackageNotFoundError:
         return None
-    return found if tuple(map(int, re.findall(r"\d+", found)[:3])) >= OLDEST else None
+    return installed if tuple(map(int, re.findall(r"\d+", installed)[:3])) >= MIN_VERSION else None

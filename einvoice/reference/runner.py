@@ -1,4 +1,4 @@
-"""From a document to what the official artefacts say of it: choose the scenario, run its artefacts one by one."""
+"""Validates a document with the official artefacts: selects the scenario and runs its artefacts in order."""
 
 from __future__ import annotations
 
@@ -11,101 +11,106 @@ from einvoice.reference.bundles import packaged, store
 from einvoice.reference.bundles.configuration import Configuration, Resource, Scenario
 from einvoice.reference.engine import saxon_version
 from einvoice.reference.process import limits, sandbox
-from einvoice.reference.process.sandbox import Failed
+from einvoice.reference.process.errors import ExecutionFailed
 from einvoice.reference.process.text import without_declaration
-from einvoice.reference.verdict import Run, Verdict, report
+from einvoice.reference.result import ReferenceResult, ReferenceRun, finding
 from einvoice.syntax import xml
 from einvoice.syntax.detect import Identity
 
-_IN_PROFILE: Final = {"en16931"}
-"""Layers that the artefact of a level of Factur-X judges along with its own."""
+_INCLUDED_IN_PROFILE: Final = {"en16931"}
+"""Layers that the artefact of a Factur-X profile covers besides its own."""
 
 
-def judge(data: bytes, identity: Identity) -> Verdict:
-    """Let the official artefacts judge a document.
+def validate(data: bytes, identity: Identity) -> ReferenceResult:
+    """Validate a document with the official artefacts.
 
-    Of the configurations that were added the newest counts that has a scenario for the document; where there is none,
-    what is bundled. Single stylesheets that take the document come after it, in the order in which they were added.
+    The newest added configuration with a matching scenario is used, or the bundled one if none matches. Added single
+    stylesheets that match the document run after it, in the order in which they were added.
 
     Args:
-        data: the XML of an invoice in UBL or CII.
-        identity: what `einvoice.syntax.detect.identify` says it is.
+        data: XML of an invoice in UBL or CII.
+        identity: result of `einvoice.syntax.detect.identify`.
 
     Raises:
-        errors.UnreadableDocument: one of its subclasses; an artefact that fails raises nothing, its `Run` tells.
-        ChildProcessError: the system starts no process.
+        errors.UnreadableDocument: the document cannot be read. An artefact that fails raises nothing: see its run.
+        ChildProcessError: the worker cannot be started.
     """
     document = _Document(data)
     added = store.configurations() if saxon_version() else ()
     try:
-        chosen = document.choice(it for it in added if it.kind == "configuration")
-        single = [it for it in reversed(added) if it.kind == "schematron"]
-        further = [found for it in single if (found := document.choice([it]))]
-    except Failed as error:
-        return Verdict("", "", _not_run(identity.layers, error.reason, error.detail))
-    verdict = document.by_added(*chosen) if chosen else document.by_bundled(identity)
-    return replace(verdict, runs=verdict.runs + tuple(run for found in further for run in document.runs(*found)))
+        selected = document.select(it for it in added if it.kind == "configuration")
+        stylesheets = [it for it in reversed(added) if it.kind == "schematron"]
+        further = [match for it in stylesheets if (match := document.select([it]))]
+    except ExecutionFailed as error:
+        return ReferenceResult("", "", _not_executed(identity.layers, error.reason, error.detail))
+    result = document.run_added(*selected) if selected else document.run_bundled(identity)
+    return replace(result, runs=result.runs + tuple(run for match in further for run in document.run(*match)))
 
 
 class _Document:
-    """A document that is being judged, and the time that is left for it."""
+    """A document under validation, with its deadline."""
 
     def __init__(self, data: bytes) -> None:
-        xml.parse(data)  # refuses what Saxon had better not see; but Saxon sees comments, as it does elsewhere
+        xml.parse(data)  # rejects unsafe XML. Saxon gets the original text, since comments can affect its result
         self._text = without_declaration(data).encode()
-        self._until = time.monotonic() + limits.SECONDS
+        self._deadline = time.monotonic() + limits.SECONDS
 
-    def choice(self, configurations: Iterable[Configuration]) -> tuple[Configuration, Scenario] | None:
-        """The first configuration that has a scenario for the document, and its first one that takes it."""
+    def select(self, configurations: Iterable[Configuration]) -> tuple[Configuration, Scenario] | None:
+        """Return the first configuration with a matching scenario, and that scenario."""
         for configuration in configurations:
             matches = [(it.match, dict(it.namespaces)) for it in configuration.scenarios]
-            first = self._ask("match", scenarios=matches)["first"]
+            first = self._request("match", scenarios=matches)["first"]
             if first is not None:
                 return configuration, configuration.scenarios[first]
         return None
 
-    def by_added(self, configuration: Configuration, scenario: Scenario) -> Verdict:
-        """What a configuration says that was added."""
-        return Verdict(configuration.name, scenario.name, self.runs(configuration, scenario))
+    def run_added(self, configuration: Configuration, scenario: Scenario) -> ReferenceResult:
+        """Run a scenario of an added configuration."""
+        return ReferenceResult(configuration.name, scenario.name, self.run(configuration, scenario))
 
-    def by_bundled(self, identity: Identity) -> Verdict:
-        """What the bundled artefacts say; of what they have none for, that they have none."""
-        there, scenario = packaged.configuration(), packaged.scenario(identity)
-        if there is None or scenario is None:
-            return Verdict("", "", _not_run(identity.layers, "missing"))
-        runs = self.runs(there, scenario)
-        judged = {run.layer for run in runs}
-        if "profile" in judged:
-            judged |= _IN_PROFILE
-        others = [layer for layer in identity.layers if layer not in judged]
-        return Verdict(there.name, scenario.name, runs + _not_run(others, "missing"))
+    def run_bundled(self, identity: Identity) -> ReferenceResult:
+        """Run the bundled artefacts; layers without one get a run with the reason "missing"."""
+        configuration, scenario = packaged.configuration(), packaged.scenario(identity)
+        if configuration is None or scenario is None:
+            return ReferenceResult("", "", _not_executed(identity.layers, "missing"))
+        runs = self.run(configuration, scenario)
+        covered = {run.layer for run in runs}
+        if "profile" in covered:
+            covered |= _INCLUDED_IN_PROFILE
+        others = [layer for layer in identity.layers if layer not in covered]
+        return ReferenceResult(configuration.name, scenario.name, runs + _not_executed(others, "missing"))
 
-    def runs(self, configuration: Configuration, scenario: Scenario) -> tuple[Run, ...]:
-        """What the artefacts of a scenario say, one by one."""
+    def run(self, configuration: Configuration, scenario: Scenario) -> tuple[ReferenceRun, ...]:
+        """Run the artefacts of a scenario in order."""
         return tuple(self._run(configuration, scenario, resource) for resource in scenario.resources)
 
-    def _run(self, configuration: Configuration, scenario: Scenario, resource: Resource) -> Run:
-        told = (resource.layer, resource.title, resource.version, resource.sha256)
+    def _run(self, configuration: Configuration, scenario: Scenario, resource: Resource) -> ReferenceRun:
+        source = (resource.layer, resource.title, resource.version, resource.sha256)
         try:
-            answer = self._judged(configuration, resource)
-        except Failed as error:
-            return Run(*told, executed=False, reason=error.reason, detail=error.detail, rules=resource.rules)
-        reports = tuple(report(plain, scenario.levels) for plain in answer["reports"])
-        return Run(*told, rules=resource.rules, reports=reports)
+            answer = self._execute(configuration, resource)
+        except ExecutionFailed as error:
+            return ReferenceRun(
+                *source, executed=False, reason=error.reason, detail=error.detail, rules=resource.rules
+            )
+        reports = tuple(finding(plain, scenario.severities) for plain in answer["reports"])
+        return ReferenceRun(*source, rules=resource.rules, reports=reports)
 
-    def _judged(self, configuration: Configuration, resource: Resource) -> dict[str, Any]:
-        # What was compiled is used again for the same edition: a file may include others that change with it.
-        told = {"path": str(configuration.folder / resource.path), "edition": configuration.sha256 or resource.sha256}
+    def _execute(self, configuration: Configuration, resource: Resource) -> dict[str, Any]:
+        # The edition is the cache key of the compiled artefact: files that it includes may change with it.
+        edition = configuration.sha256 or resource.sha256
+        path = str(configuration.folder / resource.path)
         if resource.layer == "schema":
-            return self._ask("schema", folder=str(configuration.folder), **told)
+            return self._request("schema", path=path, folder=str(configuration.folder), edition=edition)
         if saxon_version() is None:
-            raise Failed("engine")
-        return self._ask("run", reads=resource.reads, **told)
+            raise ExecutionFailed("engine")
+        return self._request("run", path=path, edition=edition, reads_files=resource.reads_files)
 
-    def _ask(self, work: str, **told: Any) -> dict[str, Any]:
-        return sandbox.ask(work, self._text, self._until - time.monotonic(), **told)
+    def _request(self, task: str, **arguments: Any) -> dict[str, Any]:
+        return sandbox.request(task, self._text, self._deadline - time.monotonic(), **arguments)
 
 
-def _not_run(layers: Iterable[str], reason: str, detail: str = "") -> tuple[Run, ...]:
-    """The layers without an artefact; XML schemas are no matter of this, everybody has the official ones."""
-    return tuple(Run(layer, executed=False, reason=reason, detail=detail) for layer in layers if layer != "schema")
+def _not_executed(layers: Iterable[str], reason: str, detail: str = "") -> tuple[ReferenceRun, ...]:
+    """Return a run for each layer without an artefact, except "schema": XML schemas are part of this program."""
+    return tuple(
+        ReferenceRun(layer, executed=False, reason=reason, detail=detail) for layer in layers if layer != "schema"
+    )

@@ -13,7 +13,7 @@ from einvoice.result import Agreement, Finding, Language, Layer, Places
 from einvoice.rulebook.catalog import CatalogEntry, catalog
 
 if TYPE_CHECKING:
-    from einvoice.reference import Report, Run, Verdict
+    from einvoice.reference import ReferenceFinding, ReferenceRun, ReferenceResult
 
 _STEPS: Final = (
     re.compile(r"\*:(?P<name>[\w.-]+)\[namespace-uri\(\)\s*=\s*(?:'(?P<uri>[^']*)'|\"(?P<uri2>[^\"]*)\")\]"),
@@ -25,7 +25,7 @@ _WITHIN: Final = {"profile": ("en16931",), "extension": ("cius",)}
 """Rules that come in one artefact with those of a layer, where ours are layers apart."""
 
 
-def layers(verdict: Verdict) -> tuple[Layer, ...]:
+def layers(verdict: ReferenceResult) -> tuple[Layer, ...]:
     """The artefacts as layers of a stack."""
     return tuple(
         Layer(run.layer, {"de": run.title, "en": run.title}, run.version, "", "", run.sha256, run.executed, run.rules)
@@ -49,12 +49,12 @@ class Reporter:
         self._indicative = indicative
         self._lang = lang
 
-    def findings(self, verdict: Verdict) -> Iterator[Finding]:
+    def findings(self, verdict: ReferenceResult) -> Iterator[Finding]:
         """Everything that was reported."""
         for run in verdict.runs:
             yield from (self._finding(run, report) for report in run.reports)
 
-    def _finding(self, run: Run, report: Report) -> Finding:
+    def _finding(self, run: ReferenceRun, report: ReferenceFinding) -> Finding:
         known: CatalogEntry | None = catalog().get(report.code)
         return Finding(
             code=report.code,
@@ -86,14 +86,14 @@ def _as_xpath_1(step: re.Match[str]) -> str:
     return f"*[local-name()='{parts['name']}' and namespace-uri()='{parts['uri'] or parts.get('uri2') or ''}']"
 
 
-def covered(runs: Iterable[Run]) -> set[str]:
+def covered(runs: Iterable[ReferenceRun]) -> set[str]:
     """The layers that artefacts stand for: that of an extension or of a level has the rules in it that it builds on."""
     names = {run.layer for run in runs}
     return names.union(*(_WITHIN.get(name, ()) for name in names))
 
 
 def agreement(
-    verdict: Verdict, native: Iterable[Finding], judged: Iterable[Layer], reported: Iterable[Finding]
+    verdict: ReferenceResult, native: Iterable[Finding], judged: Iterable[Layer], reported: Iterable[Finding]
 ) -> Agreement:
     """Hold the findings of this program against those of the artefacts.
 
@@ -119,7 +119,7 @@ def agreement(
     )
 
 
-def _key(finding: Finding, verdict: Verdict) -> tuple[str, ...]:
+def _key(finding: Finding, verdict: ReferenceResult) -> tuple[str, ...]:
     """What makes two findings the same one. Bundled artefacts override no severities, so that their flags count."""
     if finding.layer == "schema":
         return ("schema",)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import einvoice
-from einvoice.reference import Report, Run, Verdict
+from einvoice.reference import ReferenceFinding, ReferenceRun, ReferenceResult
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 traitlets = pytest.importorskip("traitlets")
@@ -145,9 +145,9 @@ def test_compatibility_tells_what_is_different_today(sample):
 
 
 def test_a_second_opinion_is_told_with_rules_that_nobody_here_knows(sample, monkeypatch):
-    said = Report("THEIRS-1", "fatal", "fatal", "/*", "<b>Not so.</b>")
-    runs = Run("en16931", "EN 16931", "1.3.16"), Run("cius", reports=(said,))
-    monkeypatch.setattr("einvoice.reference.judge", lambda data, identity: Verdict("theirs", "", runs))
+    said = ReferenceFinding("THEIRS-1", "fatal", "fatal", "/*", "<b>Not so.</b>")
+    runs = ReferenceRun("en16931", "EN 16931", "1.3.16"), ReferenceRun("cius", reports=(said,))
+    monkeypatch.setattr("einvoice.reference.validate", lambda data, identity: ReferenceResult("theirs", "", runs))
     beside = einvoice.validate(sample("ubl-invoice.xml"), engine="both", lang="en")
     heading, told = beside.explore()._head["folded"][0]
     assert heading in beside.explore()._head["remarks"]

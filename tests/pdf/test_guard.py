@@ -2,6 +2,7 @@
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
@@ -14,7 +15,8 @@ from pdf.hybrids import XML, hybrid
 from einvoice import errors
 from einvoice.pdf import limits, sandbox, worker
 from einvoice.pdf.reader import extract
-from einvoice.sandbox.process import Child
+from einvoice.sandbox import protocol
+from einvoice.sandbox.process import SandboxProcess
 
 GOOD = hybrid()
 
@@ -22,7 +24,7 @@ GOOD = hybrid()
 @pytest.fixture
 def fresh(monkeypatch):
     """A server of this test alone."""
-    own = Child("einvoice.pdf.worker")
+    own = SandboxProcess("einvoice.pdf.worker")
     monkeypatch.setattr(sandbox, "_server", own)
     yield own
     own.stop()
@@ -63,7 +65,7 @@ def test_a_server_that_died_is_replaced(fresh):
 
 
 def test_a_server_that_cannot_start_is_no_endless_story(monkeypatch):
-    monkeypatch.setattr(sandbox, "_server", Child("einvoice.pdf.no_such_module"))
+    monkeypatch.setattr(sandbox, "_server", SandboxProcess("einvoice.pdf.no_such_module"))
     with pytest.raises(ChildProcessError):
         sandbox.read_hybrid(GOOD)
 
@@ -84,18 +86,59 @@ def test_threads_may_ask_at_once(fresh):
     assert read == [XML] * 8
 
 
-@pytest.mark.parametrize("answer", [b"", b"\0" * 8, b"\0" * 7 + b"\x02{}", b"\0" * 7 + b"\x05[1,2]", b"x" * 100])
-def test_an_answer_that_makes_no_sense_counts_as_death(answer, monkeypatch):
-    monkeypatch.setattr(sandbox, "_asked", lambda data: answer)
+FAKE_WORKER = """
+    import socket
+    from einvoice.sandbox import protocol
+    def main(control):
+        _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        with socket.socket(fileno=descriptors[0]) as connection:
+            protocol.send(connection, {{"ready": True}})
+            protocol.receive(connection, 1 << 20)
+            connection.sendall({answer!r})
+        control.recv(1)
+"""
+
+
+@pytest.fixture
+def answering(tmp_path, monkeypatch):
+    """Let the worker give this answer, whatever the PDF is."""
+    servers = []
+
+    def answering(answer):
+        (tmp_path / "fake_worker.py").write_text(textwrap.dedent(FAKE_WORKER.format(answer=answer)))
+        monkeypatch.syspath_prepend(tmp_path)
+        servers.append(SandboxProcess("fake_worker"))
+        monkeypatch.setattr(sandbox, "_server", servers[0])
+
+    yield answering
+    for server in servers:
+        server.stop()
+
+
+WHOLE = protocol.encode(*worker._read(GOOD))
+MALFORMED = {
+    "nothing": b"",
+    "no header": b"\0" * 16,
+    "no fields": protocol.encode({}),
+    "an unknown error": protocol.encode({"error": "NONE", "values": {}}),
+    "no object": struct.pack("!QQ", 5, 0) + b"[1,2]",
+    "too deep": struct.pack("!QQ", 200_000, 0) + b"[" * 200_000,
+    "a huge length": b"x" * 100,
+    "no body": WHOLE[: -len(XML)],
+    "a truncated body": WHOLE[:-1],
+}
+
+
+@pytest.mark.parametrize("answer", MALFORMED.values(), ids=MALFORMED.keys())
+def test_a_malformed_answer_counts_as_a_crash(answer, answering):
+    answering(answer)
     with pytest.raises(errors.PdfTooComplex):
         sandbox.read_hybrid(GOOD)
 
 
-def test_xml_that_is_cut_short_is_not_taken_for_whole(monkeypatch):
-    whole = worker._answer(GOOD)
-    monkeypatch.setattr(sandbox, "_asked", lambda data: whole[:-1])
-    with pytest.raises(errors.PdfTooComplex):
-        sandbox.read_hybrid(GOOD)
+def test_a_complete_answer_is_decoded(answering):
+    answering(WHOLE)
+    assert sandbox.read_hybrid(GOOD) == extract.read(GOOD)
 
 
 def test_an_answer_without_end_is_not_waited_for(monkeypatch):
@@ -110,7 +153,7 @@ def test_too_much_is_told_as_such(failure, monkeypatch):
         raise failure
 
     monkeypatch.setattr(extract, "read", failing)
-    monkeypatch.setattr(sandbox, "_asked", worker._answer)
+    monkeypatch.setattr(sandbox, "_exchange", worker._read)
     with pytest.raises(errors.PdfTooComplex):
         sandbox.read_hybrid(GOOD)
 
@@ -120,7 +163,7 @@ def test_damage_that_nobody_foresaw_is_damage(monkeypatch):
         raise KeyError
 
     monkeypatch.setattr(extract, "read", failing)
-    monkeypatch.setattr(sandbox, "_asked", worker._answer)
+    monkeypatch.setattr(sandbox, "_exchange", worker._read)
     with pytest.raises(errors.PdfDamaged, match="KeyError"):
         sandbox.read_hybrid(GOOD)
 
@@ -129,7 +172,7 @@ def in_a_worker(act):
     """Do something within the bounds of a worker; the exit status, or minus the signal that ended it."""
     child = os.fork()
     if child == 0:
-        worker._bound()
+        worker._set_limits()
         try:
             act()
             os._exit(0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from einvoice.reference import add, judge
+from einvoice.reference import add, validate
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
 
@@ -44,4 +44,4 @@ def invoice(sample):
 @pytest.fixture
 def judged():
     """What the artefacts say of a document."""
-    return lambda data: judge(data, identify(xml.parse(data)))
+    return lambda data: validate(data, identify(xml.parse(data)))

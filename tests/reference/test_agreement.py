@@ -2,7 +2,7 @@
 
 import pytest
 
-from einvoice.reference import Report, Run, Verdict
+from einvoice.reference import ReferenceFinding, ReferenceRun, ReferenceResult
 
 from .agreement import CASES, MIN, Tally, tally
 
@@ -24,8 +24,8 @@ def test_a_difference_is_told(invoice, monkeypatch):
     found = Tally()
     found.add("as it is", invoice)
     assert found.share == 1
-    core = Run("en16931", reports=(Report("BR-01", "fatal", "fatal", "/*", "No."),))
-    monkeypatch.setattr("einvoice.reference.judge", lambda *_: Verdict("factur-x", "UBL", (core,)))
+    core = ReferenceRun("en16931", reports=(ReferenceFinding("BR-01", "fatal", "fatal", "/*", "No."),))
+    monkeypatch.setattr("einvoice.reference.validate", lambda *_: ReferenceResult("factur-x", "UBL", (core,)))
     found.add("otherwise", invoice)
     assert found.share == 0.5
     assert "otherwise: ours alone: –; theirs alone: BR-01" in str(found)

@@ -5,7 +5,7 @@ import re
 import pytest
 from levels.made import LEVELS, made
 
-from einvoice.reference import judge
+from einvoice.reference import validate
 from einvoice.syntax import xml
 from einvoice.syntax.detect import as_facturx, identify
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def judged(data):
-    return judge(data, as_facturx(identify(xml.parse(data))))
+    return validate(data, as_facturx(identify(xml.parse(data))))
 
 
 def test_ubl_is_judged_by_en_16931_and_what_there_is_none_for_is_said(sample):
@@ -26,7 +26,7 @@ def test_ubl_is_judged_by_en_16931_and_what_there_is_none_for_is_said(sample):
     assert re.fullmatch(r"1\.3\.\d+", core.version)
     assert re.fullmatch(r"[0-9a-f]{64}", core.sha256)
     assert (national.layer, national.executed, national.reason) == ("cius", False, "missing")
-    assert national.trouble == "REFERENCE-MISSING"
+    assert national.problem_code == "REFERENCE-MISSING"
 
 
 def test_reports_are_told_as_the_artefact_has_them(sample):

@@ -8,7 +8,7 @@ import pytest
 
 from einvoice.cli import main
 from einvoice.errors import DoctypeForbidden
-from einvoice.reference import BundleRejected, configurations, engines, judge, remove
+from einvoice.reference import BundleRejected, configurations, engines, remove, validate
 from einvoice.reference.process import limits
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
@@ -100,7 +100,7 @@ def test_a_document_that_nobody_should_parse_is_refused(added, invoice, judged):
     added(packed(files()))
     entity = invoice.replace(b"<Invoice", b'<!DOCTYPE Invoice [<!ENTITY a "b">]><Invoice', 1)
     with pytest.raises(DoctypeForbidden):
-        judge(entity, identify(xml.parse(invoice)))
+        validate(entity, identify(xml.parse(invoice)))
 
 
 def test_the_first_scenario_that_takes_the_document_counts(added, invoice, judged):

@@ -9,9 +9,9 @@ import threading
 import pytest
 
 from einvoice.reference.process import limits, sandbox
-from einvoice.reference.process.sandbox import ask
+from einvoice.reference.process.sandbox import request
 from einvoice.sandbox import protocol
-from einvoice.sandbox.process import Child
+from einvoice.sandbox.process import SandboxProcess
 
 from .made import files, packed, rule, stylesheet, template
 
@@ -76,7 +76,7 @@ def test_a_result_that_is_no_svrl(match, added, invoice, judged):
     added(packed(files(others={"xsl/de.xsl": other})))
     run = judged(invoice).runs[2]
     assert (run.executed, run.reason) == (False, "stopped")
-    assert "The result is no" in run.detail
+    assert "The output is not" in run.detail
 
 
 def test_messages_that_do_not_stop_it_are_no_matter(ran):
@@ -174,12 +174,12 @@ def test_one_that_takes_too_long(added, invoice, judged, monkeypatch):
     xsd, *others = judged(invoice).runs
     assert xsd.executed
     assert [(run.executed, run.reason, run.reports) for run in others] == [(False, "time", ())] * 2
-    assert ask("match", b"<a/>", scenarios=[("true()", {})])["first"] == 0
+    assert request("match", b"<a/>", scenarios=[("true()", {})])["first"] == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there the system bounds it")
 def test_one_that_takes_too_much_memory(ran, monkeypatch):
-    small = Child("einvoice.reference.process.worker", 300 << 20)
+    small = SandboxProcess("einvoice.reference.process.worker", 300 << 20)
     monkeypatch.setattr(sandbox, "_worker", small)
     run = ran(value("string-length(string-join((1 to 200000000) ! 'xxxxxxxxxxxxxxxxxxxxxxx'))"))
     small.stop()
@@ -190,9 +190,9 @@ def test_a_worker_killed_in_the_middle_costs_one_artefact(added, invoice, judged
     added(packed(files()))
     send = protocol.send
 
-    def send_and_kill(connection, told, body=b""):
-        send(connection, told, body)
-        if told.get("path", "").endswith("en.xsl"):
+    def send_and_kill(connection, header, body=b""):
+        send(connection, header, body)
+        if header["arguments"].get("path", "").endswith("en.xsl"):
             os.kill(fresh.pid, signal.SIGKILL)
 
     with monkeypatch.context() as patched:
@@ -203,24 +203,24 @@ def test_a_worker_killed_in_the_middle_costs_one_artefact(added, invoice, judged
 
 
 def test_a_worker_is_replaced_after_so_many_turns(fresh, monkeypatch):
-    monkeypatch.setattr(limits, "TURNS", 2)
+    monkeypatch.setattr(limits, "RECYCLE_REQUESTS", 2)
     pids = set()
     for _ in range(4):
-        ask("match", b"<a/>", scenarios=[("true()", {})])
+        request("match", b"<a/>", scenarios=[("true()", {})])
         pids.add(fresh.pid)
     assert len(pids - {None}) == 2
 
 
 def test_what_its_parent_holds_is_not_what_a_worker_holds(fresh):
-    ballast = b"x" * limits.FULL
-    ask("match", b"<a/>", scenarios=[("true()", {})])
+    ballast = b"x" * limits.RECYCLE_MEMORY
+    request("match", b"<a/>", scenarios=[("true()", {})])
     assert fresh.pid is not None
     del ballast
 
 
 def test_a_worker_is_replaced_when_it_is_full(fresh, monkeypatch):
-    monkeypatch.setattr(limits, "FULL", 1 << 20)
-    ask("match", b"<a/>", scenarios=[("true()", {})])
+    monkeypatch.setattr(limits, "RECYCLE_MEMORY", 1 << 20)
+    request("match", b"<a/>", scenarios=[("true()", {})])
     assert fresh.pid is None
 
 
@@ -240,19 +240,19 @@ def test_threads_wait_for_each_other(added, invoice, judged, fresh):
 
 
 def test_a_fork_has_a_worker_of_its_own(fresh):
-    ask("match", b"<a/>", scenarios=[("true()", {})])
+    request("match", b"<a/>", scenarios=[("true()", {})])
     ours = fresh.pid
     forked = os.fork()
     if forked == 0:
         status = 1
         try:
-            first = ask("match", b"<a/>", scenarios=[("false()", {}), ("true()", {})])["first"]
+            first = request("match", b"<a/>", scenarios=[("false()", {}), ("true()", {})])["first"]
             status = 0 if first == 1 and fresh.pid != ours else 2
             fresh.stop()
         finally:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]) == 0
-    assert ask("match", b"<a/>", scenarios=[("true()", {})])["first"] == 0
+    assert request("match", b"<a/>", scenarios=[("true()", {})])["first"] == 0
     assert fresh.pid == ours
 
 
@@ -273,7 +273,7 @@ def test_without_the_engine_nothing_is_judged(added, invoice, judged, monkeypatc
         ("en16931", False, "engine"),
         ("cius", False, "missing"),
     ]
-    assert runs[0].trouble == "REFERENCE-ENGINE"
+    assert runs[0].problem_code == "REFERENCE-ENGINE"
 
 
 def test_a_stylesheet_that_vanished(added, invoice, judged):

@@ -57,12 +57,12 @@ def value(expression):
         (b"", "a.zip", "neither a ZIP"),
         (b"PK\x03\x04 no more", "a.zip", "cannot be unpacked"),
         (packed(files())[:-200], "a.zip", "cannot be unpacked"),
-        (b"<x", "a.xsl", "no XML"),
+        (b"<x", "a.xsl", "not valid XML"),
         (b"<a/>", "a.xsl", "no rules"),
         (b"<!DOCTYPE x><x/>", "a.xsl", "DOCTYPE"),
         (packed({"README.md": b""}), "a.zip", "no scenarios.xml"),
         (packed(files(), "a/b/"), "a.zip", "no scenarios.xml"),
-        (packed(files()), "-.zip", "is no name"),
+        (packed(files()), "-.zip", "is not a valid name"),
     ],
 )
 def test_files(content, name, why, refusal):
@@ -82,11 +82,11 @@ def test_a_folder_that_cannot_be_written(file, capsys, rules_folder):
 
 @pytest.mark.parametrize("name", ["../test", "a/b", "", ".", "..", ".hidden", "Prüfung", "a" * 65, "a\n"])
 def test_names(name, refusal):
-    assert "is no name" in refusal(packed(files()), "test.zip", "--name", name)
+    assert "is not a valid name" in refusal(packed(files()), "test.zip", "--name", name)
 
 
 def test_the_name_of_what_is_bundled(refusal):
-    assert "what is bundled" in refusal(packed(files()), "test.zip", "--name", "factur-x", "--replace")
+    assert "the bundled configuration" in refusal(packed(files()), "test.zip", "--name", "factur-x", "--replace")
 
 
 def test_a_condition_is_for_a_single_stylesheet(refusal):
@@ -110,7 +110,7 @@ def test_the_engine_is_missing(refusal, monkeypatch):
 
 @pytest.mark.parametrize("path", ["../x.xsl", "a/../../x", "/etc/x", "C:/x", "a\\..\\x", "a//x", "./x"])
 def test_paths_that_leave_the_archive(path, refusal, tmp_path):
-    assert "leads out of it" in refusal(packed(files(others={path: b"x"})))
+    assert "points outside of it" in refusal(packed(files(others={path: b"x"})))
     assert not [*tmp_path.glob("x*")]
 
 
@@ -129,10 +129,10 @@ def test_a_bomb(refusal):
 
 
 def test_too_many_files_and_too_many_bytes(refusal, monkeypatch):
-    monkeypatch.setattr(archive, "MOST_MEMBERS", 5)
+    monkeypatch.setattr(archive, "MAX_MEMBERS", 5)
     assert "(5)" in refusal(packed(files()))
-    monkeypatch.setattr(archive, "MOST_MEMBERS", 6)
-    monkeypatch.setattr(archive, "MOST_BYTES", 1 << 10)
+    monkeypatch.setattr(archive, "MAX_MEMBERS", 6)
+    monkeypatch.setattr(archive, "MAX_BYTES", 1 << 10)
     assert "more than is unpacked" in refusal(packed(files()))
 
 
@@ -198,7 +198,7 @@ def test_a_report_that_is_not_there(refusal):
         (own(value("$unknown")), "does not compile"),
         (own(before='<xsl:template match="x"><xsl:call-template name="none"/></xsl:template>'), "does not compile"),
         (own('<xsl:result-document href="x.xml"/>'), "does not compile"),
-        (packed(files(others={"xsl/de.xsl": b"<x>"})), "no XML"),
+        (packed(files(others={"xsl/de.xsl": b"<x>"})), "not valid XML"),
         (packed(files(others={"xsl/de.xsl": stylesheet()})), "no rules"),
         (own(before=f'<xsl:import href="{REMOTE}"/>'), f"reaches for {REMOTE}"),
         (own(before=f'<xsl:include href="{REMOTE}"/>'), f"reaches for {REMOTE}"),
@@ -269,7 +269,7 @@ def test_what_is_included_is_looked_at_too(refusal):
         (schema("../../../x.xsd"), "reaches for ../../../x.xsd"),
         (schema("none.xsd"), "names the file none.xsd"),
         (schema(most="x"), "does not compile"),
-        (b"<x", "no XML"),
+        (b"<x", "not valid XML"),
     ],
 )
 def test_schemas(content, why, refusal):

@@ -1,1 +1,1 @@
-"""Bundles of official artefacts: KoSIT validator configurations, compiled Schematron."""
+"""Bundles of official artefacts: KoSIT validator configurations and compiled Schematron."""

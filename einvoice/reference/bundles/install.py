@@ -1,4 +1,4 @@
-"""Adding a configuration, or a single stylesheet: everything that can be wrong with it is found now, not at work."""
+"""Adds a configuration or a single stylesheet, after checking it completely."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from einvoice.reference.bundles.configuration import Configuration, Kind, Resour
 from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.engine import saxon_version
 from einvoice.reference.process import sandbox
-from einvoice.reference.process.sandbox import Failed
-from einvoice.reference.verdict import trouble
+from einvoice.reference.process.errors import ExecutionFailed
+from einvoice.reference.result import problem_code
 from einvoice.rulebook.catalog import entry
 from einvoice.syntax import xml
 
 _LIMITS: Final = xml.Limits(bytes=64 << 20)
 _SVRL: Final = "{http://purl.oclc.org/dsdl/svrl}"
-_ANY: Final = {"rsm": "exists(/rsm:CrossIndustryInvoice)", "cbc": "exists(/ubl:Invoice | /cn:CreditNote)"}
-"""The invoices of a syntax, by the prefix of a namespace that only this syntax has."""
+_MATCH_SYNTAX: Final = {"rsm": "exists(/rsm:CrossIndustryInvoice)", "cbc": "exists(/ubl:Invoice | /cn:CreditNote)"}
+"""XPath that matches all invoices of a syntax, by the prefix of a namespace specific to it."""
 
 
 def add(path: str | Path, *, name: str | None = None, match: str | None = None, replace: bool = False) -> Configuration:
-    """Check a configuration, keep it, and let it judge from now on.
+    """Check a configuration and install it; later validations with `reference` use it.
 
     Args:
-        path: KoSIT's published configuration, a ZIP, as it is; or a single compiled Schematron (XSLT that writes
-            SVRL), whose rules are run after those of EN 16931, as a further layer "cius".
-        name: to list and remove it by; without it the file's name, without its ending.
-        match: for a single stylesheet: XPath, true for the invoices that it is for; the prefixes are the stylesheet's
-            own and the usual ones (cbc, cac, ubl, cn, rsm, ram, udt, qdt). Without it all invoices in UBL, or in CII,
-            if the stylesheet knows the namespaces of one of them only.
-        replace: in place of what is there under this name.
+        path: a KoSIT validator configuration (ZIP) as published; or a single compiled Schematron (XSLT that outputs
+            SVRL), which runs after EN 16931 as a further layer "cius".
+        name: name to list and remove it by; by default the file name without its extension.
+        match: for a single stylesheet: XPath that is true for the invoices it applies to, with the prefixes of the
+            stylesheet and the usual ones (cbc, cac, ubl, cn, rsm, ram, udt, qdt). By default all invoices in UBL or
+            all in CII, if the stylesheet declares the namespaces of only one of them.
+        replace: whether to replace an existing configuration with this name.
 
     Raises:
-        BundleRejected: it is not taken; the message says why.
+        BundleRejected: the file cannot be added.
     """
     path = Path(path)
     name = path.stem if name is None else name
@@ -54,44 +54,44 @@ def add(path: str | Path, *, name: str | None = None, match: str | None = None, 
         raise BundleRejected("match_given")
     if saxon_version() is None:
         raise BundleRejected("engine")
-    with store.workshop() as folder:
+    with store.staging_folder() as folder:
         if kind == "ZIP":
             archive.unpack(data, folder, path.name)
-            title, found = scenarios.read(folder)
+            title, content = scenarios.read(folder)
         else:
             (folder / path.name).write_bytes(data)
-            title, found = _single(folder / path.name, match)
+            title, content = _read_stylesheet(folder / path.name, match)
         added: Kind = "configuration" if kind == "ZIP" else "schematron"
         digest = hashlib.sha256(data).hexdigest()
-        configuration = Configuration(name, added, title or name, digest, store.now(), found, folder)
-        _prove(configuration)
-        return store.keep(configuration)
+        configuration = Configuration(name, added, title or name, digest, store.now(), content, folder)
+        _check(configuration)
+        return store.install(configuration)
 
 
-def _single(file: Path, match: str | None) -> scenarios.Read:
-    """A single stylesheet as the only artefact of the only scenario."""
-    told, reads = scenarios.stylesheet(file, file.parent)
+def _read_stylesheet(file: Path, match: str | None) -> scenarios.ScenarioFile:
+    """Return a single stylesheet as a scenario."""
+    metadata, reads_files = scenarios.stylesheet(file, file.parent)
     root = xml.parse(file.read_bytes()).getroot()
     output = next(root.iter(f"{_SVRL}schematron-output"), None)
     title = " ".join((output.get("title", "") if output is not None else "").split()) or file.stem
     namespaces = NAMESPACES | {prefix: uri for prefix, uri in root.nsmap.items() if prefix}
     if match is None:
-        usual = [prefix for prefix in _ANY if NAMESPACES[prefix] in root.nsmap.values()]
-        if len(usual) != 1:
+        syntaxes = [prefix for prefix in _MATCH_SYNTAX if NAMESPACES[prefix] in root.nsmap.values()]
+        if len(syntaxes) != 1:
             raise BundleRejected("match_needed", file=file.name)
-        match = _ANY[usual[0]]
+        match = _MATCH_SYNTAX[syntaxes[0]]
         namespaces |= NAMESPACES
-    resource = Resource("cius", title, file.name, told.version, told.sha256, told.rules, reads)
-    return scenarios.Read(title, (Scenario(title, match, namespaces, (resource,), {}),))
+    resource = Resource("cius", title, file.name, metadata.version, metadata.sha256, metadata.rules, reads_files)
+    return scenarios.ScenarioFile(title, (Scenario(title, match, namespaces, (resource,), {}),))
 
 
-def _prove(configuration: Configuration) -> None:
-    """Compile all that will be run."""
+def _check(configuration: Configuration) -> None:
+    """Compile all conditions and artefacts."""
     folder = configuration.folder
     for scenario in configuration.scenarios:
         try:
-            sandbox.ask("check_match", expression=scenario.match, namespaces=dict(scenario.namespaces))
-        except Failed as error:
+            sandbox.request("check_match", expression=scenario.match, namespaces=dict(scenario.namespaces))
+        except ExecutionFailed as error:
             raise BundleRejected("match", scenario=scenario.name, reason=_reason(error)) from None
     resources = {
         (resource.path, resource.layer == "schema"): resource
@@ -99,15 +99,15 @@ def _prove(configuration: Configuration) -> None:
         for resource in scenario.resources
     }
     for (path, is_schema), resource in resources.items():
-        place = str(folder / path)
+        location = str(folder / path)
         try:
             if is_schema:
-                sandbox.ask("check_schema", path=place, folder=str(folder))
+                sandbox.request("check_schema", path=location, folder=str(folder))
             else:
-                sandbox.ask("check_stylesheet", path=place, reads=resource.reads)
-        except Failed as error:
+                sandbox.request("check_stylesheet", path=location, reads_files=resource.reads_files)
+        except ExecutionFailed as error:
             raise BundleRejected("not_compiled", file=path, reason=_reason(error)) from None
 
 
-def _reason(error: Failed) -> str:
-    return error.detail or entry(trouble(error.reason)).title("en")
+def _reason(error: ExecutionFailed) -> str:
+    return error.detail or entry(problem_code(error.reason)).title("en")

@@ -1,9 +1,7 @@
-"""What was added: kept in a folder of the user's, each configuration in one of its own with a manifest.
+"""Stores added configurations in `$EINVOICE_RULES_DIR`, by default `einvoice/rules` in the user's data folder (XDG).
 
-The folder is `$EINVOICE_RULES_DIR`, else `einvoice/rules` in the user's data folder (XDG Base Directory).
-
-    NAME/manifest.json    what `Configuration.to_plain` says
-    NAME/files/           the files, as they came
+    NAME/manifest.json    output of `Configuration.to_plain`
+    NAME/files/           the files, unchanged
 """
 
 from __future__ import annotations
@@ -29,19 +27,19 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def folder() -> Path:
-    """The folder of all that was added; it need not be there."""
-    chosen = os.environ.get("EINVOICE_RULES_DIR")
-    if chosen:
-        return Path(chosen)
+    """Return the folder of all configurations; it may not exist yet."""
+    configured = os.environ.get("EINVOICE_RULES_DIR")
+    if configured:
+        return Path(configured)
     home = os.environ.get("XDG_DATA_HOME")
     return (Path(home) if home else Path.home() / ".local" / "share") / "einvoice" / "rules"
 
 
 def configurations() -> tuple[Configuration, ...]:
-    """What was added, the newest first; what cannot be read is passed over."""
+    """Return the added configurations, newest first; unreadable ones are skipped."""
     found = []
     for manifest in folder().glob(f"*/{_MANIFEST}"):
-        if not _NAME.fullmatch(manifest.parent.name):  # about to come, or to go
+        if not _NAME.fullmatch(manifest.parent.name):  # a temporary folder
             continue
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             found.append(_read(manifest))
@@ -49,22 +47,22 @@ def configurations() -> tuple[Configuration, ...]:
 
 
 def remove(name: str) -> None:
-    """Remove what was added under a name.
+    """Remove a configuration by name.
 
     Raises:
-        BundleRejected: there is nothing of that name, or its folder cannot be written.
+        BundleRejected: there is no such configuration, or its folder cannot be written.
     """
     if not _NAME.fullmatch(name) or not (folder() / name / _MANIFEST).is_file():
         raise BundleRejected("unknown", name=quote(name, limit=64))
-    with _written():
-        _discard(folder() / name)
+    with _writing():
+        _delete(folder() / name)
 
 
 def check_name(name: str, replace: bool) -> None:
-    """See to it that something can be added under a name.
+    """Check that a configuration can be added under a name.
 
     Raises:
-        BundleRejected: it is no name, or taken, or that of what is bundled.
+        BundleRejected: the name is invalid, taken or reserved.
     """
     if not _NAME.fullmatch(name):
         raise BundleRejected("name", name=quote(name, limit=64))
@@ -75,58 +73,59 @@ def check_name(name: str, replace: bool) -> None:
 
 
 @contextlib.contextmanager
-def workshop() -> Iterator[Path]:
-    """An empty folder for the files of what is about to be added; `keep` takes it over, else it goes.
+def staging_folder() -> Iterator[Path]:
+    """Create an empty folder for the files of a new configuration; it is deleted unless `install` takes it over.
 
     Raises:
-        BundleRejected: the folder for all that was added cannot be written.
+        BundleRejected: the folder of all configurations cannot be written.
     """
-    with _written():
+    with _writing():
         folder().mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=".new-", dir=folder()))
-        (made / _FILES).mkdir()
+        staging = Path(tempfile.mkdtemp(prefix=".new-", dir=folder()))
+        (staging / _FILES).mkdir()
     try:
-        with _written():
-            yield made / _FILES
+        with _writing():
+            yield staging / _FILES
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(staging, ignore_errors=True)
 
 
-def keep(configuration: Configuration) -> Configuration:
-    """Make a configuration, whose files are in a workshop, one of those that were added; in place of another."""
-    made = configuration.folder.parent
-    place = folder() / configuration.name
-    with _written():
-        (made / _MANIFEST).write_text(json.dumps(configuration.to_plain(), ensure_ascii=False, indent=1), "utf-8")
-        made.chmod(0o755)
-        if place.exists():
-            _discard(place)
-        made.rename(place)
-    return _read(place / _MANIFEST)
+def install(configuration: Configuration) -> Configuration:
+    """Move a configuration from its staging folder to its final folder, replacing an existing one."""
+    staging = configuration.folder.parent
+    target = folder() / configuration.name
+    with _writing():
+        (staging / _MANIFEST).write_text(json.dumps(configuration.to_plain(), ensure_ascii=False, indent=1), "utf-8")
+        staging.chmod(0o755)
+        if target.exists():
+            _delete(target)
+        staging.rename(target)
+    return _read(target / _MANIFEST)
 
 
 def now() -> str:
-    """The time of adding, in ISO 8601."""
+    """Return the current time in UTC, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def _read(manifest: Path) -> Configuration:
-    told = {**json.loads(manifest.read_bytes()), "name": manifest.parent.name}
-    return Configuration.from_plain(told, manifest.parent / _FILES)
+    plain = {**json.loads(manifest.read_bytes()), "name": manifest.parent.name}
+    return Configuration.from_plain(plain, manifest.parent / _FILES)
 
 
-def _discard(place: Path) -> None:
-    """Let a folder vanish at once, and then file by file."""
-    gone = Path(tempfile.mkdtemp(prefix=".old-", dir=folder()))
-    place.rename(gone / "it")
-    shutil.rmtree(gone, ignore_errors=True)
+def _delete(target: Path) -> None:
+    """Delete a folder; renaming it first makes that atomic for readers."""
+    trash = Path(tempfile.mkdtemp(prefix=".old-", dir=folder()))
+    target.rename(trash / "content")
+    shutil.rmtree(trash, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def _written() -> Iterator[None]:
+def _writing() -> Iterator[None]:
+    """Turn errors of writing the folder into `BundleRejected`."""
     try:
         yield
-    except ChildProcessError:  # that is no matter of the folder
+    except ChildProcessError:  # an OSError, but not about the folder
         raise
     except OSError as error:
         raise BundleRejected("not_kept", folder=str(folder()), reason=str(error.strerror)) from None

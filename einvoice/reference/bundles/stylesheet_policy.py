@@ -1,8 +1,8 @@
-"""Nothing that is added reaches out of its folder: not what it includes or imports, and not what it reads at work.
+"""Rejects schemas and stylesheets that access anything outside of their folder, when included, imported or run.
 
-Two things hold a stylesheet back. Here its text is read, and what reaches for the network or for other folders is
-refused. At work one that has no files of its own to read is given none at all
-(`einvoice.reference.process.saxon`); so one that reads, and whose reads cannot be known beforehand, is refused too.
+The static check here rejects access to the network and to other folders. At run time, a stylesheet without further
+files may read no files at all (`einvoice.reference.process.saxon`). A stylesheet with further files may read files, so
+it is rejected if the files it reads are only known at run time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lxml import etree
 
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.reference.bundles.errors import BundleRejected
-from einvoice.reference.bundles.expressions import Read, bound, reads
+from einvoice.reference.bundles.expressions import FileAccess, bound_variables, file_accesses
 from einvoice.syntax import xml
 
 _XSL: Final = "{http://www.w3.org/1999/XSL/Transform}"
@@ -24,16 +24,16 @@ _XSD: Final = "{http://www.w3.org/2001/XMLSchema}"
 _BASE: Final = "{http://www.w3.org/XML/1998/namespace}base"
 _INCLUDES: Final = (f"{_XSL}include", f"{_XSL}import")
 _DECLARES: Final = (f"{_XSL}param", f"{_XSL}variable")
-_READS: Final = tuple(f"{_XSL}{name}" for name in ("evaluate", "source-document", "merge-source", "use-package"))
-_MOST: Final = 10_000_000
-"""So many characters of one attribute or text are looked at, those behind several braces as often."""
+_READ_FILES: Final = tuple(f"{_XSL}{name}" for name in ("evaluate", "source-document", "merge-source", "use-package"))
+_MAX_SCANNED: Final = 10_000_000
+"""Maximum characters scanned in one attribute or text; text after several braces counts once per brace."""
 
 
-def inside(uri: str, file: Path, folder: Path) -> Path:
-    """Return the file of `folder` that a URI in `file` means.
+def resolve(uri: str, file: Path, folder: Path) -> Path:
+    """Return the file in `folder` that a URI in `file` refers to.
 
     Raises:
-        BundleRejected: it lies elsewhere, or is not there.
+        BundleRejected: the file is outside of `folder`, or does not exist.
     """
     parts = urlsplit(uri)
     path = (file.parent / unquote(parts.path)).resolve() if parts.path else file.resolve()
@@ -45,51 +45,51 @@ def inside(uri: str, file: Path, folder: Path) -> Path:
 
 
 def check_stylesheet(path: Path, folder: Path) -> bool:
-    """Return whether a stylesheet needs files beside its own: such as it includes, or reads while it runs.
+    """Return whether a stylesheet needs further files, included ones or ones it reads at run time.
 
     Raises:
-        BundleRejected: one of them lies elsewhere or is not there, or it cannot be known which they are.
+        BundleRejected: a file is outside of `folder`, does not exist, or is only known at run time.
     """
-    found = _Stylesheet(folder)
-    found.look(path.resolve())
-    unknowable = found.unknowable()
-    if found.needed and unknowable:
-        raise BundleRejected("unknowable", file=path.name, what=unknowable)
-    return bool(found.needed)
+    scan = _StylesheetScan(folder)
+    scan.scan_file(path.resolve())
+    dynamic = scan.dynamic_access()
+    if scan.required and dynamic:
+        raise BundleRejected("unknowable", file=path.name, what=dynamic)
+    return bool(scan.required)
 
 
 def check_schema(path: Path, folder: Path) -> None:
-    """See to it that an XML schema imports files of its folder only.
+    """Check that an XML schema imports only files in its folder.
 
     Raises:
-        BundleRejected: one of them lies elsewhere, or is not there.
+        BundleRejected: a file is outside of the folder, or does not exist.
     """
     files = [path.resolve()]
     for file in files:
         for element in _schema_root(file).iter(f"{_XSD}import", f"{_XSD}include", f"{_XSD}redefine"):
             location = element.get("schemaLocation")
-            found = inside(location, file, folder) if location else file
-            if found not in files:
-                files.append(found)
+            imported = resolve(location, file, folder) if location else file
+            if imported not in files:
+                files.append(imported)
 
 
-class _Stylesheet:
-    """What a stylesheet, and what it includes, reaches for."""
+class _StylesheetScan:
+    """Collects the files that a stylesheet and its included files access."""
 
     def __init__(self, folder: Path) -> None:
-        self.needed: set[Path] = set()
+        self.required: set[Path] = set()
         self._folder = folder
-        self._looked: set[Path] = set()
-        self._reads: list[Read] = []
-        self._unset: set[str] = set()
+        self._scanned: set[Path] = set()
+        self._dynamic: list[FileAccess] = []
+        self._empty_parameters: set[str] = set()
         self._declared: Counter[str] = Counter()
         self._bound: set[str] = set()
 
-    def look(self, file: Path) -> None:
-        """Look at a file, and at those that it includes."""
-        if file in self._looked:
+    def scan_file(self, file: Path) -> None:
+        """Scan a file and the files that it includes."""
+        if file in self._scanned:
             return
-        self._looked.add(file)
+        self._scanned.add(file)
         root = _root(file)
         expands = any(str(name).endswith("expand-text") for element in root.iter("*") for name in element.attrib)
         for element in root.iter("*"):
@@ -97,27 +97,28 @@ class _Stylesheet:
             for text in (element.text, element.tail) if expands else ():
                 self._expression(text or "", element, file)
 
-    def unknowable(self) -> str:
-        """A function or an instruction that reads what cannot be known beforehand, "" if there is none.
+    def dynamic_access(self) -> str:
+        """Return a function or instruction that reads a file only known at run time; "" if there is none.
 
-        A parameter that nobody gives a value is known: it is empty. SchXslt's stylesheets ask for such a document.
+        A global parameter that is never set is empty. SchXslt's stylesheets pass such a parameter to `document`.
         """
-        unset = {name for name in self._unset - self._bound if self._declared[name] == 1}
-        return next((read.function for read in self._reads if read.variable not in unset), "")
+        empty = {name for name in self._empty_parameters - self._bound if self._declared[name] == 1}
+        return next((access.function for access in self._dynamic if access.variable not in empty), "")
 
     def _element(self, element: etree._Element, file: Path) -> None:
         if element.tag in _INCLUDES:
-            included = inside(element.get("href", ""), file, self._folder)
-            self.needed.add(included)
-            self.look(included)
-        elif element.tag in _READS:
-            self._reads.append(Read(etree.QName(element).localname))
+            included = resolve(element.get("href", ""), file, self._folder)
+            self.required.add(included)
+            self.scan_file(included)
+        elif element.tag in _READ_FILES:
+            self._dynamic.append(FileAccess(etree.QName(element).localname))
         elif element.tag in _DECLARES:
             name = element.get("name", "").strip()
             self._declared[name] += 1
-            top = element.getparent() is element.getroottree().getroot()
-            if top and element.tag == _DECLARES[0] and not (element.get("select") or len(element) or element.text):
-                self._unset.add(name)
+            is_global = element.getparent() is element.getroottree().getroot()
+            has_value = element.get("select") or len(element) or element.text
+            if is_global and element.tag == _DECLARES[0] and not has_value:
+                self._empty_parameters.add(name)
         for attribute, value in element.attrib.items():
             name = str(attribute)
             if name == _BASE or (str(element.tag).startswith(_XSL) and name.startswith("_")):
@@ -125,18 +126,18 @@ class _Stylesheet:
             self._expression(str(value), element, file)
 
     def _expression(self, value: str, element: etree._Element, file: Path) -> None:
-        """Look at an attribute or a text, be it an expression as a whole, or a template with some in braces."""
-        starts = [0, *(number for number, sign in enumerate(value, 1) if sign == "{")]
-        if len(starts) * len(value) > _MOST:
-            self._reads.append(Read("{"))
+        """Scan an attribute or a text: an XPath, or a template with XPaths in braces."""
+        starts = [0, *(number for number, char in enumerate(value, 1) if char == "{")]
+        if len(starts) * len(value) > _MAX_SCANNED:
+            self._dynamic.append(FileAccess("{"))
             return
         for expression in (value[start:] for start in starts):
-            self._bound.update(bound(expression))
-            for read in reads(expression, element.nsmap):
-                if read.uri is None:
-                    self._reads.append(read)
+            self._bound.update(bound_variables(expression))
+            for access in file_accesses(expression, element.nsmap):
+                if access.uri is None:
+                    self._dynamic.append(access)
                 else:
-                    self.needed.add(inside(read.uri, file, self._folder))
+                    self.required.add(resolve(access.uri, file, self._folder))
 
 
 def _root(file: Path) -> etree._Element:
@@ -147,7 +148,7 @@ def _root(file: Path) -> etree._Element:
 
 
 def _schema_root(file: Path) -> etree._Element:
-    """Unlike all else a schema may have a DOCTYPE: that of XML signatures has one, with entities of its own."""
+    """Parse a schema; unlike other files it may have a DOCTYPE, as the schema of XML Signature does."""
     parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True)
     try:
         return etree.fromstring(xml.source_bytes(file)[0], parser)

@@ -1,1 +1,1 @@
-"""The child process that runs stylesheets with Saxon."""
+"""The sandboxed worker process that runs XML schemas and stylesheets."""

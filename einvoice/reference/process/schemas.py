@@ -1,4 +1,4 @@
-"""XML schemas at work, in the worker process: libxml2's verdict (XSD 1.0), from files of one folder only."""
+"""XML schema validation (XSD 1.0, libxml2), in the worker process, with files of one folder only."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lxml import etree
 
 from einvoice import errors
 from einvoice.reference.process import limits
-from einvoice.reference.process.sandbox import Failed
+from einvoice.reference.process.errors import ExecutionFailed
 
 
 def run(text: str, path: str, folder: str, edition: str) -> dict[str, Any]:
-    """Judge the document by an XML schema, and return its violations as reports, the first of them at least."""
+    """Validate the document against an XML schema and return the first violations as findings."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     document = etree.fromstring(text.encode(), parser)
     schema = _compiled(path, folder, edition)
@@ -26,7 +26,7 @@ def run(text: str, path: str, folder: str, edition: str) -> dict[str, Any]:
 
 
 def check(_text: str, path: str, folder: str) -> dict[str, Any]:
-    """Say whether a schema compiles."""
+    """Compile a schema."""
     _compiled(path, folder, "")
     return {}
 
@@ -42,17 +42,17 @@ def _report(error: Any) -> dict[str, str]:
 
 @lru_cache(maxsize=16)
 def _compiled(path: str, folder: str, _edition: str) -> etree.XMLSchema:
-    # xmldsig's schema has a DOCTYPE with entities of its own; what lies outside is not loaded.
+    # The schema of xmldsig has a DOCTYPE with internal entities; external ones are not loaded.
     parser = etree.XMLParser(no_network=True, load_dtd=False)
-    parser.resolvers.add(_Confined(Path(folder)))
+    parser.resolvers.add(_FolderResolver(Path(folder)))
     try:
         return etree.XMLSchema(etree.parse(path, parser))
     except (etree.XMLSyntaxError, etree.XMLSchemaParseError, OSError) as error:
-        raise Failed("artefact", str(error)) from None
+        raise ExecutionFailed("artefact", str(error)) from None
 
 
-class _Confined(etree.Resolver):
-    """Lets libxml2 have the files of a folder, and nothing else."""
+class _FolderResolver(etree.Resolver):
+    """Resolves files of one folder only."""
 
     def __init__(self, folder: Path) -> None:
         self._folder: Final = folder.resolve()
@@ -60,9 +60,9 @@ class _Confined(etree.Resolver):
     def resolve(  # type: ignore[override]  # the stubs lack the context
         self, system_url: str, _public_id: str | None, context: Any
     ) -> Any:
-        """Answer libxml2's request for a file: called by lxml."""
+        """Return the requested file; called by lxml."""
         parts = urlsplit(system_url)
         path = Path(unquote(parts.path)).resolve()
         if parts.scheme not in ("", "file") or not path.is_relative_to(self._folder):
-            raise OSError(f"{system_url} leaves the configuration.")
+            raise OSError(f"{system_url} is outside of the configuration.")
         return self.resolve_string(path.read_bytes(), context, base_url=system_url)

@@ -1,4 +1,4 @@
-"""XML as Saxon is handed it."""
+"""Decodes XML for Saxon, which takes text without an encoding declaration."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _DECLARATION: Final = re.compile(r"\ufeff?<\?xml\s[^>]*\?>")
 
 
 def without_declaration(data: bytes) -> str:
-    """The text of an XML document; one that named its encoding would be taken for bytes in that encoding.
+    """Return the text of an XML document without its XML declaration, whose encoding Saxon would apply to the text.
 
     Raises:
-        errors.UnreadableDocument: it is in no supported encoding.
+        errors.UnreadableDocument: the encoding is not supported.
     """
     return _DECLARATION.sub("", xml.text(data), count=1)
