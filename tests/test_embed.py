@@ -13,7 +13,7 @@ from pikepdf import Array, Dictionary, Name, String
 
 import einvoice
 from einvoice.errors import MissingDependency, PdfNotEmbeddable, UnreadableDocument
-from einvoice.facturx.business_terms import PROFILES, XRECHNUNG
+from einvoice.facturx.profile import PROFILES, XRECHNUNG
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.pdf.writer.embed import embed
@@ -94,7 +94,7 @@ def test_a_hybrid_of_each_profile(page, profile):
         assert [str(pdf.Root.Names.EmbeddedFiles.Names[0])] == [profile.filename]
         packet = Packet(bytes(pdf.Root.Metadata.read_bytes()))
     assert (packet.part, packet.conformance, packet.get("pdfuaid:part")) == ("3", "A", "1")
-    assert packet.get("fx:ConformanceLevel") == profile.level
+    assert packet.get("fx:ConformanceLevel") == profile.conformance_level
     assert packet.get("fx:DocumentFileName") == profile.filename
     assert packet.get("dc:title") == "Rechnung R-2026-0815"
     assert einvoice.read(made.xml).specification.text == profile.specification
@@ -118,7 +118,7 @@ def test_the_factur_x_package_reads_it(page, profile):
 
 def test_the_profile_is_what_the_invoice_declares(page):
     assert embed(page, full_invoice()).filename == "xrechnung.xml"
-    assert embed(page, full_invoice(specification="urn:cen.eu:en16931:2017")).profile.level == "EN 16931"
+    assert embed(page, full_invoice(specification="urn:cen.eu:en16931:2017")).profile.conformance_level == "EN 16931"
     with pytest.raises(LookupError):
         embed(page, full_invoice(), profile="COMFORT")
 

@@ -10,7 +10,7 @@ from lxml import etree
 from syntax import builder
 
 import einvoice
-from einvoice.facturx.profile import levels
+from einvoice.facturx.rules import profile_rules
 from einvoice.resources import rules_folder
 from einvoice.rulebook.catalog.naming import Names
 from einvoice.rulebook.catalog.profiles import Word, profile_entries
@@ -54,7 +54,7 @@ def test_a_document_of_a_level_is_valid(level):
     assert [found.code for found in result.findings if found.code != "CONTENT-UNCOVERED"] == (
         ["DECL-NO-INVOICE"] if level in ("minimum", "basicwl") else []
     )
-    assert result.identity.profile == f"Factur-X {levels()[level].title}"
+    assert result.identity.profile == f"Factur-X {profile_rules()[level].title}"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_stack_names_the_layers_of_the_level(level, expected):
     layer = stack.layer("profile")
     assert layer.executed
     assert layer.version == "1.09"
-    assert layer.title["de"].endswith(levels()[level].title)
+    assert layer.title["de"].endswith(profile_rules()[level].title)
     assert re.fullmatch("[0-9a-f]{64}", layer.sha256)
     assert layer.rules > 40
 
@@ -137,7 +137,7 @@ def test_extended_allows_a_cent_for_each_line():
 
 def test_the_rules_that_a_level_keeps_are_in_the_catalog():
     known = einvoice.catalog()
-    for level in levels().values():
+    for level in profile_rules().values():
         assert all(code in known for code in level.keeps or ())
 
 

@@ -9,7 +9,7 @@ from levels.official import asked, official
 from lxml import etree
 
 import einvoice
-from einvoice.facturx.profile import levels
+from einvoice.facturx.rules import profile_rules
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
 
@@ -50,7 +50,7 @@ def ours(data, level):
     """Our findings that the official rules of the level have too, by name."""
     result = einvoice.validate(data, profile="facturx")
     found = [it for it in result.findings if it.layer in ("en16931", "profile")]
-    if not levels()[level].alone:  # the layer en16931 judges by all rules of CEN, of which theirs has some
+    if not profile_rules()[level].alone:  # the layer en16931 judges by all rules of CEN, of which theirs has some
         found = [it for it in found if not it.code.startswith(("CII-", "BR-CL-"))]
     return {it.code for it in found if not it.code.startswith(("FX-SCH-A-", "PROFILE-"))}
 
@@ -72,7 +72,7 @@ def test_mutants_break_the_same_rules(level):
             continue  # Saxon stops; or the document is of no level any more
         compared += 1
         found, questions = theirs
-        kept = {code for code in found if not code.startswith(("CII-", "BR-CL-")) or levels()[level].alone}
+        kept = {code for code in found if not code.startswith(("CII-", "BR-CL-")) or profile_rules()[level].alone}
         assert ours(data, level) ^ kept <= OLDER, number
         assert set(asked(document, level)) == questions, number
     assert compared > 25

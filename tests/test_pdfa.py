@@ -11,7 +11,7 @@ import pytest
 from full import full_invoice
 from PIL import Image, ImageDraw
 
-from einvoice.facturx.business_terms import PROFILES
+from einvoice.facturx.profile import PROFILES
 from einvoice.pdf.writer.embed import embed
 from einvoice.visualization import invoice_pdf
 

@@ -8,7 +8,18 @@ from strategies import plausible_invoices
 
 import einvoice
 from einvoice.facturx import business_terms
-from einvoice.facturx.business_terms import BASIC, BASIC_WL, EN16931, EXTENDED, MINIMUM, PROFILES, XRECHNUNG
+from einvoice.facturx.business_terms import missing_terms, restrict, smallest_profile, unsupported_terms
+from einvoice.facturx.profile import (
+    BASIC,
+    BASIC_WL,
+    EN16931,
+    EXTENDED,
+    MINIMUM,
+    PROFILES,
+    XRECHNUNG,
+    declared_profile,
+    profile_named,
+)
 from einvoice.model.invoice import Invoice
 from einvoice.model.money import ThirdPartyPayment
 from einvoice.model.terms import terms
@@ -28,58 +39,58 @@ def check(invoice, profile):
 @pytest.mark.parametrize("name", ["full", "ubl-invoice.xml", "cii-invoice.xml", "ubl-credit-note.xml"])
 def test_a_narrowed_invoice_meets_the_schema_of_its_profile(profile, name, sample):
     invoice = full_invoice() if name == "full" else einvoice.read(sample(name))
-    narrowed = business_terms.narrowed(invoice, profile)
+    narrowed = restrict(invoice, profile)
     check(narrowed, profile)
     assert narrowed.specification.text == profile.specification
-    assert business_terms.beyond(narrowed, profile) == ()
-    assert business_terms.missing(narrowed, profile) == ()
+    assert unsupported_terms(narrowed, profile) == ()
+    assert missing_terms(narrowed, profile) == ()
 
 
 @settings(max_examples=5, phases=[Phase.generate])
 @given(plausible_invoices())
 def test_any_plausible_invoice_can_be_narrowed(invoice: Invoice) -> None:
     for profile in PROFILES:
-        check(business_terms.narrowed(invoice, profile), profile)
+        check(restrict(invoice, profile), profile)
 
 
 def test_narrowing_leaves_the_invoice_as_it_is():
     invoice = full_invoice()
-    business_terms.narrowed(invoice, MINIMUM)
+    restrict(invoice, MINIMUM)
     assert invoice == full_invoice()
 
 
 @pytest.mark.parametrize(("smaller", "larger"), [(MINIMUM, BASIC_WL), (BASIC_WL, BASIC), (BASIC, EN16931)])
 def test_what_a_profile_has_more_its_schema_refuses_in_the_smaller(smaller, larger):
-    assert business_terms.beyond(business_terms.narrowed(full_invoice(), larger), smaller)
+    assert unsupported_terms(restrict(full_invoice(), larger), smaller)
     with pytest.raises(Exception, match="not valid against"):
-        check(business_terms.narrowed(full_invoice(), larger), smaller)
+        check(restrict(full_invoice(), larger), smaller)
 
 
 def test_every_number_is_a_term():
-    assert set(business_terms._smallest()) <= set(terms())
-    assert set(business_terms._smallest().values()) == {MINIMUM, BASIC_WL, BASIC}
+    assert set(business_terms._smallest_profiles()) <= set(terms())
+    assert set(business_terms._smallest_profiles().values()) == {MINIMUM, BASIC_WL, BASIC}
 
 
 def test_the_smallest_sufficient_profile():
     invoice = full_invoice()
-    assert business_terms.sufficient(invoice) is EN16931
-    assert business_terms.sufficient(business_terms.narrowed(invoice, BASIC)) is BASIC
+    assert smallest_profile(invoice) is EN16931
+    assert smallest_profile(restrict(invoice, BASIC)) is BASIC
     assert (
-        business_terms.sufficient(business_terms.narrowed(invoice, MINIMUM)) is BASIC
+        smallest_profile(restrict(invoice, MINIMUM)) is BASIC
     )  # what it lacks is another matter
     invoice.third_party_payments = [ThirdPartyPayment(type=Text("Pfand"))]
-    assert business_terms.sufficient(invoice) is EXTENDED
+    assert smallest_profile(invoice) is EXTENDED
 
 
 def test_what_is_missing():
     needed = "BT-1 BT-2 BT-3 BT-5 BT-24 BT-27 BT-40 BT-44 BT-109 BT-112 BT-115"
-    assert business_terms.missing(Invoice(), MINIMUM) == tuple(needed.split())
+    assert missing_terms(Invoice(), MINIMUM) == tuple(needed.split())
     invoice = full_invoice()
     invoice.lines = []
-    assert "BT-126" in business_terms.missing(invoice, BASIC)
-    assert "BT-126" not in business_terms.missing(invoice, BASIC_WL)
+    assert "BT-126" in missing_terms(invoice, BASIC)
+    assert "BT-126" not in missing_terms(invoice, BASIC_WL)
     invoice.seller.name = absent
-    assert business_terms.missing(invoice, MINIMUM) == ("BT-27",)
+    assert missing_terms(invoice, MINIMUM) == ("BT-27",)
 
 
 @pytest.mark.parametrize(
@@ -97,15 +108,15 @@ def test_what_is_missing():
     ],
 )
 def test_identifiers_of_the_wild_are_known(identifier, profile):
-    assert business_terms.of_specification(identifier) is profile
+    assert declared_profile(identifier) is profile
 
 
 def test_a_profile_knows_itself():
     for profile in PROFILES:
-        assert business_terms.of_specification(profile.specification) is profile
-        assert business_terms.named(profile.name) is business_terms.named(profile.level) is profile
+        assert declared_profile(profile.specification) is profile
+        assert profile_named(profile.name) is profile_named(profile.conformance_level) is profile
     with pytest.raises(LookupError, match="BASIC_WL"):
-        business_terms.named("COMFORT")
+        profile_named("COMFORT")
 
 
 def test_the_relationship_goes_by_profile_and_country():

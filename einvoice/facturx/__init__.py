@@ -1,10 +1,12 @@
-"""The levels of Factur-X / ZUGFeRD (MINIMUM to EXTENDED): which rules judge them, and what their schemas do not know.
+"""The profiles of Factur-X and ZUGFeRD, MINIMUM to EXTENDED.
 
-- ``level``: the levels and the rules that each keeps of EN 16931; data of ``rules/levels``
-- ``structure``: what breaks the XML schema of a level
+- `profile`: the profiles, and how their XML is attached to a PDF
+- `business_terms`: which business terms a profile contains
+- `rules`: which rules validate a profile
+- `structure`: violations of a profile's XML schema
 """
 
-from einvoice.facturx.profile import Level, level_of
-from einvoice.facturx.structure import breaches
+from einvoice.facturx.rules import ProfileRules, rules_of
+from einvoice.facturx.structure import schema_violations
 
-__all__ = ["Level", "breaches", "level_of"]
+__all__ = ["ProfileRules", "rules_of", "schema_violations"]

@@ -1,115 +1,100 @@
-"""The levels of Factur-X, read from ``rules/facturx/profiles.toml``."""
+"""The profiles of Factur-X and ZUGFeRD: their identifiers, names, and attachment properties.
+
+Sources: Factur-X 1.0.07 / ZUGFeRD 2.3, specification chapters 6.2 (embedding) and 6.3 (XMP); XRechnung 3.0, chapter on
+BT-24.
+"""
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import tomllib
-from collections.abc import Mapping
+import re
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
-from einvoice.errors import RuleError
-from einvoice.resources import rules_folder
-from einvoice.result import Layer
-from einvoice.rulebook.program import engine
-from einvoice.rulebook.rule import Rule
-from einvoice.rulebook.syntax_rules.rule import SyntaxRule
-from einvoice.rulebook.syntax_rules.table import rule_table
-from einvoice.syntax import schema
-from einvoice.syntax.detect import Identity
-
-LAYER: Final = "profile"
-_BASE: Final = "en16931"
-Versions: TypeAlias = tuple[tuple[str, str], ...]
-"""The release of each rule set; the newest of those that are not named."""
-_PROGRAM: Final = (_BASE, LAYER)
+#: Values of AFRelationship (ISO 19005-3, annex E).
+DATA: Final = "Data"
+ALTERNATIVE: Final = "Alternative"
+SOURCE: Final = "Source"
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """A level of Factur-X.
+class Profile:
+    """A profile of Factur-X.
 
     Attributes:
-        name: as the tables call it, such as "basicwl".
-        title: as the specification calls it, such as "BASIC WL".
-        schema: "schema" where the level's own XML schema is that of the document, else "profile".
-        alone: whether the layer of the level is the only one that judges: the document is no invoice under EN 16931.
-        keeps: the rules of EN 16931 that judge documents of the level; None for all.
-        own: how the codes of the rules of `rules/facturx` begin that judge it; "" where none does.
+        name: name in this program, such as "BASIC_WL".
+        conformance_level: name in the XMP metadata (ConformanceLevel), such as "BASIC WL".
+        specification: identifier in BT-24.
+        filename: name of the XML attachment.
+        relationship: AFRelationship of the attachment.
     """
 
     name: str
-    title: str
-    schema: str
-    alone: bool = False
-    keeps: frozenset[str] | None = None
-    own: str = ""
+    conformance_level: str
+    specification: str
+    filename: str = "factur-x.xml"
+    relationship: str = ALTERNATIVE
 
-    @property
-    def is_schema(self) -> bool:
-        """Whether the level's own XML schema is that of the document."""
-        return self.schema == "schema"
+    def relationships(self, country: str = "") -> tuple[str, ...]:
+        """Return the allowed values of AFRelationship, the usual one first.
 
-    def layer_of(self, rule: Rule | SyntaxRule) -> str:
-        """The layer that a rule of EN 16931 or of Factur-X belongs to in documents of the level; "" for none."""
-        code, layer = rule.code, rule.layer
-        if layer == LAYER:  # of the rules about elements only those of the level are asked at all
-            return layer if isinstance(rule, SyntaxRule) or (self.own and code.startswith(self.own)) else ""
-        if self.keeps is not None and code not in self.keeps:
-            return ""
-        return LAYER if self.alone else layer
+        Profiles without invoice lines are data, never an alternative. For the other profiles Germany requires the
+        alternative; France also allows source and data.
 
-    def program(self, versions: Versions = ()) -> engine.Program:
-        """The rules to run, in certain releases; those that do not judge the level are among them."""
-        return engine.rulebook().program("CII", _PROGRAM, dict(versions))
-
-    def layers(self, versions: Versions = ()) -> tuple[Layer, ...]:
-        """What the validation stack says of the layers that judge the level."""
-        names = (LAYER,) if self.alone else _PROGRAM
-        return tuple(self._layer(name, versions) for name in names)
-
-    def _layer(self, name: str, versions: Versions) -> Layer:
-        program = self.program(versions)
-        rules = [rule.code for rule in program.rules if self.layer_of(rule) == name]
-        rows = [
-            (rule.code, rule.context, rule.check, rule.path, rule.argument, rule.severity)
-            for rule in rule_table("CII", self.name, dict(versions)).rules
-            if self.layer_of(rule) == name
-        ]
-        about = next(layer for layer in program.layers if layer.name == name)
-        digest = hashlib.sha256(f"{about.sha256} {rules} {rows}".encode())
-        title = about.title
-        if name == LAYER:
-            digest.update(schema.sha256(self.name).encode())
-            title = {language: f"{text}, {self.title}" for language, text in about.title.items()}
-        count = len(rules) + len(rows)
-        return Layer(name, title, about.version, about.specification, about.date, digest.hexdigest(), True, count)
+        Args:
+            country: country code of the seller (ISO 3166-1); "" if unknown.
+        """
+        if self.relationship == DATA:
+            return (DATA,)
+        return (ALTERNATIVE,) if country == "DE" else (ALTERNATIVE, SOURCE, DATA)
 
 
-def level_of(identity: Identity) -> Level | None:
-    """The level that a document declares; None if it is no Factur-X document.
+MINIMUM: Final = Profile("MINIMUM", "MINIMUM", "urn:factur-x.eu:1p0:minimum", relationship=DATA)
+BASIC_WL: Final = Profile("BASIC_WL", "BASIC WL", "urn:factur-x.eu:1p0:basicwl", relationship=DATA)
+BASIC: Final = Profile("BASIC", "BASIC", "urn:cen.eu:en16931:2017#compliant#urn:factur-x.eu:1p0:basic")
+EN16931: Final = Profile("EN16931", "EN 16931", "urn:cen.eu:en16931:2017")
+EXTENDED: Final = Profile("EXTENDED", "EXTENDED", "urn:cen.eu:en16931:2017#conformant#urn:factur-x.eu:1p0:extended")
+XRECHNUNG: Final = Profile(
+    "XRECHNUNG",
+    "XRECHNUNG",
+    "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0",
+    filename="xrechnung.xml",
+)
+#: From the smallest to the largest; XRECHNUNG, with the business terms of EN 16931, is last.
+PROFILES: Final = (MINIMUM, BASIC_WL, BASIC, EN16931, EXTENDED, XRECHNUNG)
+#: The profiles with fewer business terms than EN 16931.
+SMALLER: Final = (MINIMUM, BASIC_WL, BASIC)
 
-    Raises:
-        RuleError: ``rules/facturx/profiles.toml`` is wrong.
-    """
-    name = identity.specification.facturx_profile
-    return levels()[name] if name else None
+# Identifiers in use have ':' for '#', 'zugferd.de:2p0' for 'factur-x.eu:1p0', and suffixes.
+_BY_IDENTIFIER: Final = (
+    (re.compile(r"xrechnung", re.I), XRECHNUNG),
+    (re.compile(r"[:#]extended\b", re.I), EXTENDED),
+    (re.compile(r"[:#]minimum\b", re.I), MINIMUM),
+    (re.compile(r"[:#]basic[ _]?wl\b", re.I), BASIC_WL),
+    (re.compile(r"[:#]basic\b", re.I), BASIC),
+    (re.compile(r"^urn:cen\.eu:en16931:2017\Z|[:#](?:en16931|comfort)\Z", re.I), EN16931),
+)
 
 
-@functools.cache
-def levels() -> Mapping[str, Level]:
-    """The levels by name, from the smallest to the largest.
+def profile_named(name: str) -> Profile:
+    """Return the profile with this name or conformance level, such as "BASIC_WL" or "EN 16931".
 
     Raises:
-        RuleError: ``rules/facturx/profiles.toml`` is wrong.
+        LookupError: there is no such profile.
+
+    >>> profile_named("basic wl").filename, profile_named("EN16931").conformance_level
+    ('factur-x.xml', 'EN 16931')
     """
-    file = rules_folder() / "facturx" / "profiles.toml"
-    known = {}
-    for name, table in tomllib.loads(file.read_text("utf-8")).items():
-        keeps = frozenset(table.pop("keeps")) if "keeps" in table else None
-        try:
-            known[name] = Level(name=name, keeps=keeps, **table)
-        except TypeError as error:
-            raise RuleError(str(error), file=f"facturx/{file.name}", key=name) from None
-    return known
+    normalized = re.sub("[^A-Z0-9]", "", name.upper())
+    for profile in PROFILES:
+        if normalized == profile.name.replace("_", ""):
+            return profile
+    raise LookupError(f"unknown Factur-X profile {name!r}; use one of {', '.join(it.name for it in PROFILES)}")
+
+
+def declared_profile(identifier: str) -> Profile | None:
+    """Return the profile that an identifier in BT-24 declares; None if it declares no profile.
+
+    >>> declared_profile("urn:cen.eu:en16931:2017:compliant:factur-x.eu:1p0:basic").name
+    'BASIC'
+    """
+    return next((profile for pattern, profile in _BY_IDENTIFIER if pattern.search(identifier.strip())), None)

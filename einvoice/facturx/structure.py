@@ -1,7 +1,7 @@
-"""What breaks the XML schema of a level of Factur-X.
+"""Violations of the XML schema of a Factur-X profile.
 
-The schemas of the levels are cut from that of CII: what it allows beyond the level is told as unknown to the level,
-with the level that knows it first.
+The schemas of the profiles are subsets of that of CII. An element beyond the profile is reported with the smallest
+profile that contains it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from lxml import etree
 
-from einvoice.facturx.profile import Level, levels
+from einvoice.facturx.rules import ProfileRules, profile_rules
 from einvoice.syntax import schema
 from einvoice.syntax.schema import SchemaViolation
 
@@ -26,28 +26,30 @@ _CODES: Final = {
 _OTHER: Final = "PROFILE-SCHEMA"
 
 
-def breaches(document: etree._ElementTree, level: Level, told: Iterable[Any]) -> Iterator[SchemaViolation]:
-    """Yield what breaks the XML schema of the level, with codes and values of the catalog, `PROFILE-…`.
+def schema_violations(
+    document: etree._ElementTree, profile: ProfileRules, reported: Iterable[Any]
+) -> Iterator[SchemaViolation]:
+    """Yield the violations of the profile's XML schema, with codes `PROFILE-…` and values of the catalog.
 
     Args:
-        document: as `einvoice.syntax.xml` parses it.
-        level: whose schema judges.
-        told: the elements of which the schema of the document has told already; they are passed over.
+        document: parsed by `einvoice.syntax.xml`.
+        profile: the profile of the document.
+        reported: elements that already violate the schema of CII; they are skipped.
 
     Raises:
         SchemaFilesError: the installed schemas are incomplete or damaged.
     """
-    known = set(told)
-    for violation in schema.violations(document, level.name):
-        if violation.element not in known:
-            yield _told(violation, level)
+    skipped = set(reported)
+    for violation in schema.violations(document, profile.name):
+        if violation.element not in skipped:
+            yield _profile_violation(violation, profile)
 
 
-def _told(violation: SchemaViolation, level: Level) -> SchemaViolation:
+def _profile_violation(violation: SchemaViolation, profile: ProfileRules) -> SchemaViolation:
     code = _CODES.get(violation.code, _OTHER)
-    values = {**violation.values, "profile": level.title, "message": violation.message}
+    values = {**violation.values, "profile": profile.title, "message": violation.message}
     if code == "PROFILE-UNKNOWN-ELEMENT" and violation.element is not None:
-        first = schema.first_profile(violation.element)
-        if first:
-            code, values["first"] = "PROFILE-HIGHER-ELEMENT", levels()[first].title
+        smallest = schema.first_profile(violation.element)
+        if smallest:
+            code, values["first"] = "PROFILE-HIGHER-ELEMENT", profile_rules()[smallest].title
     return replace(violation, code=code, values=values)

@@ -1,5 +1,5 @@
-"""PDFs as containers of invoices (ZUGFeRD, Factur-X): read from strangers, checked, written.
+"""Hybrid PDFs (ZUGFeRD, Factur-X): read, checked and written.
 
-A PDF from outside is opened in a process of its own (`guard`); what comes back is plain data (`hybrid`). pikepdf is
-imported where a PDF is opened, and nowhere else.
+Untrusted PDFs are parsed in a subprocess (`sandbox`), which returns plain data (`hybrid`). pikepdf is imported only where
+a PDF is opened.
 """

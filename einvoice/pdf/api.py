@@ -1,4 +1,4 @@
-"""The invoice out of a hybrid PDF, unjudged: `einvoice.extract`."""
+"""Extracts the invoice from a hybrid PDF, without validating it: `einvoice.extract`."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from einvoice.syntax.detect import identify
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a hybrid PDF (ZUGFeRD, Factur-X) holds.
+    """The invoice of a hybrid PDF (ZUGFeRD, Factur-X), and the attachments of the PDF.
 
     Attributes:
-        xml: the embedded invoice, byte for byte.
-        name: of its attachment, such as "factur-x.xml".
-        relationship: how it stands to the pages (AFRelationship), such as "Alternative"; "" where it is missing.
-        profile: what it declares, such as "Factur-X BASIC" or "XRechnung"; "unknown" where that is nothing known, ""
-            where it is no invoice that can be judged.
-        problem: why it cannot be judged (not well-formed, UBL, ZUGFeRD 1.x, Order-X …); None if it can.
-        candidates: the attachments that may be the invoice; the first one is it.
+        xml: the embedded invoice, unchanged.
+        name: file name of its attachment, such as "factur-x.xml".
+        relationship: its AFRelationship, such as "Alternative"; "" if missing.
+        profile: the declared profile or specification, such as "Factur-X BASIC" or "XRechnung"; "unknown" for an
+            unknown specification, "" if the invoice cannot be validated.
+        problem: why the invoice cannot be validated (not well-formed, UBL, ZUGFeRD 1.x, Order-X …); None if it can.
+        candidates: the attachments that may be the invoice; the first one was chosen.
         attachments: all attachments, as the PDF describes them.
-        filename: of the PDF without its folder; "" where it has no name.
+        filename: file name of the PDF without its folder; "" if it has none.
     """
 
     xml: bytes = field(repr=False)
@@ -38,25 +38,25 @@ class Extracted:
 
 
 def extract(source: xml.Source) -> Extracted:
-    """Return the invoice embedded in a PDF, whether it can be judged or not.
+    """Return the invoice embedded in a PDF, even if it cannot be validated.
 
-    Where several attachments may be the invoice, CII goes before its forerunners, and names in the order factur-x.xml,
-    xrechnung.xml, zugferd-invoice.xml, order-x.xml; all are in `candidates`.
+    If several attachments may be the invoice, CII takes precedence over its predecessors, then the name decides:
+    factur-x.xml, xrechnung.xml, zugferd-invoice.xml, order-x.xml. All of them are in `candidates`.
 
     Args:
         source: a path, bytes, or a binary file.
 
     Raises:
-        UnreadableDocument: it is no PDF, is damaged, encrypted or too complex, or has no invoice embedded; one of its
-            subclasses, see `einvoice.errors`.
+        UnreadableDocument: the file is not a PDF, is damaged, encrypted or too complex, or embeds no invoice; one of
+            its subclasses, see `einvoice.errors`.
         OSError: the file cannot be opened.
     """
     data, filename = xml.source_bytes(source)
     hybrid = open_hybrid(data)
     if hybrid is None:
-        found = xml.sniff(data)
-        raise errors.NotAPdf(found="XML" if found == "xml" else found)
-    profile, problem = _identified(hybrid)
+        detected = xml.sniff(data)
+        raise errors.NotAPdf(found="XML" if detected == "xml" else detected)
+    profile, problem = _identify(hybrid)
     chosen = hybrid.chosen
     return Extracted(
         hybrid.xml,
@@ -70,7 +70,7 @@ def extract(source: xml.Source) -> Extracted:
     )
 
 
-def _identified(hybrid: Hybrid) -> tuple[str, errors.UnreadableDocument | None]:
+def _identify(hybrid: Hybrid) -> tuple[str, errors.UnreadableDocument | None]:
     try:
         return identify(parse(hybrid)).profile, None
     except errors.UnreadableDocument as error:

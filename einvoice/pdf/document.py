@@ -1,4 +1,4 @@
-"""From a file to the XML document in it, whether it is that XML or a PDF around it."""
+"""Opens hybrid PDFs and parses their XML."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from einvoice.syntax import xml
 
 
 def open_hybrid(data: bytes) -> Hybrid | None:
-    """Return what a PDF holds; None if the file is no PDF.
+    """Return the hybrid in a file; None if the file is not a PDF.
 
     Raises:
-        errors.UnreadableDocument: those of `einvoice.pdf.sandbox.read_hybrid`.
+        errors.UnreadableDocument: see `einvoice.pdf.sandbox.read_hybrid`.
     """
     if xml.sniff(data) != "pdf":
         return None
-    from einvoice.pdf.sandbox import read_hybrid  # who has no PDFs need not wait for what opens them
+    from einvoice.pdf.sandbox import read_hybrid  # not needed for plain XML
 
     return read_hybrid(data)
 
 
 def parse(hybrid: Hybrid) -> etree._ElementTree:
-    """Return the tree of the embedded XML; lines and columns are those of the XML.
+    """Return the tree of the embedded XML; lines and columns refer to the XML.
 
     Raises:
-        errors.EmbeddedXmlNotWellFormed: it is no XML, or not well-formed.
-        errors.UblInPdf: it is an invoice in UBL.
-        errors.UnreadableDocument: the other subclasses that `einvoice.syntax.xml.parse` raises, such as TooDeep.
+        errors.EmbeddedXmlNotWellFormed: the attachment is not well-formed XML.
+        errors.UblInPdf: the invoice is UBL.
+        errors.UnreadableDocument: other subclasses that `einvoice.syntax.xml.parse` raises, such as TooDeep.
     """
     name = errors.quote(hybrid.chosen.name)
     try:

@@ -1,4 +1,4 @@
-"""What a hybrid PDF turned out to be: plain data that can travel between processes."""
+"""The content of a hybrid PDF as plain data, which can be sent between processes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-Place: TypeAlias = Literal["names", "catalog", "page", "annotation", "unreferenced"]
+AttachmentSource: TypeAlias = Literal["names", "catalog", "page", "annotation", "unreferenced"]
 
 LIMIT: Final = 10_485_760
-"""So many bytes an attachment has at most, unpacked: as many as a file that is handed over."""
+"""Maximum unpacked size of an attachment (bytes), the same as for an input file."""
 
 
 class Fault(NamedTuple):
-    """Something that a check of the container found: the code of a catalog entry, and what its texts quote."""
+    """A violation found by a container check: the code of its catalog entry, and the values its texts quote."""
 
     code: str
     values: Mapping[str, str | int]
@@ -26,19 +26,19 @@ class Attachment:
 
     Attributes:
         name: its file name, without folders.
-        places: where the PDF refers to it: "names" (the list of embedded files), "catalog" (the associated files of
-            the document), "page", "annotation"; "unreferenced" if nothing does and it was found by search.
-        relationship: AFRelationship, such as "Alternative" or "Data"; "" where it is missing.
-        mime: media type, such as "text/xml"; "" where it is missing.
-        created, modified: dates as the PDF has them, such as "D:20260301110000Z"; "" where they are missing.
-        size: bytes, unpacked; None where nobody looked: only what may be an invoice is unpacked.
-        root: local name of the XML's root element; "" where it is no XML.
-        guideline: the specification that the XML declares (BT-24), "" where there is none.
-        problem: why the content cannot be had, English; "" where it can.
+        sources: where the PDF refers to it: "names" (the EmbeddedFiles name tree), "catalog" (associated files of the
+            document), "page", "annotation"; "unreferenced" if it was found only by searching all objects.
+        relationship: AFRelationship, such as "Alternative" or "Data"; "" if missing.
+        mime: media type, such as "text/xml"; "" if missing.
+        created, modified: dates in PDF notation, such as "D:20260301110000Z"; "" if missing.
+        size: unpacked size (bytes); None if it was not unpacked, since it cannot be an invoice.
+        root: local name of the root element; "" if it is not XML.
+        guideline: the specification that the XML declares (BT-24); "" if there is none.
+        problem: why the content cannot be read, English; "" if it can.
     """
 
     name: str
-    places: tuple[Place, ...]
+    sources: tuple[AttachmentSource, ...]
     relationship: str = ""
     mime: str = ""
     created: str = ""
@@ -51,14 +51,14 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Hybrid:
-    """A PDF with an invoice embedded.
+    """A PDF with an embedded invoice.
 
     Attributes:
-        xml: the bytes of the attachment that was chosen.
-        candidates: the attachments that may be the invoice, the best first: that one was chosen.
+        xml: the bytes of the chosen attachment.
+        candidates: the attachments that may be the invoice, best first; the first one was chosen.
         attachments: all attachments, in the order in which they were found.
-        faults: what the checks of the container found.
-        checks: how many checks there are.
+        faults: violations found by the container checks.
+        checks: number of container checks.
     """
 
     xml: bytes = field(repr=False)
@@ -73,22 +73,22 @@ class Hybrid:
         return self.candidates[0]
 
     def to_plain(self) -> dict[str, Any]:
-        """All but the XML, ready for JSON."""
+        """Return all fields except the XML as JSON-compatible data."""
         plain = dataclasses.asdict(self)
         del plain["xml"]
         return plain
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any], xml: bytes) -> Hybrid:
-        """The opposite of `to_plain`."""
+        """Return the hybrid from the output of `to_plain`."""
         return cls(
             xml,
-            tuple(_attachment(told) for told in plain["candidates"]),
-            tuple(_attachment(told) for told in plain["attachments"]),
+            tuple(map(_attachment, plain["candidates"])),
+            tuple(map(_attachment, plain["attachments"])),
             tuple(Fault(code, values) for code, values in plain["faults"]),
             plain["checks"],
         )
 
 
-def _attachment(told: Mapping[str, Any]) -> Attachment:
-    return Attachment(**{**told, "places": tuple(told["places"])})
+def _attachment(plain: Mapping[str, Any]) -> Attachment:
+    return Attachment(**{**plain, "sources": tuple(plain["sources"])})

@@ -1,8 +1,8 @@
-"""veraPDF, the validator of PDF/A, where an installation has one: run, and its failed clauses told as faults.
+"""Runs the PDF/A validator veraPDF, if configured, and returns its failed clauses as faults.
 
-The environment variable EINVOICE_VERAPDF holds the command, such as "/opt/verapdf/verapdf"; options may follow. It is
-run on one file, with a time limit and without the variables that could lead it to a network. veraPDF itself needs no
-network. It is another's program on a stranger's file: an installation that wants more walls puts them into the command.
+The environment variable EINVOICE_VERAPDF holds the command, such as "/opt/verapdf/verapdf", with optional options. It
+runs on one file, with a time limit and without proxy variables; veraPDF itself needs no network. The file is untrusted:
+for further isolation, configure a command that sandboxes veraPDF.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from einvoice.syntax import xml
 VARIABLE: Final = "EINVOICE_VERAPDF"
 _SECONDS: Final = 60
 _OPTIONS: Final = ("--format", "xml", "--maxfailuresdisplayed", "1")
-_KEPT: Final = ("PATH", "HOME", "JAVA_HOME", "LANG", "TMPDIR")
-_MOST: Final = 50
-_REPORTED: Final = (0, 1)  # valid, not valid; anything else means that veraPDF itself failed
+_ENVIRONMENT: Final = ("PATH", "HOME", "JAVA_HOME", "LANG", "TMPDIR")
+_MAX_CLAUSES: Final = 50
+_EXIT_OK: Final = (0, 1)  # valid, not valid; other values mean that veraPDF itself failed
 
 
 def command() -> str:
-    """The command of this installation; "" if it has none."""
+    """Return the configured command; "" if there is none."""
     return os.environ.get(VARIABLE, "").strip()
 
 
 def faults(data: bytes, command: str) -> list[Fault]:
-    """Return the clauses that a PDF breaks, or the one fault that says why veraPDF did not tell."""
+    """Return the clauses that a PDF violates, or one fault that says why veraPDF failed."""
     try:
         return list(_clauses(_report(data, command)))
     except subprocess.TimeoutExpired:
@@ -57,22 +57,22 @@ def _report(data: bytes, command: str) -> bytes:
             capture_output=True,
             timeout=_SECONDS,
             cwd=folder,
-            env={name: os.environ[name] for name in _KEPT if name in os.environ},
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
             check=False,
         )
-    if done.returncode not in _REPORTED:
+    if done.returncode not in _EXIT_OK:
         raise ValueError(f"exit status {done.returncode}")
     return done.stdout
 
 
 def _clauses(report: bytes) -> Iterator[Fault]:
-    """The failed rules of a report. Without a verdict in it, it is none."""
+    """Yield the failed rules of a report; raise ValueError if it has no validationReport."""
     root = xml.parse(report.lstrip()).getroot()
-    verdicts = list(root.iter("{*}validationReport"))
-    if not verdicts:
-        raise ValueError("a report without a verdict")
-    failed = (rule for verdict in verdicts for rule in verdict.iter("{*}rule") if rule.get("status") == "failed")
-    for rule, _ in zip(failed, range(_MOST), strict=False):
+    results = list(root.iter("{*}validationReport"))
+    if not results:
+        raise ValueError("a report without a result")
+    failed = (rule for result in results for rule in result.iter("{*}rule") if rule.get("status") == "failed")
+    for rule, _ in zip(failed, range(_MAX_CLAUSES), strict=False):
         yield Fault("PDF-VERAPDF", _values(rule))
 
 

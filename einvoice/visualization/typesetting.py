@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import MissingDependency
-from einvoice.pdf.writer.embed import metadata, opened, saved, set_metadata
+from einvoice.pdf.writer.embed import open_pdf, read_metadata, save_pdf, set_metadata
 from einvoice.visualization.glyphs import FONTS
 from einvoice.visualization.markup import Markup, join, tag
 
@@ -84,11 +84,11 @@ def _document(html: Markup, lang: str, title: str, author: str, description: str
 
 def _accessible(pdf: bytes) -> bytes:
     """The PDF with the claim to be PDF/UA-1, which WeasyPrint cannot make beside that of PDF/A."""
-    with opened(pdf) as document:
-        packet = metadata(document)
+    with open_pdf(pdf) as document:
+        packet = read_metadata(document)
         packet.claim_pdfua()
         set_metadata(document, packet)
-        return saved(document)
+        return save_pdf(document)
 
 
 class _Tools:

@@ -10,8 +10,8 @@ from typing import Any, Final
 from einvoice.cli.common import add_lang
 from einvoice.cli.outcome import complain
 from einvoice.errors import MissingDependency, PdfNotEmbeddable, UnreadableDocument
-from einvoice.facturx.business_terms import PROFILES
-from einvoice.pdf.writer.embed import Embedded, embed
+from einvoice.facturx.profile import PROFILES
+from einvoice.pdf.writer.embed import HybridPdf, embed
 from einvoice.result import Language
 from einvoice.syntax.xml import source_bytes
 
@@ -79,9 +79,9 @@ def run(options: argparse.Namespace) -> int:
     return DONE if made.pdfa else NO_PDFA
 
 
-def _tell(made: Embedded, lang: Language) -> None:
+def _tell(made: HybridPdf, lang: Language) -> None:
     labels = _LABELS[lang]
-    print(labels["written"].format(profile=made.profile.level, name=made.filename))
+    print(labels["written"].format(profile=made.profile.conformance_level, name=made.filename))
     print(labels["pdfa" if made.pdfa else "no_pdfa"])
     for reason in (*made.reasons, *made.warnings):
         print(f"  {reason}")

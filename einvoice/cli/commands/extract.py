@@ -18,7 +18,7 @@ from einvoice.result import Language, explain_error
 
 DONE, UNREADABLE = 0, 2
 
-_PLACES: Final = {
+_SOURCES: Final = {
     "de": {
         "names": "Liste der Anlagen",
         "catalog": "Dokument (AF)",
@@ -88,5 +88,5 @@ def _facts(file: Attachment, lang: Language) -> Iterator[str]:
     yield from filter(None, (quote(file.relationship), quote(file.mime)))
     if file.size is not None:
         yield f"{file.size} bytes"
-    yield from (_PLACES[lang][place] for place in file.places)
+    yield from (_SOURCES[lang][source] for source in file.sources)
     yield from filter(None, (file.root, file.guideline, file.problem))

@@ -1,9 +1,9 @@
-"""The checks of the container: is the PDF around the invoice what ZUGFeRD, Factur-X and PDF/A-3 ask for?
+"""Container checks: does the PDF meet the requirements of ZUGFeRD, Factur-X and PDF/A-3?
 
-They look at what an invoice depends on and are no full validation of PDF/A. A check is a function in a module of this
-package with `@check("PDF-…")` above it; being there is all it takes. It is given the open PDF and yields, for each
-fault, the values that the texts of its code quote. The texts are in `rules/pdf/`; a warning there says that the
-container is not valid, an information that it could be better.
+They cover what a hybrid invoice depends on; they are not a full PDF/A validation. A check is a function in a module of
+this package with the decorator `@check("PDF-…")`; all of them are found automatically. It gets the open PDF and yields,
+for each fault, the values that the texts of its code quote. The texts are in `rules/pdf/`: a warning makes the container
+invalid, an information does not.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from typing import Final
 
 from einvoice.pdf.container.check import CHECKS
 from einvoice.pdf.hybrid import Fault
-from einvoice.pdf.reader.opened import Opened
+from einvoice.pdf.reader.opened_pdf import OpenedPdf
 
-_MOST_OF_A_CODE: Final = 5
+_MAX_PER_CODE: Final = 5
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
 
-def check(opened: Opened) -> tuple[tuple[Fault, ...], int]:
-    """Return what the checks find, the first few of each code, and how many checks there are."""
+def check(opened: OpenedPdf) -> tuple[tuple[Fault, ...], int]:
+    """Return the faults, limited per code, and the number of checks."""
     import pikepdf
 
     faults = []
     for code, function in CHECKS.items():
         try:
-            found = [Fault(code, values) for values in itertools.islice(function(opened), _MOST_OF_A_CODE)]
+            found = [Fault(code, values) for values in itertools.islice(function(opened), _MAX_PER_CODE)]
         except (pikepdf.PdfError, RuntimeError, ValueError, TypeError, AttributeError):
-            # A damaged file may fail anywhere. It must not pass for checked.
+            # A damaged file can fail any check; the failed check is reported.
             found = [Fault("PDF-CHECK-FAILED", {"check": code})]
         faults += found
     return tuple(faults), len(CHECKS)

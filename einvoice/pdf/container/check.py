@@ -1,26 +1,26 @@
-"""How a check is declared."""
+"""The decorator that declares a container check."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from einvoice.pdf.reader.opened import Opened
+from einvoice.pdf.reader.opened_pdf import OpenedPdf
 
 Values: TypeAlias = dict[str, str | int]
 Faults: TypeAlias = Iterator[Values]
-Check: TypeAlias = Callable[[Opened], Faults]
+Check: TypeAlias = Callable[[OpenedPdf], Faults]
 
 CHECKS: Final[dict[str, Check]] = {}
-"""The checks by code, filled by `check`."""
+"""All checks by code, filled by `check`."""
 
 
 def check(code: str) -> Callable[[Check], Check]:
-    """Declare the function below as the check that finds the faults of `code`."""
+    """Register a function as the check that yields the faults with `code`."""
 
-    def declare(function: Check) -> Check:
+    def register(function: Check) -> Check:
         assert code not in CHECKS, code
         CHECKS[code] = function
         return function
 
-    return declare
+    return register

@@ -1,4 +1,4 @@
-"""What the PDF says of the invoice, against what the XML says of itself."""
+"""Consistency checks between the XMP metadata and the embedded XML."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final
 from einvoice import errors
 from einvoice.pdf.container.check import Faults, check
 from einvoice.pdf.container.metadata import FACTUR_X
-from einvoice.pdf.reader.opened import Opened
+from einvoice.pdf.reader.opened_pdf import OpenedPdf
 
-_LEVELS: Final = (
-    # What the identifier has to match, and the levels that fit it.
+_CONFORMANCE_LEVELS: Final = (
+    # Pattern of the identifier in BT-24, and the allowed values of ConformanceLevel.
     (r"xrechnung", ("XRECHNUNG", "EN 16931")),
     (r"minimum", ("MINIMUM",)),
     (r"basicwl", ("BASIC WL",)),
@@ -20,69 +20,70 @@ _LEVELS: Final = (
     (r"[ck]omfort", ("COMFORT", "EN 16931")),
     (r"^urn:cen\.eu:en16931:2017", ("EN 16931", "COMFORT")),
 )
-_NO_INVOICE: Final = {"MINIMUM", "BASIC WL"}
+_WITHOUT_LINES: Final = {"MINIMUM", "BASIC WL"}
 
 
-def _levels(guideline: str) -> tuple[str, ...]:
-    """The levels that fit a guideline (BT-24), which is written in many ways; none for an unknown one.
+def _conformance_levels(guideline: str) -> tuple[str, ...]:
+    """Return the values of ConformanceLevel allowed for BT-24 in any of its spellings; empty if it is unknown.
 
-    >>> _levels("urn:cen.eu:en16931:2017:compliant:factur-x.eu:1p0:basic")
+    >>> _conformance_levels("urn:cen.eu:en16931:2017:compliant:factur-x.eu:1p0:basic")
     ('BASIC',)
     """
-    return next((levels for pattern, levels in _LEVELS if re.search(pattern, guideline, re.IGNORECASE)), ())
+    matches = (levels for pattern, levels in _CONFORMANCE_LEVELS if re.search(pattern, guideline, re.IGNORECASE))
+    return next(matches, ())
 
 
 @check("PDF-FILE-NAME-DIFFERS")
-def file_name(opened: Opened) -> Faults:
+def file_name(opened: OpenedPdf) -> Faults:
     """DocumentFileName is the name of the attachment."""
-    said = opened.metadata.invoice.get("DocumentFileName")
-    if said and said != opened.chosen.name:
-        yield {"expected": errors.quote(opened.chosen.name), "actual": errors.quote(said)}
+    declared = opened.metadata.invoice.get("DocumentFileName")
+    if declared and declared != opened.chosen.name:
+        yield {"expected": errors.quote(opened.chosen.name), "actual": errors.quote(declared)}
 
 
 @check("PDF-LEVEL-DIFFERS")
-def level(opened: Opened) -> Faults:
+def conformance_level(opened: OpenedPdf) -> Faults:
     """ConformanceLevel is the profile that the invoice declares in BT-24."""
-    said, fitting = opened.metadata.invoice.get("ConformanceLevel"), _levels(opened.chosen.guideline)
-    if said and fitting and said not in fitting:
-        yield {"expected": fitting[0], "actual": errors.quote(said), "declared": opened.chosen.guideline}
+    actual, allowed = opened.metadata.invoice.get("ConformanceLevel"), _conformance_levels(opened.chosen.guideline)
+    if actual and allowed and actual not in allowed:
+        yield {"expected": allowed[0], "actual": errors.quote(actual), "declared": opened.chosen.guideline}
 
 
 @check("PDF-GUIDELINE")
-def guideline(opened: Opened) -> Faults:
-    """BT-24 names a profile that is known, or else nothing can be compared."""
-    if not _levels(opened.chosen.guideline):
+def guideline(opened: OpenedPdf) -> Faults:
+    """BT-24 declares a known profile; otherwise ConformanceLevel cannot be compared."""
+    if not _conformance_levels(opened.chosen.guideline):
         yield {"declared": opened.chosen.guideline or "–"}
 
 
 @check("PDF-GENERATION")
-def generation(opened: Opened) -> Faults:
-    """Metadata and XML are of the same generation."""
-    said = opened.metadata.namespace
-    if said and opened.chosen.kind == "CII" and said != FACTUR_X:
-        yield {"namespace": said, "known": FACTUR_X}
+def generation(opened: OpenedPdf) -> Faults:
+    """Metadata and XML are of the same generation of ZUGFeRD or Factur-X."""
+    namespace = opened.metadata.namespace
+    if namespace and opened.chosen.kind == "CII" and namespace != FACTUR_X:
+        yield {"namespace": namespace, "known": FACTUR_X}
 
 
 @check("PDF-LEVEL-RELATIONSHIP")
-def level_relationship(opened: Opened) -> Faults:
-    """MINIMUM and BASIC WL are no invoices, so they cannot be an alternative to one: they are its data."""
+def relationship(opened: OpenedPdf) -> Faults:
+    """MINIMUM and BASIC WL are not complete invoices, so their AFRelationship is Data, not Alternative."""
     if not _is_zugferd_2_0(opened):
         yield from _not_data(opened)
 
 
 @check("PDF-LEVEL-RELATIONSHIP-2-0")
-def level_relationship_before(opened: Opened) -> Faults:
-    """ZUGFeRD 2.0 did not ask for that yet."""
+def relationship_zugferd_2_0(opened: OpenedPdf) -> Faults:
+    """ZUGFeRD 2.0 does not require Data for MINIMUM and BASIC WL; later versions do."""
     if _is_zugferd_2_0(opened):
         yield from _not_data(opened)
 
 
-def _is_zugferd_2_0(opened: Opened) -> bool:
+def _is_zugferd_2_0(opened: OpenedPdf) -> bool:
     return "zugferd.de:2p0" in opened.chosen.guideline
 
 
-def _not_data(opened: Opened) -> Faults:
-    told = opened.chosen.relationship
-    level = next((it for it in _levels(opened.chosen.guideline) if it in _NO_INVOICE), "")
-    if level and told and told != "Data":
-        yield {"level": level, "actual": errors.quote(told)}
+def _not_data(opened: OpenedPdf) -> Faults:
+    actual = opened.chosen.relationship
+    level = next((it for it in _conformance_levels(opened.chosen.guideline) if it in _WITHOUT_LINES), "")
+    if level and actual and actual != "Data":
+        yield {"level": level, "actual": errors.quote(actual)}

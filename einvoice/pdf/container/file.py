@@ -1,4 +1,4 @@
-"""The file as a whole (ISO 19005-3, 6.1)."""
+"""Checks of the file structure (ISO 19005-3, 6.1)."""
 
 from __future__ import annotations
 
@@ -6,45 +6,47 @@ from typing import Final
 
 from einvoice import errors
 from einvoice.pdf.container.check import Faults, check
-from einvoice.pdf.reader.opened import Opened
+from einvoice.pdf.reader.opened_pdf import OpenedPdf
 from einvoice.pdf.reader.streams import entry, items, message, text
 
-_MOST_INTENTS: Final = 20
+_MAX_INTENTS: Final = 20
 
 
 @check("PDF-HEADER")
-def header(opened: Opened) -> Faults:
-    """The header is the very first thing (6.1.2)."""
-    before = opened.data.find(b"%PDF-")
-    if before:
-        yield {"bytes": before}
+def header(opened: OpenedPdf) -> Faults:
+    """The header is at the start of the file (6.1.2)."""
+    offset = opened.data.find(b"%PDF-")
+    if offset:
+        yield {"bytes": offset}
 
 
 @check("PDF-REPAIRED")
-def repaired(opened: Opened) -> Faults:
-    """The reader had nothing to mend."""
+def repaired(opened: OpenedPdf) -> Faults:
+    """The PDF reader repaired no damage."""
     if opened.repairs:
         yield {"reason": errors.quote(message(opened.repairs[0]), limit=100), "count": len(opened.repairs)}
 
 
 @check("PDF-ENCRYPTED")
-def encrypted(opened: Opened) -> Faults:
-    """No encryption, not even one that opens without a password (6.1.3)."""
+def encrypted(opened: OpenedPdf) -> Faults:
+    """The file is not encrypted, even if it opens without a password (6.1.3)."""
     if opened.pdf.is_encrypted:
         yield {}
 
 
 @check("PDF-FILE-ID")
-def file_id(opened: Opened) -> Faults:
-    """The trailer has the identifier of the file (6.1.3)."""
+def file_id(opened: OpenedPdf) -> Faults:
+    """The trailer has a file identifier (6.1.3)."""
     if len(list(items(opened.pdf.trailer.get("/ID"), 2))) < 2:
         yield {}
 
 
 @check("PDF-OUTPUT-INTENT")
-def output_intent(opened: Opened) -> Faults:
-    """Colours that depend on a device need an output intent with a profile (6.2.3); what colours there are, we do not
-    look at, so its absence proves nothing."""
-    intents = items(entry(opened.pdf.Root, "/OutputIntents"), _MOST_INTENTS)
+def output_intent(opened: OpenedPdf) -> Faults:
+    """Device-dependent colours require an output intent with an ICC profile (6.2.3).
+
+    Which colours the pages use is not inspected, so a missing output intent may be correct.
+    """
+    intents = items(entry(opened.pdf.Root, "/OutputIntents"), _MAX_INTENTS)
     if not any(text(entry(it, "/S")) == "/GTS_PDFA1" and entry(it, "/DestOutputProfile") is not None for it in intents):
         yield {}

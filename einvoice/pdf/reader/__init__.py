@@ -1,1 +1,1 @@
-"""Reads hybrid PDFs: attachments, metadata, resources."""
+"""Reads hybrid PDFs: attachments, XMP metadata, resources."""

@@ -1,6 +1,6 @@
-"""The invoice out of a PDF: find the attachments wherever they may hang, look into them, choose.
+"""Reads the invoice from a PDF: finds the attachments, inspects them and selects the invoice.
 
-`read` opens the PDF in the process that calls it. Untrusted files belong into `einvoice.pdf.sandbox`.
+`read` opens the PDF in the calling process. For untrusted files use `einvoice.pdf.sandbox`.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from einvoice.pdf import container
 from einvoice.pdf.hybrid import LIMIT, Fault, Hybrid
 from einvoice.pdf.reader import streams
 from einvoice.pdf.reader.attachment_sources import embedded_files
-from einvoice.pdf.reader.file_spec import Embedded
-from einvoice.pdf.reader.opened import Opened
+from einvoice.pdf.reader.file_spec import FileSpec
+from einvoice.pdf.reader.opened_pdf import OpenedPdf
 
 NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml", "order-x.xml", "cida.xml")
-"""Names of the embedded invoice in any spelling of capitals, in the order in which they are preferred."""
+"""Names of the embedded invoice, case-insensitive, in order of preference."""
 
-_MOST_UNPACKED: Final = 16
-_NAMED: Final = 5
+_MAX_UNPACKED: Final = 16
+_MAX_NAMES: Final = 5
 
 
 def read(data: bytes) -> Hybrid:
-    """Return the invoice that a PDF holds, and what the checks of the container say.
+    """Return the invoice embedded in a PDF, with the results of the container checks.
 
     Raises:
         errors.PdfDamaged: the PDF cannot be opened.
-        errors.PdfEncrypted: it opens with a password only.
-        errors.PdfWithoutXml: no attachment may be an invoice.
-        errors.EmbeddedXmlUnreadable: one is, but its bytes cannot be had.
+        errors.PdfEncrypted: the PDF requires a password.
+        errors.PdfWithoutXml: no attachment can be an invoice.
+        errors.EmbeddedXmlUnreadable: the invoice attachment cannot be decoded.
         ImportError: pikepdf is not installed.
     """
     import pikepdf
@@ -47,53 +47,53 @@ def read(data: bytes) -> Hybrid:
         found = embedded_files(pdf)
         candidates = _candidates(found)
         if not candidates:
-            names = ", ".join(errors.quote(file.name) for file in found[:_NAMED])
-            raise errors.PdfWithoutXml(found=names + ", …" * (len(found) > _NAMED) if names else "–")
+            names = ", ".join(errors.quote(file.name) for file in found[:_MAX_NAMES])
+            raise errors.PdfWithoutXml(found=names + ", …" * (len(found) > _MAX_NAMES) if names else "–")
         chosen = candidates[0]
         if chosen.content is None:
             raise errors.EmbeddedXmlUnreadable(name=errors.quote(chosen.name), reason=chosen.problem)
-        faults, checks = container.check(Opened(data, pdf, chosen, found))
+        faults, checks = container.check(OpenedPdf(data, pdf, chosen, found))
         return Hybrid(
             chosen.content,
             tuple(file.plain() for file in candidates),
             tuple(file.plain() for file in found),
-            (*faults, *_several(candidates)),
+            (*faults, *_ambiguous(candidates)),
             checks,
         )
 
 
-def _candidates(found: Sequence[Embedded]) -> list[Embedded]:
-    """The files that may be the invoice, the best first; what cannot be read only where nothing else is."""
+def _candidates(found: Sequence[FileSpec]) -> list[FileSpec]:
+    """Return the files that may be the invoice, best first; unreadable ones only if there are no others."""
     likely = sorted((file for file in found if _may_be_invoice(file)), key=_by_name)
-    for file in likely[:_MOST_UNPACKED]:
+    for file in likely[:_MAX_UNPACKED]:
         file.unpack(LIMIT)
     readable = sorted((file for file in likely if file.kind), key=_by_kind)
-    return readable or [file for file in likely[:_MOST_UNPACKED] if _is_known(file) or file.is_broken][:1]
+    return readable or [file for file in likely[:_MAX_UNPACKED] if _is_known(file) or file.is_broken][:1]
 
 
-def _is_known(file: Embedded) -> bool:
+def _is_known(file: FileSpec) -> bool:
     return file.name.casefold() in NAMES
 
 
-def _may_be_invoice(file: Embedded) -> bool:
+def _may_be_invoice(file: FileSpec) -> bool:
     name = file.name.casefold()
     return file.stream is not None and (name.endswith(".xml") or file.mime.endswith("xml") or name in NAMES)
 
 
-def _by_name(file: Embedded) -> int:
+def _by_name(file: FileSpec) -> int:
     name = file.name.casefold()
     return NAMES.index(name) if name in NAMES else len(NAMES)
 
 
-def _by_kind(file: Embedded) -> tuple[bool, bool, int]:
-    """CII before its forerunners, those before UBL, which does not belong into a PDF; then the better name."""
+def _by_kind(file: FileSpec) -> tuple[bool, bool, int]:
+    """Sort CII first, then its predecessors, then UBL (not allowed in a PDF); within each by name."""
     return file.kind != "CII", file.kind == "UBL", _by_name(file)
 
 
-def _several(candidates: Sequence[Embedded]) -> list[Fault]:
-    """Where candidates differ in content, recipients may read another one than we do."""
+def _ambiguous(candidates: Sequence[FileSpec]) -> list[Fault]:
+    """Return a fault if candidates differ in content, since another reader may choose another one."""
     contents = {hashlib.sha256(file.content or b"").digest() for file in candidates}
     if len(contents) < 2:
         return []
-    names = ", ".join(errors.quote(file.name) for file in candidates[:_NAMED])
+    names = ", ".join(errors.quote(file.name) for file in candidates[:_MAX_NAMES])
     return [Fault("PDF-SEVERAL-INVOICES", {"names": names, "chosen": errors.quote(candidates[0].name)})]

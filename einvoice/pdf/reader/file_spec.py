@@ -1,4 +1,4 @@
-"""One file embedded in an open PDF."""
+"""A file embedded in an open PDF."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from lxml import etree
 
 from einvoice import errors
 from einvoice.model.location import NAMESPACES
-from einvoice.pdf.hybrid import Attachment, Place
-from einvoice.pdf.reader.streams import NotUnpacked, entry, text, unpacked
+from einvoice.pdf.hybrid import Attachment, AttachmentSource
+from einvoice.pdf.reader.streams import StreamUnreadable, entry, read_stream, text
 
 Kind: TypeAlias = Literal["CII", "other", "UBL", ""]
 
@@ -21,30 +21,32 @@ _KINDS: Final[dict[str, Kind]] = {
     "SCRDMCCBDACIOMessageStructure": "other",
     "SCRDMCCBDACIODAMessageStructure": "other",
 }
-_LONGEST: Final = 200
+_MAX_LENGTH: Final = 200
 
 
-class Embedded:
-    """A file specification (ISO 32000-1, 7.11.3), and what was made out of its content.
+class FileSpec:
+    """A file specification (ISO 32000-1, 7.11.3), and what was found in its content.
 
     Attributes:
-        spec: the dictionary; `stream` what it embeds, None if nothing.
-        content: the unpacked bytes, once asked for by `unpack`, if they can be had; `problem` says why they cannot.
-        kind: "CII"; "other" for an order and for the forerunners of CII; "UBL"; "" for what is no invoice.
-        is_broken: XML that is not well-formed at its very beginning.
+        spec: the dictionary.
+        stream: the embedded file stream; None if there is none.
+        sources: where the PDF refers to it.
+        content: the unpacked bytes after `unpack`; None if that failed, in which case `problem` says why.
+        kind: "CII", "UBL"; "other" for orders and predecessors of CII; "" if it is not an invoice.
+        is_broken: whether it is XML that is not well-formed at its start.
     """
 
     def __init__(self, spec: Any, key: str = "") -> None:
         import pikepdf
 
         self.spec = spec
-        found = (entry(spec, "/EF", name) for name in _STREAMS)
-        self.stream = next((it for it in found if isinstance(it, pikepdf.Stream)), None)
+        streams = (entry(spec, "/EF", name) for name in _STREAMS)
+        self.stream = next((it for it in streams if isinstance(it, pikepdf.Stream)), None)
         path = next(filter(None, (*(text(spec.get(name)) for name in _STREAMS), key)), "")
-        self.name = path.replace("\\", "/").rpartition("/")[2][:_LONGEST]
-        self.relationship = text(spec.get("/AFRelationship")).lstrip("/")[:_LONGEST]
-        self.mime = text(entry(self.stream, "/Subtype")).lstrip("/")[:_LONGEST]
-        self.places: list[Place] = []
+        self.name = path.replace("\\", "/").rpartition("/")[2][:_MAX_LENGTH]
+        self.relationship = text(spec.get("/AFRelationship")).lstrip("/")[:_MAX_LENGTH]
+        self.mime = text(entry(self.stream, "/Subtype")).lstrip("/")[:_MAX_LENGTH]
+        self.sources: list[AttachmentSource] = []
         self.content: bytes | None = None
         self.problem = ""
         self.kind: Kind = ""
@@ -53,41 +55,41 @@ class Embedded:
         self.is_broken = False
 
     def parameter(self, name: str) -> Any:
-        """What /Params of the stream has under a name; None where it has nothing."""
+        """Return an entry of the stream's /Params; None if it is missing."""
         return entry(self.stream, "/Params", name)
 
     def unpack(self, limit: int) -> None:
-        """Read the content, and what it is."""
+        """Read and inspect the content, at most `limit` bytes."""
         if self.stream is None:
             return
         try:
-            self.content = unpacked(self.stream, limit)
-        except NotUnpacked as reason:
+            self.content = read_stream(self.stream, limit)
+        except StreamUnreadable as reason:
             self.problem = str(reason)
             return
         try:
-            self._look_into(self.content)
+            self._inspect(self.content)
         except (etree.XMLSyntaxError, UnicodeDecodeError, ValueError) as error:
             self.is_broken = True
             self.problem = f"not well-formed: {errors.quote(str(error), limit=100)}"
 
     def plain(self) -> Attachment:
-        """The file as plain data."""
+        """Return the file as plain data."""
         return Attachment(
             self.name,
-            tuple(self.places),
+            tuple(self.sources),
             self.relationship,
             self.mime,
-            text(self.parameter("/CreationDate"))[:_LONGEST],
-            text(self.parameter("/ModDate"))[:_LONGEST],
+            text(self.parameter("/CreationDate"))[:_MAX_LENGTH],
+            text(self.parameter("/ModDate"))[:_MAX_LENGTH],
             None if self.content is None else len(self.content),
             self.root,
             self.guideline,
             self.problem,
         )
 
-    def _look_into(self, content: bytes) -> None:
-        """Find root element and guideline, reading no further than that."""
+    def _inspect(self, content: bytes) -> None:
+        """Find the root element and the guideline (BT-24), without parsing the rest."""
         for event, element in etree.iterparse(
             io.BytesIO(content),
             events=("start", "end"),
@@ -103,23 +105,23 @@ class Embedded:
                 self.root = errors.quote(name.localname)
                 self.kind = _kind(name)
             elif event == "end" and name.localname == "CustomizationID":
-                self.guideline = _declared(element)
+                self.guideline = _text(element)
                 return
             elif event == "end" and name.localname == "GuidelineSpecifiedDocumentContextParameter":
-                self.guideline = _declared(element.find("{*}ID"))
+                self.guideline = _text(element.find("{*}ID"))
                 return
             elif name.localname in ("ExchangedDocument", "HeaderExchangedDocument"):
-                return  # behind the part that declares the guideline
+                return  # the guideline precedes this element
 
 
 def _kind(name: etree.QName) -> Kind:
     if name.namespace in (NAMESPACES["ubl"], NAMESPACES["cn"]):
         return "UBL"
-    if name.localname == "Invoice" and "uncefact" in (name.namespace or ""):  # the release candidate of ZUGFeRD 1
+    if name.localname == "Invoice" and "uncefact" in (name.namespace or ""):  # release candidate of ZUGFeRD 1
         return "other"
     return _KINDS.get(name.localname, "")
 
 
-def _declared(element: etree._Element | None) -> str:
-    found = "" if element is None else (element.text or "").strip()
-    return errors.quote(found, limit=_LONGEST)
+def _text(element: etree._Element | None) -> str:
+    content = "" if element is None else (element.text or "").strip()
+    return errors.quote(content, limit=_MAX_LENGTH)

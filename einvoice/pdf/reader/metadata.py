@@ -1,4 +1,4 @@
-"""The XMP packet of a PDF, read for what an invoice should say there (ISO 16684-1; ISO 19005-3, 6.6)."""
+"""Reads the XMP packet of a PDF: PDF/A claims and Factur-X properties (ISO 16684-1; ISO 19005-3, 6.6)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from lxml import etree
 
 from einvoice import errors
-from einvoice.pdf.reader.streams import NotUnpacked, unpacked
+from einvoice.pdf.reader.streams import StreamUnreadable, read_stream
 
 if TYPE_CHECKING:
     import pikepdf
@@ -22,23 +22,26 @@ _PDFUA: Final = "http://www.aiim.org/pdfua/ns/id/"
 _EXTENSION: Final = "{http://www.aiim.org/pdfa/ns/schema#}"
 _PROPERTY: Final = "{http://www.aiim.org/pdfa/ns/property#}"
 _PADDING: Final = b"\0 \r\n\t"
-_LONGEST: Final = 200
+_MAX_LENGTH: Final = 200
 
 INVOICE: Final = ("DocumentType", "DocumentFileName", "Version", "ConformanceLevel")
-"""The four properties that Factur-X, ZUGFeRD and Order-X define."""
+"""Names of the four properties that Factur-X, ZUGFeRD and Order-X define."""
 _FAMILIES: Final = ("factur-x", "zugferd", "ferd", "order-x")
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """What the packet says. Where it cannot be read, `fault` is the code that says so and all else is empty.
+    """The content of an XMP packet.
 
     Attributes:
-        is_utf8: as PDF/A asks for.
-        rdfs: number of rdf:RDF elements; readers of XMP look at the first one only, and so does this.
+        fault: catalog code if the packet cannot be read, in which case all other fields are empty; else "".
+        reason: detail of the fault, English.
+        is_utf8: whether the packet is UTF-8, as PDF/A requires.
+        rdfs: number of rdf:RDF elements; XMP readers, including this one, use only the first.
         pdfa, pdfua: the claims, such as {"part": "3", "conformance": "B"}.
-        invoice: the properties of the invoice by their names, see `INVOICE`.
-        namespace, prefix: of those properties; "" where there are none, prefix "" also where they are attributes.
+        invoice: the Factur-X properties by name, see `INVOICE`.
+        namespace, prefix: namespace and prefix of those properties; "" if there are none, prefix also "" if they are
+            attributes.
         as_attributes: whether they are written as attributes.
         schemas: the properties that the extension schemas describe, by namespace.
     """
@@ -57,21 +60,21 @@ class Metadata:
 
 
 def read_metadata(pdf: pikepdf.Pdf) -> Metadata:
-    """Return what the XMP of a document says."""
+    """Return the XMP metadata of a document."""
     import pikepdf
 
     stream = pdf.Root.get("/Metadata")
     if not isinstance(stream, pikepdf.Stream):
         return Metadata("PDF-XMP-MISSING")
     try:
-        packet = _trimmed(unpacked(stream, _LIMIT))
+        packet = _without_padding(read_stream(stream, _LIMIT))
         root = etree.fromstring(packet, _parser())
-    except (NotUnpacked, etree.XMLSyntaxError, ValueError) as error:
+    except (StreamUnreadable, etree.XMLSyntaxError, ValueError) as error:
         return Metadata("PDF-XMP-BROKEN", errors.quote(str(error), limit=100))
     if root.getroottree().docinfo.internalDTD is not None:
         return Metadata("PDF-XMP-BROKEN", "DOCTYPE")
     rdfs = list(root.iter(f"{_RDF}RDF"))
-    return _said(rdfs, _is_utf8(packet))
+    return _metadata(rdfs, _is_utf8(packet))
 
 
 def _parser() -> etree.XMLParser:
@@ -85,8 +88,8 @@ def _parser() -> etree.XMLParser:
     )
 
 
-def _trimmed(packet: bytes) -> bytes:
-    """The packet without its padding; in UTF-16 half of a character may look like that."""
+def _without_padding(packet: bytes) -> bytes:
+    """Remove the padding, except in UTF-16, where half of a character may look like padding."""
     return packet if packet.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else packet.strip(_PADDING)
 
 
@@ -97,27 +100,27 @@ def _is_utf8(packet: bytes) -> bool:
         return False
 
 
-def _said(rdfs: list[etree._Element], is_utf8: bool) -> Metadata:
+def _metadata(rdfs: list[etree._Element], is_utf8: bool) -> Metadata:
     if not rdfs:
         return Metadata(is_utf8=is_utf8)
-    stated = list(_statements(rdfs[0]))
-    invoice = [it for it in stated if it.name in INVOICE and any(family in it.namespace for family in _FAMILIES)]
+    properties = list(_properties(rdfs[0]))
+    invoice = [it for it in properties if it.name in INVOICE and any(family in it.namespace for family in _FAMILIES)]
     namespace = invoice[0].namespace if invoice else ""
-    own = [it for it in invoice if it.namespace == namespace]
+    invoice = [it for it in invoice if it.namespace == namespace]
     return Metadata(
         is_utf8=is_utf8,
         rdfs=len(rdfs),
-        pdfa={it.name: it.value for it in stated if it.namespace == _PDFA},
-        pdfua={it.name: it.value for it in stated if it.namespace == _PDFUA},
-        invoice={it.name: it.value for it in own},
+        pdfa={it.name: it.value for it in properties if it.namespace == _PDFA},
+        pdfua={it.name: it.value for it in properties if it.namespace == _PDFUA},
+        invoice={it.name: it.value for it in invoice},
         namespace=namespace,
-        prefix=next((it.prefix for it in own if it.prefix), ""),
-        as_attributes=any(it.is_attribute for it in own),
+        prefix=next((it.prefix for it in invoice if it.prefix), ""),
+        as_attributes=any(it.is_attribute for it in invoice),
         schemas=dict(_schemas(rdfs[0])),
     )
 
 
-class _Statement(NamedTuple):
+class _Property(NamedTuple):
     namespace: str
     name: str
     value: str
@@ -125,23 +128,23 @@ class _Statement(NamedTuple):
     is_attribute: bool
 
 
-def _statements(rdf: etree._Element) -> Iterator[_Statement]:
-    """The simple properties of all rdf:Description elements, written as elements or as attributes."""
+def _properties(rdf: etree._Element) -> Iterator[_Property]:
+    """Yield the simple properties of all rdf:Description elements, written as elements or as attributes."""
     for description in rdf.iterchildren(f"{_RDF}Description"):
         for tag, value in description.attrib.items():
-            yield _statement(str(tag), str(value), "", True)
+            yield _property(str(tag), str(value), "", True)
         for element in description.iterchildren(etree.Element):
-            yield _statement(str(element.tag), element.text or "", element.prefix or "", False)
+            yield _property(str(element.tag), element.text or "", element.prefix or "", False)
 
 
-def _statement(tag: str, value: str, prefix: str, is_attribute: bool) -> _Statement:
+def _property(tag: str, value: str, prefix: str, is_attribute: bool) -> _Property:
     name = etree.QName(tag)
-    shown = errors.quote(value.strip(), limit=_LONGEST)
-    return _Statement(errors.quote(name.namespace or "", limit=_LONGEST), name.localname, shown, prefix, is_attribute)
+    namespace, text = (errors.quote(it, limit=_MAX_LENGTH) for it in (name.namespace or "", value.strip()))
+    return _Property(namespace, name.localname, text, prefix, is_attribute)
 
 
 def _schemas(rdf: etree._Element) -> Iterator[tuple[str, frozenset[str]]]:
-    """The extension schemas (ISO 19005-3, 6.6.2.3.3): namespace, and the names of the properties described."""
+    """Yield the extension schemas (ISO 19005-3, 6.6.2.3.3): namespace, and the names of the described properties."""
     for uri in rdf.iter(f"{_EXTENSION}namespaceURI"):
         schema = uri.getparent()
         if schema is not None:

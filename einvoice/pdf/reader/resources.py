@@ -1,4 +1,4 @@
-"""What the pages of a PDF use: fonts, pictures, streams, actions; each once, and within bounds."""
+"""Collects the resources of the pages of a PDF: fonts, images, streams, actions; each once, with limits."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from einvoice.pdf.reader.streams import entry, identity, items, text
 if TYPE_CHECKING:
     import pikepdf
 
-_MOST_PAGES: Final = 1_000
-_MOST_THINGS: Final = 20_000
-_DEEPEST: Final = 8
-_MOST_IN_A_CHAIN: Final = 20
+_MAX_PAGES: Final = 1_000
+_MAX_OBJECTS: Final = 20_000
+_MAX_DEPTH: Final = 8
+_MAX_ACTIONS: Final = 20
 
 _FORBIDDEN: Final = frozenset(
     {
@@ -21,16 +21,16 @@ _FORBIDDEN: Final = frozenset(
         *("Hide", "SetOCGState"),
     }
 )
-"""Actions that PDF/A-3 does not allow (ISO 19005-3, 6.5.1)."""
+"""Actions that PDF/A-3 forbids (ISO 19005-3, 6.5.1)."""
 
 
 class Resources:
-    """All that the pages use, and the catalog where it starts actions.
+    """Resources of the pages, and the actions of the catalog.
 
     Attributes:
-        fonts, images, streams: PDF objects; `images` are among the `streams`.
-        actions: names of the forbidden actions that something starts, such as "Launch".
-        pages: how many pages were looked at; `cut_off` if the bounds ended it before the end.
+        fonts, images, streams: PDF objects; `images` is a subset of `streams`.
+        actions: names of forbidden actions, such as "Launch".
+        pages: number of inspected pages.
     """
 
     def __init__(self, pdf: pikepdf.Pdf) -> None:
@@ -40,19 +40,19 @@ class Resources:
         self.actions: set[str] = set()
         self.pages = 0
         self._seen: set[tuple[int, int]] = set()
-        self._left = _MOST_THINGS
+        self._remaining = _MAX_OBJECTS
         self._catalog(pdf.Root)
         for page in pdf.pages:
-            if self.pages >= _MOST_PAGES or self.cut_off:
-                self._left = 0
+            if self.pages >= _MAX_PAGES or self.is_truncated:
+                self._remaining = 0
                 break
             self.pages += 1
             self._page(page.obj)
 
     @property
-    def cut_off(self) -> bool:
-        """Whether the bounds were reached."""
-        return self._left <= 0
+    def is_truncated(self) -> bool:
+        """Whether a limit ended the inspection early."""
+        return self._remaining <= 0
 
     def _catalog(self, root: Any) -> None:
         self._action(entry(root, "/OpenAction"))
@@ -63,11 +63,11 @@ class Resources:
     def _page(self, page: Any) -> None:
         self._actions_of(page)
         contents = entry(page, "/Contents")
-        for stream in (*items(contents, self._left), contents):
+        for stream in (*items(contents, self._remaining), contents):
             self._stream(stream)
-        self._of(entry(page, "/Resources"), 0)  # pikepdf has brought down what is inherited
-        for annotation in items(entry(page, "/Annots"), self._left):
-            self._left -= 1
+        self._resources(entry(page, "/Resources"), 0)  # pikepdf has resolved inherited resources
+        for annotation in items(entry(page, "/Annots"), self._remaining):
+            self._remaining -= 1
             self._action(entry(annotation, "/A"))
             self._actions_of(annotation)
             appearance = entry(annotation, "/AP", "/N")
@@ -75,47 +75,47 @@ class Resources:
             for state in _values(appearance):
                 self._form(state, 0)
 
-    def _of(self, resources: Any, depth: int) -> None:
-        if depth > _DEEPEST or not self._is_new(resources):
+    def _resources(self, resources: Any, depth: int) -> None:
+        if depth > _MAX_DEPTH or not self._is_new(resources):
             return
         for font in _values(entry(resources, "/Font")):
             if self._is_new(font):
                 self.fonts.append(font)
                 for procedure in _values(entry(font, "/CharProcs")):
                     self._stream(procedure)
-                self._of(entry(font, "/Resources"), depth + 1)
+                self._resources(entry(font, "/Resources"), depth + 1)
         for kind in ("/XObject", "/Pattern"):
-            for thing in _values(entry(resources, kind)):
-                self._form(thing, depth)
+            for obj in _values(entry(resources, kind)):
+                self._form(obj, depth)
 
-    def _form(self, thing: Any, depth: int) -> None:
-        """A form, a picture or a pattern, with what it uses itself."""
-        if self._stream(thing):
-            if text(entry(thing, "/Subtype")) == "/Image":
-                self.images.append(thing)
-            self._form(entry(thing, "/SMask"), depth + 1)
-            self._of(entry(thing, "/Resources"), depth + 1)
+    def _form(self, obj: Any, depth: int) -> None:
+        """Inspect a form, an image or a pattern, with its own resources."""
+        if self._stream(obj):
+            if text(entry(obj, "/Subtype")) == "/Image":
+                self.images.append(obj)
+            self._form(entry(obj, "/SMask"), depth + 1)
+            self._resources(entry(obj, "/Resources"), depth + 1)
 
-    def _stream(self, thing: Any) -> bool:
+    def _stream(self, obj: Any) -> bool:
         import pikepdf
 
-        if isinstance(thing, pikepdf.Stream) and self._is_new(thing):
-            self.streams.append(thing)
+        if isinstance(obj, pikepdf.Stream) and self._is_new(obj):
+            self.streams.append(obj)
             return True
         return False
 
-    def _is_new(self, thing: Any) -> bool:
-        """Whether a thing comes for the first time, and there is room for it."""
+    def _is_new(self, obj: Any) -> bool:
+        """Whether an object was not inspected yet and the limit allows it."""
         import pikepdf
 
-        if self._left <= 0 or not isinstance(thing, pikepdf.Dictionary | pikepdf.Stream):
+        if self._remaining <= 0 or not isinstance(obj, pikepdf.Dictionary | pikepdf.Stream):
             return False
-        number = identity(thing)
+        number = identity(obj)
         if number in self._seen:
             return False
         if number is not None:
             self._seen.add(number)
-        self._left -= 1
+        self._remaining -= 1
         return True
 
     def _actions_of(self, holder: Any) -> None:
@@ -123,9 +123,9 @@ class Resources:
             self._action(action)
 
     def _action(self, action: Any) -> None:
-        """An action and those that follow it."""
+        """Inspect an action and its chain of following actions."""
         waiting = [action]
-        for _ in range(_MOST_IN_A_CHAIN):
+        for _ in range(_MAX_ACTIONS):
             if not waiting:
                 return
             action = waiting.pop()
@@ -133,13 +133,13 @@ class Resources:
             if name in _FORBIDDEN:
                 self.actions.add(name)
             following = entry(action, "/Next")
-            waiting += [following, *items(following, _MOST_IN_A_CHAIN)] if following is not None else []
+            waiting += [following, *items(following, _MAX_ACTIONS)] if following is not None else []
 
 
 def _values(holder: Any) -> list[Any]:
-    """The values of a dictionary; none of anything else."""
+    """Return the values of a dictionary; an empty list for other objects."""
     import pikepdf
 
     if not isinstance(holder, pikepdf.Dictionary):
         return []
-    return [holder[key] for key, _ in zip(holder.keys(), range(_MOST_THINGS), strict=False)]
+    return [holder[key] for key, _ in zip(holder.keys(), range(_MAX_OBJECTS), strict=False)]

@@ -1,4 +1,4 @@
-"""Bytes out of streams, bounded; and what else is needed to look into a PDF that may be anything."""
+"""Reads streams with size limits, and accesses objects of an untrusted PDF without assumptions about their types."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     import pikepdf
 
 _MEMORY: Final = 32 << 20
-_MOST_FILTERS: Final = 2
+_MAX_FILTERS: Final = 2
 _FILTERS: Final = frozenset({"/FlateDecode", "/Fl", "/ASCIIHexDecode", "/AHx", "/ASCII85Decode", "/A85"})
-"""PDF/A forbids LZW (ISO 19005-3, 6.1.7.2), and qpdf unpacks it without any bound; the others are for images."""
+"""PDF/A forbids LZW (ISO 19005-3, 6.1.7.2), which qpdf decodes without a limit; other filters are for images."""
 
 
-class NotUnpacked(Exception):  # noqa: N818 (a reason, told as a value)
-    """The stream's bytes cannot be had; the text says why."""
+class StreamUnreadable(Exception):  # noqa: N818 (names the state)
+    """The stream cannot be decoded; the message says why."""
 
 
-def bound_unpacking() -> None:
-    """Bound what qpdf unpacks on its own, such as object streams, for the whole process."""
+def limit_decompression() -> None:
+    """Limit what qpdf decodes on its own, such as object streams, for the whole process."""
     from pikepdf.settings import set_qpdf_limits
 
     set_qpdf_limits(
@@ -33,23 +33,23 @@ def bound_unpacking() -> None:
     )
 
 
-def unpacked(stream: pikepdf.Stream, limit: int) -> bytes:
-    """Return the bytes of a stream, `limit` of them at most.
+def read_stream(stream: pikepdf.Stream, limit: int) -> bytes:
+    """Return the decoded bytes of a stream, at most `limit`.
 
     Raises:
-        NotUnpacked: a filter that is not allowed, damaged data, or too much of them.
+        StreamUnreadable: the stream has an unsupported filter, is damaged or too large.
     """
     import pikepdf
 
     names = filters(stream)
-    if len(names) > _MOST_FILTERS or not set(names) <= _FILTERS:
-        raise NotUnpacked("packed by " + " ".join(name.lstrip("/")[:40] for name in names[:4]))
+    if len(names) > _MAX_FILTERS or not set(names) <= _FILTERS:
+        raise StreamUnreadable("unsupported filter " + " ".join(name.lstrip("/")[:40] for name in names[:4]))
     try:
         data = bytes(stream.read_bytes())
     except (pikepdf.PdfError, RuntimeError, ValueError) as error:
-        raise NotUnpacked(message(error)[:100]) from None
+        raise StreamUnreadable(message(error)[:100]) from None
     if len(data) > limit:
-        raise NotUnpacked(f"more than {limit} bytes")
+        raise StreamUnreadable(f"more than {limit} bytes")
     return data
 
 
@@ -57,7 +57,7 @@ _FILE: Final = re.compile(r".*<_io\.BytesIO object at \w+>:?\s*")
 
 
 def message(problem: object) -> str:
-    """qpdf's message without the name of the stream that stands in for a file.
+    """Return qpdf's message without the representation of the in-memory file.
 
     >>> message("stream <_io.BytesIO object at 0x7f1e>: unable to find /Root dictionary")
     'unable to find /Root dictionary'
@@ -66,26 +66,26 @@ def message(problem: object) -> str:
 
 
 def filters(stream: pikepdf.Stream) -> list[str]:
-    """The names of the filters that a stream was packed with."""
+    """Return the names of a stream's filters."""
     import pikepdf
 
     found = stream.get("/Filter")
     if isinstance(found, pikepdf.Array):
-        return [text(name) for name in items(found, _MOST_FILTERS + 2)]
+        return [text(name) for name in items(found, _MAX_FILTERS + 2)]
     return [] if found is None else [text(found)]
 
 
-def items(array: Any, most: int) -> Iterator[Any]:
-    """The first entries of a PDF array; none of anything else."""
+def items(array: Any, limit: int) -> Iterator[Any]:
+    """Yield the first entries of a PDF array; none for other objects."""
     import pikepdf
 
     if isinstance(array, pikepdf.Array):
-        for number in range(min(len(array), most)):
-            yield array[number]
+        for index in range(min(len(array), limit)):
+            yield array[index]
 
 
 def entry(holder: Any, *keys: str) -> Any:
-    """What a dictionary or stream has under a key, and that under the next one; None where that leads nowhere."""
+    """Follow keys through nested dictionaries and streams; return None if one is missing."""
     import pikepdf
 
     for key in keys:
@@ -95,22 +95,22 @@ def entry(holder: Any, *keys: str) -> Any:
     return holder
 
 
-def text(thing: Any) -> str:
-    """A PDF string or name as text; "" for anything else."""
+def text(obj: Any) -> str:
+    """Return a PDF string or name as text; "" for other objects."""
     import pikepdf
 
-    if not isinstance(thing, pikepdf.String | pikepdf.Name):
+    if not isinstance(obj, pikepdf.String | pikepdf.Name):
         return ""
     try:
-        return str(thing)
+        return str(obj)
     except UnicodeDecodeError:
-        return bytes(thing).decode("latin-1")
+        return bytes(obj).decode("latin-1")
 
 
-def identity(thing: Any) -> tuple[int, int] | None:
-    """The number of an indirect object; None for a direct one."""
+def identity(obj: Any) -> tuple[int, int] | None:
+    """Return the object and generation number of an indirect object; None for a direct one."""
     import pikepdf
 
-    if isinstance(thing, pikepdf.Object) and thing.objgen != (0, 0):
-        return thing.objgen
+    if isinstance(obj, pikepdf.Object) and obj.objgen != (0, 0):
+        return obj.objgen
     return None

@@ -1,1 +1,1 @@
-"""Writes hybrid PDFs: attaches the XML, writes XMP metadata, checks for PDF/A-3."""
+"""Writes hybrid PDFs: attaches the XML, updates the XMP metadata, checks for PDF/A-3."""

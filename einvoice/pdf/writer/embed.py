@@ -1,7 +1,7 @@
-"""An invoice into a PDF: the XML attached and announced, so that the file is a hybrid invoice.
+"""Creates hybrid invoices: attaches the XML to an existing PDF and describes it in the XMP metadata.
 
-The page must already be there; whatever made it, its claim to be PDF/A is kept if nothing is seen that belies it, and
-never added. Sources: Factur-X 1.0.07 / ZUGFeRD 2.3, 6.2; ISO 19005-3, 6.8; ISO 32000-1, 7.11.
+A PDF/A claim of the existing PDF is kept unless a violation is found; it is never added. Sources: Factur-X 1.0.07 /
+ZUGFeRD 2.3, 6.2; ISO 19005-3, 6.8; ISO 32000-1, 7.11.
 """
 
 from __future__ import annotations
@@ -14,30 +14,34 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from einvoice.errors import MissingDependency, PdfNotEmbeddable
-from einvoice.facturx import business_terms
-from einvoice.facturx.business_terms import Profile
+from einvoice.facturx.business_terms import restrict
+from einvoice.facturx.profile import EN16931, Profile, declared_profile, profile_named
 from einvoice.model.invoice import Invoice
-from einvoice.pdf.writer.pdfa_precheck import Reason, obstacles, reason
+from einvoice.pdf.writer.pdfa_precheck import Reason, pdfa_obstacles, reason
 from einvoice.pdf.writer.xmp import Packet
 from einvoice.result.languages import Language, check_language
 from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import identify
 from einvoice.syntax.writer import write
 
-#: Names under which invoices lie in PDFs; one that is there already is replaced.
+#: Names of embedded invoices; an existing attachment with such a name is replaced.
 INVOICE_NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml", "ZUGFeRD-invoice.xml", "cida.xml")
 
 _DESCRIPTION: Final = {"de": "Rechnung als XML (Factur-X/ZUGFeRD)", "en": "Invoice as XML (Factur-X/ZUGFeRD)"}
-_MOST_FILES: Final = 10_000
+_MAX_FILES: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
-    """A hybrid PDF and what is to be said of it.
+class HybridPdf:
+    """A hybrid invoice.
 
-    ``pdfa`` tells whether the file claims PDF/A-3 and nothing was seen that belies it; ``reasons`` say why not. That is
-    no full validation. ``warnings`` are about other things, such as a signature that the change has broken.
-    ``filename`` and ``profile`` tell how the XML is attached.
+    Attributes:
+        pdf: the PDF file.
+        pdfa: whether the file claims PDF/A-3 and no violation was found; this is not a full PDF/A validation.
+        reasons: why `pdfa` is false.
+        warnings: other problems, such as a signature that embedding has invalidated.
+        profile: profile of the attached XML.
+        xml: the attached XML.
     """
 
     pdf: bytes = field(repr=False)
@@ -49,7 +53,7 @@ class Embedded:
 
     @property
     def filename(self) -> str:
-        """The name under which the XML is attached."""
+        """Name of the XML attachment."""
         return self.profile.filename
 
 
@@ -61,51 +65,54 @@ def embed(
     lang: Language = "de",
     relationship: str | None = None,
     when: datetime.datetime | None = None,
-) -> Embedded:
-    """Attach an invoice to a PDF, as Factur-X and ZUGFeRD want it.
+) -> HybridPdf:
+    """Attach an invoice to a PDF as Factur-X and ZUGFeRD require.
 
-    The same input gives the same bytes. Other attachments stay; an invoice that is attached already is replaced.
+    The output is deterministic. Other attachments are kept; an attached invoice is replaced.
 
     Args:
-        pdf: the readable page: a path, bytes, or a binary file. PDF/A-3 makes a hybrid that is PDF/A-3; any other PDF
-            works, and ``reasons`` say what it lacks.
-        invoice: CII, attached byte for byte: a path, bytes, or a binary file; or an invoice of the model, which is
-            written as CII.
-        profile: name of a profile, see ``einvoice.facturx.business_terms``; by default what the invoice declares
-            in BT-24.
-            An invoice of the model that declares another is narrowed to it.
+        pdf: the human-readable invoice: a path, bytes, or a binary file. A PDF/A-3 file results in PDF/A-3; for any
+            other PDF, ``reasons`` list what it lacks.
+        invoice: CII, attached unchanged: a path, bytes, or a binary file; or an `Invoice`, which is written as CII.
+        profile: name of a profile, see ``einvoice.facturx.profile``; by default the one declared in BT-24. An
+            `Invoice` that declares another profile is restricted to the terms of this one.
         lang: language of the reasons and of the attachment's description, "de" or "en".
-        relationship: AFRelationship, where the one that the profile has as usual is not wanted.
+        relationship: AFRelationship; by default the usual one of the profile.
         when: date of the attachment and of the change, with a time zone; by default noon UTC on the issue date (BT-2).
 
     Raises:
         PdfNotEmbeddable: the PDF is encrypted or damaged.
-        UnreadableDocument: the XML is no invoice.
-        ValueError: the XML is UBL, the relationship is none the profile allows, ``when`` has no time zone, or another
-            language.
+        UnreadableDocument: the XML is not an invoice.
+        ValueError: the XML is UBL, the profile does not allow the relationship, ``when`` has no time zone, or the
+            language is not supported.
         OSError: a file cannot be opened.
         LookupError: there is no such profile.
         MissingDependency: pikepdf is not installed.
     """
     check_language(lang)
     page = _bytes(pdf)
-    given = invoice if isinstance(invoice, Invoice) else _bytes(invoice)
-    model, data, chosen, warnings = _invoice(given, profile, lang)
-    wanted = _relationship(chosen, model, relationship)
-    moment = _moment(model) if when is None else when
+    content = invoice if isinstance(invoice, Invoice) else _bytes(invoice)
+    model, data, selected, warnings = _invoice(content, profile, lang)
+    selected_relationship = _relationship(selected, model, relationship)
+    moment = _noon_of_issue_date(model) if when is None else when
     if moment.tzinfo is None:
-        raise ValueError("when needs a time zone")
-    with opened(page) as document:
-        found = obstacles(document, lang)
+        raise ValueError("argument 'when' must have a time zone")
+    with open_pdf(page) as document:
+        obstacles = pdfa_obstacles(document, lang)
         if "/AcroForm" in document.Root and _is_signed(document):
             warnings.append(reason("signed", lang))
-        _attach(document, data, chosen, wanted, _DESCRIPTION[lang], moment)
-        _announce(document, chosen, moment, claims=not found)
-        return Embedded(saved(document), not found, tuple(found), tuple(warnings), chosen, data)
+        _attach(document, data, selected, selected_relationship, _DESCRIPTION[lang], moment)
+        _update_metadata(document, selected, moment, keep_claim=not obstacles)
+        return HybridPdf(save_pdf(document), not obstacles, tuple(obstacles), tuple(warnings), selected, data)
 
 
-def opened(data: bytes) -> Any:
-    """The PDF, opened by pikepdf (use it with ``with``). Raises ``PdfNotEmbeddable``, ``MissingDependency``."""
+def open_pdf(data: bytes) -> Any:
+    """Open a PDF with pikepdf, as a context manager.
+
+    Raises:
+        PdfNotEmbeddable: the PDF is encrypted or damaged.
+        MissingDependency: pikepdf is not installed.
+    """
     try:
         import pikepdf
     except ImportError as error:
@@ -122,8 +129,8 @@ def opened(data: bytes) -> Any:
     return document
 
 
-def saved(document: Any) -> bytes:
-    """The PDF as bytes that depend on nothing but its content."""
+def save_pdf(document: Any) -> bytes:
+    """Return the bytes of a PDF; they depend only on its content."""
     import pikepdf
 
     out = io.BytesIO()
@@ -138,34 +145,37 @@ def saved(document: Any) -> bytes:
 
 
 def set_metadata(document: Any, packet: Packet) -> None:
-    """Put an XMP packet into a PDF, in the clear, as PDF/A asks."""
+    """Set the XMP packet of a PDF, uncompressed as PDF/A requires."""
     from pikepdf import Name
 
     document.Root.Metadata = document.make_stream(packet.data(), Type=Name.Metadata, Subtype=Name.XML)
 
 
-def metadata(document: Any) -> Packet:
-    """The XMP packet of a PDF; an empty one where it has none that can be read."""
+def read_metadata(document: Any) -> Packet:
+    """Return the XMP packet of a PDF; an empty one if it is missing or unreadable."""
     stream = document.Root.get("/Metadata")
     try:
         return Packet(bytes(stream.read_bytes()))
-    except (AttributeError, ValueError, RuntimeError):  # no stream, or one that cannot be decoded
+    except (AttributeError, ValueError, RuntimeError):  # not a stream, or not decodable
         return Packet()
 
 
 # ---------------------------------------------------------------- the invoice
 
 
-def _invoice(given: bytes | Invoice, name: str | None, lang: Language) -> tuple[Invoice, bytes, Profile, list[Reason]]:
-    """The invoice, its XML, the profile, and what is to be said of them."""
-    model = given if isinstance(given, Invoice) else _read(given)
-    declared = business_terms.of_specification(model.specification.text or "")
-    chosen = business_terms.named(name) if name else declared or business_terms.EN16931
-    if isinstance(given, bytes):
-        return model, given, chosen, [] if chosen is declared else [reason("declares", lang, level=chosen.level)]
-    if chosen is not declared:
-        model = business_terms.narrowed(model, chosen)
-    return model, write(model, "CrossIndustryInvoice"), chosen, []
+def _invoice(
+    content: bytes | Invoice, name: str | None, lang: Language
+) -> tuple[Invoice, bytes, Profile, list[Reason]]:
+    """Return the invoice, its XML, the profile, and warnings."""
+    model = content if isinstance(content, Invoice) else _read(content)
+    declared = declared_profile(model.specification.text or "")
+    profile = profile_named(name) if name else declared or EN16931
+    if isinstance(content, bytes):
+        differs = [] if profile is declared else [reason("declares", lang, profile=profile.conformance_level)]
+        return model, content, profile, differs
+    if profile is not declared:
+        model = restrict(model, profile)
+    return model, write(model, "CrossIndustryInvoice"), profile, []
 
 
 def _bytes(source: xml.Source) -> bytes:
@@ -175,19 +185,22 @@ def _bytes(source: xml.Source) -> bytes:
 def _read(data: bytes) -> Invoice:
     document = xml.parse(data)
     if identify(document).syntax != "CII":
-        raise ValueError("hybrid PDFs carry CII: convert the UBL, or give the invoice of the model")
+        raise ValueError("argument 'invoice' must be CII, not UBL; convert it with einvoice.convert")
     return reader.read(document.getroot())
 
 
-def _relationship(profile: Profile, invoice: Invoice, wanted: str | None) -> str:
+def _relationship(profile: Profile, invoice: Invoice, relationship: str | None) -> str:
     allowed = profile.relationships(invoice.seller.address.country_code.text or "")
-    if wanted is not None and wanted not in allowed:
-        raise ValueError(f"the relationship of {profile.level} is {' or '.join(allowed)}, not {wanted!r}")
-    return wanted or profile.relationship
+    if relationship is not None and relationship not in allowed:
+        raise ValueError(
+            f"argument 'relationship' must be {' or '.join(map(repr, allowed))} for {profile.conformance_level}, "
+            f"not {relationship!r}"
+        )
+    return relationship or profile.relationship
 
 
-def _moment(invoice: Invoice) -> datetime.datetime:
-    """Noon, so that it is the same day in most places."""
+def _noon_of_issue_date(invoice: Invoice) -> datetime.datetime:
+    """Return noon UTC on the issue date, which is the same day in most time zones; now if there is no date."""
     day = invoice.issue_date.value
     if not isinstance(day, datetime.date):
         return datetime.datetime.now(datetime.UTC).replace(microsecond=0)
@@ -200,7 +213,7 @@ def _moment(invoice: Invoice) -> datetime.datetime:
 def _attach(
     document: Any, data: bytes, profile: Profile, relationship: str, description: str, when: datetime.datetime
 ) -> None:
-    """Attach the XML, beside what is attached already, and associate every file with the document."""
+    """Attach the XML, and associate all attachments with the document."""
     from pikepdf import Array, Dictionary, Name, String
 
     date = String(_pdf_date(when))
@@ -232,14 +245,14 @@ def _attach(
 
 
 def _files(document: Any) -> list[tuple[str, Any]]:
-    """The files in the name tree and those associated with the document, each once, by name."""
+    """Return the files in the name tree and the associated files of the document, each once, with their names."""
     from pikepdf import Dictionary, NameTree, Object
 
     found: dict[tuple[int, int], tuple[str, Any]] = {}
     root = document.Root
 
     def add(name: str, file: Object) -> None:
-        if isinstance(file, Dictionary) and "/EF" in file and len(found) < _MOST_FILES:
+        if isinstance(file, Dictionary) and "/EF" in file and len(found) < _MAX_FILES:
             indirect = file if file.is_indirect else document.make_indirect(file)
             found.setdefault(indirect.objgen, (name, indirect))
 
@@ -256,7 +269,7 @@ def _items(array: Any) -> Iterator[Any]:
     from pikepdf import Array
 
     if isinstance(array, Array):
-        yield from list(array)[:_MOST_FILES]
+        yield from list(array)[:_MAX_FILES]
 
 
 def _name(name: str, file: Any) -> str:
@@ -264,7 +277,7 @@ def _name(name: str, file: Any) -> str:
 
 
 def _complete(file: Any) -> None:
-    """Give a file that was attached before what PDF/A-3 wants of it (6.8), where it lacks that."""
+    """Add the entries that PDF/A-3 requires (6.8) to an existing attachment."""
     from pikepdf import Dictionary, Name, Stream, String
 
     name = file.get("/UF", file.get("/F", String("")))
@@ -288,21 +301,21 @@ def _is_signed(document: Any) -> bool:
 # ---------------------------------------------------------------- the metadata
 
 
-def _announce(document: Any, profile: Profile, when: datetime.datetime, *, claims: bool) -> None:
-    """Say in the metadata that the invoice is there; keep the claim to be PDF/A only if it ``claims`` rightly."""
+def _update_metadata(document: Any, profile: Profile, when: datetime.datetime, *, keep_claim: bool) -> None:
+    """Describe the invoice in the XMP metadata; remove the PDF/A claim unless ``keep_claim``."""
     from pikepdf import String
 
-    packet = metadata(document)
+    packet = read_metadata(document)
     info = document.docinfo
     if packet.is_new:
         author = str(info.get("/Author", ""))
         packet.put_document(str(info.get("/Title", "")), (author,) if author else (), str(info.get("/Subject", "")))
-    if claims:
+    if keep_claim:
         packet.put(pdfaid={"part": "3", "conformance": packet.conformance})
     else:
         packet.drop_claims()
     packet.put_dates(when, created=False)
-    packet.put_factur_x(profile.level, profile.filename)
+    packet.put_factur_x(profile.conformance_level, profile.filename)
     info["/ModDate"] = String(_pdf_date(when))
     set_metadata(document, packet)
 

@@ -1,4 +1,4 @@
-"""What keeps a PDF from being PDF/A-3, as far as it can be seen without validating it."""
+"""Finds common violations of PDF/A-3 in a PDF, without a full validation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from einvoice.result.languages import Language
 
 _TEXTS: Final[Mapping[str, Mapping[Language, str]]] = {
     "no_claim": {
-        "de": "Die Datei gibt sich nicht als PDF/A aus. Speichern Sie die Vorlage als PDF/A-3.",
-        "en": "The file does not say that it is PDF/A. Save the original as PDF/A-3.",
+        "de": "Die Datei ist nicht als PDF/A gekennzeichnet. Speichern Sie die Vorlage als PDF/A-3.",
+        "en": "The file does not claim to be PDF/A. Save the original as PDF/A-3.",
     },
     "other_part": {
         "de": "Die Datei ist PDF/A-{part}; Anhänge wie diesen erlaubt erst PDF/A-3. Speichern Sie sie als PDF/A-3.",
@@ -24,32 +24,32 @@ _TEXTS: Final[Mapping[str, Mapping[Language, str]]] = {
     },
     "scripts": {
         "de": "Die Datei enthält JavaScript oder startet Programme, was PDF/A verbietet.",
-        "en": "The file has JavaScript in it or starts programs, which PDF/A forbids.",
+        "en": "The file contains JavaScript or starts programs, which PDF/A forbids.",
     },
     "interpolated": {
-        "de": "Ein Bild verlangt, geglättet zu werden (Interpolate), was PDF/A verbietet.",
-        "en": "An image asks to be smoothed (Interpolate), which PDF/A forbids.",
+        "de": "Ein Bild verlangt Interpolation (Interpolate), was PDF/A verbietet.",
+        "en": "An image requests interpolation (Interpolate), which PDF/A forbids.",
     },
     "lzw": {
-        "de": "Ein Teil der Datei ist mit LZW gepackt, was PDF/A verbietet.",
-        "en": "A part of the file is packed with LZW, which PDF/A forbids.",
+        "de": "Ein Teil der Datei ist mit LZW komprimiert, was PDF/A verbietet.",
+        "en": "A part of the file is compressed with LZW, which PDF/A forbids.",
     },
     "signed": {
         "de": "Die Datei war elektronisch signiert; die Signatur ist nun ungültig. Signieren Sie nach dem Einbetten.",
-        "en": "The file was signed electronically. Embedding has broken the signature; sign afterwards.",
+        "en": "The file was signed electronically; embedding has invalidated the signature. Sign it after embedding.",
     },
     "declares": {
-        "de": "Die XML-Rechnung nennt in BT-24 eine andere Spezifikation als das Profil {level}.",
-        "en": "The XML invoice declares another specification in BT-24 than the profile {level}.",
+        "de": "Die XML-Rechnung nennt in BT-24 eine andere Spezifikation als das Profil {profile}.",
+        "en": "The XML invoice declares a specification in BT-24 other than that of the profile {profile}.",
     },
 }
 _FORBIDDEN_ACTIONS: Final = frozenset({"/JavaScript", "/Launch", "/Sound", "/Movie"})
-_MOST_NAMES: Final = 5
+_MAX_NAMES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One thing to know about a PDF: a stable code, and a sentence for people."""
+    """A problem of a PDF: a stable code and a message."""
 
     code: str
     text: str
@@ -59,25 +59,25 @@ class Reason:
 
 
 def reason(code: str, lang: Language, **values: str) -> Reason:
-    """The reason with this code, in words."""
+    """Return the reason with this code."""
     return Reason(code, _TEXTS[code][lang].format(**values))
 
 
-def obstacles(document: Any, lang: Language) -> list[Reason]:
-    """What keeps a PDF (of pikepdf) from being PDF/A-3 with an attachment.
+def pdfa_obstacles(document: Any, lang: Language) -> list[Reason]:
+    """Return the reasons why a PDF, opened by pikepdf, is not PDF/A-3 after attaching a file.
 
-    PDF/A-2 counts as PDF/A-3: the two differ in what may be attached, and in nothing else (ISO 19005-3, Introduction).
+    PDF/A-2 counts as PDF/A-3: they differ only in the allowed attachments (ISO 19005-3, Introduction).
     """
-    found = [*_claims(document, lang)]
-    seen = _Seen()
-    for thing in document.objects:
-        seen.look(thing)
-    if seen.fonts:
-        names = sorted(seen.fonts)
-        shown = ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
-        found.append(reason("fonts", lang, names=shown))
-    found += [reason(code, lang) for code in ("scripts", "interpolated", "lzw") if code in seen.codes]
-    return found
+    reasons = [*_claims(document, lang)]
+    scan = _ObjectScan()
+    for obj in document.objects:
+        scan.inspect(obj)
+    if scan.fonts:
+        names = sorted(scan.fonts)
+        listed = ", ".join(names[:_MAX_NAMES]) + (" …" if len(names) > _MAX_NAMES else "")
+        reasons.append(reason("fonts", lang, names=listed))
+    reasons += [reason(code, lang) for code in ("scripts", "interpolated", "lzw") if code in scan.codes]
+    return reasons
 
 
 def _claims(document: Any, lang: Language) -> Iterator[Reason]:
@@ -86,7 +86,7 @@ def _claims(document: Any, lang: Language) -> Iterator[Reason]:
     stream = document.Root.get("/Metadata")
     try:
         packet = Packet(bytes(stream.read_bytes()) if isinstance(stream, Stream) else None)
-    except RuntimeError:  # cannot be decoded
+    except RuntimeError:  # not decodable
         packet = Packet()
     if not packet.part:
         yield reason("no_claim", lang)
@@ -94,31 +94,31 @@ def _claims(document: Any, lang: Language) -> Iterator[Reason]:
         yield reason("other_part", lang, part=packet.part)
 
 
-class _Seen:
-    """What the objects of a PDF show."""
+class _ObjectScan:
+    """Collects violations from the objects of a PDF."""
 
     def __init__(self) -> None:
         self.fonts: set[str] = set()
         self.codes: set[str] = set()
 
-    def look(self, thing: Any) -> None:
-        """Look at one object."""
+    def inspect(self, obj: Any) -> None:
+        """Inspect one object."""
         from pikepdf import Dictionary, Stream
 
-        if isinstance(thing, Stream):
-            if bool(thing.get("/Interpolate", False)):
+        if isinstance(obj, Stream):
+            if bool(obj.get("/Interpolate", False)):
                 self.codes.add("interpolated")
-            if "/LZWDecode" in str(thing.get("/Filter", "")):
+            if "/LZWDecode" in str(obj.get("/Filter", "")):
                 self.codes.add("lzw")
-        elif isinstance(thing, Dictionary):
-            if str(thing.get("/S", "")) in _FORBIDDEN_ACTIONS or "/JS" in thing:
+        elif isinstance(obj, Dictionary):
+            if str(obj.get("/S", "")) in _FORBIDDEN_ACTIONS or "/JS" in obj:
                 self.codes.add("scripts")
-            if thing.get("/Type") == "/Font" and not _is_embedded(thing):
-                self.fonts.add(str(thing.get("/BaseFont", "?")).removeprefix("/"))
+            if obj.get("/Type") == "/Font" and not _is_embedded(obj):
+                self.fonts.add(str(obj.get("/BaseFont", "?")).removeprefix("/"))
 
 
 def _is_embedded(font: Any) -> bool:
     if font.get("/Subtype") in ("/Type0", "/Type3"):
-        return True  # the one stands for the fonts below it, the other is drawn
+        return True  # Type0 refers to descendant fonts, which are inspected; Type3 is defined in the file
     descriptor = font.get("/FontDescriptor", {})
     return any(key in descriptor for key in ("/FontFile", "/FontFile2", "/FontFile3"))

@@ -1,8 +1,8 @@
-"""The XMP metadata of a PDF: what it claims to be, and the properties by which Factur-X is recognised.
+"""Writes the XMP metadata of a PDF: PDF/A and PDF/UA claims, and the Factur-X properties.
 
-All properties stand in one ``rdf:RDF``: readers do not look into a second one (ISO 16684-1, 7.4). A packet that is
-already there is kept, apart from what an earlier Factur-X invoice left in it. Sources: ISO 19005-3, 6.6 and annex on
-extension schemas; ISO 14289-1, 5; Factur-X 1.0.07, 6.3.
+All properties are in one ``rdf:RDF``, since readers ignore a second one (ISO 16684-1, 7.4). An existing packet is kept,
+except for the properties of an earlier Factur-X invoice. Sources: ISO 19005-3, 6.6 and annex on extension schemas; ISO
+14289-1, 5; Factur-X 1.0.07, 6.3.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ NAMESPACES: Final[Mapping[str, str]] = {
     "pdfaProperty": "http://www.aiim.org/pdfa/ns/property#",
 }
 
-# Factur-X, ZUGFeRD 1 and 2 and Order-X: whatever an earlier invoice in the same file may have left.
-_OF_INVOICES: Final = re.compile(r"urn:[a-z-]+:pdfa:CrossIndustryDocument:.*", re.I)
+# Namespaces of Factur-X, ZUGFeRD 1 and 2, and Order-X.
+_INVOICE_NAMESPACE: Final = re.compile(r"urn:[a-z-]+:pdfa:CrossIndustryDocument:.*", re.I)
 _LANG: Final = "{http://www.w3.org/XML/1998/namespace}lang"
 _BEGIN: Final = '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>\n'
 _END: Final = '\n<?xpacket end="w"?>'
-#: Room for other programs to change the packet in place, as ISO 16684-1 advises.
+#: Padding, so that other programs can change the packet in place, as ISO 16684-1 recommends.
 _PADDING: Final = (" " * 99 + "\n") * 20
 
 _FX_PROPERTIES: Final = {
@@ -45,10 +45,10 @@ _FX_PROPERTIES: Final = {
 
 
 class Packet:
-    """An XMP packet that is read, changed and written. Properties are named as in ``dc:title``."""
+    """An XMP packet that can be changed. Properties are named with their prefix, such as ``dc:title``."""
 
     def __init__(self, data: bytes | None = None) -> None:
-        """Read ``data``; nothing, or what is no XMP, gives an empty packet."""
+        """Read ``data``; None or invalid XMP results in an empty packet."""
         self._rdf: Any = _read(data) if data else None
         self.is_new = self._rdf is None
         if self._rdf is None:
@@ -56,16 +56,16 @@ class Packet:
 
     @property
     def part(self) -> str:
-        """The part of ISO 19005 (PDF/A) that the file claims to follow; empty where it claims none."""
+        """The claimed part of ISO 19005 (PDF/A); "" if there is no claim."""
         return self.get("pdfaid:part")
 
     @property
     def conformance(self) -> str:
-        """The level of that part, ``A``, ``B`` or ``U``; empty where it names none."""
+        """The claimed conformance level, "A", "B" or "U"; "" if there is none."""
         return self.get("pdfaid:conformance").upper()
 
     def get(self, name: str) -> str:
-        """The text of a property, of its first item where it is a list; empty where it is not there."""
+        """Return the text of a property, of the first item if it is a list; "" if it is missing."""
         for description in self._descriptions():
             if (text := description.get(_tag(name))) is not None:
                 return str(text).strip()
@@ -74,7 +74,7 @@ class Packet:
         return ""
 
     def put(self, **properties: Mapping[str, str]) -> None:
-        """Set properties, by prefix: ``put(pdf={"Producer": "…"})``; each block replaces those of the same name."""
+        """Set properties by prefix, replacing existing ones: ``put(pdf={"Producer": "…"})``."""
         for prefix, block in properties.items():
             for name in block:
                 self.drop(f"{prefix}:{name}")
@@ -83,7 +83,7 @@ class Packet:
                 etree.SubElement(description, _tag(f"{prefix}:{name}")).text = _clean(text)
 
     def put_document(self, title: str, authors: tuple[str, ...], description: str) -> None:
-        """Set what is read before the document is: its title, who wrote it, and what it is about."""
+        """Set title, authors and description."""
         for name, kind, texts in (
             ("dc:title", "Alt", (title,)),
             ("dc:creator", "Seq", authors),
@@ -101,31 +101,36 @@ class Packet:
                 description.remove(element)
 
     def drop_claims(self) -> None:
-        """Remove what claims PDF/A; PDF/UA is not touched by what is attached."""
+        """Remove the PDF/A claim; a PDF/UA claim does not depend on attachments."""
         for name in ("part", "conformance", "amd", "corr", "rev"):
             self.drop(f"pdfaid:{name}")
 
     def claim_pdfua(self) -> None:
-        """Claim PDF/UA-1, and describe the property that does so, as PDF/A asks."""
+        """Claim PDF/UA-1, and describe the property in an extension schema, as PDF/A requires."""
         self.put(pdfuaid={"part": "1"})
-        about = "Indicates which part of ISO 14289 the file follows"
-        self._describe("pdfuaid", "PDF/UA identification schema", {"part": about}, kind="Integer", category="internal")
+        part = {"part": "Indicates which part of ISO 14289 the file follows"}
+        self._describe("pdfuaid", "PDF/UA identification schema", part, kind="Integer", category="internal")
 
-    def put_factur_x(self, level: str, filename: str, *, version: str = "1.0") -> None:
-        """Say that a Factur-X invoice of this level is attached under this name; replaces what said so before."""
+    def put_factur_x(self, conformance_level: str, filename: str, *, version: str = "1.0") -> None:
+        """Set the Factur-X properties, replacing those of any earlier invoice."""
         self._drop_invoices()
-        named = {"DocumentType": "INVOICE", "DocumentFileName": filename, "Version": version, "ConformanceLevel": level}
-        self.put(fx=named)
+        properties = {
+            "DocumentType": "INVOICE",
+            "DocumentFileName": filename,
+            "Version": version,
+            "ConformanceLevel": conformance_level,
+        }
+        self.put(fx=properties)
         self._describe("fx", "Factur-X PDFA Extension Schema", _FX_PROPERTIES, kind="Text", category="external")
 
     def put_dates(self, when: datetime.datetime, *, created: bool) -> None:
-        """Set when the file was changed, and with ``created`` also when it was made."""
+        """Set the modification date, and with ``created`` also the creation date."""
         moment = when.isoformat(timespec="seconds")
         names = ("CreateDate", "ModifyDate", "MetadataDate") if created else ("ModifyDate", "MetadataDate")
         self.put(xmp=dict.fromkeys(names, moment))
 
     def data(self) -> bytes:
-        """The packet as it goes into the PDF: UTF-8, one ``rdf:RDF``, properties in the order they were set."""
+        """Return the packet in UTF-8: one ``rdf:RDF``, properties in the order in which they were set."""
         for description in list(self._descriptions()):
             if not len(description) and set(description.attrib) <= {_tag("rdf:about")}:
                 self._rdf.remove(description)
@@ -141,7 +146,7 @@ class Packet:
         yield from self._rdf.iterchildren(_tag("rdf:Description"))
 
     def _description(self, prefix: str) -> Any:
-        """A block for properties of one prefix: the one that has some, or a new one."""
+        """Return an rdf:Description for properties of a prefix: the existing one, or a new one."""
         own = f"{{{NAMESPACES[prefix]}}}"
         for description in self._descriptions():
             if any(str(child.tag).startswith(own) for child in description):
@@ -159,31 +164,32 @@ class Packet:
     def _drop_invoices(self) -> None:
         for description in self._descriptions():
             for element in list(description):
-                if _is_of_invoices(element.tag):
+                if _is_invoice_property(element.tag):
                     description.remove(element)
-            for name in [name for name in description.attrib if _is_of_invoices(name)]:
+            for name in [name for name in description.attrib if _is_invoice_property(name)]:
                 del description.attrib[name]
-        for described in self._schemas():
-            if _OF_INVOICES.fullmatch(_uri(described)):
-                described.getparent().remove(described)
+        for schema in self._extension_schemas():
+            if _INVOICE_NAMESPACE.fullmatch(_uri(schema)):
+                schema.getparent().remove(schema)
 
-    def _schemas(self) -> list[Any]:
-        """The descriptions of properties that XMP itself does not know."""
+    def _extension_schemas(self) -> list[Any]:
+        """Return the extension schemas, which describe properties that XMP does not define."""
         bag = f"{_tag('pdfaExtension:schemas')}/{_tag('rdf:Bag')}/{_tag('rdf:li')}"
         return [item for description in self._descriptions() for item in description.iterfind(bag)]
 
     def _describe(self, prefix: str, title: str, properties: Mapping[str, str], *, kind: str, category: str) -> None:
-        for described in self._schemas():
-            if _uri(described) == NAMESPACES[prefix]:
-                described.getparent().remove(described)
+        for schema in self._extension_schemas():
+            if _uri(schema) == NAMESPACES[prefix]:
+                schema.getparent().remove(schema)
         item = _resource(self._bag())
         for name, text in (("schema", title), ("namespaceURI", NAMESPACES[prefix]), ("prefix", prefix)):
             etree.SubElement(item, _tag(f"pdfaSchema:{name}")).text = text
         listed = etree.SubElement(etree.SubElement(item, _tag("pdfaSchema:property")), _tag("rdf:Seq"))
-        for name, about in properties.items():
-            one = _resource(listed)
-            for key, text in (("name", name), ("valueType", kind), ("category", category), ("description", about)):
-                etree.SubElement(one, _tag(f"pdfaProperty:{key}")).text = text
+        for name, description in properties.items():
+            entry = _resource(listed)
+            values = (("name", name), ("valueType", kind), ("category", category), ("description", description))
+            for key, text in values:
+                etree.SubElement(entry, _tag(f"pdfaProperty:{key}")).text = text
 
     def _bag(self) -> Any:
         for description in self._descriptions():
@@ -196,7 +202,7 @@ class Packet:
 
 
 def _read(data: bytes) -> Any:
-    """The first ``rdf:RDF`` of a packet, or None."""
+    """Return the first ``rdf:RDF`` of a packet, or None."""
     parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, remove_blank_text=True)
     try:
         root = etree.fromstring(data.strip(b"\0 \t\r\n"), parser)
@@ -213,19 +219,19 @@ def _tag(name: str) -> str:
     return f"{{{RDF if prefix == 'rdf' else NAMESPACES[prefix]}}}{local}"
 
 
-def _resource(around: Any) -> Any:
-    return etree.SubElement(around, _tag("rdf:li"), {_tag("rdf:parseType"): "Resource"})
+def _resource(parent: Any) -> Any:
+    return etree.SubElement(parent, _tag("rdf:li"), {_tag("rdf:parseType"): "Resource"})
 
 
-def _uri(described: Any) -> str:
-    """The namespace that a description of properties is about."""
-    return (described.findtext(f".//{_tag('pdfaSchema:namespaceURI')}") or "").strip()
+def _uri(schema: Any) -> str:
+    """Return the namespace of an extension schema."""
+    return (schema.findtext(f".//{_tag('pdfaSchema:namespaceURI')}") or "").strip()
 
 
-def _is_of_invoices(name: object) -> bool:
-    return isinstance(name, str) and bool(_OF_INVOICES.fullmatch(etree.QName(name).namespace or ""))
+def _is_invoice_property(name: object) -> bool:
+    return isinstance(name, str) and bool(_INVOICE_NAMESPACE.fullmatch(etree.QName(name).namespace or ""))
 
 
 def _clean(text: str) -> str:
-    """``text`` without the characters that XML cannot carry."""
+    """Return ``text`` without characters that XML does not allow."""
     return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", text)

@@ -1,0 +1,115 @@
+"""The rules that validate each Factur-X profile, read from ``rules/facturx/profiles.toml``."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from einvoice.errors import RuleError
+from einvoice.resources import rules_folder
+from einvoice.result import Layer
+from einvoice.rulebook.program import engine
+from einvoice.rulebook.rule import Rule
+from einvoice.rulebook.syntax_rules.rule import SyntaxRule
+from einvoice.rulebook.syntax_rules.table import rule_table
+from einvoice.syntax import schema
+from einvoice.syntax.detect import Identity
+
+LAYER: Final = "profile"
+_BASE: Final = "en16931"
+Versions: TypeAlias = tuple[tuple[str, str], ...]
+"""The release of each rule set; the newest release if not named."""
+_PROGRAM: Final = (_BASE, LAYER)
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRules:
+    """The rules of a Factur-X profile.
+
+    Attributes:
+        name: name in the tables, such as "basicwl".
+        title: name in the specification, such as "BASIC WL".
+        schema: "schema" if the profile's XML schema replaces that of CII, "profile" if it applies in addition.
+        alone: whether "profile" is the only layer of rules, since the document is not an invoice under EN 16931.
+        keeps: codes of the rules of EN 16931 that apply; None for all.
+        own: code prefix of the rules in `rules/facturx` that apply; "" if none do.
+    """
+
+    name: str
+    title: str
+    schema: str
+    alone: bool = False
+    keeps: frozenset[str] | None = None
+    own: str = ""
+
+    @property
+    def is_schema(self) -> bool:
+        """Whether the profile's XML schema replaces that of CII."""
+        return self.schema == "schema"
+
+    def layer_of(self, rule: Rule | SyntaxRule) -> str:
+        """Return the layer of a rule of EN 16931 or Factur-X in this profile; "" if the rule does not apply."""
+        code, layer = rule.code, rule.layer
+        if layer == LAYER:  # the collector only evaluates the syntax rules of this profile
+            return layer if isinstance(rule, SyntaxRule) or (self.own and code.startswith(self.own)) else ""
+        if self.keeps is not None and code not in self.keeps:
+            return ""
+        return LAYER if self.alone else layer
+
+    def program(self, versions: Versions = ()) -> engine.Program:
+        """Return the compiled rules in the given releases, including rules that do not apply to the profile."""
+        return engine.rulebook().program("CII", _PROGRAM, dict(versions))
+
+    def layers(self, versions: Versions = ()) -> tuple[Layer, ...]:
+        """Return the layers of the validation stack."""
+        names = (LAYER,) if self.alone else _PROGRAM
+        return tuple(self._layer(name, versions) for name in names)
+
+    def _layer(self, name: str, versions: Versions) -> Layer:
+        program = self.program(versions)
+        rules = [rule.code for rule in program.rules if self.layer_of(rule) == name]
+        syntax_rules = [
+            (rule.code, rule.context, rule.check, rule.path, rule.argument, rule.severity)
+            for rule in rule_table("CII", self.name, dict(versions)).rules
+            if self.layer_of(rule) == name
+        ]
+        layer = next(layer for layer in program.layers if layer.name == name)
+        digest = hashlib.sha256(f"{layer.sha256} {rules} {syntax_rules}".encode())
+        title = layer.title
+        if name == LAYER:
+            digest.update(schema.sha256(self.name).encode())
+            title = {language: f"{text}, {self.title}" for language, text in layer.title.items()}
+        count = len(rules) + len(syntax_rules)
+        return Layer(name, title, layer.version, layer.specification, layer.date, digest.hexdigest(), True, count)
+
+
+def rules_of(identity: Identity) -> ProfileRules | None:
+    """Return the rules of the profile that a document declares; None if it is not a Factur-X document.
+
+    Raises:
+        RuleError: ``rules/facturx/profiles.toml`` is invalid.
+    """
+    name = identity.specification.facturx_profile
+    return profile_rules()[name] if name else None
+
+
+@functools.cache
+def profile_rules() -> Mapping[str, ProfileRules]:
+    """Return the rules of all profiles by name, from the smallest profile to the largest.
+
+    Raises:
+        RuleError: ``rules/facturx/profiles.toml`` is invalid.
+    """
+    file = rules_folder() / "facturx" / "profiles.toml"
+    profiles = {}
+    for name, table in tomllib.loads(file.read_text("utf-8")).items():
+        keeps = frozenset(table.pop("keeps")) if "keeps" in table else None
+        try:
+            profiles[name] = ProfileRules(name=name, keeps=keeps, **table)
+        except TypeError as error:
+            raise RuleError(str(error), file=f"facturx/{file.name}", key=name) from None
+    return profiles
