@@ -41,8 +41,7 @@ from einvoice.visualization import invoice_pdf, report_pdf
 
 if TYPE_CHECKING:
     from einvoice.bulk import ResultSet, validate_many
-    from einvoice.draft import Draft
-    from einvoice.draft.schema import schema as draft_schema
+    from einvoice.draft import Draft, draft_schema
     from einvoice.notebook import explore
     from einvoice.reference import engines
     from einvoice.result.rule_changes import rule_changes
@@ -90,7 +89,7 @@ __all__ = [
 _LAZY = {
     "Draft": ("einvoice.draft", "Draft"),
     "ResultSet": ("einvoice.bulk", "ResultSet"),
-    "draft_schema": ("einvoice.draft", "schema"),
+    "draft_schema": ("einvoice.draft", "draft_schema"),
     "engines": ("einvoice.reference", "engines"),
     "explore": ("einvoice.notebook", "explore"),
     "rule_changes": ("einvoice.result.rule_changes", "rule_changes"),

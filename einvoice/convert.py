@@ -1,4 +1,4 @@
-"""From one syntax to the other through the model, with a list of what had no place there."""
+"""Converts an invoice between UBL and CII through the model, and lists the content that is lost."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ Syntax: TypeAlias = Literal["UBL", "CII"]
 _CREDIT_NOTES: Final = frozenset(
     ("81", "83", "261", "262", "296", "308", "381", "396", "420", "458", "502", "503", "532")
 )
-_BESIDE: Final = ("schemeID", "listID", "unitCode", "mimeCode", "filename")
+_ATTRIBUTES: Final = ("schemeID", "listID", "unitCode", "mimeCode", "filename")
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Something that the other syntax has no place for.
+    """Content that the target syntax cannot contain.
 
     Attributes:
-        terms: its business terms; empty for what no business term covers.
-        text: what the document says there; of an element without a text of its own, all texts in it.
-        line: the line of the original, counted from 1; None where there is none.
-        xpath: its place in the original (prefixes: `einvoice.NAMESPACES`).
+        terms: its business terms; empty if no business term covers the element.
+        text: its text; the concatenated texts of descendants for an element without text.
+        line: line in the source document, counted from 1; None if unknown.
+        xpath: its XPath in the source document (prefixes: `einvoice.NAMESPACES`).
     """
 
     terms: tuple[str, ...]
@@ -46,7 +46,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A document in the other syntax: its bytes (UTF-8), its syntax, and what was lost on the way."""
+    """A converted document: its bytes (UTF-8), its syntax, and the lost content."""
 
     xml: bytes
     syntax: Syntax
@@ -57,27 +57,27 @@ class Converted:
 
 
 def convert(source: xml.Source, to: Syntax | None = None) -> Converted:
-    """Write an invoice in the other syntax.
+    """Convert an invoice to the other syntax, without validating it.
 
-    Nothing is judged and nothing is calculated that the other syntax does not ask for. A UBL document becomes a
-    CreditNote where its type (BT-3) says so.
+    Only values that the target syntax requires are calculated. The UBL root element is CreditNote if the type code
+    (BT-3) requires it.
 
     Args:
         source: a path, bytes, or a binary file.
-        to: "UBL" or "CII"; by default the one that the document is not in.
+        to: "UBL" or "CII"; by default the other syntax.
 
     Raises:
-        UnreadableDocument: one of its subclasses, see `einvoice.errors`.
-        ValueError: another syntax than these two.
+        UnreadableDocument: the file is not an invoice; one of its subclasses, see `einvoice.errors`.
+        ValueError: `to` is neither "UBL" nor "CII".
         OSError: the file cannot be opened.
     """
     if to not in (None, "UBL", "CII"):
-        raise ValueError(f"to is 'UBL' or 'CII', not {to!r}")
+        raise ValueError(f"argument 'to' must be 'UBL' or 'CII', not {to!r}")
     data, _ = xml.source_bytes(source)
     invoice = read(data)
     target: Syntax = to or ("CII" if invoice.syntax == "UBL" else "UBL")
     if target == invoice.syntax:
-        return Converted(write(invoice, invoice.root), target, tuple(_uncovered(invoice)))
+        return Converted(write(invoice, invoice.root), target, tuple(_unmapped(invoice)))
     written = write(invoice, _root(invoice, target))
     return Converted(written, target, tuple(_losses(invoice, read(written))))
 
@@ -88,37 +88,37 @@ def _root(invoice: Invoice, syntax: Syntax) -> str:
     return "CreditNote" if normalize_space(invoice.type_code.raw or "") in _CREDIT_NOTES else "Invoice"
 
 
-# ---------------------------------------------------------------- what is lost
+# ---------------------------------------------------------------- losses
 
 
 def _losses(original: Invoice, target: Invoice) -> Iterator[Loss]:
-    """What stands in the original, and neither in the target nor in a translation of it back.
+    """Yield the values of the original that are neither in the target nor in the target converted back.
 
-    Either alone would tell too much: the syntaxes spell some values differently, some have another term there (the
-    creditor's identifier), and some fields are only read from one of them.
+    Each comparison alone would report too much: some values are written differently in the two syntaxes, some belong to
+    a different term (creditor identifier), and some fields are only read from one syntax.
     """
     back = read(write(target, original.root))
-    found = [Counter(key for _, _, key in _values(invoice)) for invoice in (target, back)]
+    counts = [Counter(key for _, _, key in _values(invoice)) for invoice in (target, back)]
     texts = Counter(value.text for _, value, _ in _values(target))
     texts.subtract(value.text for _, value, _ in _values(original))
     for terms, value, key in _values(original):
-        if any(keys[key] for keys in found):
-            if not _once(terms):
-                for keys in found:
-                    keys[key] -= 1
+        if any(counter[key] for counter in counts):
+            if not _is_document_level(terms):
+                for counter in counts:
+                    counter[key] -= 1
         elif value.filled and texts[value.text] < 0:
             yield Loss(terms, value.raw, value.line, value.xpath)
-    yield from _uncovered(original)
+    yield from _unmapped(original)
 
 
-def _once(terms: tuple[str, ...]) -> bool:
-    """Whether the norm has the term once an invoice; the same again, as CII has it beside each VAT rate, is no more."""
+def _is_document_level(terms: tuple[str, ...]) -> bool:
+    """Whether the term occurs once per invoice; CII repeats some of them for each VAT rate."""
     known = business_terms()
     return bool(terms) and all(number in known and not known[number].parent for number in terms)
 
 
-def _uncovered(invoice: Invoice) -> Iterator[Loss]:
-    """What no business term covers, which the writer leaves out in any syntax."""
+def _unmapped(invoice: Invoice) -> Iterator[Loss]:
+    """Yield the elements that no business term covers; the writer omits them in both syntaxes."""
     misplaced = (group.node for groups in invoice.misplaced.values() for group in groups)
     for element in (*misplaced, *invoice.unmapped):
         if text := " ".join("".join(element.itertext()).split()):
@@ -126,18 +126,18 @@ def _uncovered(invoice: Invoice) -> Iterator[Loss]:
 
 
 def _values(group: Group) -> Iterator[tuple[tuple[str, ...], Value, tuple[Any, ...]]]:
-    """Every value of the groups below, its terms, and what makes it the same in another syntax."""
-    for below in group.walk():
-        for name in below.fields:
-            content = getattr(below, name)
+    """Yield every value of a group and its subgroups, with its terms and a key for comparison across syntaxes."""
+    for inner in group.walk():
+        for name in inner.fields:
+            content = getattr(inner, name)
             for value in content if isinstance(content, list | tuple) else (content,):
                 if isinstance(value, Value):
-                    terms = terms_of(type(below), name)
+                    terms = terms_of(type(inner), name)
                     for occurrence in (value, *value.more):
-                        yield terms, occurrence, (terms or name, *_meaning(occurrence))
+                        yield terms, occurrence, (terms or name, *_comparable(occurrence))
 
 
-def _meaning(value: Value) -> tuple[Any, ...]:
+def _comparable(value: Value) -> tuple[Any, ...]:
     typed = value.value
-    meant = typed if isinstance(typed, Decimal | datetime.date) else normalize_space(value.text)
-    return meant, *(value.attributes.get(name) for name in _BESIDE)
+    content = typed if isinstance(typed, Decimal | datetime.date) else normalize_space(value.text)
+    return content, *(value.attributes.get(name) for name in _ATTRIBUTES)

@@ -1,4 +1,4 @@
-"""From a draft to an invoice, judged at once: every finding points at the field of the draft that causes it."""
+"""Generates an invoice from a draft and validates it; each finding points to the field of the draft that causes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ArtifactType: TypeAlias = Literal["xml", "pdf"]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedXml:
-    """The invoice inside a PDF: whether there is one, in which syntax, under which name."""
+    """The invoice embedded in a PDF: whether there is one, its syntax, and its file name."""
 
     available: bool = False
     syntax: str | None = None
@@ -29,20 +29,20 @@ class EmbeddedXml:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Generated:
-    """An invoice made from a draft, and the verdict on it.
+    """An invoice generated from a draft, and its validation result.
 
     Attributes:
-        schema_version: of the draft.
+        schema_version: version of the draft schema.
         format: "UBL", "CII" or "ZUGFERD".
-        primary_artifact_type: what the invoice is, "xml" or "pdf".
-        xml: the invoice as XML; None for ZUGFERD, where it stands in the PDF.
+        primary_artifact_type: "xml" or "pdf".
+        xml: the invoice as XML; None for ZUGFERD, where it is embedded in the PDF.
         pdf: the PDF; None unless the format is ZUGFERD.
-        embedded_xml: what the PDF holds.
+        embedded_xml: the XML embedded in the PDF.
         invoice: the invoice of the draft.
-        left_out: the business terms of the invoice that a smaller profile of Factur-X has no place for, so that only
-            the page shows them; empty for all other profiles.
-        validation: the verdict on what was written; each finding has its `draft_pointer`.
-        lang: the language of the texts where none is asked for.
+        omitted_terms: business terms of the invoice that the Factur-X profile does not contain, so that only the
+            visualization of the PDF shows them; empty unless the profile is smaller than EN 16931.
+        validation: the validation result of the generated file; each finding has its `draft_pointer`.
+        lang: default language of the texts.
     """
 
     schema_version: str
@@ -52,18 +52,18 @@ class Generated:
     pdf: bytes | None
     embedded_xml: EmbeddedXml
     invoice: Invoice
-    left_out: tuple[str, ...]
+    omitted_terms: tuple[str, ...]
     validation: ValidationResult
     lang: Language = "de"
 
     @property
     def is_valid(self) -> bool:
-        """The verdict of the validation."""
+        """Whether the generated invoice is valid."""
         return self.validation.is_valid
 
     @property
     def data(self) -> bytes:
-        """The invoice as the bytes of a file."""
+        """The generated file: the PDF, or the XML in UTF-8."""
         return self.pdf if self.pdf is not None else (self.xml or "").encode("utf-8")
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
@@ -84,62 +84,62 @@ class Generated:
 
 
 def generate(draft: Source, format: Format | None = None, *, lang: Language = "de") -> Generated:
-    """Make an invoice from a draft, and judge what was made.
+    """Generate an invoice from a draft and validate it.
 
-    The same draft gives the same bytes. Findings are no errors here: an invoice that breaks rules is made all the
-    same, and `is_valid` is false.
+    The output is deterministic. An invoice that violates rules is generated as well; its `is_valid` is false.
 
     Args:
         draft: a `Draft`; a mapping; JSON as text or bytes; the path of a JSON file; or a binary file.
-        format: "UBL", "CII" or "ZUGFERD", in place of what the draft says.
-        lang: language of the texts, "de" or "en"; and of the page that people read.
+        format: "UBL", "CII" or "ZUGFERD"; overrides the format of the draft.
+        lang: language of the texts and of the visualization, "de" or "en".
 
     Raises:
-        DraftError: no JSON, wrong fields, or sums that are others than those of the lines; it has the places.
-        ValueError: another language.
+        DraftError: the draft is not JSON, has invalid fields, or totals that differ from the calculated ones.
+        ValueError: the language is not supported.
         OSError: the file cannot be opened.
-        ImportError: ZUGFERD without the extra "pdf".
+        MissingDependency: the format is ZUGFERD, and the extra "pdf" is not installed.
     """
     from einvoice.draft import SCHEMA_VERSION, read
 
     check_language(lang)
-    known = read(draft, format=format)
-    invoice = known.invoice().in_language(lang)
+    checked = read(draft, format=format)
+    invoice = checked.invoice().in_language(lang)
     pdf: bytes | None = None
-    embedded, left_out = EmbeddedXml(), tuple[str, ...]()
-    if known.format == "ZUGFERD":
-        pdf, embedded, left_out = _hybrid(known, invoice, lang)
-    xml = b"" if pdf else write(invoice, known.root)
-    result = _pointing(validate(pdf or xml, lang=lang), known)
+    embedded, omitted = EmbeddedXml(), tuple[str, ...]()
+    if checked.format == "ZUGFERD":
+        pdf, embedded, omitted = _hybrid(checked, invoice, lang)
+    xml = b"" if pdf else write(invoice, checked.root)
+    result = _with_draft_pointers(validate(pdf or xml, lang=lang), checked)
     return Generated(
         schema_version=SCHEMA_VERSION,
-        format=known.format,
+        format=checked.format,
         primary_artifact_type="xml" if pdf is None else "pdf",
         xml=xml.decode("utf-8") if pdf is None else None,
         pdf=pdf,
         embedded_xml=embedded,
         invoice=invoice,
-        left_out=left_out,
+        omitted_terms=omitted,
         validation=result,
         lang=lang,
     )
 
 
 def _hybrid(draft: Draft, invoice: Invoice, lang: Language) -> tuple[bytes, EmbeddedXml, tuple[str, ...]]:
-    """The page that people read, with the XML inside as far as the profile can say it, and what it cannot."""
-    from einvoice.facturx import business_terms
+    """Return the PDF with the embedded XML, its description, and the terms omitted from the XML."""
+    from einvoice.facturx.business_terms import restrict, unsupported_terms
+    from einvoice.facturx.profile import SMALLER, profile_named
     from einvoice.pdf.writer.embed import embed
     from einvoice.visualization import invoice_pdf
 
-    profile = business_terms.named(draft.declared_profile)
-    left_out = business_terms.beyond(invoice, profile) if profile in business_terms.SMALLER else ()
-    said = business_terms.narrowed(invoice, profile) if left_out else invoice
-    made = embed(invoice_pdf(invoice, lang), write(said, draft.root), profile=profile.name, lang=lang)
-    return made.pdf, EmbeddedXml(True, "CII", made.filename), left_out
+    profile = profile_named(draft.declared_profile)
+    omitted = unsupported_terms(invoice, profile) if profile in SMALLER else ()
+    embedded = restrict(invoice, profile) if omitted else invoice
+    hybrid = embed(invoice_pdf(invoice, lang), write(embedded, draft.root), profile=profile.name, lang=lang)
+    return hybrid.pdf, EmbeddedXml(True, "CII", hybrid.filename), omitted
 
 
-def _pointing(result: ValidationResult, draft: Draft) -> ValidationResult:
-    """The same verdict, with the field of the draft beside each finding."""
+def _with_draft_pointers(result: ValidationResult, draft: Draft) -> ValidationResult:
+    """Return the result with the `draft_pointer` of each finding."""
     from einvoice.draft.pointers import Pointers
 
     if not result.findings:

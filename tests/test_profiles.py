@@ -75,9 +75,7 @@ def test_the_smallest_sufficient_profile():
     invoice = full_invoice()
     assert smallest_profile(invoice) is EN16931
     assert smallest_profile(restrict(invoice, BASIC)) is BASIC
-    assert (
-        smallest_profile(restrict(invoice, MINIMUM)) is BASIC
-    )  # what it lacks is another matter
+    assert smallest_profile(restrict(invoice, MINIMUM)) is BASIC  # what it lacks is another matter
     invoice.third_party_payments = [ThirdPartyPayment(type=Text("Pfand"))]
     assert smallest_profile(invoice) is EXTENDED
 

@@ -63,7 +63,6 @@ def test_a_type_checker_takes_no_function_for_a_module():
     tree = ast.parse(Path(einvoice.__file__).read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     named = [f"{node.module}.{alias.name}" for node in imports for alias in node.names if alias.asname]
-    assert "einvoice.draft.schema.schema" in named
     for name in named:
         package = importlib.import_module(name.rpartition(".")[0])
         assert not hasattr(package, "__path__") or importlib.util.find_spec(name) is None, name

@@ -8,7 +8,7 @@ import pytest
 
 import einvoice
 from einvoice.cli import main
-from einvoice.reference import ReferenceFinding, ReferenceRun, ReferenceResult
+from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
 from einvoice.rulebook.catalog import catalog
 
 UBL = (Path(__file__).parent / "samples" / "ubl-invoice.xml").read_bytes()
@@ -21,7 +21,9 @@ REASONS = [code[10:].lower() for code in catalog() if code.startswith("REFERENCE
 
 def said(monkeypatch, *runs, scenario="", configuration="theirs"):
     """Let the artefacts say this."""
-    monkeypatch.setattr("einvoice.reference.validate", lambda data, identity: ReferenceResult(configuration, scenario, runs))
+    monkeypatch.setattr(
+        "einvoice.reference.validate", lambda data, identity: ReferenceResult(configuration, scenario, runs)
+    )
 
 
 def report(code, severity="fatal", location="/*", text="In their words."):
@@ -95,7 +97,11 @@ def test_a_severity_that_differs_is_a_difference(monkeypatch):
 
 
 def test_instead_of_our_rules(monkeypatch):
-    said(monkeypatch, ReferenceRun("en16931", "EN 16931", "1.3.16", rules=7), ReferenceRun("cius", reports=(report("BR-DE-15"),)))
+    said(
+        monkeypatch,
+        ReferenceRun("en16931", "EN 16931", "1.3.16", rules=7),
+        ReferenceRun("cius", reports=(report("BR-DE-15"),)),
+    )
     result = einvoice.validate(WRONG_SUM, engine="reference")
     assert [finding.code for finding in result.findings] == ["BR-DE-15"]
     assert result.stack.layer("en16931").rules == 7

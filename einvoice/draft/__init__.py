@@ -1,7 +1,7 @@
-"""The JSON draft of an invoice: its fields, its schema, its sums, and the invoice that it describes."""
+"""The JSON draft of an invoice: its fields, JSON Schema, calculated totals, and conversion to an invoice."""
 
-from einvoice.draft.draft import Draft, Format, Profile
+from einvoice.draft.draft import Draft, Format, Profile, draft_schema
+from einvoice.draft.json_schema import SCHEMA_VERSION
 from einvoice.draft.read import Source, read
-from einvoice.draft.schema import SCHEMA_VERSION, schema
 
-__all__ = ["SCHEMA_VERSION", "Draft", "Format", "Profile", "Source", "read", "schema"]
+__all__ = ["SCHEMA_VERSION", "Draft", "Format", "Profile", "Source", "draft_schema", "read"]

@@ -1,4 +1,4 @@
-"""What a draft comes to: the VAT by category and rate, and the totals (EN 16931-1, 6.4.3)."""
+"""Calculates the VAT breakdown and the totals of a draft (EN 16931-1, 6.4.3)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, TypeAlias
 
-from einvoice.draft.arithmetic import cents, minus, percent_of, total
+from einvoice.draft.arithmetic import percent_of, round2, subtract, total
 from einvoice.draft.fields.allowance import DocumentAllowanceOrCharge
 from einvoice.draft.fields.line import Line
 from einvoice.draft.fields.totals import Totals, VatCategory
@@ -18,36 +18,39 @@ from einvoice.model import money as model
 from einvoice.model.totals import Totals as InvoiceTotals
 from einvoice.model.values import Code, absent
 
-_NOTHING: Final = Decimal(0)
+_ZERO: Final = Decimal(0)
 
 
 @dataclass
-class Vat:
-    """One entry of the VAT breakdown (BG-23).
+class VatSubtotal:
+    """An entry of the VAT breakdown (BG-23).
 
-    `given` is what the draft says of it, `source` the first part of the draft that is taxed so, by its JSON pointer.
+    Attributes:
+        category, rate, taxable: BT-118, BT-119 and BT-116.
+        given: the entry in the draft; None if there is none.
+        source: JSON pointer of the first line, allowance or charge with this category and rate.
     """
 
     category: str | None
     rate: Decimal | None
-    taxable: Decimal = _NOTHING
+    taxable: Decimal = _ZERO
     given: VatCategory | None = None
     source: str = ""
 
     @property
     def tax(self) -> Decimal:
-        """BT-117: so much tax, rounded to cents."""
-        return cents(percent_of(self.taxable, self.rate or _NOTHING))
+        """BT-117: the tax amount, rounded to two decimals."""
+        return round2(percent_of(self.taxable, self.rate or _ZERO))
 
     def add(self, amount: Decimal, rate: Decimal | None, source: str) -> None:
-        """Count an amount; the first rate that is given is the one that is written."""
+        """Add a taxable amount; the first rate that is not None is used."""
         self.taxable = total((self.taxable, amount))
         self.source = self.source or source
         self.rate = rate if self.rate is None else self.rate
 
     def build(self, currency: str) -> model.VatBreakdown:
-        """The entry of the invoice. What is not subject to VAT (O) has the rate 0 here, though not on its lines."""
-        rate = _NOTHING if self.rate is None and self.category == "O" else self.rate
+        """Return the entry of the invoice. Category O (not subject to VAT) has rate 0 here, but none on its lines."""
+        rate = _ZERO if self.rate is None and self.category == "O" else self.rate
         return model.VatBreakdown(
             category=as_code(self.category),
             rate=as_percentage(rate),
@@ -60,10 +63,10 @@ class Vat:
 
 
 @dataclass(frozen=True)
-class Sums:
-    """The totals (BG-22), named as the fields of `Totals`; and the VAT breakdown, entries that are given first."""
+class CalculatedTotals:
+    """The totals (BG-22), named like the fields of `Totals`, and the VAT breakdown, starting with given entries."""
 
-    vat: Sequence[Vat]
+    vat: Sequence[VatSubtotal]
     line_net_amount: Decimal
     allowance_amount: Decimal | None
     charge_amount: Decimal | None
@@ -75,15 +78,15 @@ class Sums:
     def of(
         cls,
         lines: Sequence[Line],
-        extras: Sequence[DocumentAllowanceOrCharge],
+        allowances_and_charges: Sequence[DocumentAllowanceOrCharge],
         breakdown: Sequence[VatCategory],
         given: Totals,
-    ) -> Sums:
-        """The sums of lines, and of allowances and charges on the invoice; `given` has what only the seller knows."""
-        allowances = [extra.net for extra in extras if not extra.is_charge]
-        charges = [extra.net for extra in extras if extra.is_charge]
+    ) -> CalculatedTotals:
+        """Calculate the totals; `given` provides the amounts that cannot be calculated."""
+        allowances = [it.net for it in allowances_and_charges if not it.is_charge]
+        charges = [it.net for it in allowances_and_charges if it.is_charge]
         return cls(
-            vat=_breakdown(lines, extras, breakdown),
+            vat=_breakdown(lines, allowances_and_charges, breakdown),
             line_net_amount=total(line.net for line in lines),
             allowance_amount=total(allowances) if allowances else None,
             charge_amount=total(charges) if charges else None,
@@ -94,26 +97,26 @@ class Sums:
 
     @property
     def net_amount(self) -> Decimal:
-        """BT-109: the lines, less allowances, plus charges."""
-        return total((minus(self.line_net_amount, self.allowance_amount or _NOTHING), self.charge_amount or _NOTHING))
+        """BT-109: lines minus allowances plus charges."""
+        return total((subtract(self.line_net_amount, self.allowance_amount or _ZERO), self.charge_amount or _ZERO))
 
     @property
     def vat_amount(self) -> Decimal:
-        """BT-110: the VAT of all categories."""
-        return total(part.tax for part in self.vat)
+        """BT-110: sum of the VAT amounts."""
+        return total(subtotal.tax for subtotal in self.vat)
 
     @property
     def gross_amount(self) -> Decimal:
-        """BT-112: net and VAT."""
+        """BT-112: net amount plus VAT."""
         return total((self.net_amount, self.vat_amount))
 
     @property
     def due_amount(self) -> Decimal:
-        """BT-115: less what is paid, plus the rounding."""
-        return total((minus(self.gross_amount, self.paid_amount or _NOTHING), self.rounding_amount or _NOTHING))
+        """BT-115: gross amount minus paid amount plus rounding."""
+        return total((subtract(self.gross_amount, self.paid_amount or _ZERO), self.rounding_amount or _ZERO))
 
     def build(self, currency: str) -> InvoiceTotals:
-        """The totals of the invoice."""
+        """Return the totals of the invoice."""
         return InvoiceTotals(
             line_net=as_amount(self.line_net_amount, currency),
             allowances=as_amount(self.allowance_amount, currency),
@@ -126,7 +129,7 @@ class Sums:
         )
 
     def tax_totals(self, currency: str, tax_currency: str | None) -> list[model.TaxTotal]:
-        """The VAT totals of the invoice: BT-110, and BT-111 where it is given."""
+        """Return the VAT totals of the invoice: BT-110, and BT-111 if given."""
         amounts = [as_amount(self.vat_amount, currency)]
         if tax_currency is not None and self.vat_amount_in_tax_currency is not None:
             amounts.append(as_amount(self.vat_amount_in_tax_currency, tax_currency))
@@ -134,51 +137,58 @@ class Sums:
 
 
 def _breakdown(
-    lines: Iterable[Line], extras: Iterable[DocumentAllowanceOrCharge], given: Iterable[VatCategory]
-) -> list[Vat]:
-    """By category and rate; no rate counts as 0. The entries that the draft gives keep their order, used or not."""
-    result: list[Vat] = []
-    found: dict[tuple[str | None, Decimal], Vat] = {}
+    lines: Iterable[Line],
+    allowances_and_charges: Iterable[DocumentAllowanceOrCharge],
+    given: Iterable[VatCategory],
+) -> list[VatSubtotal]:
+    """Group by category and rate (None counts as 0). All given entries come first, in order, even if unused."""
+    result: list[VatSubtotal] = []
+    by_key: dict[tuple[str | None, Decimal], VatSubtotal] = {}
     for entry in given:
-        result.append(Vat(entry.tax_category, entry.tax_rate, given=entry))
-        found.setdefault((entry.tax_category, entry.tax_rate or _NOTHING), result[-1])
-    for source, category, rate, amount in (*_of_lines(lines), *_of_extras(extras)):
-        key = category, rate or _NOTHING
-        if key not in found:
-            result.append(found.setdefault(key, Vat(category, rate)))
-        found[key].add(amount, rate, source)
+        result.append(VatSubtotal(entry.tax_category, entry.tax_rate, given=entry))
+        by_key.setdefault((entry.tax_category, entry.tax_rate or _ZERO), result[-1])
+    for source, category, rate, amount in (
+        *_taxed_lines(lines),
+        *_taxed_allowances_and_charges(allowances_and_charges),
+    ):
+        key = category, rate or _ZERO
+        if key not in by_key:
+            result.append(by_key.setdefault(key, VatSubtotal(category, rate)))
+        by_key[key].add(amount, rate, source)
     return result
 
 
 _Taxed: TypeAlias = Iterator[tuple[str, str | None, Decimal | None, Decimal]]
 
 
-def _of_lines(lines: Iterable[Line]) -> _Taxed:
+def _taxed_lines(lines: Iterable[Line]) -> _Taxed:
     for index, line in enumerate(lines):
         yield f"/lines/{index}", line.tax_category, line.tax_rate, line.net
 
 
-def _of_extras(extras: Iterable[DocumentAllowanceOrCharge]) -> _Taxed:
-    counted = {False: itertools.count(), True: itertools.count()}
-    for extra in extras:
-        place = f"/{'charges' if extra.is_charge else 'allowances'}/{next(counted[extra.is_charge])}"
-        yield place, extra.tax_category, extra.tax_rate, extra.signed
+def _taxed_allowances_and_charges(allowances_and_charges: Iterable[DocumentAllowanceOrCharge]) -> _Taxed:
+    indices = {False: itertools.count(), True: itertools.count()}
+    for it in allowances_and_charges:
+        pointer = f"/{'charges' if it.is_charge else 'allowances'}/{next(indices[it.is_charge])}"
+        yield pointer, it.tax_category, it.tax_rate, it.signed
 
 
-def given_totals(sums: Sums, breakdown: Sequence[VatCategory], totals: Totals) -> Iterator[DraftProblem]:
-    """Sums that the draft gives, and that are others than those of its lines."""
-    for index, (part, given) in enumerate(zip(sums.vat, breakdown, strict=False)):
-        if not part.source:
+def check_totals(
+    calculated: CalculatedTotals, breakdown: Sequence[VatCategory], totals: Totals
+) -> Iterator[DraftProblem]:
+    """Yield given totals that differ from the calculated ones."""
+    for index, (subtotal, given) in enumerate(zip(calculated.vat, breakdown, strict=False)):
+        if not subtotal.source:
             yield DraftProblem(
                 f"/vat_breakdown/{index}/tax_category",
-                en="No line, allowance or charge is taxed in this category at this rate.",
+                en="No line, allowance or charge has this tax category and rate.",
                 de="Keine Position, kein Nachlass und kein Zuschlag hat diese Kategorie mit diesem Satz.",
             )
             continue
-        for field, expected in (("taxable_amount", part.taxable), ("tax_amount", part.tax)):
+        for field, expected in (("taxable_amount", subtotal.taxable), ("tax_amount", subtotal.tax)):
             yield from _differing(f"/vat_breakdown/{index}/{field}", expected, getattr(given, field))
     for field in type(totals).model_fields:
-        yield from _differing(f"/totals/{field}", getattr(sums, field) or _NOTHING, getattr(totals, field))
+        yield from _differing(f"/totals/{field}", getattr(calculated, field) or _ZERO, getattr(totals, field))
 
 
 def _differing(pointer: str, expected: Decimal, actual: Decimal | None) -> Iterator[DraftProblem]:

@@ -1,4 +1,4 @@
-"""The draft of an invoice: what a seller knows of it, as JSON; the sums are worked out from it."""
+"""The JSON draft of an invoice: the seller's input, from which totals are calculated."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, TypeAlias
 
 from einvoice.codelists import codes
-from einvoice.draft.calculation import Sums, given_totals
+from einvoice.draft.calculation import CalculatedTotals, check_totals
 from einvoice.draft.fields.allowance import Allowance, Charge
+from einvoice.draft.fields.base import DraftModel, draft_field, terms_of
 from einvoice.draft.fields.line import Line
-from einvoice.draft.fields.part import Part, term, terms_of
 from einvoice.draft.fields.party import Buyer, Delivery, PayeeParty, Seller, TaxRepresentative
 from einvoice.draft.fields.payment import Payment
 from einvoice.draft.fields.reference import Attachment, InvoicedObject, InvoicingPeriod, Note, PrecedingInvoice
 from einvoice.draft.fields.totals import Totals, VatCategory
 from einvoice.draft.fields.types import Day, Text, as_code, as_date, as_identifier, as_text
+from einvoice.draft.json_schema import build_schema
 from einvoice.errors import DraftProblem
-from einvoice.facturx import business_terms
+from einvoice.facturx.business_terms import supports
+from einvoice.facturx.profile import BASIC, BASIC_WL, profile_named
+from einvoice.facturx.profile import Profile as FacturXProfile
 from einvoice.model import parties
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Document, Period
@@ -28,7 +31,7 @@ from einvoice.syntax.detect import specifications
 Format: TypeAlias = Literal["UBL", "CII", "ZUGFERD"]
 Profile: TypeAlias = Literal["XRECHNUNG", "EN16931", "MINIMUM", "BASIC_WL", "BASIC", "EXTENDED"]
 
-#: The specification that each profile declares, by its name in `rules/specifications.toml`.
+#: Name in `rules/specifications.toml` of the specification that each profile declares.
 _SPECIFICATIONS: Final[dict[Profile, str]] = {
     "XRECHNUNG": "xrechnung-3.0",
     "EN16931": "en16931",
@@ -37,128 +40,126 @@ _SPECIFICATIONS: Final[dict[Profile, str]] = {
     "BASIC": "facturx-1.0-basic",
     "EXTENDED": "facturx-1.0-extended",
 }
-_OF_XML: Final = ("XRECHNUNG", "EN16931")
+_XML_PROFILES: Final = ("XRECHNUNG", "EN16931")
 _PEPPOL_BILLING: Final = "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
 
 
-class Draft(Part):
-    """An invoice as a seller would note it down; everything that can be calculated is left out."""
+class Draft(DraftModel):
+    """The data of an invoice that the seller provides; all other amounts are calculated."""
 
-    german = "Eine Rechnung, wie ein Verkäufer sie notiert; was sich ausrechnen lässt, bleibt weg."
-    invoice_number: Text = term("BT-1", example="R-2026-0001", required=True)
-    issue_date: Day = term("BT-2", example="2026-11-20", required=True)
-    due_date: Day | None = term("BT-9", example="2026-12-20")
-    service_date: Day | None = term("BT-72", example="2026-11-18")
-    format: Format = term(
+    doc_de = "Die Angaben des Verkäufers zu einer Rechnung; alle übrigen Beträge werden berechnet."
+    invoice_number: Text = draft_field("BT-1", example="R-2026-0001", required=True)
+    issue_date: Day = draft_field("BT-2", example="2026-11-20", required=True)
+    due_date: Day | None = draft_field("BT-9", example="2026-12-20")
+    service_date: Day | None = draft_field("BT-72", example="2026-11-18")
+    format: Format = draft_field(
         title=("Format", "Format"),
-        about=(
-            "UBL or CII is XML; ZUGFERD is a PDF with CII inside.",
-            "UBL und CII sind XML; ZUGFERD ist ein PDF mit CII darin.",
+        hint=(
+            "UBL and CII are XML; ZUGFERD is a PDF with embedded CII.",
+            "UBL und CII sind XML; ZUGFERD ist ein PDF mit eingebettetem CII.",
         ),
         example="UBL",
         required=True,
     )
-    profile: Profile | None = term(
+    profile: Profile | None = draft_field(
         "BT-24",
         title=("Profile", "Profil"),
-        about=(
-            "UBL and CII: XRECHNUNG (default) or EN16931. ZUGFERD: any, EN16931 by default.",
+        hint=(
+            "UBL and CII: XRECHNUNG (default) or EN16931. ZUGFERD: any; default EN16931.",
             "UBL und CII: XRECHNUNG (Vorgabe) oder EN16931. ZUGFERD: jedes, Vorgabe EN16931.",
         ),
         example="XRECHNUNG",
     )
-    business_process: Text | None = term(
+    business_process: Text | None = draft_field(
         "BT-23",
-        about=(
-            f"Under XRECHNUNG {_PEPPOL_BILLING} if not given.",
-            f"Unter XRECHNUNG ohne Angabe {_PEPPOL_BILLING}.",
+        hint=(
+            f"Default with XRECHNUNG: {_PEPPOL_BILLING}.",
+            f"Vorgabe bei XRECHNUNG: {_PEPPOL_BILLING}.",
         ),
         example=_PEPPOL_BILLING,
     )
-    type_code: Text = term(
+    type_code: Text = draft_field(
         "BT-3",
-        about=(
+        hint=(
             "From UNTDID 1001; 380 is an invoice, 381 a credit note, 384 a corrected invoice.",
             "Aus UNTDID 1001; 380 ist eine Rechnung, 381 eine Gutschrift, 384 eine Korrektur.",
         ),
         example="380",
         default="380",
     )
-    currency: Text = term("BT-5", about=("ISO 4217.", "ISO 4217."), example="EUR", default="EUR")
-    tax_currency: Text | None = term(
-        "BT-6", about=("Only if it is another one.", "Nur wenn sie eine andere ist."), example="SEK"
+    currency: Text = draft_field("BT-5", hint=("ISO 4217.", "ISO 4217."), example="EUR", default="EUR")
+    tax_currency: Text | None = draft_field(
+        "BT-6", hint=("Only if it differs from currency.", "Nur wenn sie von currency abweicht."), example="SEK"
     )
-    tax_point_date: Day | None = term("BT-7", example="2026-11-18")
-    tax_point_code: Text | None = term(
+    tax_point_date: Day | None = draft_field("BT-7", example="2026-11-18")
+    tax_point_code: Text | None = draft_field(
         "BT-8",
-        about=(
-            "From UNTDID 2005, in either format: 3, 35 or 432; only without tax_point_date.",
+        hint=(
+            "From UNTDID 2005, in both formats: 3, 35 or 432; only without tax_point_date.",
             "Aus UNTDID 2005, in beiden Formaten: 3, 35 oder 432; nur ohne tax_point_date.",
         ),
         example="35",
     )
-    buyer_reference: Text | None = term(
+    buyer_reference: Text | None = draft_field(
         "BT-10",
-        about=("The Leitweg-ID for German public buyers.", "Bei Behörden die Leitweg-ID."),
+        hint=("For German public buyers, the Leitweg-ID.", "Bei Behörden die Leitweg-ID."),
         example="04011000-12345-34",
     )
-    project_reference: Text | None = term("BT-11", example="P-7")
-    contract_reference: Text | None = term("BT-12", example="V-2026-3")
-    purchase_order_reference: Text | None = term("BT-13", example="B-815")
-    sales_order_reference: Text | None = term("BT-14", example="A-4711")
-    receiving_advice_reference: Text | None = term("BT-15", example="WE-12")
-    despatch_advice_reference: Text | None = term("BT-16", example="LS-12")
-    tender_reference: Text | None = term("BT-17", example="Los 2")
-    invoiced_object: InvoicedObject | None = term("BT-18")
-    buyer_accounting_reference: Text | None = term("BT-19", example="KST 4711")
-    payment_terms: Text | None = term("BT-20", example="Zahlbar binnen 30 Tagen ohne Abzug.")
-    notes: list[Note] | None = term("BG-1")
-    preceding_invoices: list[PrecedingInvoice] | None = term(
-        "BG-3", about=("CII has room for one.", "CII hat Platz für eine.")
+    project_reference: Text | None = draft_field("BT-11", example="P-7")
+    contract_reference: Text | None = draft_field("BT-12", example="V-2026-3")
+    purchase_order_reference: Text | None = draft_field("BT-13", example="B-815")
+    sales_order_reference: Text | None = draft_field("BT-14", example="A-4711")
+    receiving_advice_reference: Text | None = draft_field("BT-15", example="WE-12")
+    despatch_advice_reference: Text | None = draft_field("BT-16", example="LS-12")
+    tender_reference: Text | None = draft_field("BT-17", example="Los 2")
+    invoiced_object: InvoicedObject | None = draft_field("BT-18")
+    buyer_accounting_reference: Text | None = draft_field("BT-19", example="KST 4711")
+    payment_terms: Text | None = draft_field("BT-20", example="Zahlbar binnen 30 Tagen ohne Abzug.")
+    notes: list[Note] | None = draft_field("BG-1")
+    preceding_invoices: list[PrecedingInvoice] | None = draft_field(
+        "BG-3", hint=("At most one in CII.", "In CII höchstens eine.")
     )
-    seller: Seller = term("BG-4", "BG-5", required=True)
-    buyer: Buyer = term("BG-7", "BG-8", required=True)
-    payee: PayeeParty | None = term("BG-10")
-    tax_representative: TaxRepresentative | None = term("BG-11", "BG-12")
-    delivery: Delivery | None = term("BG-13", "BG-15")
-    invoicing_period: InvoicingPeriod | None = term("BG-14")
-    payment: Payment | None = term("BG-16")
-    lines: list[Line] = term("BG-25", required=True, least=1)
-    allowances: list[Allowance] | None = term("BG-20")
-    charges: list[Charge] | None = term("BG-21")
-    vat_breakdown: list[VatCategory] | None = term(
+    seller: Seller = draft_field("BG-4", "BG-5", required=True)
+    buyer: Buyer = draft_field("BG-7", "BG-8", required=True)
+    payee: PayeeParty | None = draft_field("BG-10")
+    tax_representative: TaxRepresentative | None = draft_field("BG-11", "BG-12")
+    delivery: Delivery | None = draft_field("BG-13", "BG-15")
+    invoicing_period: InvoicingPeriod | None = draft_field("BG-14")
+    payment: Payment | None = draft_field("BG-16")
+    lines: list[Line] = draft_field("BG-25", required=True, min_items=1)
+    allowances: list[Allowance] | None = draft_field("BG-20")
+    charges: list[Charge] | None = draft_field("BG-21")
+    vat_breakdown: list[VatCategory] | None = draft_field(
         "BG-23",
-        about=(
-            "Calculated; needed only to say why something is exempt from VAT.",
+        hint=(
+            "Calculated; required only to give the reason of a VAT exemption.",
             "Wird berechnet; nötig nur, um den Grund einer Steuerbefreiung zu nennen.",
         ),
     )
-    totals: Totals | None = term("BG-22", about=("Calculated.", "Werden berechnet."))
-    attachments: list[Attachment] | None = term("BG-24")
+    totals: Totals | None = draft_field("BG-22", hint=("Calculated.", "Werden berechnet."))
+    attachments: list[Attachment] | None = draft_field("BG-24")
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """The JSON Schema (2020-12) of drafts, described in English and German."""
-        from einvoice.draft.schema import schema
-
-        return schema()
+        """Return the JSON Schema (2020-12) of drafts, with descriptions in English and German."""
+        return build_schema(cls)
 
     @property
     def declared_profile(self) -> Profile:
-        """The profile, given or that of the format."""
+        """The profile, or the default of the format."""
         return self.profile or ("EN16931" if self.format == "ZUGFERD" else "XRECHNUNG")
 
     @property
     def root(self) -> str:
-        """The root element that the invoice is written with; UBL has one of its own for credit notes."""
+        """Name of the root element: in UBL, credit notes have their own."""
         if self.format != "UBL":
             return "CrossIndustryInvoice"
         return "CreditNote" if self.type_code in codes("credit_note_types") else "Invoice"
 
     @property
-    def sums(self) -> Sums:
-        """What the draft comes to."""
-        return Sums.of(
+    def calculated(self) -> CalculatedTotals:
+        """VAT breakdown and totals."""
+        return CalculatedTotals.of(
             self.lines,
             (*(self.allowances or ()), *(self.charges or ())),
             self.vat_breakdown or (),
@@ -166,62 +167,51 @@ class Draft(Part):
         )
 
     def problems(self) -> Iterator[DraftProblem]:
-        """What does not go together: format and profile, and sums that are others than those of the lines."""
-        if self.format != "ZUGFERD" and self.declared_profile not in _OF_XML:
+        """Yield errors between fields: format and profile, content without a place in them, wrong totals."""
+        if self.format != "ZUGFERD" and self.declared_profile not in _XML_PROFILES:
             yield DraftProblem(
                 "/profile",
-                en=f"This profile is one of ZUGFERD; {self.format} has {' and '.join(_OF_XML)}.",
-                de=f"Dieses Profil gibt es nur mit ZUGFERD; {self.format} kennt {' und '.join(_OF_XML)}.",
+                en=f"This profile requires the format ZUGFERD; {self.format} supports {' and '.join(_XML_PROFILES)}.",
+                de=f"Dieses Profil gibt es nur mit ZUGFERD; {self.format} kennt {' und '.join(_XML_PROFILES)}.",
             )
-        yield from self._without_room()
+        yield from self._unsupported_by_format()
+        yield from self._unsupported_by_profile()
         if self.tax_currency is None and self.totals and self.totals.vat_amount_in_tax_currency is not None:
             yield DraftProblem(
                 "/tax_currency",
-                en="The VAT is given in another currency; say in which.",
-                de="Die Umsatzsteuer ist in einer weiteren Währung angegeben; in welcher, fehlt.",
+                en="vat_amount_in_tax_currency is given without tax_currency; add tax_currency.",
+                de="vat_amount_in_tax_currency ist angegeben, aber tax_currency fehlt; tax_currency ergänzen.",
             )
-        yield from given_totals(self.sums, self.vat_breakdown or (), self.totals or Totals())
+        yield from check_totals(self.calculated, self.vat_breakdown or (), self.totals or Totals())
 
-    def _without_room(self) -> Iterator[DraftProblem]:
-        """What the format has no place for: it would be lost without a word."""
+    def _unsupported_by_format(self) -> Iterator[DraftProblem]:
+        """Yield fields that the format cannot contain; they would be lost silently."""
         if self.root == "CrossIndustryInvoice" and len(self.preceding_invoices or ()) > 1:
             yield DraftProblem(
                 "/preceding_invoices/1",
-                en="CII names one preceding invoice; leave the others out, or take UBL.",
-                de="CII nennt eine vorausgegangene Rechnung; die übrigen weglassen oder UBL wählen.",
+                en="CII supports only one preceding invoice; omit the others or use UBL.",
+                de="CII kennt nur eine vorausgegangene Rechnung; die übrigen weglassen oder UBL wählen.",
             )
         if self.root == "CreditNote" and self.due_date is not None and self.payment is None:
             yield DraftProblem(
                 "/payment",
-                en="A credit note in UBL has its due date beside the way to pay; give payment, or leave due_date out.",
+                en="A UBL credit note has its due date in the payment means; add payment or omit due_date.",
                 de="Eine Gutschrift in UBL nennt die Fälligkeit bei der Zahlungsart; "
                 "payment angeben oder due_date weglassen.",
             )
-        profile = business_terms.named(self.declared_profile)
-        if profile == business_terms.BASIC:  # a whole invoice, so that nothing may be left out
-            yield from self._beyond(profile, self.parts())
-        elif profile == business_terms.BASIC_WL and self.totals is not None:  # data beside a page, which has to add up
-            yield from self._beyond(profile, [("/totals", self.totals)])
 
-    @staticmethod
-    def _beyond(profile: business_terms.Profile, parts: Iterable[tuple[str, Part]]) -> Iterator[DraftProblem]:
-        """The fields of these parts that the profile has no place for."""
-        for place, part in parts:
-            for field in type(part).model_fields:
-                numbers = [number for number in terms_of(type(part), field) if re.fullmatch("BT-[0-9]+", number)]
-                given = getattr(part, field) is not None and field in part.model_fields_set
-                if given and numbers and not any(business_terms.holds(profile, number) for number in numbers):
-                    what = f"{numbers[0]}, {profile.name}"
-                    yield DraftProblem(
-                        f"{place}/{field}",
-                        en=f"The profile has no place for this ({what}); leave it out, or take EN16931.",
-                        de=f"Das Profil hat dafür keinen Platz ({what}); weglassen oder EN16931 wählen.",
-                    )
+    def _unsupported_by_profile(self) -> Iterator[DraftProblem]:
+        """Yield fields that the profile does not contain, where omitting them would make the XML incorrect."""
+        profile = profile_named(self.declared_profile)
+        if profile == BASIC:  # the XML is a complete invoice
+            yield from _unsupported_fields(profile, self.walk())
+        elif profile == BASIC_WL and self.totals is not None:  # the totals must add up
+            yield from _unsupported_fields(profile, [("/totals", self.totals)])
 
     def invoice(self) -> Invoice:
-        """The invoice that the draft describes, with all its sums, ready to be written in either syntax."""
-        sums, currency = self.sums, self.currency
-        extras = (*(self.allowances or ()), *(self.charges or ()))
+        """Return the invoice with all calculated totals; it can be written in UBL and in CII."""
+        totals, currency = self.calculated, self.currency
+        allowances_and_charges = (*(self.allowances or ()), *(self.charges or ()))
         return Invoice(
             specification=as_identifier(specifications()[_SPECIFICATIONS[self.declared_profile]].identifiers[0]),
             business_process=as_text(self._business_process()),
@@ -251,17 +241,17 @@ class Draft(Part):
             deliveries=self._deliveries(),
             periods=self._periods(),
             **self._payment(),
-            allowances_and_charges=[extra.build(currency) for extra in extras],
-            totals=sums.build(currency),
-            tax_totals=sums.tax_totals(currency, self.tax_currency),
-            vat_breakdown=[part.build(currency) for part in sums.vat],
+            allowances_and_charges=[it.build(currency) for it in allowances_and_charges],
+            totals=totals.build(currency),
+            tax_totals=totals.tax_totals(currency, self.tax_currency),
+            vat_breakdown=[subtotal.build(currency) for subtotal in totals.vat],
             documents=self._documents(),
             lines=[line.build(number, currency) for number, line in enumerate(self.lines, 1)],
         )
 
     def _business_process(self) -> str | None:
-        assumed = _PEPPOL_BILLING if self.declared_profile == "XRECHNUNG" else None
-        return self.business_process or assumed
+        default = _PEPPOL_BILLING if self.declared_profile == "XRECHNUNG" else None
+        return self.business_process or default
 
     def _deliveries(self) -> list[parties.Delivery]:
         if self.delivery is None and self.service_date is None:
@@ -289,6 +279,25 @@ class Draft(Part):
         }
 
     def _documents(self) -> list[Document]:
-        """Attachments first, so that they are counted as the draft counts them."""
-        about = [self.invoiced_object.build()] if self.invoiced_object else []
-        return [*(it.build() for it in self.attachments or ()), *about]
+        """Return the attachments first, so that their indices match those in the draft."""
+        invoiced_object = [self.invoiced_object.build()] if self.invoiced_object else []
+        return [*(it.build() for it in self.attachments or ()), *invoiced_object]
+
+
+def _unsupported_fields(profile: FacturXProfile, models: Iterable[tuple[str, DraftModel]]) -> Iterator[DraftProblem]:
+    """Yield the given fields of these models whose business terms the profile does not contain."""
+    for pointer, model in models:
+        for field in type(model).model_fields:
+            numbers = [number for number in terms_of(type(model), field) if re.fullmatch("BT-[0-9]+", number)]
+            is_given = getattr(model, field) is not None and field in model.model_fields_set
+            if is_given and numbers and not any(supports(profile, number) for number in numbers):
+                yield DraftProblem(
+                    f"{pointer}/{field}",
+                    en=f"{numbers[0]} is not part of the profile {profile.name}; omit it or use EN16931.",
+                    de=f"{numbers[0]} gehört nicht zum Profil {profile.name}; weglassen oder EN16931 wählen.",
+                )
+
+
+def draft_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of drafts, with descriptions in English and German."""
+    return Draft.json_schema()

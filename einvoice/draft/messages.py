@@ -1,4 +1,4 @@
-"""What is wrong with a field, in both languages: pydantic finds the place, the words are ours."""
+"""Turns pydantic's validation errors into problems in English and German."""
 
 from __future__ import annotations
 
@@ -11,51 +11,48 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from einvoice.draft.draft import Draft
-from einvoice.draft.fields.part import part_of
+from einvoice.draft.fields.base import model_of
 from einvoice.errors import DraftProblem, quote
 
-_OBJECT: Final = ("An object in braces is expected.", "Erwartet wird ein Objekt in geschweiften Klammern.")
+_OBJECT: Final = ("Expected a JSON object.", "Erwartet wird ein JSON-Objekt.")
 _MESSAGES: Final[dict[str, tuple[str, str]]] = {
-    "missing": ("This field is missing.", "Dieses Feld fehlt."),
-    "string_type": (
-        "Text in quotation marks is expected.",
-        "Erwartet wird Text in Anführungszeichen.",
-    ),
+    "missing": ("This field is required.", "Dieses Feld fehlt."),
+    "string_type": ("Expected a string.", "Erwartet wird Text in Anführungszeichen."),
     "text_character": (
-        "The text has a character that XML cannot carry ({character}).",
-        "Der Text enthält ein Zeichen, das XML nicht aufnehmen kann ({character}).",
+        "The text contains a character that XML does not allow ({character}).",
+        "Der Text enthält ein Zeichen, das in XML nicht erlaubt ist ({character}).",
     ),
     "number_type": (
-        'A decimal number with a point is expected, such as "12.50"; found: {found}.',
+        'Expected a decimal number with a point, such as "12.50"; found: {found}.',
         'Erwartet wird eine Dezimalzahl mit Punkt, etwa "12.50"; gefunden: {found}.',
     ),
     "number_digits": (
-        "The number has more than {limit} digits before or after the point.",
+        "The number has more than {limit} digits before or after the decimal point.",
         "Die Zahl hat mehr als {limit} Stellen vor oder nach dem Komma.",
     ),
     "money_decimals": (
-        "An amount has two decimals at most; found: {found}.",
+        "An amount has at most two decimals; found: {found}.",
         "Ein Betrag hat höchstens zwei Nachkommastellen; gefunden: {found}.",
     ),
     "date_type": (
-        "A day of the calendar is expected, such as 2026-11-20; found: {found}.",
-        "Erwartet wird ein Kalendertag wie 2026-11-20; gefunden: {found}.",
+        "Expected a date such as 2026-11-20; found: {found}.",
+        "Erwartet wird ein Datum wie 2026-11-20; gefunden: {found}.",
     ),
-    "base64_type": ("The file is expected in base64.", "Erwartet wird die Datei in Base64."),
-    "literal_error": ("Expected is one of {expected}; found: {found}.", "Erwartet: {expected}; gefunden: {found}."),
-    "too_short": ("There has to be at least one.", "Es muss mindestens einen Eintrag geben."),
-    "list_type": ("A list in brackets is expected.", "Erwartet wird eine Liste in eckigen Klammern."),
+    "base64_type": ("Expected a file in base64.", "Erwartet wird eine Datei in Base64."),
+    "literal_error": ("Expected {expected}; found: {found}.", "Erwartet: {expected}; gefunden: {found}."),
+    "too_short": ("At least one entry is required.", "Es muss mindestens einen Eintrag geben."),
+    "list_type": ("Expected a JSON array.", "Erwartet wird eine Liste in eckigen Klammern."),
     "dict_type": _OBJECT,
     "model_type": _OBJECT,
     "model_attributes_type": _OBJECT,
-    "extra_forbidden": ("There is no such field.{near}", "Dieses Feld gibt es nicht.{near}"),
+    "extra_forbidden": ("Unknown field.{suggestion}", "Dieses Feld gibt es nicht.{suggestion}"),
 }
-_OTHER: Final = ("The value is not accepted: {reason}.", "Der Wert wird nicht angenommen: {reason}.")
-_NEAR: Final = (" Perhaps {name} is meant.", " Gemeint ist vielleicht {name}.")
+_OTHER: Final = ("Invalid value: {reason}.", "Der Wert ist ungültig: {reason}.")
+_SUGGESTION: Final = (" Did you mean {name}?", " Gemeint ist vielleicht {name}.")
 
 
 def problems_of(error: ValidationError) -> Iterator[DraftProblem]:
-    """Every wrong place of a draft, in its order."""
+    """Yield a problem for each validation error, in order."""
     for details in error.errors(include_url=False):
         english, german = _MESSAGES.get(details["type"], _OTHER)
         yield DraftProblem(
@@ -66,7 +63,7 @@ def problems_of(error: ValidationError) -> Iterator[DraftProblem]:
 
 
 def pointer(path: Sequence[str | int]) -> str:
-    """The JSON pointer (RFC 6901) to a place; strange names are cut and escaped, as in any message.
+    """Return a JSON pointer (RFC 6901); names are shortened and escaped as in any message.
 
     >>> pointer(("lines", 0, "a/b"))
     '/lines/0/a~1b'
@@ -82,16 +79,16 @@ def _values(details: ErrorDetails, language: int) -> dict[str, Any]:
     if language == 1 and "expected" in values:
         values["expected"] = values["expected"].replace(" or ", " oder ")
     if details["type"] == "extra_forbidden":
-        near = _nearest(details["loc"])
-        values["near"] = _NEAR[language].format(name=near) if near else ""
+        name = _closest_field(details["loc"])
+        values["suggestion"] = _SUGGESTION[language].format(name=name) if name else ""
     return values
 
 
-def _nearest(path: Sequence[str | int]) -> str:
-    """The name of a field that an unknown one could stand for."""
-    known: Any = Draft
+def _closest_field(path: Sequence[str | int]) -> str:
+    """Return the field name closest to an unknown one; "" if none is similar."""
+    model: Any = Draft
     for step in path[:-1]:
-        if isinstance(step, str) and known is not None:
-            known = part_of(known.model_fields[step].annotation)
-    names = list(known.model_fields) if known is not None else []
+        if isinstance(step, str) and model is not None:
+            model = model_of(model.model_fields[step].annotation)
+    names = list(model.model_fields) if model is not None else []
     return next(iter(difflib.get_close_matches(quote(str(path[-1])), names, 1)), "")

@@ -2,8 +2,8 @@
 
     this process ──> server, started once, with pikepdf loaded ──forks──> worker, one for each file
 
-The server (`einvoice.pdf.worker`) is a `SandboxProcess`. Each worker gets one end of a socket pair, receives the PDF and
-sends its answer in frames of `einvoice.sandbox.protocol`. Threads may read several files at once.
+The server (`einvoice.pdf.worker`) is a `SandboxProcess`. Each worker gets one end of a socket pair, receives the PDF
+and sends its answer in frames of `einvoice.sandbox.protocol`. Threads may read several files at once.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def _warm_up() -> None:
 
 
 def _fork_worker(control: socket.socket, descriptor: int) -> None:
-    """Fork a worker for one file. If that fails, the connection closes before the ready frame, and the client retries."""
+    """Fork a worker for one file; if that fails, the connection closes without a ready frame and the client retries."""
     try:
         worker = os.fork()
     except OSError:

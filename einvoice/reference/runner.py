@@ -89,9 +89,7 @@ class _Document:
         try:
             answer = self._execute(configuration, resource)
         except ExecutionFailed as error:
-            return ReferenceRun(
-                *source, executed=False, reason=error.reason, detail=error.detail, rules=resource.rules
-            )
+            return ReferenceRun(*source, executed=False, reason=error.reason, detail=error.detail, rules=resource.rules)
         reports = tuple(finding(plain, scenario.severities) for plain in answer["reports"])
         return ReferenceRun(*source, rules=resource.rules, reports=reports)
 

@@ -13,7 +13,7 @@ from einvoice.result import Agreement, Finding, Language, Layer, Places
 from einvoice.rulebook.catalog import CatalogEntry, catalog
 
 if TYPE_CHECKING:
-    from einvoice.reference import ReferenceFinding, ReferenceRun, ReferenceResult
+    from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
 
 _STEPS: Final = (
     re.compile(r"\*:(?P<name>[\w.-]+)\[namespace-uri\(\)\s*=\s*(?:'(?P<uri>[^']*)'|\"(?P<uri2>[^\"]*)\")\]"),

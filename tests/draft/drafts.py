@@ -111,7 +111,7 @@ def complete_drafts(draw: DrawFn) -> Draft:
 def _with_sums(draft: Draft) -> Draft:
     """The same draft with the sums that it comes to."""
     known = read(draft)
-    sums = known.sums
+    sums = known.calculated
     lines = [{**line, "net_amount": f"{it.net:f}"} for line, it in zip(draft["lines"], known.lines, strict=True)]
     given = {name: f"{amount:f}" for name in Totals.model_fields if (amount := getattr(sums, name)) is not None}
     breakdown = [
@@ -339,7 +339,7 @@ def _money(draw: DrawFn, draft: Draft) -> Draft:
     totals = draw(given_or_not(paid_amount=numbers(0, 100), rounding_amount=st.sampled_from(("0.01", "-0.02"))))
     result: Draft = {}
     if draw(st.booleans()):
-        vat = read(draft).sums.vat_amount
+        vat = read(draft).calculated.vat_amount
         result["tax_currency"] = "NOK"
         totals["vat_amount_in_tax_currency"] = f"{vat * 10:.2f}"
     return result | ({"totals": totals} if totals else {})

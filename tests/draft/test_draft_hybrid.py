@@ -33,7 +33,7 @@ def test_a_draft_becomes_a_valid_hybrid_of_each_profile(profile, name, filename)
     assert made.embedded_xml.filename == filename
     assert einvoice.extract(made.pdf).name == filename
     assert (made.xml, made.primary_artifact_type, made.to_dict()["format"]) == (None, "pdf", "ZUGFERD")
-    assert bool(made.left_out) == (profile in ("MINIMUM", "BASIC_WL"))
+    assert bool(made.omitted_terms) == (profile in ("MINIMUM", "BASIC_WL"))
 
 
 def test_what_a_profile_has_no_place_for_is_refused_where_the_xml_is_the_invoice():

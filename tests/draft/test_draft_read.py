@@ -193,13 +193,13 @@ def test_every_wrong_place_is_told():
 def test_an_unknown_field_is_answered_with_the_nearest_one(more, pointer, near):
     [problem] = errors(draft(**more)).errors
     assert problem.pointer == pointer
-    assert problem.en.endswith(f" Perhaps {near} is meant.")
+    assert problem.en.endswith(f" Did you mean {near}?")
     assert problem.de.endswith(f" Gemeint ist vielleicht {near}.")
 
 
 def test_an_unknown_field_unlike_any_other():
     [problem] = errors(draft(qqqq=None)).errors
-    assert problem.message("en") == "There is no such field."
+    assert problem.message("en") == "Unknown field."
     assert problem.message("de") == "Dieses Feld gibt es nicht."
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from plain import REQUIRED, draft
 
 import einvoice
-from einvoice.draft import schema
+from einvoice.draft import draft_schema
 from einvoice.draft.pointers import fields
 from einvoice.model.terms import terms
 
@@ -18,24 +18,24 @@ from einvoice.model.terms import terms
 @pytest.fixture(scope="module")
 def validator():
     jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.Draft202012Validator.check_schema(schema())
-    return jsonschema.Draft202012Validator(schema(), format_checker=jsonschema.FormatChecker())
+    jsonschema.Draft202012Validator.check_schema(draft_schema())
+    return jsonschema.Draft202012Validator(draft_schema(), format_checker=jsonschema.FormatChecker())
 
 
 def properties():
-    document = schema()
+    document = draft_schema()
     for cls, part in [("", document), *document["$defs"].items()]:
         for name, field in part["properties"].items():
             yield f"{cls}.{name}", field
 
 
 def test_what_it_says_of_itself():
-    document = schema()
+    document = draft_schema()
     assert document["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert document["$id"]
     assert document["x-schema-version"] == "1.1.0"
     assert einvoice.Draft.json_schema() == document
-    assert json.dumps(schema()) == json.dumps(document)
+    assert json.dumps(draft_schema()) == json.dumps(document)
     assert einvoice.generate(document["examples"][0]).is_valid
 
 
@@ -49,7 +49,7 @@ def test_every_field_is_described_in_both_languages(name, field):
 
 
 def test_every_part_is_described_in_both_languages():
-    for part in (schema(), *schema()["$defs"].values()):
+    for part in (draft_schema(), *draft_schema()["$defs"].values()):
         assert part["description"]
         assert part["x-de"]["description"]
         assert part["additionalProperties"] is False
@@ -103,4 +103,4 @@ def test_it_refuses_what_the_reader_refuses(validator, wrong):
 @pytest.mark.slow
 def test_the_command_prints_it():
     done = subprocess.run([sys.executable, "-m", "einvoice.cli", "schema"], capture_output=True, timeout=60, check=True)
-    assert json.loads(done.stdout.decode()) == schema()
+    assert json.loads(done.stdout.decode()) == draft_schema()

@@ -6,7 +6,7 @@ import pytest
 from plain import draft, errors, line
 
 from einvoice.draft import read
-from einvoice.draft.arithmetic import cents, total
+from einvoice.draft.arithmetic import round2, total
 
 
 def amounts(content):
@@ -172,4 +172,4 @@ def test_vat_in_another_currency():
 def test_arithmetic_is_exact():
     huge = Decimal("99999999999999999999999999999999999999.99")
     assert total([huge, Decimal("0.01"), huge.copy_negate()]) == Decimal("0.01")
-    assert cents(Decimal("1e38") + 0) == Decimal("1e38")
+    assert round2(Decimal("1e38") + 0) == Decimal("1e38")

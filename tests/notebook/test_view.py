@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import einvoice
-from einvoice.reference import ReferenceFinding, ReferenceRun, ReferenceResult
+from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 traitlets = pytest.importorskip("traitlets")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from einvoice.reference import ReferenceFinding, ReferenceRun, ReferenceResult
+from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
 
 from .agreement import CASES, MIN, Tally, tally
 

@@ -21,8 +21,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the schema; return the exit status."""
     import json
 
-    from einvoice.draft import schema
+    from einvoice.draft import draft_schema
 
-    text = json.dumps(schema(), ensure_ascii=False, indent=2)
+    text = json.dumps(draft_schema(), ensure_ascii=False, indent=2)
     sys.stdout.buffer.write(f"{text}\n".encode())
     return 0

@@ -1,4 +1,4 @@
-"""What is taken off or added, on the whole invoice or on a line: an amount, or a percentage of another amount."""
+"""Allowances and charges of the invoice and of its lines: an amount, or a percentage of a base amount."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, ClassVar, Final, TypeVar
 
-from einvoice.draft.arithmetic import cents, percent_of
-from einvoice.draft.fields.part import Part, term
+from einvoice.draft.arithmetic import percent_of, round2
+from einvoice.draft.fields.base import DraftModel, draft_field
 from einvoice.draft.fields.types import Money, Number, Text, as_amount, as_code, as_percentage, as_text
 from einvoice.errors import DraftProblem
 from einvoice.model import money as model
@@ -15,16 +15,16 @@ from einvoice.model.values import Code
 
 G = TypeVar("G", bound=model.AllowanceCharge)
 
-_AMOUNT_ABOUT: Final = (
-    "Without VAT. Calculated where percentage and base_amount are given.",
+_AMOUNT_HINT: Final = (
+    "Without VAT. Calculated if percentage and base_amount are given.",
     "Ohne Umsatzsteuer. Wird berechnet, wenn percentage und base_amount angegeben sind.",
 )
-_PERCENTAGE_ABOUT: Final = ("5 means 5 %.", "5 bedeutet 5 %.")
-_REASON_ABOUT: Final = ("Reason or reason code is wanted.", "Verlangt wird der Grund oder sein Code.")
+_PERCENTAGE_HINT: Final = ("5 means 5 %.", "5 bedeutet 5 %.")
+_REASON_HINT: Final = ("The reason or its code is required.", "Verlangt wird der Grund oder sein Code.")
 
 
-class AllowanceOrCharge(Part):
-    """An amount that lowers or raises another."""
+class AllowanceOrCharge(DraftModel):
+    """An allowance or charge."""
 
     is_charge: ClassVar[bool]
     amount: Money | None = None
@@ -35,29 +35,29 @@ class AllowanceOrCharge(Part):
 
     @property
     def net(self) -> Decimal:
-        """The amount, given or calculated; zero where neither can be had, which `problems` tells of."""
+        """The amount, given or calculated; zero if it cannot be calculated, which is a problem."""
         if self.amount is not None:
             return self.amount
         if self.percentage is None or self.base_amount is None:
             return Decimal(0)
-        return cents(percent_of(self.base_amount, self.percentage))
+        return round2(percent_of(self.base_amount, self.percentage))
 
     @property
     def signed(self) -> Decimal:
-        """What it adds to a sum."""
+        """The amount with its sign: negative for an allowance."""
         return self.net if self.is_charge else self.net.copy_negate()
 
     def problems(self) -> Iterator[DraftProblem]:
-        """No amount, and nothing to calculate it from."""
+        """Yield an error if the amount is missing and cannot be calculated."""
         if self.amount is None and (self.percentage is None or self.base_amount is None):
             yield DraftProblem(
                 "/amount" if self.percentage is None else "/base_amount",
-                en="Give an amount, or percentage and base_amount to calculate it from.",
-                de="Entweder amount angeben oder percentage und base_amount, aus denen er berechnet wird.",
+                en="Give amount, or both percentage and base_amount.",
+                de="Entweder amount angeben oder percentage und base_amount.",
             )
 
     def built(self, cls: type[G], currency: str, **more: Any) -> G:
-        """The allowance or charge of the invoice, as a group of that class."""
+        """Return the allowance or charge of the invoice, as a group of that class."""
         return cls(
             indicator=Code("true" if self.is_charge else "false"),
             amount=as_amount(self.net, currency),
@@ -76,7 +76,7 @@ class DocumentAllowanceOrCharge(AllowanceOrCharge):
     tax_rate: Number | None = None
 
     def build(self, currency: str) -> model.AllowanceCharge:
-        """The allowance or charge of the invoice."""
+        """Return the allowance or charge of the invoice."""
         tax = model.AllowanceTax(
             category=as_code(self.tax_category), rate=as_percentage(self.tax_rate), scheme=Code("VAT")
         )
@@ -84,60 +84,60 @@ class DocumentAllowanceOrCharge(AllowanceOrCharge):
 
 
 class LineAllowanceOrCharge(AllowanceOrCharge):
-    """An allowance or charge on a line; it is taxed as the line is."""
+    """An allowance or charge on a line; it has the tax category of the line."""
 
     def build(self, currency: str) -> model.LineAllowanceCharge:
-        """The allowance or charge of the line."""
+        """Return the allowance or charge of the line."""
         return self.built(model.LineAllowanceCharge, currency)
 
 
 class Allowance(DocumentAllowanceOrCharge):
     """An allowance on the whole invoice."""
 
-    german = "Ein Nachlass auf die ganze Rechnung."
+    doc_de = "Ein Nachlass auf die ganze Rechnung."
     is_charge = False
-    amount: Money | None = term("BT-92", about=_AMOUNT_ABOUT, example="10.00")
-    base_amount: Money | None = term("BT-93", example="200.00")
-    percentage: Number | None = term("BT-94", about=_PERCENTAGE_ABOUT, example="5")
-    tax_category: Text | None = term("BT-95", example="S")
-    tax_rate: Number | None = term("BT-96", example="19.00")
-    reason: Text | None = term("BT-97", about=_REASON_ABOUT, example="Mengenrabatt")
-    reason_code: Text | None = term("BT-98", about=("From UNTDID 5189.", "Aus UNTDID 5189."), example="95")
+    amount: Money | None = draft_field("BT-92", hint=_AMOUNT_HINT, example="10.00")
+    base_amount: Money | None = draft_field("BT-93", example="200.00")
+    percentage: Number | None = draft_field("BT-94", hint=_PERCENTAGE_HINT, example="5")
+    tax_category: Text | None = draft_field("BT-95", example="S")
+    tax_rate: Number | None = draft_field("BT-96", example="19.00")
+    reason: Text | None = draft_field("BT-97", hint=_REASON_HINT, example="Mengenrabatt")
+    reason_code: Text | None = draft_field("BT-98", hint=("From UNTDID 5189.", "Aus UNTDID 5189."), example="95")
 
 
 class Charge(DocumentAllowanceOrCharge):
     """A charge on the whole invoice."""
 
-    german = "Ein Zuschlag auf die ganze Rechnung."
+    doc_de = "Ein Zuschlag auf die ganze Rechnung."
     is_charge = True
-    amount: Money | None = term("BT-99", about=_AMOUNT_ABOUT, example="4.90")
-    base_amount: Money | None = term("BT-100", example="200.00")
-    percentage: Number | None = term("BT-101", about=_PERCENTAGE_ABOUT, example="2")
-    tax_category: Text | None = term("BT-102", example="S")
-    tax_rate: Number | None = term("BT-103", example="19.00")
-    reason: Text | None = term("BT-104", about=_REASON_ABOUT, example="Versand")
-    reason_code: Text | None = term("BT-105", about=("From UNTDID 7161.", "Aus UNTDID 7161."), example="FC")
+    amount: Money | None = draft_field("BT-99", hint=_AMOUNT_HINT, example="4.90")
+    base_amount: Money | None = draft_field("BT-100", example="200.00")
+    percentage: Number | None = draft_field("BT-101", hint=_PERCENTAGE_HINT, example="2")
+    tax_category: Text | None = draft_field("BT-102", example="S")
+    tax_rate: Number | None = draft_field("BT-103", example="19.00")
+    reason: Text | None = draft_field("BT-104", hint=_REASON_HINT, example="Versand")
+    reason_code: Text | None = draft_field("BT-105", hint=("From UNTDID 7161.", "Aus UNTDID 7161."), example="FC")
 
 
 class LineAllowance(LineAllowanceOrCharge):
     """An allowance on a line."""
 
-    german = "Ein Nachlass auf eine Position."
+    doc_de = "Ein Nachlass auf eine Position."
     is_charge = False
-    amount: Money | None = term("BT-136", about=_AMOUNT_ABOUT, example="5.00")
-    base_amount: Money | None = term("BT-137", example="100.00")
-    percentage: Number | None = term("BT-138", about=_PERCENTAGE_ABOUT, example="5")
-    reason: Text | None = term("BT-139", about=_REASON_ABOUT, example="Aktion")
-    reason_code: Text | None = term("BT-140", about=("From UNTDID 5189.", "Aus UNTDID 5189."), example="95")
+    amount: Money | None = draft_field("BT-136", hint=_AMOUNT_HINT, example="5.00")
+    base_amount: Money | None = draft_field("BT-137", example="100.00")
+    percentage: Number | None = draft_field("BT-138", hint=_PERCENTAGE_HINT, example="5")
+    reason: Text | None = draft_field("BT-139", hint=_REASON_HINT, example="Aktion")
+    reason_code: Text | None = draft_field("BT-140", hint=("From UNTDID 5189.", "Aus UNTDID 5189."), example="95")
 
 
 class LineCharge(LineAllowanceOrCharge):
     """A charge on a line."""
 
-    german = "Ein Zuschlag auf eine Position."
+    doc_de = "Ein Zuschlag auf eine Position."
     is_charge = True
-    amount: Money | None = term("BT-141", about=_AMOUNT_ABOUT, example="2.50")
-    base_amount: Money | None = term("BT-142", example="100.00")
-    percentage: Number | None = term("BT-143", about=_PERCENTAGE_ABOUT, example="2.5")
-    reason: Text | None = term("BT-144", about=_REASON_ABOUT, example="Verpackung")
-    reason_code: Text | None = term("BT-145", about=("From UNTDID 7161.", "Aus UNTDID 7161."), example="PC")
+    amount: Money | None = draft_field("BT-141", hint=_AMOUNT_HINT, example="2.50")
+    base_amount: Money | None = draft_field("BT-142", example="100.00")
+    percentage: Number | None = draft_field("BT-143", hint=_PERCENTAGE_HINT, example="2.5")
+    reason: Text | None = draft_field("BT-144", hint=_REASON_HINT, example="Verpackung")
+    reason_code: Text | None = draft_field("BT-145", hint=("From UNTDID 7161.", "Aus UNTDID 7161."), example="PC")

@@ -1,4 +1,4 @@
-"""Who takes part: seller, buyer, payee, tax representative, and where the goods go."""
+"""The parties of the draft: seller, buyer, payee, tax representative, and the delivery address."""
 
 from __future__ import annotations
 
@@ -8,163 +8,163 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from einvoice.codelists import codes
-from einvoice.draft.fields.part import Part, term
+from einvoice.draft.fields.base import DraftModel, draft_field
 from einvoice.draft.fields.types import Text, as_code, as_identifier, as_text
 from einvoice.errors import DraftProblem
 from einvoice.model import parties as model
 from einvoice.model.values import Code, absent
 
-_SCHEME_ABOUT: Final = (
-    "Code of the scheme that the identifier comes from (ISO 6523), such as 0088 for GLN.",
-    "Code des Schemas, aus dem die Kennung stammt (ISO 6523), etwa 0088 für GLN.",
+_SCHEME_HINT: Final = (
+    "Code of the identifier's scheme (ISO 6523), such as 0088 for GLN.",
+    "Code des Schemas der Kennung (ISO 6523), etwa 0088 für GLN.",
 )
-_REGION_ABOUT: Final = ("State, province or region.", "Bundesland, Provinz oder Region.")
-_COUNTRY_ABOUT: Final = ("Two letters, ISO 3166-1.", "Zwei Buchstaben, ISO 3166-1.")
-_SUBMISSION_ABOUT: Final = (
-    "Where the recipient takes invoices in: an e-mail address (scheme EM), a Peppol identifier or a Leitweg-ID (0204).",
-    "Wo der Empfänger Rechnungen annimmt: E-Mail-Adresse (Schema EM), Peppol-Kennung oder Leitweg-ID (0204).",
+_REGION_HINT: Final = ("State, province or region.", "Bundesland, Provinz oder Region.")
+_COUNTRY_HINT: Final = ("Two letters, ISO 3166-1.", "Zwei Buchstaben, ISO 3166-1.")
+_SUBMISSION_HINT: Final = (
+    "Address to which the invoice is sent: an e-mail address (scheme EM), Peppol identifier or Leitweg-ID (0204).",
+    "Adresse, an die die Rechnung geht: E-Mail-Adresse (Schema EM), Peppol-Kennung oder Leitweg-ID (0204).",
 )
 
 
-class SellerContact(Part):
-    """Whom to ask at the seller."""
+class SellerContact(DraftModel):
+    """The contact of the seller."""
 
-    german = "Wer beim Verkäufer Fragen beantwortet."
-    name: Text | None = term("BT-41", example="Erika Beispiel")
-    telephone: Text | None = term("BT-42", example="+49 30 1234567")
-    email: Text | None = term("BT-43", example="rechnung@handwerk.example")
+    doc_de = "Der Ansprechpartner beim Verkäufer."
+    name: Text | None = draft_field("BT-41", example="Erika Beispiel")
+    telephone: Text | None = draft_field("BT-42", example="+49 30 1234567")
+    email: Text | None = draft_field("BT-43", example="rechnung@handwerk.example")
 
     def build(self) -> model.SellerContact:
-        """The contact of the invoice."""
+        """Return the contact of the invoice."""
         return model.SellerContact(
             name=as_text(self.name), telephone=as_text(self.telephone), email=as_text(self.email)
         )
 
 
-class BuyerContact(Part):
-    """Whom to ask at the buyer."""
+class BuyerContact(DraftModel):
+    """The contact of the buyer."""
 
-    german = "Wer beim Käufer Fragen beantwortet."
-    name: Text | None = term("BT-56", example="Max Muster")
-    telephone: Text | None = term("BT-57", example="+49 40 7654321")
-    email: Text | None = term("BT-58", example="einkauf@amt.example")
+    doc_de = "Der Ansprechpartner beim Käufer."
+    name: Text | None = draft_field("BT-56", example="Max Muster")
+    telephone: Text | None = draft_field("BT-57", example="+49 40 7654321")
+    email: Text | None = draft_field("BT-58", example="einkauf@amt.example")
 
     def build(self) -> model.BuyerContact:
-        """The contact of the invoice."""
+        """Return the contact of the invoice."""
         return model.BuyerContact(name=as_text(self.name), telephone=as_text(self.telephone), email=as_text(self.email))
 
 
-class SellerIdentifier(Part):
+class SellerIdentifier(DraftModel):
     """An identifier of the seller."""
 
-    german = "Eine Kennung des Verkäufers."
-    id: Text = term("BT-29", example="L-4711", required=True)
-    scheme: Text | None = term("BT-29-1", about=_SCHEME_ABOUT, example="0088")
+    doc_de = "Eine Kennung des Verkäufers."
+    id: Text = draft_field("BT-29", example="L-4711", required=True)
+    scheme: Text | None = draft_field("BT-29-1", hint=_SCHEME_HINT, example="0088")
 
 
-class BuyerIdentifier(Part):
+class BuyerIdentifier(DraftModel):
     """An identifier of the buyer."""
 
-    german = "Eine Kennung des Käufers."
-    id: Text = term("BT-46", example="K-1234", required=True)
-    scheme: Text | None = term("BT-46-1", about=_SCHEME_ABOUT, example="0088")
+    doc_de = "Eine Kennung des Käufers."
+    id: Text = draft_field("BT-46", example="K-1234", required=True)
+    scheme: Text | None = draft_field("BT-46-1", hint=_SCHEME_HINT, example="0088")
 
 
-class PayeeIdentifier(Part):
+class PayeeIdentifier(DraftModel):
     """An identifier of the payee."""
 
-    german = "Eine Kennung des Zahlungsempfängers."
-    id: Text = term("BT-60", example="Z-42", required=True)
-    scheme: Text | None = term("BT-60-1", about=_SCHEME_ABOUT, example="0088")
+    doc_de = "Eine Kennung des Zahlungsempfängers."
+    id: Text = draft_field("BT-60", example="Z-42", required=True)
+    scheme: Text | None = draft_field("BT-60-1", hint=_SCHEME_HINT, example="0088")
 
 
-class SellerRegistration(Part):
-    """The number of the seller in an official register."""
+class SellerRegistration(DraftModel):
+    """The registration of the seller in an official register."""
 
-    german = "Die Nummer des Verkäufers in einem amtlichen Register."
-    id: Text = term("BT-30", example="HRB 12345", required=True)
-    scheme: Text | None = term("BT-30-1", about=_SCHEME_ABOUT, example="0060")
-
-
-class BuyerRegistration(Part):
-    """The number of the buyer in an official register."""
-
-    german = "Die Nummer des Käufers in einem amtlichen Register."
-    id: Text = term("BT-47", example="HRB 54321", required=True)
-    scheme: Text | None = term("BT-47-1", about=_SCHEME_ABOUT, example="0060")
+    doc_de = "Die Nummer des Verkäufers in einem amtlichen Register."
+    id: Text = draft_field("BT-30", example="HRB 12345", required=True)
+    scheme: Text | None = draft_field("BT-30-1", hint=_SCHEME_HINT, example="0060")
 
 
-class PayeeRegistration(Part):
-    """The number of the payee in an official register."""
+class BuyerRegistration(DraftModel):
+    """The registration of the buyer in an official register."""
 
-    german = "Die Nummer des Zahlungsempfängers in einem amtlichen Register."
-    id: Text = term("BT-61", example="HRB 777", required=True)
-    scheme: Text | None = term("BT-61-1", about=_SCHEME_ABOUT, example="0060")
-
-
-class SellerElectronicAddress(Part):
-    """Where the seller can be reached electronically."""
-
-    german = "Wo der Verkäufer elektronisch zu erreichen ist."
-    id: Text = term("BT-34", example="rechnung@handwerk.example", required=True)
-    scheme: Text | None = term("BT-34-1", about=("From the list EAS.", "Aus der Liste EAS."), example="EM")
+    doc_de = "Die Nummer des Käufers in einem amtlichen Register."
+    id: Text = draft_field("BT-47", example="HRB 54321", required=True)
+    scheme: Text | None = draft_field("BT-47-1", hint=_SCHEME_HINT, example="0060")
 
 
-class BuyerElectronicAddress(Part):
-    """Where the buyer takes invoices in."""
+class PayeeRegistration(DraftModel):
+    """The registration of the payee in an official register."""
 
-    german = "Wo der Käufer Rechnungen annimmt."
-    id: Text = term("BT-49", example="eingang@amt.example", required=True)
-    scheme: Text | None = term("BT-49-1", about=("From the list EAS.", "Aus der Liste EAS."), example="EM")
+    doc_de = "Die Nummer des Zahlungsempfängers in einem amtlichen Register."
+    id: Text = draft_field("BT-61", example="HRB 777", required=True)
+    scheme: Text | None = draft_field("BT-61-1", hint=_SCHEME_HINT, example="0060")
 
 
-class Seller(Part):
-    """Who sells and asks for the money."""
+class SellerElectronicAddress(DraftModel):
+    """The electronic address of the seller."""
 
-    german = "Wer verkauft und die Rechnung stellt."
-    name: Text = term("BT-27", example="Muster Handwerk GmbH", required=True)
-    trading_name: Text | None = term("BT-28", example="Handwerk am Kanal")
-    street: Text | None = term("BT-35", example="Werkstraße 1")
-    additional_street: Text | None = term("BT-36", example="Hof 2")
-    address_line_3: Text | None = term("BT-162", example="Aufgang B")
-    postal_code: Text | None = term("BT-38", example="10115")
-    city: Text | None = term("BT-37", example="Berlin")
-    region: Text | None = term("BT-39", about=_REGION_ABOUT, example="Berlin")
-    country_code: Text = term("BT-40", about=_COUNTRY_ABOUT, example="DE", required=True)
-    tax_id: Text | None = term(
+    doc_de = "Die elektronische Adresse des Verkäufers."
+    id: Text = draft_field("BT-34", example="rechnung@handwerk.example", required=True)
+    scheme: Text | None = draft_field("BT-34-1", hint=("From the list EAS.", "Aus der Liste EAS."), example="EM")
+
+
+class BuyerElectronicAddress(DraftModel):
+    """The electronic address of the buyer, to which the invoice is sent."""
+
+    doc_de = "Die elektronische Adresse des Käufers, an die die Rechnung geht."
+    id: Text = draft_field("BT-49", example="eingang@amt.example", required=True)
+    scheme: Text | None = draft_field("BT-49-1", hint=("From the list EAS.", "Aus der Liste EAS."), example="EM")
+
+
+class Seller(DraftModel):
+    """The seller."""
+
+    doc_de = "Der Verkäufer."
+    name: Text = draft_field("BT-27", example="Muster Handwerk GmbH", required=True)
+    trading_name: Text | None = draft_field("BT-28", example="Handwerk am Kanal")
+    street: Text | None = draft_field("BT-35", example="Werkstraße 1")
+    additional_street: Text | None = draft_field("BT-36", example="Hof 2")
+    address_line_3: Text | None = draft_field("BT-162", example="Aufgang B")
+    postal_code: Text | None = draft_field("BT-38", example="10115")
+    city: Text | None = draft_field("BT-37", example="Berlin")
+    region: Text | None = draft_field("BT-39", hint=_REGION_HINT, example="Berlin")
+    country_code: Text = draft_field("BT-40", hint=_COUNTRY_HINT, example="DE", required=True)
+    tax_id: Text | None = draft_field(
         "BT-31",
         "BT-32",
         title=("Seller VAT identifier or tax number", "Umsatzsteuer-ID oder Steuernummer des Verkäufers"),
-        about=(
+        hint=(
             "With a country prefix it is the VAT identifier (BT-31), else the tax number (BT-32).",
             "Mit Länderkürzel ist es die Umsatzsteuer-ID (BT-31), sonst die Steuernummer (BT-32).",
         ),
         example="DE123456789",
     )
-    vat_id: Text | None = term(
-        "BT-31", about=("Where tax_id is not used for it.", "Wenn nicht tax_id dafür dient."), example="DE123456789"
+    vat_id: Text | None = draft_field(
+        "BT-31", hint=("Alternative to tax_id.", "Alternative zu tax_id."), example="DE123456789"
     )
-    tax_number: Text | None = term(
-        "BT-32", about=("Where tax_id is not used for it.", "Wenn nicht tax_id dafür dient."), example="29/123/45678"
+    tax_number: Text | None = draft_field(
+        "BT-32", hint=("Alternative to tax_id.", "Alternative zu tax_id."), example="29/123/45678"
     )
-    identifiers: list[SellerIdentifier] | None = term("BT-29")
-    legal_registration: SellerRegistration | None = term("BT-30")
-    legal_information: Text | None = term("BT-33", example="Geschäftsführerin: Erika Beispiel")
-    electronic_address: SellerElectronicAddress | None = term("BT-34")
-    contact: SellerContact | None = term("BG-6")
+    identifiers: list[SellerIdentifier] | None = draft_field("BT-29")
+    legal_registration: SellerRegistration | None = draft_field("BT-30")
+    legal_information: Text | None = draft_field("BT-33", example="Geschäftsführerin: Erika Beispiel")
+    electronic_address: SellerElectronicAddress | None = draft_field("BT-34")
+    contact: SellerContact | None = draft_field("BG-6")
 
     def problems(self) -> Iterator[DraftProblem]:
-        """The same kind of number twice."""
-        own = "vat_id" if _is_vat_identifier(self.tax_id) else "tax_number"
-        if self.tax_id is not None and getattr(self, own) is not None:
+        """Yield an error if tax_id and vat_id or tax_number give the same number."""
+        field = "vat_id" if _is_vat_identifier(self.tax_id) else "tax_number"
+        if self.tax_id is not None and getattr(self, field) is not None:
             yield DraftProblem(
-                f"/{own}",
-                en=f"tax_id already is this number; give it once, in tax_id or in {own}.",
-                de=f"tax_id ist schon diese Nummer; sie nur einmal angeben, in tax_id oder in {own}.",
+                f"/{field}",
+                en=f"tax_id already gives this number; give it only once, in tax_id or in {field}.",
+                de=f"tax_id enthält diese Nummer schon; sie nur einmal angeben, in tax_id oder in {field}.",
             )
 
     def build(self) -> model.Seller:
-        """The seller of the invoice."""
+        """Return the seller of the invoice."""
         vat_id = self.tax_id if _is_vat_identifier(self.tax_id) else self.vat_id
         tax_number = self.tax_number if _is_vat_identifier(self.tax_id) or self.tax_id is None else self.tax_id
         return model.Seller(
@@ -184,27 +184,27 @@ class Seller(Part):
         )
 
 
-class Buyer(Part):
-    """Who buys."""
+class Buyer(DraftModel):
+    """The buyer."""
 
-    german = "Wer kauft."
-    name: Text = term("BT-44", example="Amt für Beispiele", required=True)
-    trading_name: Text | None = term("BT-45", example="Beispielamt")
-    street: Text | None = term("BT-50", example="Am Markt 2")
-    additional_street: Text | None = term("BT-51", example="Rathaus")
-    address_line_3: Text | None = term("BT-163", example="Zimmer 12")
-    postal_code: Text | None = term("BT-53", example="20095")
-    city: Text | None = term("BT-52", example="Hamburg")
-    region: Text | None = term("BT-54", about=_REGION_ABOUT, example="Hamburg")
-    country_code: Text = term("BT-55", about=_COUNTRY_ABOUT, example="DE", required=True)
-    vat_id: Text | None = term("BT-48", example="DE987654321")
-    identifier: BuyerIdentifier | None = term("BT-46")
-    legal_registration: BuyerRegistration | None = term("BT-47")
-    electronic_address: BuyerElectronicAddress | None = term("BT-49", about=_SUBMISSION_ABOUT)
-    contact: BuyerContact | None = term("BG-9")
+    doc_de = "Der Käufer."
+    name: Text = draft_field("BT-44", example="Amt für Beispiele", required=True)
+    trading_name: Text | None = draft_field("BT-45", example="Beispielamt")
+    street: Text | None = draft_field("BT-50", example="Am Markt 2")
+    additional_street: Text | None = draft_field("BT-51", example="Rathaus")
+    address_line_3: Text | None = draft_field("BT-163", example="Zimmer 12")
+    postal_code: Text | None = draft_field("BT-53", example="20095")
+    city: Text | None = draft_field("BT-52", example="Hamburg")
+    region: Text | None = draft_field("BT-54", hint=_REGION_HINT, example="Hamburg")
+    country_code: Text = draft_field("BT-55", hint=_COUNTRY_HINT, example="DE", required=True)
+    vat_id: Text | None = draft_field("BT-48", example="DE987654321")
+    identifier: BuyerIdentifier | None = draft_field("BT-46")
+    legal_registration: BuyerRegistration | None = draft_field("BT-47")
+    electronic_address: BuyerElectronicAddress | None = draft_field("BT-49", hint=_SUBMISSION_HINT)
+    contact: BuyerContact | None = draft_field("BG-9")
 
     def build(self) -> model.Buyer:
-        """The buyer of the invoice."""
+        """Return the buyer of the invoice."""
         registration = model.BuyerTaxRegistration(identifier=as_identifier(self.vat_id), scheme=Code("VAT"))
         return model.Buyer(
             name=as_text(self.name),
@@ -218,16 +218,16 @@ class Buyer(Part):
         )
 
 
-class PayeeParty(Part):
-    """Who gets the money, where it is not the seller."""
+class PayeeParty(DraftModel):
+    """The payee, if different from the seller."""
 
-    german = "Wer das Geld bekommt, wenn nicht der Verkäufer."
-    name: Text | None = term("BT-59", example="Factoring Bank AG")
-    identifier: PayeeIdentifier | None = term("BT-60")
-    legal_registration: PayeeRegistration | None = term("BT-61")
+    doc_de = "Der Zahlungsempfänger, wenn er nicht der Verkäufer ist."
+    name: Text | None = draft_field("BT-59", example="Factoring Bank AG")
+    identifier: PayeeIdentifier | None = draft_field("BT-60")
+    legal_registration: PayeeRegistration | None = draft_field("BT-61")
 
     def build(self) -> model.Payee:
-        """The payee of the invoice."""
+        """Return the payee of the invoice."""
         return model.Payee(
             name=as_text(self.name),
             identifiers=_identifiers([self.identifier]),
@@ -235,22 +235,22 @@ class PayeeParty(Part):
         )
 
 
-class TaxRepresentative(Part):
-    """Who answers to the tax office for the seller."""
+class TaxRepresentative(DraftModel):
+    """The tax representative of the seller."""
 
-    german = "Wer den Verkäufer gegenüber dem Finanzamt vertritt."
-    name: Text | None = term("BT-62", example="Steuervertretung GmbH")
-    vat_id: Text | None = term("BT-63", example="DE192837465")
-    street: Text | None = term("BT-64", example="Steuerweg 3")
-    additional_street: Text | None = term("BT-65", example="2. Etage")
-    address_line_3: Text | None = term("BT-164", example="Tür 4")
-    postal_code: Text | None = term("BT-67", example="50667")
-    city: Text | None = term("BT-66", example="Köln")
-    region: Text | None = term("BT-68", about=_REGION_ABOUT, example="Nordrhein-Westfalen")
-    country_code: Text | None = term("BT-69", about=_COUNTRY_ABOUT, example="DE")
+    doc_de = "Der Steuervertreter des Verkäufers."
+    name: Text | None = draft_field("BT-62", example="Steuervertretung GmbH")
+    vat_id: Text | None = draft_field("BT-63", example="DE192837465")
+    street: Text | None = draft_field("BT-64", example="Steuerweg 3")
+    additional_street: Text | None = draft_field("BT-65", example="2. Etage")
+    address_line_3: Text | None = draft_field("BT-164", example="Tür 4")
+    postal_code: Text | None = draft_field("BT-67", example="50667")
+    city: Text | None = draft_field("BT-66", example="Köln")
+    region: Text | None = draft_field("BT-68", hint=_REGION_HINT, example="Nordrhein-Westfalen")
+    country_code: Text | None = draft_field("BT-69", hint=_COUNTRY_HINT, example="DE")
 
     def build(self) -> model.TaxRepresentative:
-        """The tax representative of the invoice."""
+        """Return the tax representative of the invoice."""
         registration = model.TaxRepresentativeTaxRegistration(identifier=as_identifier(self.vat_id), scheme=Code("VAT"))
         return model.TaxRepresentative(
             name=as_text(self.name),
@@ -259,30 +259,30 @@ class TaxRepresentative(Part):
         )
 
 
-class LocationIdentifier(Part):
-    """The identifier of a place that goods are delivered to."""
+class LocationIdentifier(DraftModel):
+    """The identifier of the delivery location."""
 
-    german = "Die Kennung eines Ortes, an den geliefert wird."
-    id: Text = term("BT-71", example="4012345000009", required=True)
-    scheme: Text | None = term("BT-71-1", about=_SCHEME_ABOUT, example="0088")
+    doc_de = "Die Kennung des Lieferorts."
+    id: Text = draft_field("BT-71", example="4012345000009", required=True)
+    scheme: Text | None = draft_field("BT-71-1", hint=_SCHEME_HINT, example="0088")
 
 
-class Delivery(Part):
-    """Where the goods or services go; the day is `service_date`."""
+class Delivery(DraftModel):
+    """The delivery location; the delivery date is `service_date`."""
 
-    german = "Wohin geliefert wird; der Tag steht in service_date."
-    name: Text | None = term("BT-70", example="Bauhof Süd")
-    location: LocationIdentifier | None = term("BT-71")
-    street: Text | None = term("BT-75", example="Lagerstraße 9")
-    additional_street: Text | None = term("BT-76", example="Tor 3")
-    address_line_3: Text | None = term("BT-165", example="Rampe 1")
-    postal_code: Text | None = term("BT-78", example="21107")
-    city: Text | None = term("BT-77", example="Hamburg")
-    region: Text | None = term("BT-79", about=_REGION_ABOUT, example="Hamburg")
-    country_code: Text | None = term("BT-80", about=_COUNTRY_ABOUT, example="DE")
+    doc_de = "Der Lieferort; das Lieferdatum steht in service_date."
+    name: Text | None = draft_field("BT-70", example="Bauhof Süd")
+    location: LocationIdentifier | None = draft_field("BT-71")
+    street: Text | None = draft_field("BT-75", example="Lagerstraße 9")
+    additional_street: Text | None = draft_field("BT-76", example="Tor 3")
+    address_line_3: Text | None = draft_field("BT-165", example="Rampe 1")
+    postal_code: Text | None = draft_field("BT-78", example="21107")
+    city: Text | None = draft_field("BT-77", example="Hamburg")
+    region: Text | None = draft_field("BT-79", hint=_REGION_HINT, example="Hamburg")
+    country_code: Text | None = draft_field("BT-80", hint=_COUNTRY_HINT, example="DE")
 
     def build(self) -> model.Delivery:
-        """The delivery of the invoice, without its day."""
+        """Return the delivery of the invoice, without its date."""
         return model.Delivery(
             party_name=as_text(self.name),
             location_identifier=_identifier(self.location),
@@ -315,16 +315,16 @@ def _identifiers(given: Sequence[Any]) -> list[Any]:
     return [_identifier(identifier) for identifier in given if identifier is not None]
 
 
-_PREFIXED: Final = re.compile(r"([A-Z]{2})([0-9A-Z+*]{2,13})")
+_VAT_IDENTIFIER: Final = re.compile(r"([A-Z]{2})([0-9A-Z+*]{2,13})")
 
 
 def _is_vat_identifier(number: str | None) -> bool:
-    """Whether a number is made as VAT identifiers are: a country, then mostly digits.
+    """Whether a number has the form of a VAT identifier: a country code, then mostly digits.
 
-    Greece is EL (Directive 2006/112/EC, 215). Blanks, points and hyphens do not matter.
+    The code of Greece is EL (Directive 2006/112/EC, article 215). Spaces, points and hyphens are ignored.
     """
-    found = _PREFIXED.fullmatch(re.sub(r"[\s.-]", "", number).upper()) if number else None
-    return bool(found and found[1] in _countries() and 2 * sum(map(str.isdigit, found[2])) >= len(found[2]))
+    match = _VAT_IDENTIFIER.fullmatch(re.sub(r"[\s.-]", "", number).upper()) if number else None
+    return bool(match and match[1] in _countries() and 2 * sum(map(str.isdigit, match[2])) >= len(match[2]))
 
 
 @functools.cache

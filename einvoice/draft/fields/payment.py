@@ -1,90 +1,90 @@
-"""How the money is to be paid: to which account, by which card, or by direct debit."""
+"""The payment instructions of the draft: accounts, card, direct debit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from einvoice.draft.fields.part import Part, term
+from einvoice.draft.fields.base import DraftModel, draft_field
 from einvoice.draft.fields.types import Text, as_code, as_identifier, as_text
 from einvoice.errors import DraftProblem
 from einvoice.model import money as model
 from einvoice.model.values import absent
 
-_IBAN_ABOUT = (
-    "An IBAN; or the number of an account that has none.",
-    "Eine IBAN; oder die Nummer eines Kontos, das keine hat.",
+_IBAN_HINT = (
+    "An IBAN, or another account number.",
+    "Eine IBAN oder eine andere Kontonummer.",
 )
-_BIC_ABOUT = ("The bank's BIC.", "")
+_BIC_HINT = ("The bank's BIC.", "")
 
 
-class Account(Part):
-    """An account that can be paid to."""
+class Account(DraftModel):
+    """A bank account for payments."""
 
-    german = "Ein Konto, auf das gezahlt werden kann."
-    iban: Text = term("BT-84", about=_IBAN_ABOUT, example="DE02120300000000202051", required=True)
-    account_name: Text | None = term("BT-85", example="Muster Handwerk GmbH")
-    bic: Text | None = term("BT-86", about=_BIC_ABOUT, example="BYLADEM1001")
+    doc_de = "Ein Bankkonto für Zahlungen."
+    iban: Text = draft_field("BT-84", hint=_IBAN_HINT, example="DE02120300000000202051", required=True)
+    account_name: Text | None = draft_field("BT-85", example="Muster Handwerk GmbH")
+    bic: Text | None = draft_field("BT-86", hint=_BIC_HINT, example="BYLADEM1001")
 
 
-class Card(Part):
-    """The card that was used to pay."""
+class Card(DraftModel):
+    """The card used for payment."""
 
-    german = "Die Karte, mit der gezahlt wurde."
-    number: Text = term(
-        "BT-87", about=("Only its last digits.", "Nur die letzten Ziffern."), example="4242", required=True
+    doc_de = "Die Karte, mit der gezahlt wurde."
+    number: Text = draft_field(
+        "BT-87", hint=("Only its last digits.", "Nur die letzten Ziffern."), example="4242", required=True
     )
-    holder: Text | None = term("BT-88", example="Max Muster")
+    holder: Text | None = draft_field("BT-88", example="Max Muster")
 
 
-class DirectDebit(Part):
-    """What the seller needs to collect the money."""
+class DirectDebit(DraftModel):
+    """Direct debit: mandate, creditor and debited account."""
 
-    german = "Was der Verkäufer braucht, um das Geld einzuziehen."
-    mandate_reference: Text | None = term("BT-89", example="M-2026-17")
-    creditor_id: Text | None = term("BT-90", example="DE98ZZZ09999999999")
-    debited_iban: Text | None = term("BT-91", example="DE75512108001245126199")
+    doc_de = "Lastschrift: Mandat, Gläubiger und belastetes Konto."
+    mandate_reference: Text | None = draft_field("BT-89", example="M-2026-17")
+    creditor_id: Text | None = draft_field("BT-90", example="DE98ZZZ09999999999")
+    debited_iban: Text | None = draft_field("BT-91", example="DE75512108001245126199")
 
 
-class Payment(Part):
-    """How the money is to be paid."""
+class Payment(DraftModel):
+    """The payment instructions."""
 
-    german = "Wie gezahlt werden soll."
-    payment_means_code: Text | None = term(
+    doc_de = "Die Zahlungsanweisungen."
+    payment_means_code: Text | None = draft_field(
         "BT-81",
-        about=(
+        hint=(
             "From UNTDID 4461; 58 is a SEPA transfer, 59 a SEPA direct debit.",
             "Aus UNTDID 4461; 58 ist eine SEPA-Überweisung, 59 eine SEPA-Lastschrift.",
         ),
         example="58",
     )
-    payment_means_text: Text | None = term("BT-82", example="SEPA-Überweisung")
-    payment_reference: Text | None = term("BT-83", example="R-2026-0001")
-    iban: Text | None = term("BT-84", "BG-17", about=_IBAN_ABOUT, example="DE02120300000000202051")
-    account_name: Text | None = term("BT-85", example="Muster Handwerk GmbH")
-    bic: Text | None = term("BT-86", about=_BIC_ABOUT, example="BYLADEM1001")
-    accounts: list[Account] | None = term(
+    payment_means_text: Text | None = draft_field("BT-82", example="SEPA-Überweisung")
+    payment_reference: Text | None = draft_field("BT-83", example="R-2026-0001")
+    iban: Text | None = draft_field("BT-84", "BG-17", hint=_IBAN_HINT, example="DE02120300000000202051")
+    account_name: Text | None = draft_field("BT-85", example="Muster Handwerk GmbH")
+    bic: Text | None = draft_field("BT-86", hint=_BIC_HINT, example="BYLADEM1001")
+    accounts: list[Account] | None = draft_field(
         "BG-17",
-        about=(
-            "Where there are several; then none beside them in iban.",
-            "Wenn es mehrere gibt; daneben steht dann keines in iban.",
+        hint=(
+            "For several accounts; iban must then be omitted.",
+            "Für mehrere Konten; iban entfällt dann.",
         ),
     )
-    card: Card | None = term("BG-18")
-    direct_debit: DirectDebit | None = term("BG-19")
+    card: Card | None = draft_field("BG-18")
+    direct_debit: DirectDebit | None = draft_field("BG-19")
 
     def problems(self) -> Iterator[DraftProblem]:
-        """Accounts at two places; a mandate without what CII and UBL hang it on is for the rules to tell."""
+        """Yield an error for each account field used together with accounts."""
         for field in ("iban", "account_name", "bic"):
             if self.accounts and getattr(self, field) is not None:
                 yield DraftProblem(
                     f"/{field}",
-                    en="With accounts, all accounts belong there; leave this field out.",
+                    en="This field cannot be combined with accounts; move it there.",
                     de="Neben accounts entfällt dieses Feld; alle Konten gehören dorthin.",
                 )
 
     def build(self) -> list[model.PaymentMeans]:
-        """The payment means of the invoice: one for each account; what there is once stands in the first."""
+        """Return the payment means of the invoice: one for each account; what there is once stands in the first."""
         transfers = [_transfer(it) for it in self.accounts or (self,)]
         means = [
             model.PaymentMeans(
@@ -107,8 +107,8 @@ class Payment(Part):
 
 
 def _transfer(given: Account | Payment) -> tuple[Any, Any]:
-    """The account, and its bank."""
+    """Return the account and its bank."""
     identifier, name = as_identifier(given.iban), as_text(given.account_name)
-    there = identifier is not absent or name is not absent
-    transfer = model.CreditTransfer(identifier=identifier, name=name) if there else absent
+    has_account = identifier is not absent or name is not absent
+    transfer = model.CreditTransfer(identifier=identifier, name=name) if has_account else absent
     return transfer, as_identifier(given.bic)

@@ -1,4 +1,4 @@
-"""What the fields of a draft hold: texts, exact numbers, days, files. And how each becomes a value of the invoice."""
+"""The field types of the draft (text, exact number, date, file) and their conversion to values of the invoice."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from einvoice.model import values
 from einvoice.model.values import absent
 
 _DIGITS: Final = 20
-"""So many digits a number has at most before the point, and as many after it: more is no amount of any invoice."""
+"""Maximum digits before and after the decimal point."""
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-#: What XML 1.0 cannot carry: control characters but tab and line ends, lone surrogates, two non-characters.
+#: Characters that XML 1.0 forbids: control characters except tab and line ends, lone surrogates, U+FFFE and U+FFFF.
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -34,7 +34,7 @@ def _text(given: Any) -> str:
 
 def _number(given: Any) -> Decimal:
     if isinstance(given, float):
-        given = repr(given)  # the shortest text that means this float, so what the caller wrote
+        given = repr(given)  # the shortest text of this float, as the caller wrote it
         given = format(Decimal(given), "f") if given not in ("nan", "inf", "-inf") else given
     if isinstance(given, str) and _NUMBER.fullmatch(given.strip()):
         given = Decimal(given.strip())
@@ -84,7 +84,7 @@ Number: TypeAlias = Annotated[
     WithJsonSchema({"type": ["string", "number"], "pattern": r"^\s*[+-]?[0-9]+(\.[0-9]+)?\s*$"}),
 ]
 
-#: An amount has two decimals at most (EN 16931-1, 6.5.2); prices, quantities and rates may have more.
+#: An amount has at most two decimals (EN 16931-1, 6.5.2); prices, quantities and rates may have more.
 Money: TypeAlias = Annotated[
     Decimal,
     BeforeValidator(_money),
@@ -103,49 +103,49 @@ File: TypeAlias = Annotated[
 
 
 def as_text(text: str | None) -> Any:
-    """Running text of the invoice."""
+    """Return text of the invoice."""
     return absent if text is None else values.Text(text)
 
 
 def as_code(code: str | None) -> Any:
-    """A code of the invoice."""
+    """Return a code of the invoice."""
     return absent if code is None else values.Code(code)
 
 
 def as_identifier(text: str | None, **attributes: str | None) -> Any:
-    """An identifier of the invoice, with those of its attributes that are given."""
+    """Return an identifier of the invoice, with the attributes that are not None."""
     given = {name: content for name, content in attributes.items() if content is not None}
     return absent if text is None else values.Identifier(text, given)
 
 
 def as_date(day: datetime.date | None) -> Any:
-    """A day of the invoice."""
+    """Return a date of the invoice."""
     return absent if day is None else values.Date(day.isoformat())
 
 
 def as_percentage(number: Decimal | None) -> Any:
-    """A rate of the invoice, with the decimals it was given with."""
+    """Return a rate of the invoice, with its original decimals."""
     return absent if number is None else values.Percentage(format(number, "f"))
 
 
 def as_amount(number: Decimal | None, currency: str) -> Any:
-    """An amount of the invoice, with two decimals or more."""
+    """Return an amount of the invoice, with at least two decimals."""
     return absent if number is None else values.Amount(decimals(number), {"currencyID": currency})
 
 
 def as_price(number: Decimal | None, currency: str) -> Any:
-    """A unit price of the invoice, with two decimals or more."""
+    """Return a unit price of the invoice, with at least two decimals."""
     return absent if number is None else values.UnitPrice(decimals(number), {"currencyID": currency})
 
 
 def as_quantity(number: Decimal | None, unit: str | None) -> Any:
-    """A quantity of the invoice with its unit."""
-    beside = {} if unit is None else {"unitCode": unit}
-    return absent if number is None else values.Quantity(format(number, "f"), beside)
+    """Return a quantity of the invoice with its unit."""
+    attributes = {} if unit is None else {"unitCode": unit}
+    return absent if number is None else values.Quantity(format(number, "f"), attributes)
 
 
 def decimals(number: Decimal) -> str:
-    """A number as text with two decimals, or as many as it has.
+    """Return a number as text with at least two decimals.
 
     >>> decimals(Decimal("5")), decimals(Decimal("0.125")), decimals(Decimal("-0.00"))
     ('5.00', '0.125', '0.00')

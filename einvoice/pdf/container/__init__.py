@@ -2,8 +2,8 @@
 
 They cover what a hybrid invoice depends on; they are not a full PDF/A validation. A check is a function in a module of
 this package with the decorator `@check("PDF-…")`; all of them are found automatically. It gets the open PDF and yields,
-for each fault, the values that the texts of its code quote. The texts are in `rules/pdf/`: a warning makes the container
-invalid, an information does not.
+for each fault, the values that the texts of its code quote. The texts are in `rules/pdf/`: a warning makes the
+container invalid, an information does not.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from einvoice.errors import UnreadableDocument
-from einvoice.reference.bundles.metadata import FileMetadata, read_metadata
 from einvoice.reference.bundles.configuration import BUNDLED, Configuration, Resource, Scenario
+from einvoice.reference.bundles.metadata import FileMetadata, read_metadata
 from einvoice.syntax.detect import Identity
 
 _UBL: Final = "EN16931-UBL-validation.xslt"

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 from lxml import etree
 
 from einvoice.errors import UnreadableDocument, quote
-from einvoice.reference.bundles.metadata import FileMetadata, read_metadata
 from einvoice.reference.bundles.configuration import Resource, Scenario
 from einvoice.reference.bundles.errors import BundleRejected
+from einvoice.reference.bundles.metadata import FileMetadata, read_metadata
 from einvoice.reference.bundles.stylesheet_policy import check_schema, check_stylesheet, resolve
 from einvoice.result import Severity
 from einvoice.syntax import xml

@@ -1,7 +1,7 @@
 """Stores added configurations in `$EINVOICE_RULES_DIR`, by default `einvoice/rules` in the user's data folder (XDG).
 
-    NAME/manifest.json    output of `Configuration.to_plain`
-    NAME/files/           the files, unchanged
+NAME/manifest.json    output of `Configuration.to_plain`
+NAME/files/           the files, unchanged
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The worker (`einvoice.reference.process.worker`) is a `SandboxProcess` with Saxon loaded and stylesheets compiled. It
 serves one request at a time. A crash fails the current request only: the next one starts a new worker.
 
-Unlike the workers of `einvoice.pdf.sandbox` it serves many documents, since compiling a stylesheet takes a hundred times
-as long as running it, and Saxon's threads do not survive a fork.
+Unlike the workers of `einvoice.pdf.sandbox` it serves many documents, since compiling a stylesheet takes a hundred
+times as long as running it, and Saxon's threads do not survive a fork.
 """
 
 from __future__ import annotations

@@ -7,11 +7,10 @@ from typing import Any, Final
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from einvoice.draft.draft import Draft
-from einvoice.draft.fields.part import Part
+from einvoice.draft.fields.base import DraftModel
 
 SCHEMA_VERSION: Final = "1.1.0"
-"""Of the draft and of the answer that generating gives; changes with the fields."""
+"""Version of the draft and of the answer of `generate`; changes with their fields."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _ID: Final = f"urn:einvoice:invoice-draft:{SCHEMA_VERSION}"
@@ -56,39 +55,39 @@ _EXAMPLE: Final[dict[str, Any]] = {
 }
 
 
-def schema() -> dict[str, Any]:
-    """The schema of drafts as plain data, the same each time.
+def build_schema(draft: type[DraftModel]) -> dict[str, Any]:
+    """Return the JSON Schema of a draft class; the output is deterministic.
 
-    Every field has `title`, `description` and mostly `examples`; beside them `x-de` with the German title and
-    description, and `x-terms` with its business terms. It is a little stricter than the reader: null and blank text,
-    which the reader takes for "not given", it does not mention.
+    Every field has `title`, `description` and usually `examples`, `x-de` with the German title and description, and
+    `x-terms` with its business terms. The schema is slightly stricter than the reader, which treats null and blank text
+    as missing.
     """
-    made = Draft.model_json_schema(schema_generator=_Generator)
+    schema = draft.model_json_schema(schema_generator=_Generator)
     head = {"$schema": _DIALECT, "$id": _ID, "x-schema-version": SCHEMA_VERSION, "title": "Invoice draft"}
-    german = {"title": "Rechnungsentwurf", **made.pop("x-de")}
-    return {**head, "x-de": german, **made, "examples": [_EXAMPLE]}
+    german = {"title": "Rechnungsentwurf", **schema.pop("x-de")}
+    return {**head, "x-de": german, **schema, "examples": [_EXAMPLE]}
 
 
 class _Generator(GenerateJsonSchema):
-    """Pydantic's schema without null, and with German."""
+    """Generates pydantic's schema without null, and with German descriptions."""
 
     schema_dialect = _DIALECT
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """A field that may be left out; saying null for that is tolerated, not taught."""
+        """Omit null: an optional field is left out instead."""
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """Defaults, but not "nothing"."""
+        """Omit the default None."""
         if schema.get("default") is None:
             return self.generate_inner(schema["schema"])
         return super().default_schema(schema)
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """A part of the draft, described in both languages; its class's name is no title."""
-        made = super().model_schema(schema)
+        """Add the German description, and remove the class name as title."""
+        generated = super().model_schema(schema)
         cls = schema["cls"]
-        assert issubclass(cls, Part)
-        del made["title"]
-        made["x-de"] = {"description": cls.german}
-        return made
+        assert issubclass(cls, DraftModel)
+        del generated["title"]
+        generated["x-de"] = {"description": cls.doc_de}
+        return generated
