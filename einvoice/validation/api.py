@@ -21,7 +21,7 @@ from einvoice.validation.passes import NATIVE, Pass, Run, run
 from einvoice.validation.selection import Options, RuleSelection, select
 
 if TYPE_CHECKING:
-    from einvoice.reference import Verdict
+    from einvoice.reference import ReferenceResult
 
 
 def read(source: xml.Source, *, lang: Language = "de") -> Invoice:
@@ -81,10 +81,10 @@ def validate(
     document = Document.open(source)
     selection = select(document.identity, options, hybrid=document.hybrid is not None)
     identity = replace(document.identity, specification=selection.specification)
-    verdict = None if engine == "native" else _reference_verdict(document, identity)
-    done = run(document, selection, lang, _passes(document, verdict if engine == "reference" else None))
+    reference_result = None if engine == "native" else _reference_result(document, identity)
+    done = run(document, selection, lang, _passes(document, reference_result if engine == "reference" else None))
     differences = () if engine == "reference" else _differences(document, selection, options)
-    agreement = _agreement(verdict, done) if verdict and engine == "both" else None
+    agreement = _agreement(reference_result, done) if reference_result and engine == "both" else None
     return ValidationResult(
         findings=done.findings,
         identity=identity,
@@ -99,27 +99,27 @@ def validate(
     )
 
 
-def _passes(document: Document, verdict: Verdict | None) -> Sequence[Pass]:
-    """Return the passes for a document; with a verdict, those of the official artefacts."""
+def _passes(document: Document, reference_result: ReferenceResult | None) -> Sequence[Pass]:
+    """Return the passes for a document; with a reference result, those of the official artefacts."""
     selected = NATIVE
-    if verdict:
+    if reference_result:
         from einvoice.validation.reference import passes_of
 
-        selected = passes_of(verdict)
+        selected = passes_of(reference_result)
     return (*selected, passes.container) if document.hybrid else selected
 
 
-def _reference_verdict(document: Document, identity: Identity) -> Verdict:
+def _reference_result(document: Document, identity: Identity) -> ReferenceResult:
     """Run the official artefacts. Imported on use: Saxon is optional and heavy."""
     from einvoice import reference
 
-    return reference.judge(document.xml, identity)
+    return reference.validate(document.xml, identity)
 
 
-def _agreement(verdict: Verdict, done: Run) -> Agreement:
+def _agreement(reference_result: ReferenceResult, done: Run) -> Agreement:
     from einvoice.validation.reference import agreement
 
-    return agreement(verdict, done)
+    return agreement(reference_result, done)
 
 
 def _differences(document: Document, selection: RuleSelection, options: Options) -> tuple[Difference, ...]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from lxml import etree
 
-from einvoice.facturx import breaches
+from einvoice.facturx import schema_violations
 from einvoice.result import Container, Finding, Language, Layer
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.syntax import reader, schema
@@ -118,7 +118,7 @@ def profile(context: Context) -> Outcome:
     if profile is None or profile.is_schema:
         return Outcome()
     known = [violation.element for violation in context.violations]
-    found = list(breaches(context.document.tree, profile, known))
+    found = list(schema_violations(context.document.tree, profile, known))
     context.reported.update(it.element for it in found)
     return Outcome([context.build.of_element(it.code, "profile", it.element, it.values) for it in found])
 
@@ -193,9 +193,9 @@ def container(context: Context) -> Outcome:
     hybrid = context.document.hybrid
     if hybrid is None:
         return Outcome()
-    from einvoice.pdf import container_findings
+    from einvoice.pdf import container_result
 
-    container, layer = container_findings.judge(context.document.data, hybrid, context.build.lang)
+    container, layer = container_result.validate_container(context.document.data, hybrid, context.build.lang)
     return Outcome(container.findings, [layer], container)
 
 

@@ -25,11 +25,11 @@ _WITHIN: Final = {"profile": ("en16931",), "extension": ("cius",)}
 """Rules that come in one artefact with those of a layer, where ours are layers apart."""
 
 
-def layers(verdict: ReferenceResult) -> tuple[Layer, ...]:
+def layers(result: ReferenceResult) -> tuple[Layer, ...]:
     """The artefacts as layers of a stack."""
     return tuple(
         Layer(run.layer, {"de": run.title, "en": run.title}, run.version, "", "", run.sha256, run.executed, run.rules)
-        for run in verdict.runs
+        for run in result.runs
     )
 
 
@@ -49,9 +49,9 @@ class Reporter:
         self._indicative = indicative
         self._lang = lang
 
-    def findings(self, verdict: ReferenceResult) -> Iterator[Finding]:
+    def findings(self, result: ReferenceResult) -> Iterator[Finding]:
         """Everything that was reported."""
-        for run in verdict.runs:
+        for run in result.runs:
             yield from (self._finding(run, report) for report in run.reports)
 
     def _finding(self, run: ReferenceRun, report: ReferenceFinding) -> Finding:
@@ -93,34 +93,32 @@ def covered(runs: Iterable[ReferenceRun]) -> set[str]:
 
 
 def agreement(
-    verdict: ReferenceResult, native: Iterable[Finding], judged: Iterable[Layer], reported: Iterable[Finding]
+    result: ReferenceResult, native: Iterable[Finding], judged: Iterable[Layer], reported: Iterable[Finding]
 ) -> Agreement:
     """Hold the findings of this program against those of the artefacts.
 
     Args:
-        verdict: of the artefacts.
+        result: of the artefacts.
         native: the findings of this program.
         judged: the layers that they come from.
         reported: the findings of the artefacts.
     """
-    ran = covered(run for run in verdict.runs if run.executed) - covered(
-        run for run in verdict.runs if not run.executed
-    )
+    ran = covered(run for run in result.runs if run.executed) - covered(run for run in result.runs if not run.executed)
     compared = tuple(layer.name for layer in judged if layer.executed and layer.name in ran)
-    ours = {_key(finding, verdict): finding for finding in native if finding.layer in compared}
-    others = {_key(finding, verdict): finding for finding in reported if finding.layer in compared}
+    ours = {_key(finding, result): finding for finding in native if finding.layer in compared}
+    others = {_key(finding, result): finding for finding in reported if finding.layer in compared}
     return Agreement(
-        verdict.configuration,
-        verdict.scenario,
-        layers(verdict),
+        result.configuration,
+        result.scenario,
+        layers(result),
         compared,
         tuple(ours[key] for key in ours if key not in others),
         tuple(others[key] for key in others if key not in ours),
     )
 
 
-def _key(finding: Finding, verdict: ReferenceResult) -> tuple[str, ...]:
+def _key(finding: Finding, result: ReferenceResult) -> tuple[str, ...]:
     """What makes two findings the same one. Bundled artefacts override no severities, so that their flags count."""
     if finding.layer == "schema":
         return ("schema",)
-    return finding.code, finding.flag if verdict.is_bundled else finding.severity
+    return finding.code, finding.flag if result.is_bundled else finding.severity

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from einvoice.facturx import Level, level_of
+from einvoice.facturx import ProfileRules, rules_of
 from einvoice.result import Engine, Language, Layer, Mode, Status
 from einvoice.result.languages import check_language
 from einvoice.rulebook import releases
@@ -75,7 +75,7 @@ class RuleSelection:
     identity: Identity
     release: Release
     layers: tuple[str, ...]
-    profile: Level | None
+    profile: ProfileRules | None
     status: Status
     national: Layer
     forced: bool
@@ -166,7 +166,7 @@ def _select(declared: Identity, options: Options, pinned: str) -> RuleSelection:
         identity=identity,
         release=release,
         layers=_layers(identity.specification, release, forced),
-        profile=None if forced else level_of(identity),
+        profile=None if forced else rules_of(identity),
         status=_status(identity.specification, options.mode, current),
         national=_national(releases.national(release)),
         forced=forced,

@@ -224,7 +224,7 @@ def test_the_command_with_no_draft(tmp_path):
     status, written, told = run("-", "--lang", "en", given=b'{"format": "UBL", "lines": [{"quantity": "x"}]}')
     assert (status, written) == (2, "")
     assert "-: /lines/0/quantity: Expected a decimal number" in told
-    assert "-: /invoice_number: This field is missing.\n" in told
+    assert "-: /invoice_number: This field is required.\n" in told
     status, _, told = run("-", given=b"{")
     assert status == 2
     assert told.startswith("-: Das ist kein JSON")

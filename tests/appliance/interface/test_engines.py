@@ -9,7 +9,7 @@ from served import CII, UBL, WRONG, serving
 
 from appliance.workers import jobs
 from appliance.workers.protocol import Message
-from einvoice.reference import Report, Run, Verdict
+from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
 
 pytest.importorskip("saxonche")
 pytestmark = pytest.mark.slow
@@ -68,9 +68,11 @@ def text_of(pdf):
 
 
 def test_one_sided_findings_link_to_their_pages(monkeypatch):
-    custom = Run("cius", "Shop", reports=(Report("SHOP-7", "fatal", "fatal", "/*", "In their words."),))
-    core = Run("en16931", "EN 16931", "1.3.16", rules=7)
-    monkeypatch.setattr("einvoice.reference.judge", lambda data, identity: Verdict("custom", "", (core, custom)))
+    finding = ReferenceFinding("SHOP-7", "fatal", "fatal", "/*", "In their words.")
+    custom = ReferenceRun("cius", "Shop", reports=(finding,))
+    core = ReferenceRun("en16931", "EN 16931", "1.3.16", rules=7)
+    result = ReferenceResult("custom", "", (core, custom))
+    monkeypatch.setattr("einvoice.reference.validate", lambda data, identity: result)
     head = {"job": "validate", "lang": "en", "mode": "current", "engine": "both", "base": "https://here"}
     compared = reference(json.loads(jobs.run_job(Message(head, (WRONG,))).parts[0]))
     native = {item["code"]: item["doc_url"] for item in compared["only_native"]}
