@@ -27,7 +27,7 @@ from einvoice.syntax.schema.files import PROFILES
 OF_FAULTS = {"LAYER-FAILED", "LAYER-MISSING"}
 #: Shown by test_schema, which has a document for each code of that folder.
 OF_SCHEMAS = {path.stem for path in (rules_folder() / "schema").glob("*.toml")}
-#: Shown by test_levels, which makes a document for each row of the levels of Factur-X.
+#: Shown by test_profile_rules, which makes a document for each row of the levels of Factur-X.
 OF_LEVELS = {path.stem for path in (rules_folder() / "facturx" / "texts").glob("*.toml")} | {
     rule.code for level in PROFILES for rule in rule_table("CII", level).rules if rule.of_profile
 }

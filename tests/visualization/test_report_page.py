@@ -28,7 +28,7 @@ from einvoice.visualization.report.labels import WORDS
 from einvoice.visualization.report.page import report_html
 
 WHEN = datetime.datetime(2026, 11, 21, 23, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
-SAMPLE = Path(__file__).parent / "samples" / "ubl-invoice.xml"
+SAMPLE = Path(__file__).parents[1] / "samples" / "ubl-invoice.xml"
 LANGUAGES = ("de", "en")
 C = "{urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2}"
 A = "{urn:oasis:names:specification:ubl:schema:xsd:CommonAggregateComponents-2}"

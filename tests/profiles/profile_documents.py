@@ -1,4 +1,4 @@
-"""A document of each level of Factur-X, made here: a smaller level is the larger one without what it does not know."""
+"""A generated document of each Factur-X profile; those of smaller profiles are subsets of the largest."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from lxml import etree
 
 from einvoice.model.location import NAMESPACES
 
-LEVELS = {
+PROFILES = {
     "minimum": "urn:factur-x.eu:1p0:minimum",
     "basicwl": "urn:factur-x.eu:1p0:basicwl",
     "basic": "urn:cen.eu:en16931:2017#compliant#urn:factur-x.eu:1p0:basic",
@@ -14,7 +14,7 @@ LEVELS = {
     "extended": "urn:cen.eu:en16931:2017#conformant#urn:factur-x.eu:1p0:extended",
 }
 
-#: What is at home in which levels: ``minimum`` is in all, each other name in that level and in the larger ones.
+#: ``since`` names the smallest profile that contains an element.
 _FULL = """
 <rsm:CrossIndustryInvoice xmlns:rsm="{rsm}" xmlns:ram="{ram}" xmlns:udt="{udt}" xmlns:qdt="{qdt}">
 <rsm:ExchangedDocumentContext>
@@ -111,19 +111,19 @@ _SMALL = {"lines": "260.00", "net": "250.00", "tax": "47.50", "gross": "297.50"}
 _LARGE = {"lines": "300.00", "net": "295.00", "tax": "56.05", "gross": "351.05"}
 
 
-def made(level: str) -> bytes:
-    """A valid document of the level, with much of what the level knows."""
-    sums = _LARGE if level == "extended" else _SMALL
+def profile_document(profile: str) -> bytes:
+    """Return a valid document with most elements of the profile."""
+    sums = _LARGE if profile == "extended" else _SMALL
     root = etree.fromstring(
         _FULL.format(
-            identifier=LEVELS[level], **sums, **{name: NAMESPACES[name] for name in ("rsm", "ram", "udt", "qdt")}
+            identifier=PROFILES[profile], **sums, **{name: NAMESPACES[name] for name in ("rsm", "ram", "udt", "qdt")}
         ),
         etree.XMLParser(remove_blank_text=True),
     )
-    names = list(LEVELS)
+    names = list(PROFILES)
     for element in [*root.iter()]:
         since = element.attrib.pop("since", None)
         parent = element.getparent()
-        if since and parent is not None and names.index(since) > names.index(level):
+        if since and parent is not None and names.index(since) > names.index(profile):
             parent.remove(element)
     return etree.tostring(root, encoding="utf-8", xml_declaration=True)

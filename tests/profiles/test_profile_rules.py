@@ -1,12 +1,12 @@
-"""The levels of Factur-X: what judges them, what their schemas do not know, their rules about elements, their texts."""
+"""Factur-X profiles: their layers, XML schemas, syntax rules and texts."""
 
 import csv
 import re
 from pathlib import Path
 
 import pytest
-from levels.made import LEVELS, made
 from lxml import etree
+from profiles.profile_documents import PROFILES, profile_document
 from syntax import builder
 
 import einvoice
@@ -21,11 +21,11 @@ from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import reader
 
 FOLDER = rules_folder() / "facturx" / "syntax"
-CII = (Path(__file__).parent / "samples" / "cii-invoice.xml").read_bytes()
+CII = (Path(__file__).parents[1] / "samples" / "cii-invoice.xml").read_bytes()
 RAM = "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100"
 
 
-def judged(level, data):
+def judged(profile, data):
     return einvoice.validate(data, profile="facturx")
 
 
@@ -33,8 +33,8 @@ def codes(result, layer=None):
     return [found.code for found in result.findings if layer in (None, found.layer)]
 
 
-def changed(level, old, new, times=1):
-    data = made(level).decode()
+def changed(profile, old, new, times=1):
+    data = profile_document(profile).decode()
     assert old in data
     return data.replace(old, new, times).encode()
 
@@ -47,18 +47,18 @@ def rows(name):
 # ---------------------------------------------------------------- what judges
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_document_of_a_level_is_valid(level):
-    result = judged(level, made(level))
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_document_of_a_level_is_valid(profile):
+    result = judged(profile, profile_document(profile))
     assert result.is_valid
     assert [found.code for found in result.findings if found.code != "CONTENT-UNCOVERED"] == (
-        ["DECL-NO-INVOICE"] if level in ("minimum", "basicwl") else []
+        ["DECL-NO-INVOICE"] if profile in ("minimum", "basicwl") else []
     )
-    assert result.identity.profile == f"Factur-X {profile_rules()[level].title}"
+    assert result.identity.profile == f"Factur-X {profile_rules()[profile].title}"
 
 
 @pytest.mark.parametrize(
-    ("level", "expected"),
+    ("profile", "expected"),
     [
         ("minimum", ["schema", "profile"]),
         ("basicwl", ["schema", "profile"]),
@@ -67,30 +67,32 @@ def test_a_document_of_a_level_is_valid(level):
         ("extended", ["schema", "en16931", "profile"]),
     ],
 )
-def test_the_stack_names_the_layers_of_the_level(level, expected):
-    stack = judged(level, made(level)).stack
+def test_the_stack_names_the_layers_of_the_level(profile, expected):
+    stack = judged(profile, profile_document(profile)).stack
     assert [layer.name for layer in stack.layers] == expected
     layer = stack.layer("profile")
     assert layer.executed
     assert layer.version == "1.09"
-    assert layer.title["de"].endswith(profile_rules()[level].title)
+    assert layer.title["de"].endswith(profile_rules()[profile].title)
     assert re.fullmatch("[0-9a-f]{64}", layer.sha256)
     assert layer.rules > 40
 
 
 def test_the_layers_of_two_levels_are_not_the_same():
-    digests = {judged(level, made(level)).stack.layer("profile").sha256 for level in LEVELS}
-    assert len(digests) == len(LEVELS)
+    digests = {judged(profile, profile_document(profile)).stack.layer("profile").sha256 for profile in PROFILES}
+    assert len(digests) == len(PROFILES)
 
 
 def test_the_schema_of_extended_is_its_own():
-    extended, basic = (judged(level, made(level)).stack.layer("schema") for level in ("extended", "basic"))
+    extended, basic = (
+        judged(profile, profile_document(profile)).stack.layer("schema") for profile in ("extended", "basic")
+    )
     assert (extended.version, basic.version) == ("1.09.2", "D16B")
     assert extended.sha256 != basic.sha256
 
 
 def test_en_16931_is_a_level_only_where_somebody_says_so():
-    data = made("en16931")
+    data = profile_document("en16931")
     plain = einvoice.validate(data)
     assert plain.identity.profile == "EN 16931"
     assert [layer.name for layer in plain.stack.layers] == ["schema", "en16931"]
@@ -104,22 +106,23 @@ def test_a_document_of_another_kind_is_not_judged_as_a_level():
 
 
 def test_a_level_can_be_judged_by_xrechnung():
-    assert "profile" not in [layer.name for layer in einvoice.validate(made("basic"), profile="xrechnung").stack.layers]
+    result = einvoice.validate(profile_document("basic"), profile="xrechnung")
+    assert "profile" not in [layer.name for layer in result.stack.layers]
 
 
-# ---------------------------------------------------------------- what a level keeps of EN 16931
+# ---------------------------------------------------------------- what a profile keeps of EN 16931
 
 
-@pytest.mark.parametrize("level", ["minimum", "basicwl"])
-def test_a_level_that_is_no_invoice_keeps_rules_of_the_norm(level):
-    result = judged(level, changed(level, "<ram:ID>SW-77</ram:ID>", ""))
+@pytest.mark.parametrize("profile", ["minimum", "basicwl"])
+def test_a_level_that_is_no_invoice_keeps_rules_of_the_norm(profile):
+    result = judged(profile, changed(profile, "<ram:ID>SW-77</ram:ID>", ""))
     assert "BR-02" in codes(result, "profile")
     assert not result.is_valid
     assert {found.layer for found in result.findings} <= {"schema", "profile", "file"}
 
 
 def test_minimum_is_not_asked_for_lines():
-    assert "BR-16" not in codes(judged("minimum", made("minimum")))
+    assert "BR-16" not in codes(judged("minimum", profile_document("minimum")))
 
 
 def test_basic_is_judged_by_the_norm():
@@ -137,15 +140,15 @@ def test_extended_allows_a_cent_for_each_line():
 
 def test_the_rules_that_a_level_keeps_are_in_the_catalog():
     known = einvoice.catalog()
-    for level in profile_rules().values():
-        assert all(code in known for code in level.keeps or ())
+    for profile in profile_rules().values():
+        assert all(code in known for code in profile.keeps or ())
 
 
-# ---------------------------------------------------------------- what a level does not know
+# ---------------------------------------------------------------- what a profile does not know
 
 
 def test_what_a_larger_level_knows_is_told_with_its_name():
-    data = made("minimum").replace(
+    data = profile_document("minimum").replace(
         b"<ram:InvoiceCurrencyCode>", b"<ram:PaymentReference>SW-77</ram:PaymentReference><ram:InvoiceCurrencyCode>"
     )
     result = judged("minimum", data)
@@ -159,7 +162,7 @@ def test_what_a_larger_level_knows_is_told_with_its_name():
 
 def test_what_no_level_knows_is_told_so():
     surplus = b"<ram:ControlRequirementIndicator><udt:Indicator>true</udt:Indicator></ram:ControlRequirementIndicator>"
-    data = made("basic").replace(b"</ram:IssueDateTime>", b"</ram:IssueDateTime>" + surplus, 1)
+    data = profile_document("basic").replace(b"</ram:IssueDateTime>", b"</ram:IssueDateTime>" + surplus, 1)
     found = codes(judged("basic", data))
     assert "PROFILE-UNKNOWN-ELEMENT" in found
     assert "CONTENT-UNCOVERED" not in found
@@ -184,10 +187,10 @@ def test_an_unused_attribute_is_a_warning_told_once():
 # ---------------------------------------------------------------- rules about elements
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_code_that_is_not_in_the_list_of_the_level(level):
-    data = changed(level, 'format="102">20260511', 'format="103">20260511')
-    found = [it for it in judged(level, data).findings if it.code.startswith("FX-SCH-A-")]
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_code_that_is_not_in_the_list_of_the_level(profile):
+    data = changed(profile, 'format="102">20260511', 'format="103">20260511')
+    found = [it for it in judged(profile, data).findings if it.code.startswith("FX-SCH-A-")]
     assert [(it.layer, it.severity, it.location.xpath.endswith("@format")) for it in found] == [
         ("profile", "fatal", True)
     ]
@@ -204,23 +207,23 @@ def test_each_kind_and_condition_of_the_rows_is_known():
     for name in ("rows.csv", "rules.csv"):
         for row in rows(name):
             assert row["severity"] in ("fatal", "warning")
-            assert set(row["profiles"].split(" ")) <= set(LEVELS)
-    for level in LEVELS:
-        for rule in rule_table("CII", level).rules:
+            assert set(row["profiles"].split(" ")) <= set(PROFILES)
+    for profile in PROFILES:
+        for rule in rule_table("CII", profile).rules:
             assert rule.check in checks.CHECKS
             assert not rule.path_conditions or rule.check in ("at_most", "forbidden", "in_code_list"), rule.code
             for _, condition in (*rule.context_conditions, *rule.path_conditions):
                 assert callable(rule.condition(condition))
 
 
-LEVEL_RULES = {level: [it for it in rule_table("CII", level).rules if it.of_profile] for level in LEVELS}
+LEVEL_RULES = {profile: [it for it in rule_table("CII", profile).rules if it.of_profile] for profile in PROFILES}
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_each_row_is_broken_by_a_document_made_from_it(level):
-    for rule in LEVEL_RULES[level]:
+@pytest.mark.parametrize("profile", PROFILES)
+def test_each_row_is_broken_by_a_document_made_from_it(profile):
+    for rule in LEVEL_RULES[profile]:
         root = builder.document(rule)
-        collector = Collector(root, level)
+        collector = Collector(root, profile)
         reader.read(root, collector)
         assert rule.order in {violation.rule.order for violation in collector.violations()}, (
             rule.code,
@@ -290,6 +293,6 @@ def test_every_word_is_used():
 
 
 def test_the_paths_of_the_rows_can_be_followed():
-    document = etree.fromstring(made("extended"))
+    document = etree.fromstring(profile_document("extended"))
     for entry in profile_entries(FOLDER):
         document.xpath(entry.xpaths["CII"], namespaces=einvoice.NAMESPACES)

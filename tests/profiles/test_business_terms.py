@@ -26,13 +26,13 @@ from einvoice.model.terms import terms
 from einvoice.model.values import Text, absent
 from einvoice.syntax.writer import write
 
-LEVELS = {MINIMUM: "minimum", BASIC_WL: "basicwl", BASIC: "basic", EN16931: "en16931", EXTENDED: "extended"}
+FLAVOR_LEVELS = {MINIMUM: "minimum", BASIC_WL: "basicwl", BASIC: "basic", EN16931: "en16931", EXTENDED: "extended"}
 
 
 def check(invoice, profile):
     """Raises where the official schema of the profile refuses the invoice."""
     xml = write(invoice, "CrossIndustryInvoice")
-    facturx.xml_check_xsd(xml, flavor="factur-x", level=LEVELS.get(profile, "en16931"))
+    facturx.xml_check_xsd(xml, flavor="factur-x", level=FLAVOR_LEVELS.get(profile, "en16931"))
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda it: it.name)

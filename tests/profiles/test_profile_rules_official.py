@@ -4,9 +4,9 @@ import copy
 import random
 
 import pytest
-from levels.made import LEVELS, made
-from levels.official import asked, official
 from lxml import etree
+from profiles.official_rules import asked, official
+from profiles.profile_documents import PROFILES, profile_document
 
 import einvoice
 from einvoice.facturx.rules import profile_rules
@@ -46,33 +46,33 @@ def _change(element, how, chance):
         element.set(chance.choice(("schemeID", "currencyID")), "EUR")
 
 
-def ours(data, level):
-    """Our findings that the official rules of the level have too, by name."""
+def ours(data, profile):
+    """Our findings that the official rules of the profile have too, by name."""
     result = einvoice.validate(data, profile="facturx")
     found = [it for it in result.findings if it.layer in ("en16931", "profile")]
-    if not profile_rules()[level].alone:  # the layer en16931 judges by all rules of CEN, of which theirs has some
+    if not profile_rules()[profile].alone:  # the layer en16931 judges by all rules of CEN, of which theirs has some
         found = [it for it in found if not it.code.startswith(("CII-", "BR-CL-"))]
     return {it.code for it in found if not it.code.startswith(("FX-SCH-A-", "PROFILE-"))}
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_the_official_rules_find_nothing_in_our_documents(level):
-    assert official(made(level), level) == (set(), set())
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_official_rules_find_nothing_in_our_documents(profile):
+    assert official(profile_document(profile), profile) == (set(), set())
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_mutants_break_the_same_rules(level):
-    chance = random.Random(f"{level} 1.09")
+@pytest.mark.parametrize("profile", PROFILES)
+def test_mutants_break_the_same_rules(profile):
+    chance = random.Random(f"{profile} 1.09")
     compared = 0
     for number in range(40):
-        data = mutant(made(level), chance)
-        theirs = official(data, level)
+        data = mutant(profile_document(profile), chance)
+        theirs = official(data, profile)
         document = xml.parse(data)
-        if theirs is None or identify(document).customization_id != LEVELS[level]:
-            continue  # Saxon stops; or the document is of no level any more
+        if theirs is None or identify(document).customization_id != PROFILES[profile]:
+            continue  # Saxon stops; or the document is of no profile any more
         compared += 1
         found, questions = theirs
-        kept = {code for code in found if not code.startswith(("CII-", "BR-CL-")) or profile_rules()[level].alone}
-        assert ours(data, level) ^ kept <= OLDER, number
-        assert set(asked(document, level)) == questions, number
+        kept = {code for code in found if not code.startswith(("CII-", "BR-CL-")) or profile_rules()[profile].alone}
+        assert ours(data, profile) ^ kept <= OLDER, number
+        assert set(asked(document, profile)) == questions, number
     assert compared > 25
