@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from strategies import cents
 
-from einvoice.model.invoice import Invoice, Note, PrecedingInvoice
+from einvoice.model.invoice import Invoice, Note, PrecedingInvoice, Totals
 from einvoice.model.lines import Document, Item, ItemClassification, ItemProperty, Line, Period, Price
 from einvoice.model.money import (
     AllowanceCharge,
@@ -35,7 +35,6 @@ from einvoice.model.parties import (
     TaxRepresentativeAddress,
     TaxRepresentativeTaxRegistration,
 )
-from einvoice.model.totals import Totals
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Percentage, Quantity, Text, UnitPrice, absent
 
 VAT = Code("VAT")

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from einvoice.model.group import Group, kinds_of
-from einvoice.model.invoice import Invoice
+from einvoice.model.invoice import Invoice, Totals
 from einvoice.model.lines import Item, Line, Period, Price
 from einvoice.model.money import (
     AllowanceCharge,
@@ -32,7 +32,6 @@ from einvoice.model.money import (
     VatBreakdown,
 )
 from einvoice.model.parties import Buyer, BuyerAddress, Seller, SellerAddress, SellerContact, SellerTaxRegistration
-from einvoice.model.totals import Totals
 from einvoice.model.values import (
     Amount,
     Binary,

@@ -15,12 +15,11 @@ from lxml import etree
 from strategies import invoices
 
 from einvoice.model.group import Group, kinds_of, terms_of
-from einvoice.model.invoice import Invoice
+from einvoice.model.invoice import Invoice, Totals
 from einvoice.model.lines import Item
 from einvoice.model.location import NAMESPACES
 from einvoice.model.money import AllowanceCharge, AllowanceTax, PaymentMeans, TaxTotal, VatBreakdown
 from einvoice.model.parties import Address, Delivery, TaxRegistration
-from einvoice.model.totals import Totals
 from einvoice.model.values import Value, absent
 from einvoice.syntax.mapping.binding import Row, qualified
 from einvoice.syntax.mapping.tables import table

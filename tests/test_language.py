@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from einvoice.errors import RuleError
-from einvoice.model.invoice import Invoice
+from einvoice.model.invoice import Invoice, Totals
 from einvoice.model.lines import Document, Line, Period, Price
 from einvoice.model.money import AllowanceCharge, AllowanceTax, LineAllowanceCharge, LineTax, PaymentMeans, VatBreakdown
 from einvoice.model.parties import Seller
-from einvoice.model.totals import Totals
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
 from einvoice.rulebook.functions import EXACT, WORDS
 from einvoice.rulebook.language import Where, bind, check, condition, loops

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from einvoice.model.invoice import Invoice
+from einvoice.model.invoice import Invoice, Totals
 from einvoice.model.lines import GrossPrice, Line, Period, Price
 from einvoice.model.location import NAMESPACES
 from einvoice.model.money import AllowanceTax, LineTax, PriceAllowance, TaxCategory
 from einvoice.model.parties import Buyer, Country, Seller
-from einvoice.model.totals import Totals
 from einvoice.model.values import Code, Quantity
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse

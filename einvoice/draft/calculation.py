@@ -15,7 +15,7 @@ from einvoice.draft.fields.totals import Totals, VatCategory
 from einvoice.draft.fields.types import as_amount, as_code, as_percentage, as_text
 from einvoice.errors import DraftProblem
 from einvoice.model import money as model
-from einvoice.model.totals import Totals as InvoiceTotals
+from einvoice.model.invoice import Totals as InvoiceTotals
 from einvoice.model.values import Code, absent
 
 _ZERO: Final = Decimal(0)

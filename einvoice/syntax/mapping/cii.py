@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from einvoice.model.invoice import Invoice
+from einvoice.model.invoice import Invoice, Totals
 from einvoice.model.lines import Attached, Document, GrossPrice, ItemClassification, ItemProperty, Line, Price
 from einvoice.model.money import (
     AllowanceCharge,
@@ -26,7 +26,6 @@ from einvoice.model.parties import (
     TaxRegistration,
     TaxRepresentative,
 )
-from einvoice.model.totals import Totals
 from einvoice.model.values import normalize_space
 from einvoice.syntax.mapping.binding import Row, Table, constant, group, leaf, wrapper
 
@@ -41,7 +40,15 @@ def _tax_type(raw: str) -> str:
     return "VAT" if raw.upper() == "VAT" else ""
 
 
+_BOOLEANS: Final = {"0": "false", "1": "true"}
 _TAX_TYPE: Final = leaf("ram:TypeCode", "scheme", view=_tax_type, default="VAT", foreign={"VAT": "VAT"})
+_TAX_CATEGORY: Final = (
+    _TAX_TYPE,
+    leaf("ram:ExemptionReason", "exemption_reason"),
+    leaf("ram:CategoryCode", "category"),
+    leaf("ram:ExemptionReasonCode", "exemption_reason_code"),
+    leaf("ram:RateApplicablePercent", "rate"),
+)
 
 
 def _address(field: str) -> Row:
@@ -120,9 +127,7 @@ def _allowance_charge(path: str, field: str, misplaced: type[AllowanceCharge] | 
     return group(
         path,
         field,
-        leaf(
-            "ram:ChargeIndicator/udt:Indicator", "indicator", view=normalize_space, foreign={"0": "false", "1": "true"}
-        ),
+        leaf("ram:ChargeIndicator/udt:Indicator", "indicator", view=normalize_space, foreign=_BOOLEANS),
         leaf("ram:CalculationPercent", "percentage"),
         leaf("ram:BasisAmount", "base_amount"),
         leaf("ram:ActualAmount", "amount"),
@@ -131,11 +136,7 @@ def _allowance_charge(path: str, field: str, misplaced: type[AllowanceCharge] | 
         group(
             "ram:CategoryTradeTax",
             "taxes",
-            _TAX_TYPE,
-            leaf("ram:ExemptionReason", "exemption_reason"),
-            leaf("ram:CategoryCode", "category"),
-            leaf("ram:ExemptionReasonCode", "exemption_reason_code"),
-            leaf("ram:RateApplicablePercent", "rate"),
+            *_TAX_CATEGORY,
             misplaced=AllowanceTax,
         ),
         misplaced=misplaced,
@@ -199,11 +200,7 @@ _LINE: Final = (
         group(
             "ram:ApplicableTradeTax",
             "taxes",
-            _TAX_TYPE,
-            leaf("ram:ExemptionReason", "exemption_reason"),
-            leaf("ram:CategoryCode", "category"),
-            leaf("ram:ExemptionReasonCode", "exemption_reason_code"),
-            leaf("ram:RateApplicablePercent", "rate"),
+            *_TAX_CATEGORY,
             misplaced=LineTax,
         ),
         _period("periods"),
@@ -316,11 +313,7 @@ _SETTLEMENT: Final = wrapper(
         group(
             "ram:AppliedTradeTax",
             "taxes",
-            _TAX_TYPE,
-            leaf("ram:ExemptionReason", "exemption_reason"),
-            leaf("ram:CategoryCode", "category"),
-            leaf("ram:ExemptionReasonCode", "exemption_reason_code"),
-            leaf("ram:RateApplicablePercent", "rate"),
+            *_TAX_CATEGORY,
         ),
     ),
     group(

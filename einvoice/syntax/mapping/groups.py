@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from einvoice.model.group import first
-from einvoice.model.invoice import Invoice, Note
+from einvoice.model.invoice import Invoice, Note, Totals
 from einvoice.model.lines import Document, GrossPrice, Item, Line, Period
 from einvoice.model.money import CreditTransfer, PaymentMeans, PriceAllowance, TaxTotal
 from einvoice.model.parties import Contact, Delivery
-from einvoice.model.totals import Totals
 from einvoice.model.values import Amount, Code, Identifier, Text, UnitPrice, absent
 from einvoice.syntax.mapping.values import with_attributes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from einvoice.model.invoice import Invoice, PrecedingInvoice
+from einvoice.model.invoice import Invoice, PrecedingInvoice, Totals
 from einvoice.model.lines import Attached, Document, Goods, ItemProperty, Line, MisplacedSubLine, Period, Price
 from einvoice.model.money import AllowanceCharge, LineTax, PaymentMeans, TaxCategory, TaxTotal, VatBreakdown
 from einvoice.model.parties import (
@@ -21,7 +21,6 @@ from einvoice.model.parties import (
     TaxRegistration,
     TaxRepresentative,
 )
-from einvoice.model.totals import Totals
 from einvoice.model.values import BLANKS, normalize_space
 from einvoice.syntax.mapping.binding import Row, Table, constant, group, leaf, nested, wrapper
 
