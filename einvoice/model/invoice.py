@@ -329,11 +329,12 @@ class Invoice(Identified):
         """BT-111: the VAT total in the accounting currency (BT-6)."""
         return self._tax_total(self.tax_currency)
 
-    def _tax_total(self, currency: Code) -> Any:
+    def _tax_total(self, currency: Code) -> Amount:
+        result: Amount = absent
         for total in self.tax_totals:
-            if total.amount.currency == currency.text and total.amount is not absent:
-                return total.amount
-        return absent
+            if result is absent and total.amount.currency == currency.text:
+                result = total.amount
+        return result
 
     def to_frame(self, which: Literal["lines"] = "lines") -> pd.DataFrame:
         """Return the lines as a pandas table: one row per line, each followed by its sub-lines.

@@ -104,10 +104,11 @@ def _for_vat(registrations: Iterable[TaxRegistration]) -> Sequence[Identifier]:
 
 
 def _first_for_vat(registrations: Iterable[TaxRegistration]) -> Identifier:
+    result: Identifier = absent
     for registration in registrations:
-        if registration.is_vat and registration.identifier is not absent:
-            return registration.identifier
-    return absent
+        if result is absent and registration.is_vat:
+            result = registration.identifier
+    return result
 
 
 class Identified(Group):

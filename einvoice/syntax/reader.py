@@ -104,7 +104,7 @@ class _Reader:
             if name in state.collected_attributes:
                 self.attributes[state, name].append(element)
 
-    def walk(self, element: Any, state: ElementState, group: Group) -> None:
+    def walk(self, element: Any, state: ElementState, group: Any) -> None:
         """Fill ``group`` from the children of ``element``. One long function, since it runs for every element."""
         if not len(element) and state.own is None and not (element.text or "").strip(BLANKS):
             self.blank.append(element)

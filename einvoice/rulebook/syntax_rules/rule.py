@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.model.location import NAMESPACES
@@ -90,7 +90,7 @@ class SyntaxRule:
     since: str = ""
     until: str = ""
     release: str | None = None
-    minimum: int = 1
+    minimum: int = field(default=1, init=False)
 
     @property
     def layer(self) -> str:
