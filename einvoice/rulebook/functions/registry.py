@@ -1,46 +1,48 @@
-"""Where the words of the rule language are kept; ``functions`` and its neighbours put them here.
+"""The registry of the functions of the rule language.
 
-A word is a function. Its annotations say what it takes, and ``lowerings`` how a call is written: ``str`` is the text
-of the document, '' where there is none; ``Numeric`` an exact or a binary number, or ``absent``.
+The annotations of a function say what it takes, and ``language.lowerings`` how a call is compiled: ``str`` is the text
+of the document, '' if there is none; ``Numeric`` is an exact number, a double or ``absent``.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from einvoice.model.values import absent
 
 Numeric = Any
-"""A ``Decimal`` (or ``int``), a ``float``, or ``absent``; a word gets and gives them all of one sort."""
-Truth = Any
+"""A ``Decimal`` (or ``int``), a ``float``, or ``absent``. All operands and the result have the same type."""
+Boolean = Any
 """True, False, or ``absent``, which is neither."""
 
-#: Globals of generated code: the words and what is used besides.
-WORDS: Final[dict[str, Any]] = {"absent": absent, "len": len}
-#: The words that a rule may call.
+#: Globals of generated code: the functions, and names that lowerings write.
+GLOBALS: Final[dict[str, Any]] = {"absent": absent, "add": operator.add, "reduce": functools.reduce}
+#: The functions that a rule may call.
 CALLABLE: Final[dict[str, Callable[..., Any]]] = {}
 
-W = TypeVar("W", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def word(name: str = "") -> Callable[[W], W]:
-    """Make a function a word of the language, by its name or another one."""
+def function(name: str = "") -> Callable[[F], F]:
+    """Register a function of the language, by its own name or another one."""
 
-    def register(function: W) -> W:
-        WORDS[name or function.__name__] = CALLABLE[name or function.__name__] = function
+    def register(function: F) -> F:
+        GLOBALS[name or function.__name__] = CALLABLE[name or function.__name__] = function
         return function
 
     return register
 
 
-def helper(function: W) -> W:
-    """Make a function known to generated code that no rule can call."""
-    WORDS[function.__name__] = function
+def helper(function: F) -> F:
+    """Register a function that only generated code calls."""
+    GLOBALS[function.__name__] = function
     return function
 
 
 @helper
 def occurrences(x: Any) -> Sequence[Any]:
-    """A single thing as a sequence, with what the document has more of it."""
+    """Return a single value or group as a sequence, with its further occurrences in the document."""
     return () if x is absent else (x, *x.more)

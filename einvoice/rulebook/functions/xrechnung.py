@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import string
+from typing import Final
 
 from einvoice.model.values import BLANKS
 from einvoice.rulebook.functions import patterns
 from einvoice.rulebook.functions.registry import word
 from einvoice.rulebook.functions.strings import normalize_space
 
+_WITHOUT_BLANKS: Final = dict.fromkeys(map(ord, BLANKS))
+#: A is 10, B is 11 …; as in the official rule the small letters go on after Z.
+_IBAN_NUMBERS: Final = {ord(letter): str(ord(letter) - 55) for letter in string.ascii_letters}
 _IBAN = r"[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{0,30}"
 
 
@@ -21,11 +26,10 @@ def is_valid_iban(x: str) -> bool:
     >>> is_valid_iban("DE02 1203 0000 0000 2020 51"), is_valid_iban("DE03120300000000202051"), is_valid_iban("")
     (True, False, False)
     """
-    account = x.translate(dict.fromkeys(map(ord, BLANKS)))
+    account = x.translate(_WITHOUT_BLANKS)
     if not re.fullmatch(_IBAN, account):
         return False
-    digits = "".join(str(ord(sign) - (55 if sign > "@" else 48)) for sign in account[4:] + account[:4])
-    return int(digits) % 97 == 1
+    return int((account[4:] + account[:4]).translate(_IBAN_NUMBERS)) % 97 == 1
 
 
 _LINE_END = r"\r?\n"

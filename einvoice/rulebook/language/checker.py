@@ -171,7 +171,7 @@ class Checker:
         self.used.add(node.id)
         kind = self.names[node.id]
         self._read(kind, step)
-        return Operand(node, node.id, kind)
+        return Operand(node, node.id, kind, repeatable=True)
 
     def _attribute(self, node: ast.Attribute, step: bool) -> Operand:
         owner = self._visit(node.value, step=True)
@@ -183,7 +183,8 @@ class Checker:
             raise Wrong(node, f"{what} has no field '{node.attr}'", _near(node.attr, known))
         kind = fields.kind_of(owner.kind, node.attr, self.group)
         self._read(kind, step)
-        return Operand(node, f"{owner.code}.{node.attr}", kind)
+        repeatable = isinstance(node.value, ast.Name) and fields.is_stored(owner.kind.cls, node.attr)
+        return Operand(node, f"{owner.code}.{node.attr}", kind, repeatable=repeatable)
 
     def _read(self, kind: Kind, step: bool) -> None:
         if not step or (kind.is_value and not kind.many):
@@ -206,7 +207,7 @@ class Checker:
         match node.args:
             case [ast.Name(id=name)] if cls := Group.known.get(name):
                 self._visit(ast.copy_location(ast.Name("invoice", ast.Load()), node), step=True)
-                return Operand(node, f"descendants(invoice, {name!r})", Kind(cls, many=True, terms=cls.groups))
+                return Operand(node, f"descendants({name!r}, ())", Kind(cls, many=True, terms=cls.groups))
         raise Wrong(node, "descendants takes the name of a group", _near(ast.unparse(node)[12:-1], Group.known))
 
     def _with_vat(self, node: ast.Call) -> Operand:

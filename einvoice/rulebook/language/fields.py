@@ -32,6 +32,11 @@ def _of(cls: Any) -> Mapping[str, tuple[type, bool]]:
     return {name: (str, False) for name in beside if name not in dir(Value) and _is_text(getattr(cls, name))}
 
 
+def is_stored(cls: type[object], name: str) -> bool:
+    """Return whether a field is stored in the instance, so that reading it computes nothing."""
+    return issubclass(cls, Group) and name in cls.fields and not isinstance(getattr(cls, name), property)
+
+
 def _is_text(declared: object) -> bool:
     return isinstance(declared, property) and get_type_hints(declared.fget).get("return") is str
 

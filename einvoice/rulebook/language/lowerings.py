@@ -68,7 +68,8 @@ def non_blank(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     if not operand.kind.many:
         if operand.kind.is_value:
             # The word looks at further occurrences too, which almost no document has.
-            return f"({operand.code}.filled or non_blank({operand.code}))", TRUTH
+            code = operand.code
+            return f"({code}.filled or not not {code}.more and non_blank({code}))", TRUTH
         return f"non_blank({on.as_string(operand)})", TRUTH
     member = on.each(operand)
     if not member.kind.is_value:
@@ -102,7 +103,7 @@ def total(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     (operand,) = _expect(1, call, operands)
     member = on.each(operand)
     codes, kind = on.numbers([member])
-    return f"sum([{codes[0]} {member.clauses}])", kind
+    return f"reduce(add, {_present(codes[0], member)} or (0,))", kind
 
 
 def texts(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
@@ -126,6 +127,14 @@ def _all_of(operand: Operand) -> str:
     return f"[{operand.code} {operand.clauses}]" if operand.clauses else operand.code
 
 
+def normalize_space(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """A text without superfluous blanks. Most texts are clean, which saves the call."""
+    (operand,) = _expect(1, call, operands)
+    string = on.as_string(operand)
+    written = _call(call, [string])
+    return (f"({string} if {string}.isalnum() else {written})" if operand.repeatable else written), TEXT
+
+
 def absolute(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """``abs``."""
     codes, kind = on.numbers(_expect(1, call, operands))
@@ -145,7 +154,7 @@ def first(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     member = on.each(operand)
     if not member.kind.is_value:
         raise Wrong(operand.node, f"{operand} is {operand.kind}, no sequence of values")
-    return f"first([{member.code} {member.clauses}])", member.kind
+    return f"next(iter({_present(member.code, member)}), absent)", member.kind
 
 
 def number(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
@@ -241,11 +250,17 @@ SPECIAL: Final[dict[str, Lowering]] = {
     "joined_codes": joined_codes,
     "matches": matches,
     "non_blank": non_blank,
+    "normalize_space": normalize_space,
     "number": number,
     "skonto_lines_match": matches,
     "substring": substring,
     "sum": total,
 }
+
+
+def _present(code: str, member: Operand) -> str:
+    """A list of what ``code`` is for each member, without ``absent``."""
+    return f"[_value {member.clauses} if (_value := {code}) is not absent]"
 
 
 def _list_name(operand: Operand) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -31,7 +31,8 @@ class Operand:
     """A checked part of an expression.
 
     ``code`` is its Python. For a constant ``literal`` is its value. For a generator expression ``code`` is one
-    member, ``clauses`` what follows it (``for x in … if …``), and ``kind`` says many.
+    member, ``clauses`` what follows it (``for x in … if …``), and ``kind`` says many. ``repeatable`` means that ``code`` is a
+    name or a stored field of one, which generated code may evaluate several times.
     """
 
     node: ast.expr
@@ -39,6 +40,7 @@ class Operand:
     kind: Kind
     literal: Any = None
     clauses: str = ""
+    repeatable: bool = False
 
     def __str__(self) -> str:
         written = ast.unparse(self.node)
@@ -176,11 +178,14 @@ def source(operand: Operand) -> str:
         raise Wrong(operand.node, "a loop goes through a path, not a generator", "for x in … for y in …")
     if not (operand.kind.is_group or operand.kind.is_value or operand.kind.many):
         raise Wrong(operand.node, f"{operand} is {operand.kind}, not a sequence")
-    return operand.code if operand.kind.many else f"occurrences({operand.code})"
+    code = operand.code
+    if operand.kind.many:
+        return code
+    return f"(() if {code} is absent else ({code}, *{code}.more))" if operand.repeatable else f"occurrences({code})"
 
 
 def each(operand: Operand) -> Operand:
     """One member of a sequence or generator, with the clauses that go through all."""
     if operand.clauses:
-        return Operand(operand.node, operand.code, operand.kind.one, clauses=operand.clauses)
+        return replace(operand, kind=operand.kind.one)
     return Operand(operand.node, "_it", operand.kind.one, clauses=f"for _it in {source(operand)}")
