@@ -14,17 +14,17 @@ from einvoice.model.location import NAMESPACES
 from einvoice.resources import rules_folder
 from einvoice.rulebook.files.contexts import Context
 from einvoice.rulebook.language import Expression, Where
-from einvoice.rulebook.language.types import TRUTH
-from einvoice.rulebook.program.build import Shelf, assemble
-from einvoice.rulebook.program.engine import Program
-from einvoice.rulebook.program.typecheck import Proof
+from einvoice.rulebook.language.types import BOOLEAN
+from einvoice.rulebook.program.build import RuleSets, assemble
+from einvoice.rulebook.program.program import Program
+from einvoice.rulebook.program.typecheck import CheckedRule
 from einvoice.rulebook.rule import SYNTAXES, Rule
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
-ALWAYS_BROKEN = Expression("False", "False", TRUTH, frozenset(), frozenset(), {}, frozenset())
-SHELF = Shelf(rules_folder())
+ALWAYS_BROKEN = Expression("False", "False", BOOLEAN, frozenset(), frozenset(), {}, frozenset())
+SHELF = RuleSets(rules_folder())
 
 #: Documents that are so damaged that the model sees less than the artefact, which finds nothing wrong in what it sees.
 DAMAGED = {"mutants/01.06_minimal_test_uncefact.d1-12.xml"}  # the whole settlement stands inside the seller
@@ -66,7 +66,7 @@ class Table:
             scope = SHELF.contexts[ruleset].scope(name, syntax, Where("", ""))
             names = tuple(scope.names)
             rule = Rule(name, "fatal", "", "", (), "", names, names.index(scope.item), "", ())
-            proofs.append(Proof(rule, scope, (), None, ALWAYS_BROKEN))
+            proofs.append(CheckedRule(rule, scope, (), None, ALWAYS_BROKEN))
         self.program = Program([], *assemble(proofs, syntax))
         self.xpaths = [self._xpath(context) for context in self.contexts]
 

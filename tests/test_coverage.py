@@ -17,7 +17,7 @@ import einvoice
 from einvoice.codelists import codes as codes_of
 from einvoice.resources import rules_folder
 from einvoice.rulebook.files.versions import read_ruleset
-from einvoice.rulebook.program.build import Shelf
+from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.table import NEWEST, rows, rule_table
 from einvoice.syntax import reader
@@ -78,7 +78,7 @@ def last_releases():
 @cache
 def by_examples():
     """Codes with an example that breaks them; test_rules runs each in each syntax."""
-    definitions = [it for found in Shelf(rules_folder()).definitions.values() for it in found]
+    definitions = [it for found in RuleSets(rules_folder()).definitions.values() for it in found]
     return {
         definition.sentence(syntax, definition.ruleset.newest).code
         for definition in definitions

@@ -14,20 +14,21 @@ from einvoice.model.lines import Document, Line, Period, Price
 from einvoice.model.money import AllowanceCharge, AllowanceTax, LineAllowanceCharge, LineTax, PaymentMeans, VatBreakdown
 from einvoice.model.parties import Seller
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
-from einvoice.rulebook.functions import EXACT, WORDS
+from einvoice.rulebook.functions import EXACT, GLOBALS
+from einvoice.rulebook.functions.lookups import descendants_of
 from einvoice.rulebook.language import Where, bind, check, condition, loops
-from einvoice.rulebook.language.types import BINARY, COUNT, DATE, NUMBER, TEXT, TRUTH, Kind
+from einvoice.rulebook.language.types import BOOLEAN, COUNT, DATE, DOUBLE, NUMBER, TEXT, Type
 
 HERE = Where("en16931/BR-0.toml", "assert")
 NAMES = {
-    "invoice": Kind(Invoice),
-    "totals": Kind(Totals),
-    "line": Kind(Line, group="BG-25", terms=("BG-25",)),
-    "vat": Kind(VatBreakdown),
-    "seller": Kind(Seller),
-    "means": Kind(PaymentMeans),
-    "period": Kind(Period, group="BG-14"),
-    "identifier": Kind(Identifier, terms=("BT-29",)),
+    "invoice": Type(Invoice),
+    "totals": Type(Totals),
+    "line": Type(Line, group="BG-25", terms=("BG-25",)),
+    "vat": Type(VatBreakdown),
+    "seller": Type(Seller),
+    "means": Type(PaymentMeans),
+    "period": Type(Period, group="BG-14"),
+    "identifier": Type(Identifier, terms=("BT-29",)),
     "expected": NUMBER,
 }
 
@@ -38,13 +39,17 @@ def run(source, constants=None, **given):
     expression = check(source, names, HERE, constants=constants or {})
     code = compile(expression.code, "rule", "eval")
     with localcontext(EXACT):
-        return eval(code, {**WORDS, **expression.constants, **bind(expression.lists), **given})
+        return eval(code, {**GLOBALS, **expression.constants, **bind(expression.lists), **lookup(given), **given})
+
+
+def lookup(given):
+    return {"descendants": descendants_of(given["invoice"])} if "invoice" in given else {}
 
 
 def kind_of(name, thing):
     if thing is absent:
         return NAMES[name]
-    return NUMBER if isinstance(thing, Decimal) else Kind(type(thing))
+    return NUMBER if isinstance(thing, Decimal) else Type(type(thing))
 
 
 def terms(source, **options):
@@ -66,17 +71,17 @@ def invoice(**content):
 
 def test_the_kind_of_a_result_is_known():
     kinds = {
-        "totals.net": Kind(Amount, terms=("BT-109",)),
+        "totals.net": Type(Amount, terms=("BT-109",)),
         "totals.net - 1": NUMBER,
-        "double(totals.net) * 2": BINARY,
+        "double(totals.net) * 2": DOUBLE,
         "count(invoice.lines) + 1": COUNT,
         "upper_case(seller.name)": TEXT,
-        "period.start < period.end": TRUTH,
+        "period.start < period.end": BOOLEAN,
         "date(period.start)": DATE,
         "0.5": NUMBER,
     }
     for source, kind in kinds.items():
-        assert check(source, NAMES, HERE).kind == kind, source
+        assert check(source, NAMES, HERE).type == kind, source
 
 
 def test_an_expression_says_what_it_needs():
@@ -264,69 +269,69 @@ def test_a_shared_class_counts_the_terms_of_its_group():
 
 
 def test_the_group_of_a_context_chooses_where_the_kind_does_not():
-    names = {"it": Kind(AllowanceCharge)}
+    names = {"it": Type(AllowanceCharge)}
     assert check("exists(it.amount)", names, HERE).terms == {"BT-92", "BT-99"}
     assert check("exists(it.amount)", names, HERE, group="BG-21").terms == {"BT-99"}
     assert check("exists(it.vat.category)", names, HERE, group="BG-21").terms == {"BT-102"}
-    assert check("exists(it.amount)", {"it": Kind(AllowanceCharge, group="BG-20")}, HERE).terms == {"BT-92"}
+    assert check("exists(it.amount)", {"it": Type(AllowanceCharge, group="BG-20")}, HERE).terms == {"BT-92"}
 
 
 # ------------------------------------------------------------------------------------------------ loops
 
 
 def test_a_loop_says_what_its_name_is():
-    (loop,) = loops("line in invoice.lines", {"invoice": Kind(Invoice)}, HERE)
+    (loop,) = loops("line in invoice.lines", {"invoice": Type(Invoice)}, HERE)
     assert loop.name == "line"
-    assert loop.kind == Kind(Line, group="BG-25", terms=("BG-25",))
+    assert loop.type == Type(Line, group="BG-25", terms=("BG-25",))
     assert loop.source.code == "invoice.lines"
     assert loop.source.terms == frozenset()
 
 
 def test_a_later_loop_uses_the_names_of_the_earlier_and_takes_the_group():
     source = "line in invoice.lines; it in line.allowances_and_charges"
-    outer, inner = loops(source, {"invoice": Kind(Invoice)}, HERE, group="BG-28")
-    assert outer.kind.group == "BG-25"
-    assert (inner.kind.cls, inner.kind.group) == (LineAllowanceCharge, "BG-28")
-    assert check("exists(it.amount)", {"it": inner.kind}, HERE).terms == {"BT-141"}
+    outer, inner = loops(source, {"invoice": Type(Invoice)}, HERE, group="BG-28")
+    assert outer.type.group == "BG-25"
+    assert (inner.type.cls, inner.type.group) == (LineAllowanceCharge, "BG-28")
+    assert check("exists(it.amount)", {"it": inner.type}, HERE).terms == {"BT-141"}
 
 
 def test_the_group_of_a_context_is_what_its_name_counts_as():
-    (loop,) = loops("line in descendants(Line)", {"invoice": Kind(Invoice)}, HERE, group="BG-25")
-    assert check("exists(line)", {"line": loop.kind}, HERE).terms == {"BG-25"}
-    assert check("exists(line.taxes)", {"line": loop.kind}, HERE).terms == {"BG-30"}
-    (anywhere,) = loops("line in descendants(Line)", {"invoice": Kind(Invoice)}, HERE)
-    assert check("exists(line.taxes)", {"line": anywhere.kind}, HERE).terms == {"BG-30", "BG-DEX-06"}
+    (loop,) = loops("line in descendants(Line)", {"invoice": Type(Invoice)}, HERE, group="BG-25")
+    assert check("exists(line)", {"line": loop.type}, HERE).terms == {"BG-25"}
+    assert check("exists(line.taxes)", {"line": loop.type}, HERE).terms == {"BG-30"}
+    (anywhere,) = loops("line in descendants(Line)", {"invoice": Type(Invoice)}, HERE)
+    assert check("exists(line.taxes)", {"line": anywhere.type}, HERE).terms == {"BG-30", "BG-DEX-06"}
 
 
 def test_a_loop_goes_through_one_thing_and_its_further_occurrences():
-    (loop,) = loops("totals in invoice.totals", {"invoice": Kind(Invoice)}, HERE)
+    (loop,) = loops("totals in invoice.totals", {"invoice": Type(Invoice)}, HERE)
     first, second = Totals(), Totals()
     first.more = [second]
-    assert list(eval(loop.source.code, {**WORDS, "invoice": invoice(totals=first)})) == [first, second]
-    assert list(eval(loop.source.code, {**WORDS, "invoice": invoice()})) == []
+    assert list(eval(loop.source.code, {**GLOBALS, "invoice": invoice(totals=first)})) == [first, second]
+    assert list(eval(loop.source.code, {**GLOBALS, "invoice": invoice()})) == []
 
 
 def test_a_loop_over_values_counts_them_when_they_are_read():
-    (loop,) = loops("i in seller.identifiers", {"seller": Kind(Seller)}, HERE)
-    assert check("non_blank(i)", {"i": loop.kind}, HERE).terms == {"BT-29"}
+    (loop,) = loops("i in seller.identifiers", {"seller": Type(Seller)}, HERE)
+    assert check("non_blank(i)", {"i": loop.type}, HERE).terms == {"BT-29"}
 
 
 @pytest.mark.parametrize(
     ("source", "column", "message"),
     [
-        ("invoice.lines", 1, "is no loop"),
+        ("invoice.lines", 1, "is not a loop"),
         ("line in invoice.lins", 9, "Invoice has no field 'lins'"),
         ("line in invoice.lines; it in line.price.nett", 30, "Price has no field 'nett'"),
-        ("invoice in invoice.lines", 12, "'invoice' is taken"),
-        ("count in invoice.lines", 10, "'count' is taken"),
-        ("line in invoice.lines;", 23, "is no loop"),
-        ("x in (line for line in invoice.lines)", 7, "not a generator"),
+        ("invoice in invoice.lines", 12, "'invoice' is already in use"),
+        ("count in invoice.lines", 10, "'count' is already in use"),
+        ("line in invoice.lines;", 23, "is not a loop"),
+        ("x in (line for line in invoice.lines)", 7, "not a generator expression"),
         ("x in invoice.currency.text", 6, "Code has no field 'text'"),
     ],
 )
 def test_wrong_loops(source, column, message):
     with pytest.raises(RuleError, match=message) as caught:
-        loops(source, {"invoice": Kind(Invoice)}, Where("contexts.toml", "x.for"))
+        loops(source, {"invoice": Type(Invoice)}, Where("contexts.toml", "x.for"))
     assert (caught.value.file, caught.value.key, caught.value.column) == ("contexts.toml", "x.for", column)
 
 
@@ -339,48 +344,58 @@ def test_wrong_loops(source, column, message):
         ("totals.lines_net == 1", 1, "Totals has no field 'lines_net'", "did you mean 'line_net'?"),
         ("exists(invoice.totls.net)", 8, "Invoice has no field 'totls'", "did you mean 'totals'?"),
         ("exists(total.net)", 8, "unknown name 'total'", "did you mean 'totals'?"),
-        ("exist(totals.net)", 1, "unknown word 'exist'", "did you mean 'exists'?"),
-        ("totals.net == count", 15, "'count' is a word", "count(…)"),
+        ("exist(totals.net)", 1, "unknown function 'exist'", "did you mean 'exists'?"),
+        ("totals.net == count", 15, "'count' is a function", "count(…)"),
         ("line.price.net == 'S'", 19, "BT-146 (line.price.net) is a number, 'S' is text", ""),
         ("vat.category == 1", 17, "BT-118 (vat.category) is text, 1 is a number", ""),
         ("period.start > '2026-01-01'", 16, "BT-73 (period.start) is a date, '2026-01-01' is text", ""),
-        ("not line.price", 5, "is a group, neither true nor false", "exists(line.price)"),
-        ("exists(line.item) and totals.net", 23, "is a number, neither true nor false", "exists(totals.net)"),
-        ("invoice.lines or exists(totals.net)", 1, "is a sequence, neither true nor false", "exists(invoice.lines)"),
+        ("not line.price", 5, "is a group, not a boolean", "exists(line.price)"),
+        ("exists(line.item) and totals.net", 23, "is a number, not a boolean", "exists(totals.net)"),
+        ("invoice.lines or exists(totals.net)", 1, "is a sequence, not a boolean", "exists(invoice.lines)"),
         ("line.price == 1", 1, "is a group and cannot be compared", "compare one of its terms"),
         ("seller.identifiers == 'x'", 1, "is a sequence and cannot be compared", "any_equal(…)"),
         ("invoice.lines.price.net == 1", 1, "is a sequence", "for x in invoice.lines"),
         ("totals.net + seller.name == 1", 14, "is text, not a number", ""),
         ("upper_case(totals) == 'X'", 12, "is a group, not text", ""),
-        ("any(invoice.lines)", 1, "asks nothing", "any(… for x in invoice.lines)"),
-        ("all(entry.net_amount for entry in invoice.lines)", 5, "neither true nor false", "exists(entry.net_amount)"),
-        ("exists('a')", 8, "'a' is always there", ""),
-        ("exists(vat.is_vat)", 8, "is always there", ""),
+        ("any(invoice.lines)", 1, "has no condition", "any(… for x in invoice.lines)"),
+        ("all(entry.net_amount for entry in invoice.lines)", 5, "not a boolean", "exists(entry.net_amount)"),
+        ("exists('a')", 8, "'a' always exists", ""),
+        ("exists(vat.is_vat)", 8, "always exists", ""),
         ("within_exclusive(totals.net, 1)", 1, "'within_exclusive' takes 3 operands, not 2", ""),
         ("raw() == ''", 1, "'raw' takes 1 operand, not 0", ""),
-        ("1e3 == totals.net", 1, "1e3 is no plain decimal number", ""),
-        ("totals.net == 1_0.5", 15, "1_0.5 is no plain decimal number", ""),
+        ("1e3 == totals.net", 1, "1e3 is not a plain decimal number", ""),
+        ("totals.net == 1_0.5", 15, "1_0.5 is not a plain decimal number", ""),
         ("any_equal(line, seller.name)", 11, "is a group, not the value of a business term", ""),
         ("matches(seller.name, r'\\w')", 22, "\\w is not supported in a pattern", ""),
-        ("matches(seller.name, '(')", 22, "no pattern", ""),
-        ("matches(seller.name, upper_case('a'))", 22, "has to be a text in quotes", ""),
-        ("in_code_list(vat.category, 'no list')", 28, "cannot be the name of a code list", ""),
-        ("substring(seller.name, 0, 2) == 'x'", 24, "has to be a whole number from 1", ""),
+        ("matches(seller.name, '(')", 22, "invalid pattern", ""),
+        ("matches(seller.name, upper_case('a'))", 22, "must be a text in quotes", ""),
+        ("in_code_list(vat.category, 'no list')", 28, "is not the name of a code list", ""),
+        ("substring(seller.name, 0, 2) == 'x'", 24, "must be a whole number of at least 1", ""),
         ("exists(descendants(LineTx))", 8, "descendants takes the name of a group", "did you mean 'LineTax'?"),
         ("exists(descendants('LineTax'))", 8, "descendants takes the name of a group", ""),
         ("exists(with_vat(invoice.lines))", 8, "'with_vat' takes 2 or 3 operands, not 1", ""),
-        ("exists(with_vat(invoice.periods, 'S'))", 17, "is a sequence, not one of groups with taxes", "invoice.lines"),
-        ("exists(with_vat(line, 'S'))", 17, "is a group, not one of groups with taxes", "invoice.lines"),
+        (
+            "exists(with_vat(invoice.periods, 'S'))",
+            17,
+            "is a sequence, not a sequence of groups with taxes",
+            "invoice.lines",
+        ),
+        ("exists(with_vat(line, 'S'))", 17, "is a group, not a sequence of groups with taxes", "invoice.lines"),
         ("exists(with_vat(invoice.lines, 19))", 32, "is a number, not text", ""),
         ("exists(with_vat(invoice.lines, 'S', 'S'))", 37, "is text, not a number", ""),
-        ("vat.category in ('S')", 18, "'in' looks into constants in brackets", ""),
-        ("vat.category in ('S', seller.name)", 17, "'in' looks into constants in brackets", ""),
-        ("'S' in seller.identifiers", 8, "'in' looks into constants in brackets", "any_equal(…)"),
+        ("vat.category in ('S')", 18, "'in' needs constants in brackets", ""),
+        ("vat.category in ('S', seller.name)", 17, "'in' needs constants in brackets", ""),
+        ("'S' in seller.identifiers", 8, "'in' needs constants in brackets", "any_equal(…)"),
         ("vat.category in ('S', 1)", 23, "is text, 1 is a number", ""),
-        ("(v for v in invoice.lines)", 2, "a generator stands only inside a word", ""),
+        ("(v for v in invoice.lines)", 2, "a generator expression is only allowed", ""),
         ("exists(v.taxes for v in invoice.lines)", 8, "is a sequence", "a second 'for'"),
-        ("any(line.price == 1 for line in invoice.lines)", 25, "'line' is taken", ""),
-        ("count(x for x in (v.price for v in invoice.lines)) == 1", 19, "not a generator", "for x in … for y in …"),
+        ("any(line.price == 1 for line in invoice.lines)", 25, "'line' is already in use", ""),
+        (
+            "count(x for x in (v.price for v in invoice.lines)) == 1",
+            19,
+            "not a generator expression",
+            "for x in … for y in …",
+        ),
         ("count(x for x in totals.net.currency) == 1", 18, "is text, not a sequence", ""),
         ("totals.net =", 12, "", ""),
         ("(totals.net == 1", 1, "was never closed", ""),
@@ -450,13 +465,13 @@ def test_nothing_else_parses(source):
     assert refused(source).file == HERE.file
 
 
-def test_a_word_cannot_be_a_name():
-    with pytest.raises(RuleError, match="'count' is a word of the language"):
+def test_a_function_cannot_be_a_name():
+    with pytest.raises(RuleError, match="'count' is a function of the language"):
         check("1 == 1", {"count": NUMBER}, HERE)
 
 
-def test_a_condition_has_to_be_true_or_false():
-    with pytest.raises(RuleError, match="neither true nor false"):
+def test_a_condition_must_be_boolean():
+    with pytest.raises(RuleError, match="not a boolean"):
         condition("totals.net + 1", NAMES, HERE)
     assert condition("False", NAMES, HERE).code == "False"
 

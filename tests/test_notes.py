@@ -160,7 +160,7 @@ def test_before_1_3_5_a_negative_half_cent_could_not_be_right_in_cii() -> None:
     invoice = einvoice.read(vat_of_cii("S", "-7612.50", "19", "-1446.38").encode())
     program = rulebook().program("CII", ["en16931"], {"en16931": "1.3.3"})
     (fired,) = (it for it in program.run(invoice) if it.rule.code == "BR-CO-17")
-    (number,) = fired.notes
+    (number,) = fired.note_indices
     assert "issues/74" in entry("BR-CO-17").notes[number]["source"]
 
 

@@ -20,7 +20,7 @@ from einvoice.rulebook.files.examples import invoice_of
 from einvoice.rulebook.files.load import Example
 from einvoice.rulebook.files.versions import read_ruleset
 from einvoice.rulebook.program.engine import RuleBook, rulebook
-from einvoice.rulebook.rule import Fired
+from einvoice.rulebook.program.program import Violation
 
 TEXTS = """
 [de]
@@ -54,7 +54,7 @@ def invoice(**changes: object) -> Invoice:
     )
 
 
-def fired(code: str, invoice: Invoice, syntax: str = "UBL") -> list[Fired]:
+def fired(code: str, invoice: Invoice, syntax: str = "UBL") -> list[Violation]:
     return [found for found in rulebook().program(syntax).run(invoice) if found.rule.code == code]
 
 
@@ -103,7 +103,7 @@ def test_the_release_of_en16931_goes_with_that_of_xrechnung() -> None:
 def test_unknown_releases_sets_and_layers() -> None:
     with pytest.raises(LookupError, match=r"xrechnung has no version '9\.9'"):
         rulebook().program("UBL", versions={"xrechnung": "9.9"})
-    with pytest.raises(LookupError, match="no rule set 'other'"):
+    with pytest.raises(LookupError, match="unknown rule set 'other'"):
         rulebook().program("UBL", versions={"other": "1"})
     with pytest.raises(LookupError, match="layer 'other'"):
         rulebook().program("UBL", ["other"])

@@ -18,8 +18,9 @@ from einvoice.rulebook.files.examples import examples_of, invoice_of
 from einvoice.rulebook.files.load import Definition, Example, read_file, rule_files
 from einvoice.rulebook.files.versions import read_ruleset
 from einvoice.rulebook.program.build import BASE
-from einvoice.rulebook.program.engine import Program, rulebook
-from einvoice.rulebook.program.typecheck import prove
+from einvoice.rulebook.program.engine import rulebook
+from einvoice.rulebook.program.program import Program
+from einvoice.rulebook.program.typecheck import check_rule
 from einvoice.rulebook.rule import SYNTAXES
 from einvoice.syntax.reader import read
 from einvoice.syntax.writer import write
@@ -59,7 +60,7 @@ def program(definition: Definition, syntax: str) -> Program:
     """The rule alone, proven once for all of its examples."""
     key = (definition.file, definition.code, syntax)
     if key not in PROGRAMS:
-        proof = prove(definition, syntax, definition.versions[0], contexts(definition.ruleset.name))
+        proof = check_rule(definition, syntax, definition.versions[0], contexts(definition.ruleset.name))
         assert proof is not None
         PROGRAMS[key] = program_of(proof, syntax)
     return PROGRAMS[key]

@@ -16,7 +16,7 @@ from lxml import etree
 
 import einvoice
 from einvoice import errors
-from einvoice.rulebook.program.engine import Program
+from einvoice.rulebook.program.program import Program
 from einvoice.syntax import severity_overrides
 from einvoice.syntax.detect import _declared, specifications
 from einvoice.syntax.severity_overrides import Override

@@ -15,9 +15,9 @@ from words.ask_saxon import Saxon, occurrences, questions
 from einvoice.model import values
 from einvoice.model.values import absent
 from einvoice.rulebook import functions
-from einvoice.rulebook.functions import EXACT, WORDS
+from einvoice.rulebook.functions import EXACT, GLOBALS
 from einvoice.rulebook.language import Where, check
-from einvoice.rulebook.language.types import Kind
+from einvoice.rulebook.language.types import Type
 
 ASKED = [pytest.param(question, id=f"{path.stem}: {question['rule']}") for path, question in questions()]
 
@@ -40,12 +40,12 @@ def value_of(cls, texts):
 
 def compiled(question):
     cls = getattr(values, question["kind"])
-    names = {"x": Kind(cls), "y": Kind(cls), "all_x": Kind(cls, many=True), "all_y": Kind(cls, many=True)}
+    names = {"x": Type(cls), "y": Type(cls), "all_x": Type(cls, many=True), "all_y": Type(cls, many=True)}
     expression = check(question["rule"], names, Where("test", "rule"))
     lists = {f"_codes_{name}": frozenset(codes) for name, codes in question.get("lists", {}).items()}
     lists |= {f"_code_text_{name}": functions.joined_codes(codes) for name, codes in question.get("lists", {}).items()}
     function = f"lambda x, y, all_x, all_y: {expression.code}"
-    return eval(function, {**WORDS, **expression.constants, **lists})
+    return eval(function, {**GLOBALS, **expression.constants, **lists})
 
 
 def says(answer):
@@ -112,12 +112,12 @@ numbers = st.decimals(allow_nan=False, allow_infinity=False, places=6, min_value
 
 @given(numbers)
 def test_round2_is_the_floor_of_a_hundredfold_and_a_half(x):
-    assert Fraction(WORDS["round2"](x)) * 100 == math.floor(Fraction(x) * 100 + Fraction(1, 2))
+    assert Fraction(GLOBALS["round2"](x)) * 100 == math.floor(Fraction(x) * 100 + Fraction(1, 2))
 
 
 @given(numbers, numbers.filter(bool))
 def test_a_quotient_is_off_by_half_of_its_last_place_at_most(x, y):
-    quotient = WORDS["_divide"](x, y)
+    quotient = GLOBALS["_divide"](x, y)
     exact = Fraction(x) / Fraction(y)
     half = Fraction(1, 2 * 10**18)
     assert abs(Fraction(quotient) - exact) <= half

@@ -82,9 +82,9 @@ WRONG = {
     "an overlay that replaces texts": ("\n[de]", '\n[cii]\nsource = "x"\n\n[de]', "cii.source", "no such key"),
     "an unknown name in a text": ('fix         = "f"', 'fix         = "{expcted}"', "de.fix", "'expcted'"),
     "an unknown path in a text": ('fix         = "f"', 'fix         = "{line.number}"', "de.fix", "no field 'number'"),
-    "a path to a group in a text": ('fix         = "f"', 'fix         = "{line.item}"', "de.fix", "no single value"),
-    "a let that hides a word": ("\nassert =", '\nlet.sum = "1"\nassert =', "let.sum", "means something else"),
-    "a let that hides the line": ("\nassert =", '\nlet.line = "1"\nassert =', "let.line", "means something else"),
+    "a path to a group in a text": ('fix         = "f"', 'fix         = "{line.item}"', "de.fix", "not a single value"),
+    "a let that hides a word": ("\nassert =", '\nlet.sum = "1"\nassert =', "let.sum", "is already in use"),
+    "a let that hides the line": ("\nassert =", '\nlet.line = "1"\nassert =', "let.line", "is already in use"),
     "no breaking example": (
         '[[invalid]]\nname = "no number"\ndrop  = ["lines[0].identifier"]\n',
         "",

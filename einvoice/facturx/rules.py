@@ -13,6 +13,7 @@ from einvoice.errors import RuleError
 from einvoice.resources import rules_folder
 from einvoice.result import Layer
 from einvoice.rulebook.program import engine
+from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.rule import Rule
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 from einvoice.rulebook.syntax_rules.table import rule_table
@@ -60,7 +61,7 @@ class ProfileRules:
             return ""
         return LAYER if self.alone else layer
 
-    def program(self, versions: Versions = ()) -> engine.Program:
+    def program(self, versions: Versions = ()) -> Program:
         """Return the compiled rules in the given releases, including rules that do not apply to the profile."""
         return engine.rulebook().program("CII", _PROGRAM, dict(versions))
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from einvoice.codelists import codes, holds
 from einvoice.resources import rules_folder
 from einvoice.rulebook.files.load import natural
-from einvoice.rulebook.program.build import Shelf
+from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.releases import CORE, NATIONAL, Release
 from einvoice.rulebook.rule import SYNTAXES
 
@@ -29,7 +29,7 @@ class Changes(NamedTuple):
 
 def changes(old: Release, new: Release) -> Changes:
     """What changed from one release to another; in those of XRechnung also by the EN 16931 rules that go with them."""
-    shelf = Shelf(rules_folder())
+    shelf = RuleSets(rules_folder())
     before, after = (_readings(shelf, release) for release in (old, new))
     return Changes(
         _sorted(after.keys() - before.keys()),
@@ -42,7 +42,7 @@ def _sorted(found: set[str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=natural))
 
 
-def _readings(shelf: Shelf, release: Release) -> Readings:
+def _readings(shelf: RuleSets, release: Release) -> Readings:
     versions = {CORE: release.core}
     if release.ruleset == NATIONAL:
         versions[NATIONAL] = release.version
@@ -53,7 +53,7 @@ def _readings(shelf: Shelf, release: Release) -> Readings:
     return found
 
 
-def _sentences(shelf: Shelf, name: str, version: str) -> Iterator[tuple[str, Any]]:
+def _sentences(shelf: RuleSets, name: str, version: str) -> Iterator[tuple[str, Any]]:
     """The rules of the rule files of a release, in each syntax that can break them."""
     contexts = shelf.contexts[name]
     for definition in shelf.definitions[name]:

@@ -14,8 +14,8 @@ from einvoice.rulebook.files.examples import examples_of, invoice_of
 from einvoice.rulebook.files.load import Definition, read_file, rule_files
 from einvoice.rulebook.files.versions import RuleSet, read_ruleset
 from einvoice.rulebook.program.build import BASE, assemble
-from einvoice.rulebook.program.engine import Program
-from einvoice.rulebook.program.typecheck import Proof, prove
+from einvoice.rulebook.program.program import Program
+from einvoice.rulebook.program.typecheck import CheckedRule, check_rule
 from einvoice.rulebook.rule import SYNTAXES
 
 _NEW: Final = """code     = "{code}"
@@ -81,9 +81,9 @@ def new_rule(code: str, ruleset: str, folder: Path | None = None) -> Path:
     return path
 
 
-def program_of(proof: Proof, syntax: str, release: str | None = None) -> Program:
+def program_of(checked: CheckedRule, syntax: str, release: str | None = None) -> Program:
     """A program of one rule."""
-    return Program([], *assemble([proof], syntax, release))
+    return Program([], *assemble([checked], syntax, release))
 
 
 def _of_set(folder: Path, ruleset: RuleSet, contexts: Contexts) -> Iterator[RuleError]:
@@ -105,15 +105,15 @@ def _of_definition(definition: Definition, contexts: Contexts, folder: Path) -> 
     for syntax in SYNTAXES:
         for version in definition.versions:
             try:
-                proof = prove(definition, syntax, version, contexts)
-                if proof and version == definition.versions[0]:
-                    yield from _of_examples(definition, proof, syntax, folder)
+                checked = check_rule(definition, syntax, version, contexts)
+                if checked and version == definition.versions[0]:
+                    yield from _of_examples(definition, checked, syntax, folder)
             except RuleError as error:
                 yield error
 
 
-def _of_examples(definition: Definition, proof: Proof, syntax: str, folder: Path) -> Iterator[RuleError]:
-    program = program_of(proof, syntax)
+def _of_examples(definition: Definition, checked: CheckedRule, syntax: str, folder: Path) -> Iterator[RuleError]:
+    program = program_of(checked, syntax)
     for kind, example in examples_of(definition, syntax):
         if example.insert:
             continue  # it takes a document

@@ -13,7 +13,7 @@ from einvoice.validation.element_terms import terms_of_elements
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
-    from einvoice.rulebook.rule import Fired
+    from einvoice.rulebook.program.program import Violation
     from einvoice.rulebook.syntax_rules.collector import SyntaxViolation
     from einvoice.syntax.severity_overrides import Override
 
@@ -42,9 +42,9 @@ class FindingBuilder:
         self.lang = lang
         self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, computed on first use
 
-    def of_rule(self, fired: Fired, layer: str) -> Finding:
+    def of_rule(self, violation: Violation, layer: str) -> Finding:
         """Return the finding for a violated rule."""
-        rule, place = fired.rule, fired.place
+        rule, place = violation.rule, violation.place
         flag = cast("Severity", rule.severity)
         override = self._overrides.get(rule.code)
         severity = override.severity if override else flag
@@ -57,10 +57,10 @@ class FindingBuilder:
             section=rule.section,
             terms=rule.terms,
             location=self.places.at(node, getattr(place, "attribute", None)),
-            values=_quotable(fired.values),
+            values=_quotable(violation.values),
             indicative=self._indicative,
             override=override if severity != flag else None,
-            note_indices=fired.notes,
+            violation=note_indices=violation=violation.note_indices,
             lang=self.lang,
         )
 

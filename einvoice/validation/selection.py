@@ -18,6 +18,8 @@ from einvoice.result import Engine, Language, Layer, Mode, Status
 from einvoice.result.languages import check_language
 from einvoice.rulebook import releases
 from einvoice.rulebook.program import engine
+from einvoice.rulebook.program.program import Layer as RuleLayer
+from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.releases import Release
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import severity_overrides
@@ -101,7 +103,7 @@ class RuleSelection:
         return severity_overrides.overrides(self.identity, dict(self.versions).get(releases.NATIONAL))
 
     @functools.cached_property
-    def program(self) -> engine.Program | None:
+    def program(self) -> Program | None:
         """The compiled rules; None if no layer has rules."""
         if self.profile:
             return self.profile.program(self.versions)
@@ -119,7 +121,7 @@ class RuleSelection:
             return self.profile.layers(self.versions)
         return tuple(self._layer(layer) for layer in self.program.layers) if self.program else ()
 
-    def _layer(self, layer: engine.Layer) -> Layer:
+    def _layer(self, layer: RuleLayer) -> Layer:
         count, digest = _syntax_rules(self.identity.syntax, layer.name, layer.sha256, self.versions)
         return Layer(
             layer.name, layer.title, layer.version, layer.specification, layer.date, digest, True, layer.rules + count
@@ -231,7 +233,7 @@ def _syntax_rules(syntax: str, layer: str, sha256: str, versions: tuple[tuple[st
 @functools.cache
 def _program(
     syntax: str, layers: tuple[str, ...], versions: tuple[tuple[str, str], ...]
-) -> tuple[engine.Program | None, tuple[str, ...]]:
+) -> tuple[Program | None, tuple[str, ...]]:
     """Return the compiled rules of the available layers, and the names of the others."""
     book = engine.rulebook()
     try:

@@ -24,7 +24,7 @@ from einvoice.rulebook.files.load import (
 )
 from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_found, check_notes, notes
 from einvoice.rulebook.language import Where
-from einvoice.rulebook.program.build import Shelf
+from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.program.typecheck import terms_at
 from einvoice.rulebook.rule import SYNTAXES
 
@@ -40,7 +40,7 @@ def entries(folder: Path, chosen: Mapping[str, str]) -> Iterator[CatalogEntry]:
 
     Raises ``RuleError`` for a wrong file.
     """
-    shelf = Shelf(folder)
+    shelf = RuleSets(folder)
     versions = {name: version.name for name, version in shelf.versions(chosen).items()}
     for name, definitions in shelf.definitions.items():
         for definition in definitions:

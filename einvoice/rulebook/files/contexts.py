@@ -17,7 +17,7 @@ from einvoice.codelists import holds
 from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
 from einvoice.rulebook.language import Expression, Loop, Where, condition, loops
-from einvoice.rulebook.language.types import Kind
+from einvoice.rulebook.language.types import Type
 from einvoice.rulebook.rule import SYNTAXES
 
 #: Every rule may read the invoice; a rule without ``for`` looks at it once.
@@ -68,7 +68,7 @@ class Scope:
     where: Expression | None
     unless: Expression | None
     group: str | None
-    names: Mapping[str, Kind]
+    names: Mapping[str, Type]
     whole: bool = False
 
     @property
@@ -126,7 +126,7 @@ class Contexts:
     def scope(self, name: str, syntax: str, where: Where, version: str | None = None) -> Scope:
         """The checked context for a rule at ``where``; ``RuleError`` for an unknown one, or one of the other syntax."""
         if name in ("", INVOICE):  # an overlay writes the name, to look at the whole invoice after all
-            return Scope(INVOICE, (), None, None, "BG-0", {INVOICE: Kind(Invoice)})
+            return Scope(INVOICE, (), None, None, "BG-0", {INVOICE: Type(Invoice)})
         if self._below and name in self._below.names:
             return self._below.scope(name, syntax, where)
         context = self._known(name, syntax, where, version)
@@ -182,9 +182,9 @@ def _known_keys(row: dict[str, Any], keys: tuple[str, ...], file: str, key: str)
 
 def _check(context: Context) -> Scope:
     group = context.group or None
-    names: dict[str, Kind] = {INVOICE: Kind(Invoice)}
+    names: dict[str, Type] = {INVOICE: Type(Invoice)}
     found = loops(context.loops, names, Where(context.file, f"{context.key}.for"), group=group)
-    names |= {loop.name: loop.kind for loop in found}
+    names |= {loop.name: loop.type for loop in found}
 
     def test(source: str, key: str) -> Expression | None:
         return condition(source, names, Where(context.file, f"{context.key}.{key}"), group=group) if source else None

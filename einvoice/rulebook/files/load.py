@@ -184,7 +184,7 @@ class Definition:
         own_wordings = [it for it in self.data.get("history", ()) if self.code in it.get("variants", [self.code])]
         wordings = [it for it in own_wordings if _is_about(it, own) and self.ruleset.has("", it["until"], version)]
         if wordings:
-            earlier = min(wordings, key=lambda wording: self.ruleset.place_of(wording["until"]))
+            earlier = min(wordings, key=lambda wording: self.ruleset.index_of(wording["until"]))
             parts += [("history", earlier)] + ([(f"history.{own}", earlier[own])] if own in earlier else [])
         return _sentence(self._code(own, version), parts)
 
@@ -410,6 +410,6 @@ def _check_definition(definition: Definition) -> None:
 
 def _check_version(definition: Definition, version: str, key: str) -> None:
     try:
-        definition.ruleset.place_of(version)
+        definition.ruleset.index_of(version)
     except LookupError as error:
         raise RuleError(str(error), file=definition.file, key=key) from None

@@ -42,7 +42,7 @@ class RuleSet(NamedTuple):
         """The name of the newest release."""
         return self.versions[-1].name
 
-    def place_of(self, version: str) -> int:
+    def index_of(self, version: str) -> int:
         """The place of a release in the list; ``LookupError`` with those that there are for an unknown one."""
         names = [known.name for known in self.versions]
         if version not in names:
@@ -51,8 +51,8 @@ class RuleSet(NamedTuple):
 
     def has(self, since: str, until: str, version: str) -> bool:
         """Whether what holds from ``since`` on and no longer in ``until`` holds in ``version``; '' is no bound."""
-        at = self.place_of(version)
-        return (not since or self.place_of(since) <= at) and (not until or at < self.place_of(until))
+        at = self.index_of(version)
+        return (not since or self.index_of(since) <= at) and (not until or at < self.index_of(until))
 
 
 def read_ruleset(folder: Path) -> RuleSet:

@@ -1,7 +1,7 @@
-"""The words that calculate, exactly or in binary floating point, and the one for dates.
+"""Functions that calculate, exactly or in binary floating point, and the function for dates.
 
-The official rules take an amount for a decimal where they say so (``xs:decimal``), and for a double where they do
-not; which of the two changes verdicts at the edges. Here a number is exact unless a rule says ``double``.
+The official rules read an amount as ``xs:decimal`` if they say so, otherwise as ``xs:double``. In edge cases the
+result depends on it. Here a number is exact unless a rule says ``double``.
 """
 
 from __future__ import annotations
@@ -16,29 +16,28 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_
 from typing import Any, Final
 
 from einvoice.model.values import BLANKS, Value, absent
-from einvoice.rulebook.functions.registry import CALLABLE, WORDS, Numeric, helper, word
+from einvoice.rulebook.functions.registry import CALLABLE, GLOBALS, Numeric, function, helper
 
-#: Sums and products are exact, and nothing raises: run generated rules inside ``decimal.localcontext(EXACT)``.
+#: Sums and products are exact and raise nothing. Generated rules run inside ``decimal.localcontext(EXACT)``.
 EXACT: Final = Context(prec=1000, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 
 
-@word("sum")
+@function("sum")
 def total(numbers: Iterable[Numeric]) -> Numeric:
-    """``sum(x)``: of what is there, 0 where nothing is; one after the other, which tells with binary numbers.
+    """``sum(x)`` of the numbers that are not absent, 0 without any; added in order, which matters for doubles.
 
     >>> total([Decimal("0.10"), absent, Decimal("0.20")]), total([]), total([0.1] * 10), total([-0.0])
     (Decimal('0.30'), 0, 0.9999999999999999, -0.0)
     """
-    there = [number for number in numbers if number is not absent]
-    return functools.reduce(operator.add, there) if there else 0
+    return functools.reduce(operator.add, [number for number in numbers if number is not absent] or (0,))
 
 
-WORDS["abs"] = CALLABLE["abs"] = abs
+GLOBALS["abs"] = CALLABLE["abs"] = abs
 
 
-@word()
+@function()
 def number(x: Numeric) -> Numeric:
-    """``xs:decimal(x)``: the exact number of a value, or the number that a binary one is exactly.
+    """``xs:decimal(x)``: the exact number of a value, or the exact value of a double.
 
     >>> number(0.5), number(float("inf"))
     (Decimal('0.5'), absent)
@@ -52,9 +51,9 @@ _DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _SPECIAL: Final = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
 
 
-@word()
+@function()
 def double(x: Value | Numeric) -> Numeric:
-    """``number(x)`` as XPath compares and adds untyped values: binary floating point (``xs:double``).
+    """``number(x)`` as XPath compares and adds untyped values (``xs:double``).
 
     >>> double(Value(" 1e3 ")), double(Value("0.1")) + double(Value("0.2")), double(Value("?"))
     (1000.0, 0.30000000000000004, absent)
@@ -68,12 +67,12 @@ def double(x: Value | Numeric) -> Numeric:
 _WHOLE = re.compile(r"[+-]?[0-9]+\Z")
 
 
-@word()
+@function()
 def compare(x: Value, y: Numeric) -> Numeric:
-    """Where an untyped value stands to a number in ``x = y``, ``x < y`` …: -1 below, 0 equal, 1 above.
+    """Compare an untyped value with a number, as ``x = y``, ``x < y`` … do: -1 below, 0 equal, 1 above.
 
-    Saxon has Java's order of binary numbers here: -0.0 is below 0.0 and NaN above all. Only "-0" is equal to a whole
-    number that stands in the rule.
+    Saxon uses Java's order of doubles: -0.0 is below 0.0 and NaN above all numbers. Only "-0" equals a whole number
+    that is written in the rule.
 
     >>> compare(Value("-0.00"), 0), compare(Value("-0"), 0), compare(Value("1e3"), 5), compare(absent, 0)
     (-1, 0, 1, absent)
@@ -92,7 +91,7 @@ _ONE: Final = Decimal(1)
 _CENT: Final = Decimal("0.01")
 
 
-@word("round")
+@function("round")
 def rounded(x: Numeric) -> Numeric:
     """``round(x)``: to a whole number, halves towards +infinity.
 
@@ -107,11 +106,11 @@ def rounded(x: Numeric) -> Numeric:
     return math.copysign(whole + 1 if x - whole >= 0.5 else whole, x)
 
 
-@word()
+@function()
 def round2(x: Numeric) -> Numeric:
-    """``round(x * 10 * 10) div 100``: to two places, halves towards +infinity.
+    """``round(x * 10 * 10) div 100``: to two decimals, halves towards +infinity.
 
-    Binary numbers are multiplied twice, as the rules do it: ``x * 100`` can be another number.
+    Doubles are multiplied twice, as in the official rules: ``x * 100`` can differ.
 
     >>> round2(Decimal("314.865")), round2(Decimal("-314.865")), round2(1.005)
     (Decimal('314.87'), Decimal('-314.86'), 1.0)
@@ -123,9 +122,9 @@ def round2(x: Numeric) -> Numeric:
     return x
 
 
-@word()
+@function()
 def within_exclusive(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
-    """``x - tolerance < y and x + tolerance > y``: less than the tolerance apart.
+    """``x - tolerance < y and x + tolerance > y``: they differ by less than the tolerance.
 
     >>> within_exclusive(Decimal("10.99"), 10, 1), within_exclusive(11, 10, 1), within_exclusive(absent, 10, 1)
     (True, False, False)
@@ -133,9 +132,9 @@ def within_exclusive(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
     return bool(x - tolerance < y and x + tolerance > y)
 
 
-@word()
+@function()
 def within(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
-    """``x - tolerance <= y and x + tolerance >= y``: no more than the tolerance apart.
+    """``x - tolerance <= y and x + tolerance >= y``: they differ by at most the tolerance.
 
     >>> within(11, 10, 1), within(Decimal("11.01"), 10, 1)
     (True, False)
@@ -144,14 +143,15 @@ def within(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
 
 
 _QUOTIENT: Final = Context(prec=200, rounding=ROUND_DOWN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
-_PLACES: Final = 18
-_SHORT: Final = Decimal((0, (1,), -_PLACES))
+_DECIMALS: Final = 18
+_SHORT: Final = Decimal((0, (1,), -_DECIMALS))
 
 
 @helper
 def _divide(x: Numeric, y: Numeric) -> Numeric:
-    """``x div y`` for exact numbers: 18 places after the point, or more where the dividend has more places than the
-    divisor; halves towards zero. Dividing by zero is an error in XPath and ``absent`` here.
+    """``x div y`` for exact numbers: 18 decimals, or more if the dividend has more decimals than the divisor.
+
+    Halves are rounded towards zero. Division by zero is an error in XPath and ``absent`` here.
 
     >>> _divide(Decimal(2), Decimal(3)), _divide(Decimal("1.50"), Decimal(100)), _divide(1, 0)
     (Decimal('0.666666666666666667'), Decimal('0.015'), absent)
@@ -159,23 +159,23 @@ def _divide(x: Numeric, y: Numeric) -> Numeric:
     if x is absent or y is absent or not y:
         return absent
     quotient = _QUOTIENT.divide(x, y)
-    if not quotient.is_finite():  # of numbers with more digits than any rule is meant for
+    if not quotient.is_finite():  # operands with more digits than the context holds
         return absent
     short = quotient.quantize(_SHORT, ROUND_HALF_DOWN, EXACT)
     if short == quotient:
         return quotient
     more = max(0, _scale(x) - _scale(y))
-    return quotient.quantize(Decimal((0, (1,), -_PLACES - more)), ROUND_HALF_DOWN, EXACT)
+    return quotient.quantize(Decimal((0, (1,), -_DECIMALS - more)), ROUND_HALF_DOWN, EXACT)
 
 
 def _scale(x: Decimal | int) -> int:
-    """How many places after the point a number needs."""
+    """Return the number of decimals, without trailing zeros."""
     return max(0, -int(Decimal(x).normalize(EXACT).as_tuple().exponent))
 
 
 @helper
 def _divide_double(x: Numeric, y: Numeric) -> Numeric:
-    """``x div y`` for binary numbers, by zero too.
+    """``x div y`` for doubles, also by zero.
 
     >>> _divide_double(-1.0, 0.0), _divide_double(0.3, 0.1)
     (-inf, 2.9999999999999996)
@@ -190,11 +190,11 @@ def _divide_double(x: Numeric, y: Numeric) -> Numeric:
 _DAY = r"(-?[0-9]{4,}?)(?P<dash>-?)([0-9]{2})(?P=dash)([0-9]{2})(?:Z|([+-])([0-9]{2}):([0-9]{2}))?"
 
 
-@word()
+@function()
 def date(x: Any) -> Any:
-    """``xs:date(x)``: when the day begins, in UTC where no time zone is given; ``absent`` for no date.
+    """``xs:date(x)``: the start of the day, in UTC without a time zone; ``absent`` for an invalid date.
 
-    The answer only serves to compare: it counts minutes, since Python's own dates end with the year 9999.
+    The result is a number of minutes, for comparisons only: Python's dates end with the year 9999.
 
     >>> date(Value("2026-01-01+01:00")) < date(Value("2026-01-01Z")), date(Value("2026-02-30"))
     (True, absent)
@@ -204,7 +204,7 @@ def date(x: Any) -> Any:
         return absent
     year, _, month, day, sign, hours, minutes = match.groups(default="0")
     try:
-        cycle, rest = divmod(int(year), 400)  # after so many years the calendar is the same again
+        cycle, rest = divmod(int(year), 400)  # the calendar repeats every 400 years
         days = datetime.date(2000 + rest, int(month), int(day)).toordinal() + cycle * 146_097
     except ValueError:
         return absent

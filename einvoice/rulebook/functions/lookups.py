@@ -24,7 +24,7 @@ def descendants_of(invoice: Invoice) -> Lookup:
     It returns groups in the order of the model, then groups at places that the standard does not define.
     """
     groups: dict[str, list[Group]] = {}
-    pending: list[Group] = [group for misplaced in invoice.elsewhere.values() for group in misplaced]
+    pending: list[Group] = [group for groups_of_place in invoice.misplaced.values() for group in groups_of_place]
     pending.reverse()
     pending.append(invoice)
     while pending:
@@ -43,7 +43,7 @@ def descendants_of(invoice: Invoice) -> Lookup:
                 if type(below) is list:
                     pending += below[::-1]
                 elif below is not absent:
-                    pending.append(below) if isinstance(below, Group) else pending.extend(below[::-1])
+                    pending.append(below)
     return groups.get
 
 

@@ -1,4 +1,4 @@
-"""Regular expressions as XPath understands them, for Python's ``re``."""
+"""Translate XPath regular expressions to Python's ``re``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 _PIECE = re.compile(r"\\.|\(\?:|.", re.DOTALL)
 _OUTSIDE: Final = {
-    "$": r"\Z",  # the very end; Python's $ would stop before a last line end
+    "$": r"\Z",  # Python's $ also matches before a final line end
     ".": r"[^\n\r]",
     r"\s": r"[ \t\n\r]",
     r"\S": r"[^ \t\n\r]",
@@ -19,10 +19,10 @@ _ESCAPES: Final = frozenset("\\" + sign for sign in "nrtd\\|.-^?*+{}()[]$")
 
 @functools.cache
 def compile(pattern: str) -> re.Pattern[str]:
-    """The pattern of XPath 3.1 (without flags) for ``search``.
+    """Compile a pattern of XPath 3.1 (without flags), for ``search``.
 
-    White space is that of XML, ``.`` stops at line feed and carriage return, ``$`` is the very end. Raises
-    ``ValueError`` for what the two languages understand differently and no rule needs (``\\w``, ``\\p``, ``(?=`` …).
+    White space is that of XML, ``.`` matches neither line feed nor carriage return, ``$`` matches only the end.
+    Raise ``ValueError`` for constructs that the languages read differently (``\\w``, ``\\p``, ``(?=`` …).
 
     >>> bool(compile("^a$").search("a\\n"))
     False
@@ -43,4 +43,4 @@ def compile(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile("".join(written))
     except re.error as error:
-        raise ValueError(f"no pattern: {error}") from None
+        raise ValueError(f"invalid pattern: {error}") from None

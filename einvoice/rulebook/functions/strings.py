@@ -1,23 +1,24 @@
-"""The words that look into texts and compare them.
+"""Functions on strings.
 
-To a word that wants text a value of the invoice is the text of the document, '' where there is none; only ``any_equal``,
-``any_unequal`` and ``all_distinct`` take the view that the binding gave it, as the comparisons of the language do.
+They read a value as the text of the document, '' if it is absent. Only ``any_equal``, ``any_unequal`` and
+``all_distinct`` read the text that the mapping produced, as the comparison operators do.
 """
 
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable
 from typing import Any, Final
 
 from einvoice.model.values import BLANKS, Value, absent
 from einvoice.rulebook.functions import patterns
-from einvoice.rulebook.functions.registry import Truth, occurrences, word
+from einvoice.rulebook.functions.registry import Boolean, function, occurrences
 
 
-@word()
+@function()
 def raw(x: str) -> str:
-    """``string(x)``: the text as it stands, '' where there is none.
+    """``string(x)``: the unchanged text, '' if it is absent.
 
     >>> raw(" S ")
     ' S '
@@ -28,9 +29,9 @@ def raw(x: str) -> str:
 _SPACES = re.compile(f"[{BLANKS}]+")
 
 
-@word()
+@function()
 def normalize_space(x: str) -> str:
-    """``normalize-space(x)``: without blanks around, and with single ones inside; '' where there is none.
+    """``normalize-space(x)``: without blanks at the ends and with single ones inside; '' if it is absent.
 
     >>> normalize_space(" a \\n b\\u00a0 "), normalize_space("")
     ('a b\\xa0', '')
@@ -38,9 +39,9 @@ def normalize_space(x: str) -> str:
     return x if x.isalnum() else _SPACES.sub(" ", x).strip(" ")
 
 
-@word()
+@function()
 def length(x: str) -> int:
-    """``string-length(x)``, in characters, 0 where there is none.
+    """``string-length(x)``, in characters, 0 if it is absent.
 
     >>> length("ä €")
     3
@@ -48,7 +49,7 @@ def length(x: str) -> int:
     return len(x)
 
 
-@word()
+@function()
 def decimals(x: str) -> int:
     """``string-length(substring-after(x, '.'))``: characters after the first point, blanks included.
 
@@ -58,7 +59,7 @@ def decimals(x: str) -> int:
     return len(x.partition(".")[2])
 
 
-@word()
+@function()
 def contains(x: str, part: str) -> bool:
     """``contains(x, part)``; every text contains the empty one.
 
@@ -68,7 +69,7 @@ def contains(x: str, part: str) -> bool:
     return part in x
 
 
-@word()
+@function()
 def starts_with(x: str, beginning: str) -> bool:
     """``starts-with(x, beginning)``.
 
@@ -78,9 +79,9 @@ def starts_with(x: str, beginning: str) -> bool:
     return x.startswith(beginning)
 
 
-@word()
+@function()
 def substring_before(x: str, mark: str) -> str:
-    """``substring-before(x, mark)``: '' where the mark is not in it.
+    """``substring-before(x, mark)``: '' if the mark does not occur.
 
     >>> substring_before("REG#text", "#"), substring_before("text", "#")
     ('REG', '')
@@ -89,9 +90,9 @@ def substring_before(x: str, mark: str) -> str:
     return first if found else ""
 
 
-@word()
+@function()
 def substring_after(x: str, mark: str) -> str:
-    """``substring-after(x, mark)``: '' where the mark is not in it.
+    """``substring-after(x, mark)``: '' if the mark does not occur.
 
     >>> substring_after("a#b#c", "#"), substring_after("text", "#")
     ('b#c', '')
@@ -99,7 +100,7 @@ def substring_after(x: str, mark: str) -> str:
     return x.partition(mark)[2] if mark else x
 
 
-@word()
+@function()
 def substring(x: str, start: int, length: int) -> str:
     """``substring(x, start, length)``, counted from 1: ``substring(x, 1, 2)`` is the country of a VAT number.
 
@@ -109,7 +110,7 @@ def substring(x: str, start: int, length: int) -> str:
     return x[start - 1 : start - 1 + length]
 
 
-@word()
+@function()
 def upper_case(x: str) -> str:
     """``upper-case(x)``.
 
@@ -119,9 +120,9 @@ def upper_case(x: str) -> str:
     return x.upper()
 
 
-@word()
+@function()
 def matches(x: str, pattern: str) -> bool:
-    r"""``matches(x, pattern)``: the pattern is found somewhere in the text; see ``patterns``.
+    r"""``matches(x, pattern)``: the pattern occurs in the text; see ``patterns``.
 
     >>> matches("ab\n", "b$"), matches("a\u00a0b", r"\s")
     (False, False)
@@ -129,7 +130,7 @@ def matches(x: str, pattern: str) -> bool:
     return patterns.compile(pattern).search(x) is not None
 
 
-@word()
+@function()
 def in_code_list(x: str, codes: frozenset[str]) -> bool:
     """``not(contains(normalize-space(x), ' ')) and contains(' A B ', concat(' ', normalize-space(x), ' '))``: one
     code of the list; written ``in_code_list(x, 'currencies')``.
@@ -140,9 +141,9 @@ def in_code_list(x: str, codes: frozenset[str]) -> bool:
     return normalize_space(x) in codes
 
 
-@word()
+@function()
 def joined_codes(list_of_codes: Iterable[str]) -> str:
-    """The text ``' A B '`` in which some rules look for any part of it; written ``joined_codes('currencies')``.
+    """The text ``' A B '``, which some rules search for substrings; written ``joined_codes('currencies')``.
 
     >>> joined_codes(["A", "B"])
     ' A B '
@@ -158,9 +159,9 @@ def _texts(x: Any) -> set[str]:
     return {text for member in x for text in _texts(member)}
 
 
-@word()
+@function()
 def any_equal(x: Any, y: Any) -> bool:
-    """``x = y``: any text on the one side is any on the other; further occurrences count, missing ones do not.
+    """``x = y``: a text of one side equals a text of the other, as general comparisons in XPath.
 
     >>> any_equal([Value("a"), Value("b")], Value("b")), any_equal(absent, absent)
     (True, False)
@@ -168,9 +169,9 @@ def any_equal(x: Any, y: Any) -> bool:
     return not _texts(x).isdisjoint(_texts(y))
 
 
-@word()
+@function()
 def any_unequal(x: Any, y: Any) -> bool:
-    """``x != y``: any text on the one side is not one on the other; false where either side is missing.
+    """``x != y``: a text of one side differs from a text of the other; false if a side is absent.
 
     >>> any_unequal([Value("a"), Value("b")], Value("b")), any_unequal(absent, Value("b"))
     (True, False)
@@ -179,9 +180,9 @@ def any_unequal(x: Any, y: Any) -> bool:
     return bool(one and other) and len(one | other) > 1
 
 
-@word()
+@function()
 def all_distinct(x: Any) -> bool:
-    """``count(x) = count(distinct-values(x))``: no text comes twice.
+    """``count(x) = count(distinct-values(x))``: no text occurs twice.
 
     >>> all_distinct([Value("a"), Value("b")]), all_distinct([Value("a"), Value("a")])
     (True, False)
@@ -190,14 +191,70 @@ def all_distinct(x: Any) -> bool:
     return len(set(listed)) == len(listed)
 
 
-_TRUTHS: Final = {"true": True, "1": True, "false": False, "0": False}
+_BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
-@word()
-def boolean(x: str) -> Truth:
-    """``xs:boolean(x)``; ``absent``, which is neither, for any other text.
+@function()
+def boolean(x: str) -> Boolean:
+    """``xs:boolean(x)``; ``absent`` for any other text.
 
     >>> boolean(" 0 "), boolean("True")
     (False, absent)
     """
-    return _TRUTHS.get(x.strip(BLANKS), absent)
+    return _BOOLEANS.get(x.strip(BLANKS), absent)
+
+
+# ------------------------------------------------------------------------------------------------ XRechnung
+
+_WITHOUT_BLANKS: Final = dict.fromkeys(map(ord, BLANKS))
+#: A is 10, B is 11 …; the official rule computes lower case letters the same way, from their code points.
+_IBAN_NUMBERS: Final = {ord(letter): str(ord(letter) - 55) for letter in string.ascii_letters}
+_IBAN = r"[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{0,30}"
+
+
+@function()
+def is_valid_iban(x: str) -> bool:
+    """BR-DE-19, BR-DE-20: the format and the check digits of an IBAN (ISO 13616, mod 97), blanks ignored.
+
+    As in the official rule, the length does not depend on the country, and lower case letters have their own values.
+
+    >>> is_valid_iban("DE02 1203 0000 0000 2020 51"), is_valid_iban("DE03120300000000202051"), is_valid_iban("")
+    (True, False, False)
+    """
+    account = x.translate(_WITHOUT_BLANKS)
+    if not re.fullmatch(_IBAN, account):
+        return False
+    return int((account[4:] + account[:4]).translate(_IBAN_NUMBERS)) % 97 == 1
+
+
+_LINE_END = r"\r?\n"
+_ENTRY = r"#[^\n\r]+#"
+_REST = r"[ \t\r]*\n"
+
+
+@function()
+def skonto_lines_match(x: str, pattern: str) -> bool:
+    """BR-DE-18: each line that begins with #, blanks ignored, matches the pattern.
+
+    >>> skonto_lines_match("Skonto:\\n#SKONTO#", "^#SKONTO#$"), skonto_lines_match("#VERZUG#", "^#SKONTO#$")
+    (True, False)
+    """
+    form = patterns.compile(pattern)
+    return all(form.search(line) for line in _lines(x))
+
+
+@function()
+def is_valid_skonto(x: str, pattern: str) -> bool:
+    """BR-DE-18: each line that begins with # matches the pattern, and a line end follows the last one.
+
+    >>> is_valid_skonto("#SKONTO#\\n", "^#SKONTO#$"), is_valid_skonto("#SKONTO#", "^#SKONTO#$")
+    (True, False)
+    """
+    if not _lines(x):
+        return True
+    return skonto_lines_match(x, pattern) and bool(re.match(_REST, re.split(_ENTRY, x)[-1]))
+
+
+def _lines(x: str) -> list[str]:
+    """Return the lines that begin with #."""
+    return [line for line in map(normalize_space, re.split(_LINE_END, x)) if line.startswith("#")]

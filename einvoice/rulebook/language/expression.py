@@ -1,4 +1,4 @@
-"""What the language takes and gives: places, constants, checked expressions and loops."""
+"""Checked expressions and loops, and the location of their source."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from einvoice.rulebook.language.types import Kind
+from einvoice.rulebook.language.types import Type
 
-#: What a family of rules may put in a name's place: a number, a text or several texts.
+#: A constant of a family of rules: a number, a text or several texts.
 Constant = str | int | Decimal | Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The place of an expression: the rule file (``en16931/BR-CO-10.toml``) and the key (``assert``, ``ubl.when``)."""
+    """Location of an expression: rule file (``en16931/BR-CO-10.toml``) and key (``assert``, ``ubl.when``)."""
 
     file: str
     key: str
@@ -24,15 +24,19 @@ class Where:
 class Expression:
     """A checked expression.
 
-    ``code`` is Python to be put into a generated function, in brackets where it needs them; it reads the given names
-    and, as globals of the function, the words (``functions.WORDS``), the exact numbers in ``constants`` and the code
-    lists in ``lists`` (see ``bind``). ``terms`` are the business terms it reads, ``names`` those of the given names
-    that it uses.
+    Attributes:
+        source: as in the rule file.
+        code: Python for a generated function. Its globals are ``functions.GLOBALS``, ``constants`` and ``lists``.
+        type: of the result.
+        terms: the business terms it reads.
+        names: the declared names it uses.
+        constants: the exact numbers it uses, by the name of a global.
+        lists: the code lists it uses, see ``bind``.
     """
 
     source: str
     code: str
-    kind: Kind
+    type: Type
     terms: frozenset[str]
     names: frozenset[str]
     constants: Mapping[str, Decimal]
@@ -41,8 +45,8 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """``name in source``: ``source.code`` can be iterated, ``kind`` is what ``name`` stands for in it."""
+    """``name in source``: ``source.code`` is an iterable, ``type`` the type of ``name``."""
 
     name: str
     source: Expression
-    kind: Kind
+    type: Type

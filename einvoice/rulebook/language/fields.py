@@ -1,4 +1,4 @@
-"""The fields of the model that rules may read, with their kinds and business terms."""
+"""The fields of the model that rules may read, with their types and business terms."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any, ClassVar, get_type_hints
 
 from einvoice.model.group import Group, kinds_of, terms_of
 from einvoice.model.values import Value
-from einvoice.rulebook.language.types import Kind
+from einvoice.rulebook.language.types import Type
 
 
-def of(cls: type[object]) -> Mapping[str, tuple[type, bool]]:
-    """The fields of a class that rules may read: class and whether there may be many.
+def fields_of(cls: type[object]) -> Mapping[str, tuple[type, bool]]:
+    """Return the fields of a class that rules may read: class, and whether it is a sequence.
 
-    Of a group its terms, its own truths, and class variables that are text (the syntax and the root element of the
-    invoice); of a value what the document has beside it (``scheme``, ``currency`` …). Where something stands in the
-    document is no rule's business.
+    These are the terms and boolean properties of a group, and its class variables that are text (syntax and root
+    element of the invoice); of a value its attributes in the document (``scheme``, ``currency`` …). Rules cannot read
+    the location in the document.
     """
-    key: Any = cls  # mypy takes a class for unhashable where its instances are
-    return _of(key)
+    key: Any = cls  # mypy takes a class for unhashable if its instances are
+    return _fields_of(key)
 
 
 @functools.cache
-def _of(cls: Any) -> Mapping[str, tuple[type, bool]]:
+def _fields_of(cls: Any) -> Mapping[str, tuple[type, bool]]:
     if issubclass(cls, Group):
-        found = {name: kind for name, kind in kinds_of(cls).items() if name not in kinds_of(Group)}
+        fields = {name: declared for name, declared in kinds_of(cls).items() if name not in kinds_of(Group)}
         texts = [name for name, hint in get_type_hints(cls).items() if hint == ClassVar[str]]
-        return found | dict.fromkeys(texts, (str, False))
-    beside = dir(cls) if issubclass(cls, Value) else ()
-    return {name: (str, False) for name in beside if name not in dir(Value) and _is_text(getattr(cls, name))}
+        return fields | dict.fromkeys(texts, (str, False))
+    attributes = dir(cls) if issubclass(cls, Value) else ()
+    return {name: (str, False) for name in attributes if name not in dir(Value) and _is_text(getattr(cls, name))}
 
 
 def is_stored(cls: type[object], name: str) -> bool:
@@ -41,22 +41,22 @@ def _is_text(declared: object) -> bool:
     return isinstance(declared, property) and get_type_hints(declared.fget).get("return") is str
 
 
-def kind_of(owner: Kind, name: str, group: str = "") -> Kind:
-    """The kind of a field of ``owner``, with the business terms that reading it counts.
+def type_of(owner: Type, name: str, group: str = "") -> Type:
+    """Return the type of a field of ``owner``, with the business terms that reading it counts.
 
-    A class that stands for several groups names the terms of one after those of the other; ``owner.group``, else
-    ``group``, says which count.
+    A class that represents several groups names the terms of one after those of the other; ``owner.group``, else
+    ``group``, selects one.
     """
-    cls, many = of(owner.cls)[name]
+    cls, many = fields_of(owner.cls)[name]
     if not issubclass(owner.cls, Group):
-        return Kind(cls, many)
+        return Type(cls, many)
     narrowed = owner.group or (group if group in owner.cls.groups else "")
     terms = _terms(owner.cls, name, narrowed)
-    return Kind(cls, many, _below(cls, terms, narrowed), terms)
+    return Type(cls, many, _group_of(cls, terms, narrowed), terms)
 
 
-def _below(cls: type[object], terms: tuple[str, ...], group: str) -> str:
-    """The business group of what a field holds: the one that its terms name, else that of its owner."""
+def _group_of(cls: type[object], terms: tuple[str, ...], group: str) -> str:
+    """Return the business group of a field: the one that its terms name, otherwise that of its owner."""
     if not issubclass(cls, Group):
         return ""
     named = {term for term in terms if term in cls.groups}
@@ -68,10 +68,10 @@ def _below(cls: type[object], terms: tuple[str, ...], group: str) -> str:
 def _terms(cls: type[Group], name: str, group: str) -> tuple[str, ...]:
     try:
         terms = terms_of(cls, name)
-    except LookupError:  # a class variable, or a truth about the group
+    except LookupError:  # a class variable, or a boolean property
         return ()
-    each, rest = divmod(len(terms), len(cls.groups) or 1)
+    per_group, rest = divmod(len(terms), len(cls.groups) or 1)
     if group in cls.groups and not rest:
-        start = cls.groups.index(group) * each
-        terms = terms[start : start + each]
+        start = cls.groups.index(group) * per_group
+        terms = terms[start : start + per_group]
     return tuple(filter(None, terms))

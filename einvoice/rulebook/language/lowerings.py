@@ -1,8 +1,8 @@
-"""How calls of the words are checked and written in Python.
+"""Compile calls of functions to Python.
 
-Most words say it by their annotations (see ``words``). The others have a lowering here, which gets the call and its
-checked operands and returns Python code with the kind of the result. Where the code is short it stands in the rule
-itself, because a rule may ask a thousand times whether something exists.
+Most functions are compiled by their annotations (see ``functions.registry``). The others have a lowering here: it gets
+the call and its checked operands, and returns Python code and the type of the result. Short code is written inline,
+because a rule may run a thousand times for an invoice.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Final
 from einvoice.rulebook import functions
 from einvoice.rulebook.functions import patterns
 from einvoice.rulebook.language import operands as on
-from einvoice.rulebook.language.operands import Lowered, Operand, Wrong
-from einvoice.rulebook.language.types import BINARY, COUNT, DATE, NUMBER, TEXT, TRUTH
+from einvoice.rulebook.language.operands import ExpressionError, Lowered, Operand
+from einvoice.rulebook.language.types import BOOLEAN, COUNT, DATE, DOUBLE, NUMBER, TEXT
 
 Lowering = Callable[[ast.Call, Sequence[Operand]], Lowered]
 
-#: Code lists stand in generated code as globals with these prefixes: as a set of codes, and written out as one text.
+#: Prefixes of the globals for code lists in generated code: as a set of codes, and joined to one text.
 CODES: Final = "_codes_"
 CODE_TEXT: Final = "_code_text_"
 
 
 def lower(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """Check a call of a word and write it in Python; ``Wrong`` where it is none."""
+    """Compile a function call; raise ``ExpressionError`` for an invalid one."""
     special = SPECIAL.get(_name(call))
     if special:
         return special(call, operands)
@@ -33,16 +33,16 @@ def lower(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     *takes, returns = function.__annotations__.values()
     _expect(len(takes), call, operands)
     if "Numeric" in takes:
-        codes, kind = on.numbers(operands)
-        return _call(call, codes), _RETURNS.get(returns, kind)
+        codes, type_ = on.numbers(operands)
+        return _call(call, codes), _RETURNS.get(returns, type_)
     codes = [on.as_string(operand) for operand in operands]
     inline = _INLINE.get(_name(call))
     return (inline.format(*codes) if inline else _call(call, codes)), _RETURNS[returns]
 
 
-_RETURNS: Final = {"str": TEXT, "int": COUNT, "bool": TRUTH, "Truth": TRUTH}
+_RETURNS: Final = {"str": TEXT, "int": COUNT, "bool": BOOLEAN, "Boolean": BOOLEAN}
 
-#: Words that are shorter in Python than a call of them.
+#: Functions that are written inline.
 _INLINE: Final = {
     "raw": "{0}",
     "length": "len({0})",
@@ -53,183 +53,185 @@ _INLINE: Final = {
 
 
 def exists(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """Whether anything is there."""
+    """Compile ``exists``."""
     (operand,) = _expect(1, call, operands)
-    if operand.kind.sort == "truth" or operand.literal is not None:
-        raise Wrong(operand.node, f"{operand} is always there")
+    if operand.type.sort == "boolean" or operand.literal is not None:
+        raise ExpressionError(operand.node, f"{operand} always exists")
     if operand.clauses:
-        return f"any({operand.code} is not absent {operand.clauses})", TRUTH
-    return (f"(not not {operand.code})" if operand.kind.many else f"({operand.code} is not absent)"), TRUTH
+        return f"any({operand.code} is not absent {operand.clauses})", BOOLEAN
+    return (f"(not not {operand.code})" if operand.type.many else f"({operand.code} is not absent)"), BOOLEAN
 
 
 def non_blank(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """Whether anything is there that is not blank."""
+    """Compile ``non_blank``. The function is called for further occurrences only, which are rare."""
     (operand,) = _expect(1, call, operands)
-    if not operand.kind.many:
-        if operand.kind.is_value:
-            # The word looks at further occurrences too, which almost no document has.
+    if not operand.type.many:
+        if operand.type.is_value:
             code = operand.code
-            return f"({code}.filled or not not {code}.more and non_blank({code}))", TRUTH
-        return f"non_blank({on.as_string(operand)})", TRUTH
+            further = f"not not {code}.more and non_blank({code})"
+            return f"({code} is not absent and ({code}.filled or {further}))", BOOLEAN
+        return f"non_blank({on.as_string(operand)})", BOOLEAN
     member = on.each(operand)
-    if not member.kind.is_value:
-        raise Wrong(operand.node, f"{operand} is no sequence of values")
-    return f"any({member.code}.filled {member.clauses})", TRUTH
+    if not member.type.is_value:
+        raise ExpressionError(operand.node, f"{operand} is not a sequence of values")
+    return f"any({member.code}.filled {member.clauses})", BOOLEAN
 
 
 def count(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """How many there are."""
+    """Compile ``count``."""
     (operand,) = _expect(1, call, operands)
-    if operand.kind.many and not operand.clauses:
+    if operand.type.many and not operand.clauses:
         return f"len({operand.code})", COUNT
     member = on.each(operand)
-    if member.kind.sort == "truth":
-        raise Wrong(operand.node, "a truth is not counted", "count(x for x in … if …)")
-    there = "" if member.code.isidentifier() else f" if {member.code} is not absent"
-    return f"len([1 {member.clauses}{there}])", COUNT
+    if member.type.sort == "boolean":
+        raise ExpressionError(operand.node, "a boolean cannot be counted", "count(x for x in … if …)")
+    present = "" if member.code.isidentifier() else f" if {member.code} is not absent"
+    return f"len([1 {member.clauses}{present}])", COUNT
 
 
 def quantified(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """``any`` and ``all``."""
+    """Compile ``any`` and ``all``."""
     (operand,) = _expect(1, call, operands)
     if not operand.clauses:
-        raise Wrong(call, f"{ast.unparse(call)} asks nothing", f"{_name(call)}(… for x in {ast.unparse(operand.node)})")
+        raise ExpressionError(
+            call, f"{ast.unparse(call)} has no condition", f"{_name(call)}(… for x in {ast.unparse(operand.node)})"
+        )
     member = on.each(operand)
-    return f"{_name(call)}({on.as_truth(member)} {member.clauses})", TRUTH
+    return f"{_name(call)}({on.as_boolean(member)} {member.clauses})", BOOLEAN
 
 
 def total(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """``sum``."""
+    """Compile ``sum``."""
     (operand,) = _expect(1, call, operands)
     member = on.each(operand)
-    codes, kind = on.numbers([member])
-    return f"reduce(add, {_present(codes[0], member)} or (0,))", kind
+    codes, type_ = on.numbers([member])
+    return f"reduce(add, {_present(codes[0], member)} or (0,))", type_
 
 
 def texts(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """``any_unequal`` and ``all_distinct``, and ``any_equal``: all the texts of each operand, a value, a sequence or a text."""
+    """Compile ``any_unequal``, ``all_distinct`` and ``any_equal``, which take values, sequences and texts."""
     _expect(1 if _name(call) == "all_distinct" else 2, call, operands)
-    return _call(call, [_all_of(operand) for operand in operands]), TRUTH
+    return _call(call, [_all_of(operand) for operand in operands]), BOOLEAN
 
 
 def any_equal(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """``any_equal``; a value and a text are compared without the word, which is for further occurrences."""
-    written, kind = texts(call, operands)
+    """Compile ``any_equal``. For a value and a text, the function is called for further occurrences only."""
+    code, result = texts(call, operands)
     value, text = operands
-    if value.kind.is_value and not value.kind.many and text.kind.cls is str and not text.kind.many:
-        return f"({value.code}.text == {text.code} or not not {value.code}.more and {written})", kind
-    return written, kind
+    if value.type.is_value and not value.type.many and text.type.cls is str and not text.type.many:
+        return f"({value.code}.text == {text.code} or not not {value.code}.more and {code})", result
+    return code, result
 
 
 def _all_of(operand: Operand) -> str:
-    if not (operand.kind.is_value or operand.kind.cls is str):
-        raise Wrong(operand.node, f"{operand} is {operand.kind}, not the value of a business term")
+    if not (operand.type.is_value or operand.type.cls is str):
+        raise ExpressionError(operand.node, f"{operand} is {operand.type}, not the value of a business term")
     return f"[{operand.code} {operand.clauses}]" if operand.clauses else operand.code
 
 
 def normalize_space(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """A text without superfluous blanks. Most texts are clean, which saves the call."""
+    """Compile ``normalize_space``. Most texts have no blanks, which saves the call."""
     (operand,) = _expect(1, call, operands)
     string = on.as_string(operand)
-    written = _call(call, [string])
-    return (f"({string} if {string}.isalnum() else {written})" if operand.repeatable else written), TEXT
+    code = _call(call, [string])
+    return (f"({string} if {string}.isalnum() else {code})" if operand.repeatable else code), TEXT
 
 
 def absolute(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """``abs``."""
-    codes, kind = on.numbers(_expect(1, call, operands))
-    return _call(call, codes), kind
+    """Compile ``abs``."""
+    codes, type_ = on.numbers(_expect(1, call, operands))
+    return _call(call, codes), type_
 
 
 def default(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """A value, or another in its place."""
+    """Compile ``default``."""
     _expect(2, call, operands)
-    codes, kind = on.together(operands)
-    return _call(call, codes), kind
+    (code, otherwise), type_ = on.common(operands)
+    return f"(_value if (_value := {code}) is not absent else {otherwise})", type_
 
 
 def first(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """The first of several values."""
+    """Compile ``first``."""
     (operand,) = _expect(1, call, operands)
     member = on.each(operand)
-    if not member.kind.is_value:
-        raise Wrong(operand.node, f"{operand} is {operand.kind}, no sequence of values")
-    return f"next(iter({_present(member.code, member)}), absent)", member.kind
+    if not member.type.is_value:
+        raise ExpressionError(operand.node, f"{operand} is {operand.type}, not a sequence of values")
+    return f"next(iter({_present(member.code, member)}), absent)", member.type
 
 
 def number(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """An exact number; a binary one is taken for the number that it is exactly."""
+    """Compile ``number``; a double is converted to its exact value."""
     (operand,) = _expect(1, call, operands)
-    return (_call(call, [operand.code]) if operand.kind.sort == "binary" else on.as_number(operand)), NUMBER
+    return (_call(call, [operand.code]) if operand.type.sort == "double" else on.as_number(operand)), NUMBER
 
 
 def double(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """A binary number."""
+    """Compile ``double``."""
     (operand,) = _expect(1, call, operands)
-    return on.as_binary(operand), BINARY
+    return on.as_double(operand), DOUBLE
 
 
 def compare(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """The order of a value and a number."""
+    """Compile ``compare``."""
     value, other = _expect(2, call, operands)
-    if not value.kind.is_value or value.kind.many:
-        raise Wrong(value.node, f"{value} is {value.kind}, not the value of a business term")
-    on.as_binary(value)  # raises where it is no number
-    number = repr(other.literal) if isinstance(other.literal, int) else on.as_binary(other)
+    if not value.type.is_value or value.type.many:
+        raise ExpressionError(value.node, f"{value} is {value.type}, not the value of a business term")
+    on.as_double(value)  # raises for a value that is not a number
+    number = repr(other.literal) if isinstance(other.literal, int) else on.as_double(other)
     return _call(call, [value.code, number]), COUNT
 
 
 def date(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """A day."""
+    """Compile ``date``."""
     (operand,) = _expect(1, call, operands)
     return on.as_date(operand), DATE
 
 
 def matches(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """A text held against a pattern that stands in the rule."""
+    """Compile a function of a text and a constant pattern."""
     text, pattern = _expect(2, call, operands)
     try:
         patterns.compile(_constant_text(pattern))
     except ValueError as error:
-        raise Wrong(pattern.node, str(error)) from None
-    return _call(call, [on.as_string(text), pattern.code]), TRUTH
+        raise ExpressionError(pattern.node, str(error)) from None
+    return _call(call, [on.as_string(text), pattern.code]), BOOLEAN
 
 
 def attribute(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """What stands beside a value."""
+    """Compile ``attribute``."""
     value, name = _expect(2, call, operands)
-    if not value.kind.is_value or value.kind.many:
-        raise Wrong(value.node, f"{value} is {value.kind}, not the value of a business term")
+    if not value.type.is_value or value.type.many:
+        raise ExpressionError(value.node, f"{value} is {value.type}, not the value of a business term")
     _constant_text(name)
     return _call(call, [value.code, name.code]), TEXT
 
 
 def substring(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """A piece of a text, from a place and of a length that stand in the rule."""
+    """Compile ``substring``; start and length are constants."""
     text, start, length = _expect(3, call, operands)
     for number in (start, length):
         if not isinstance(number.literal, int) or number.literal < 1:
-            raise Wrong(number.node, f"{number} has to be a whole number from 1")
+            raise ExpressionError(number.node, f"{number} must be a whole number of at least 1")
     return f"{on.as_string(text)}[{start.literal - 1}:{start.literal - 1 + length.literal}]", TEXT
 
 
 def in_code_list(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """One code of a list. Most texts are clean, so the plain text is looked up before it is trimmed."""
+    """Compile ``in_code_list``. The unchanged text is looked up first, since most texts have no blanks."""
     text, name = _expect(2, call, operands)
     listed = CODES + _list_name(name)
     string = on.as_string(text)
     if isinstance(text.node, ast.Name | ast.Attribute):
-        return f"({string} in {listed} or in_code_list({string}, {listed}))", TRUTH
-    return f"in_code_list({string}, {listed})", TRUTH
+        return f"({string} in {listed} or in_code_list({string}, {listed}))", BOOLEAN
+    return f"in_code_list({string}, {listed})", BOOLEAN
 
 
 def joined_codes(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """A code list as one text."""
+    """Compile ``joined_codes``."""
     (name,) = _expect(1, call, operands)
     return CODE_TEXT + _list_name(name), TEXT
 
 
-#: What a call cannot be derived for from the annotations of its word.
+#: Lowerings of functions whose annotations are not sufficient.
 SPECIAL: Final[dict[str, Lowering]] = {
     "abs": absolute,
     "all": quantified,
@@ -259,26 +261,26 @@ SPECIAL: Final[dict[str, Lowering]] = {
 
 
 def _present(code: str, member: Operand) -> str:
-    """A list of what ``code`` is for each member, without ``absent``."""
+    """Return a list of the results of ``code`` that are not absent."""
     return f"[_value {member.clauses} if (_value := {code}) is not absent]"
 
 
 def _list_name(operand: Operand) -> str:
     name = _constant_text(operand)
     if not name.isidentifier():
-        raise Wrong(operand.node, f"'{name}' cannot be the name of a code list")
+        raise ExpressionError(operand.node, f"'{name}' is not the name of a code list")
     return name
 
 
 def _constant_text(operand: Operand) -> str:
     if not isinstance(operand.literal, str):
-        raise Wrong(operand.node, f"{operand} has to be a text in quotes")
+        raise ExpressionError(operand.node, f"{operand} must be a text in quotes")
     return operand.literal
 
 
 def _expect(count: int, call: ast.Call, operands: Sequence[Operand]) -> Sequence[Operand]:
     if len(operands) != count:
-        raise Wrong(call, f"'{_name(call)}' takes {count} operand{'s' * (count != 1)}, not {len(operands)}")
+        raise ExpressionError(call, f"'{_name(call)}' takes {count} operand{'s' * (count != 1)}, not {len(operands)}")
     return operands
 
 

@@ -1,4 +1,4 @@
-"""What the rule language knows of a name, a path or an expression before anything is calculated: its kind."""
+"""The static types of the rule language."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from einvoice.model.values import Code, Date, Identifier, Number, Text, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """What something is: a class of the model or a plain type, and whether there may be many of it.
+class Type:
+    """The type of an expression: a class of the model or a plain type, single or a sequence.
 
-    ``cls`` is a subclass of ``Group`` or ``Value``, or ``Decimal`` (a number), ``int`` (a count), ``float`` (a binary
-    number), ``str`` (a text), ``bool`` (a truth) or ``datetime.date``. ``group`` is the business group that a shared
-    class stands for here (``BG-20`` for an ``AllowanceCharge`` that is an allowance); '' where it may be any of its
-    groups. ``terms`` are the business terms that reading the whole thing counts.
+    Attributes:
+        cls: a subclass of ``Group`` or ``Value``, or ``Decimal`` (a number), ``int`` (a count), ``float`` (a double),
+            ``str``, ``bool`` or ``datetime.date``.
+        many: it is a sequence.
+        group: the business group that a shared class represents (``BG-20`` for an ``AllowanceCharge`` that is an
+            allowance); '' if it can be any of its groups.
+        terms: the business terms that reading the value counts.
     """
 
     cls: type[object]
@@ -27,23 +30,23 @@ class Kind:
     terms: tuple[str, ...] = ()
 
     @property
-    def one(self) -> Kind:
-        """The kind of one member of a sequence."""
+    def one(self) -> Type:
+        """The type of a member of the sequence."""
         return replace(self, many=False)
 
     @property
     def is_group(self) -> bool:
-        """Whether this is a business group."""
+        """It is a business group."""
         return issubclass(self.cls, Group)
 
     @property
     def is_value(self) -> bool:
-        """Whether this is the value of a business term, as the document has it."""
+        """It is the value of a business term, as in the document."""
         return issubclass(self.cls, Value)
 
     @property
     def sort(self) -> str:
-        """How it is compared and calculated with: number, binary, text, date, truth; '' for what cannot be."""
+        """The type for comparisons and calculations: number, double, text, date or boolean; '' if there is none."""
         if self.many:
             return ""
         for sort, classes in _SORTS.items():
@@ -56,27 +59,27 @@ class Kind:
             return "a sequence"
         if self.is_group:
             return "a group"
-        return _SPOKEN.get(self.sort, f"a value of {self.cls.__name__}")
+        return _NAMES.get(self.sort, f"a value of {self.cls.__name__}")
 
 
 _SORTS: Final[dict[str, tuple[type[object], ...]]] = {
-    "truth": (bool,),  # first, because a Python bool is an int
+    "boolean": (bool,),  # first, because a Python bool is an int
     "number": (Number, Decimal, int),
-    "binary": (float,),
+    "double": (float,),
     "text": (Text, Code, Identifier, str),
     "date": (Date, datetime.date),
 }
-_SPOKEN: Final = {
-    "truth": "true or false",
+_NAMES: Final = {
+    "boolean": "true or false",
     "number": "a number",
-    "binary": "a binary number",
+    "double": "a double",
     "text": "text",
     "date": "a date",
 }
 
-NUMBER: Final = Kind(Decimal)
-COUNT: Final = Kind(int)
-BINARY: Final = Kind(float)
-TEXT: Final = Kind(str)
-TRUTH: Final = Kind(bool)
-DATE: Final = Kind(datetime.date)
+NUMBER: Final = Type(Decimal)
+COUNT: Final = Type(int)
+DOUBLE: Final = Type(float)
+TEXT: Final = Type(str)
+BOOLEAN: Final = Type(bool)
+DATE: Final = Type(datetime.date)

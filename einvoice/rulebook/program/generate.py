@@ -1,4 +1,4 @@
-"""Turn proven rules into Python: one function for each context, which loops once and runs all its rules."""
+"""Generate Python from checked rules: one function for each context, with a single loop for all its rules."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Final
 
 from einvoice.rulebook.files.contexts import Scope
 from einvoice.rulebook.language import Expression
-from einvoice.rulebook.program.typecheck import Proof
+from einvoice.rulebook.program.typecheck import CheckedRule
 
-#: The tuple of the functions in the generated module; each takes the invoice, what to call for a broken rule, and the
-#: words ``descendants`` and ``with_vat``, which remember things for one run.
+#: The tuple of functions in the generated module. Their arguments are the invoice, the function that reports a
+#: violation, and the functions ``descendants`` and ``with_vat`` for this invoice.
 FUNCTIONS: Final = "_functions"
-_STEP: Final = "    "
+_PARAMETERS: Final = "invoice, _report, descendants, with_vat"
+_INDENT: Final = "    "
 
 
-def generate(proofs: Sequence[Proof]) -> tuple[str, dict[str, str], set[str]]:
-    """The source of a module that runs all rules; the exact numbers and the code lists that it needs as globals.
+def generate(rules: Sequence[CheckedRule]) -> tuple[str, dict[str, str], set[str]]:
+    """Return the source of a module that runs all rules, and the exact numbers and code lists that it uses as globals.
 
-    A broken rule is reported by calling the second argument of its function with its place in ``proofs``, the contents
-    of its names, and whether each of its notes holds.
+    A violation is reported with the index of the rule, the contents of its names, and whether each note applies.
     """
-    by_scope: dict[str, list[tuple[int, Proof]]] = {}
-    for number, proof in enumerate(proofs):
-        by_scope.setdefault(proof.scope.name, []).append((number, proof))
+    by_scope: dict[str, list[tuple[int, CheckedRule]]] = {}
+    for number, rule in enumerate(rules):
+        by_scope.setdefault(rule.scope.name, []).append((number, rule))
     module = _Module()
-    for rules in by_scope.values():
-        module.function(rules)
+    for numbered in by_scope.values():
+        module.function(numbered)
     functions = "".join(f"_{name}, " for name in by_scope)
     return "\n".join((*module.lines, f"{FUNCTIONS} = ({functions})", "")), module.numbers, module.lists
 
@@ -37,38 +37,38 @@ class _Module:
         self.numbers: dict[str, str] = {}
         self.lists: set[str] = set()
 
-    def function(self, rules: list[tuple[int, Proof]]) -> None:
+    def function(self, rules: list[tuple[int, CheckedRule]]) -> None:
         scope = rules[0][1].scope
-        self.lines.append(f"def _{scope.name}(invoice, _broken, descendants, with_vat):")
+        self.lines.append(f"def _{scope.name}({_PARAMETERS}):")
         depth = self._loops(scope)
-        for number, proof in rules:
-            self.lines += [_STEP * depth + line for line in self._rule(number, proof)]
+        for number, rule in rules:
+            self.lines += [_INDENT * depth + line for line in self._rule(number, rule)]
 
     def _loops(self, scope: Scope) -> int:
         depth = 1
         for loop in scope.loops:
-            self.lines.append(f"{_STEP * depth}for {loop.name} in {self._code(loop.source)}:")
+            self.lines.append(f"{_INDENT * depth}for {loop.name} in {self._code(loop.source)}:")
             depth += 1
         for condition, test in ((scope.where, "if not {}: continue"), (scope.unless, "if {}: continue")):
             if condition:
-                self.lines.append(_STEP * depth + test.format(self._code(condition)))
+                self.lines.append(_INDENT * depth + test.format(self._code(condition)))
         return depth
 
-    def _rule(self, number: int, proof: Proof) -> list[str]:
-        """Each ``let`` is worked out where it is first needed: for ``when``, for ``assert``, or to be reported."""
+    def _rule(self, number: int, checked: CheckedRule) -> list[str]:
+        """Compute each ``let`` as late as possible: for ``when``, for ``assert``, or for the violation."""
         lines: list[str] = []
-        todo = list(proof.lets)
-        step = ""
-        if proof.when:
-            lines += self._lets(_needed(todo, proof.when))
-            lines.append(f"if {self._code(proof.when)}:")
-            step = _STEP
-        lines += [step + line for line in self._lets(_needed(todo, proof.assertion))]
-        lines.append(f"{step}if not {self._code(proof.assertion)}:")
-        lines += [step + _STEP + line for line in self._lets(todo)]
-        found = "".join(f"{name}, " for name in proof.rule.names)
-        noted = "".join(f"{self._code(note) if note else True}, " for note in proof.notes)
-        lines.append(f"{step}{_STEP}_broken(({number}, ({found}), ({noted})))")
+        pending = list(checked.lets)
+        indent = ""
+        if checked.when:
+            lines += self._lets(_take_needed(pending, checked.when))
+            lines.append(f"if {self._code(checked.when)}:")
+            indent = _INDENT
+        lines += [indent + line for line in self._lets(_take_needed(pending, checked.assertion))]
+        lines.append(f"{indent}if not {self._code(checked.assertion)}:")
+        lines += [indent + _INDENT + line for line in self._lets(pending)]
+        contents = "".join(f"{name}, " for name in checked.rule.names)
+        notes = "".join(f"{self._code(note) if note else True}, " for note in checked.note_conditions)
+        lines.append(f"{indent}{_INDENT}_report(({number}, ({contents}), ({notes})))")
         return lines
 
     def _lets(self, lets: list[tuple[str, Expression]]) -> list[str]:
@@ -80,14 +80,14 @@ class _Module:
         return expression.code
 
 
-def _needed(todo: list[tuple[str, Expression]], expression: Expression) -> list[tuple[str, Expression]]:
-    """Take from ``todo``, in its order, what ``expression`` needs, be it through another ``let``."""
+def _take_needed(pending: list[tuple[str, Expression]], expression: Expression) -> list[tuple[str, Expression]]:
+    """Remove from ``pending`` and return the lets that ``expression`` uses, directly or through another ``let``."""
     names = set(expression.names)
     needed: list[tuple[str, Expression]] = []
-    for let in reversed(todo):
+    for let in reversed(pending):
         if let[0] in names:
             names |= let[1].names
             needed.insert(0, let)
     for let in needed:
-        todo.remove(let)
+        pending.remove(let)
     return needed

@@ -1,4 +1,4 @@
-"""Prove a rule: every path exists in the model, every kind fits, and the terms it lists are the terms it reads."""
+"""Check a rule: its paths exist in the model, its types fit, and it lists exactly the terms that it reads."""
 
 from __future__ import annotations
 
@@ -17,69 +17,70 @@ from einvoice.rulebook import sections
 from einvoice.rulebook.files.contexts import INVOICE, Contexts, Scope
 from einvoice.rulebook.files.load import LANGUAGES, Definition, Sentence
 from einvoice.rulebook.files.notes import Note
-from einvoice.rulebook.functions import WORDS
+from einvoice.rulebook.functions import GLOBALS
 from einvoice.rulebook.language import Expression, Where, check, condition
-from einvoice.rulebook.language.types import Kind
+from einvoice.rulebook.language.types import Type
 from einvoice.rulebook.rule import Rule
 
-#: What the engine adds to the names that a text may quote.
+#: Names that a violation adds to those that a text may quote.
 DERIVED: Final = ("actual", "difference")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
 _QUOTED: Final = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True)
-class Proof:
-    """A rule that holds together in one syntax and version, ready to be turned into code."""
+class CheckedRule:
+    """A rule that is valid in one syntax and release, ready for code generation."""
 
     rule: Rule
     scope: Scope
     lets: tuple[tuple[str, Expression], ...]
     when: Expression | None
     assertion: Expression
-    notes: tuple[Expression | None, ...] = ()  # the condition of each note of the rule; None for one that always holds
+    note_conditions: tuple[Expression | None, ...] = ()  # of the notes; None for a note without condition
 
 
-def prove(definition: Definition, syntax: str, version: str, contexts: Contexts) -> Proof | None:
-    """Check a rule in one syntax and version of its rule set; None where nobody can break it there.
+def check_rule(definition: Definition, syntax: str, version: str, contexts: Contexts) -> CheckedRule | None:
+    """Check a rule in one syntax and release; return None if it is not applicable there.
 
-    Raises ``RuleError`` with file, key, column and a hint.
+    Raises:
+        RuleError: with file, key, column and a hint.
     """
     sentence = definition.sentence(syntax, version)
     if sentence.not_applicable or contexts.is_silent(sentence.context, syntax, version):
         return None
     scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")), version)
-    return _Proving(definition, sentence, scope).prove(definition.notes_for(syntax, version))
+    return _Checker(definition, sentence, scope).check(definition.notes_for(syntax, version))
 
 
-class _Proving:
-    """One rule being proved; ``names`` grows with every ``let``."""
+class _Checker:
+    """Checks one rule; ``names`` grows with every ``let``."""
 
     def __init__(self, definition: Definition, sentence: Sentence, scope: Scope) -> None:
         self.definition = definition
         self.sentence = sentence
         self.scope = scope
-        self.names: dict[str, Kind] = dict(scope.names)
+        self.names: dict[str, Type] = dict(scope.names)
 
-    def prove(self, notes: Mapping[int, Note]) -> Proof:
+    def check(self, notes: Mapping[int, Note]) -> CheckedRule:
         sentence = self.sentence
         for name in sentence.parameters:
-            self._free(name, "variants")
+            self._check_name(name, "variants")
         lets = []
         for name, source in sentence.let.items():
-            self._free(name, f"{sentence.key('let')}.{name}")
-            expression = self._check(source, self._where("let", name))
-            self.names[name] = expression.kind
+            self._check_name(name, f"{sentence.key('let')}.{name}")
+            expression = self._expression(source, self._where("let", name))
+            self.names[name] = expression.type
             lets.append((name, expression))
         when = self._condition("when", sentence.when) if sentence.when else None
         assertion = self._condition("assert", sentence.assertion)
         read = [assertion, *([when] if when else []), *(expression for _, expression in lets)]
-        self._double_entry(frozenset().union(*(expression.terms for expression in read)))
+        self._check_terms(frozenset().union(*(expression.terms for expression in read)))
         rule = self._rule(read)._replace(notes=tuple(notes))
         conditions = tuple(self._condition("notes", note.when) if note.when else None for note in notes.values())
-        return Proof(rule, self.scope, tuple(lets), when, assertion, conditions)
+        return CheckedRule(rule, self.scope, tuple(lets), when, assertion, conditions)
 
-    def _check(self, source: str, where: Where) -> Expression:
+    def _expression(self, source: str, where: Where) -> Expression:
         return check(source, self.names, where, group=self.scope.group, constants=self.sentence.parameters)
 
     def _condition(self, part: str, source: str) -> Expression:
@@ -92,22 +93,22 @@ class _Proving:
     def _fail(self, message: str, key: str, hint: str = "") -> RuleError:
         return RuleError(message, file=self.definition.file, key=key, hint=hint)
 
-    def _free(self, name: str, key: str) -> None:
-        """Refuse a name that the rule cannot give: all rules of a context, and the words, share one function."""
+    def _check_name(self, name: str, key: str) -> None:
+        """Refuse a name that is in use: all rules of a context, and the functions, share a namespace."""
         if not _NAME.match(name) or keyword.iskeyword(name):
-            raise self._fail(f"'{name}' is no name", key, "small letters, digits and _")
-        if name in WORDS or name in self.names or name in DERIVED:
-            raise self._fail(f"'{name}' means something else already", key, "choose another name")
+            raise self._fail(f"'{name}' is not a valid name", key, "use lower case letters, digits and _")
+        if name in GLOBALS or name in self.names or name in DERIVED:
+            raise self._fail(f"'{name}' is already in use", key, "choose another name")
 
-    def _double_entry(self, read: frozenset[str]) -> None:
+    def _check_terms(self, read: frozenset[str]) -> None:
         listed = set(self.sentence.terms)
         if read == listed:
             return
         missing, unread = ", ".join(sorted(read - listed)), ", ".join(sorted(listed - read))
-        says = [f"the condition reads {missing}, which is not listed"] if missing else []
-        says += [f"it never reads {unread}"] if unread else []
+        problems = [f"the condition reads {missing}, which is not listed"] if missing else []
+        problems += [f"it never reads {unread}"] if unread else []
         hint = "list it, or correct the condition" if missing else "remove it, or correct the condition"
-        raise self._fail("; ".join(says), self.sentence.key("terms"), hint)
+        raise self._fail("; ".join(problems), self.sentence.key("terms"), hint)
 
     def _rule(self, read: list[Expression]) -> Rule:
         definition, sentence = self.definition, self.sentence
@@ -128,7 +129,7 @@ class _Proving:
         )
 
     def _quotes(self) -> tuple[str, ...]:
-        """The paths that the texts quote; ``RuleError`` for a name that a finding will not have."""
+        """Return the paths that the texts quote; raise ``RuleError`` for a name that violations do not have."""
         paths: dict[str, None] = {}
         for language in LANGUAGES:
             for key, text in (self.definition.texts[language] | self.definition.texts_of_notes(language)).items():
@@ -138,20 +139,20 @@ class _Proving:
                         paths[quoted] = None
                     elif quoted not in self.names and quoted not in DERIVED:
                         near = get_close_matches(quoted, [*self.names, *DERIVED], 1)
-                        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self.names)}"
+                        hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(self.names)}"
                         raise self._fail(f"quotes the unknown name '{quoted}'", f"{language}.{key}", hint)
         return tuple(paths)
 
     def _check_path(self, path: str, key: str) -> None:
-        kind = self._check(path, Where(self.definition.file, key)).kind
-        if kind.many or kind.is_group:
-            raise self._fail(f"quotes '{path}', which is no single value", key)
+        type_ = self._expression(path, Where(self.definition.file, key)).type
+        if type_.many or type_.is_group:
+            raise self._fail(f"quotes '{path}', which is not a single value", key)
 
 
-def _paths(read: list[Expression], names: Mapping[str, Kind]) -> Iterator[str]:
-    """Every path of single values that a rule follows from one of its names, as far as it leads to a value."""
+def _paths(read: list[Expression], names: Mapping[str, Type]) -> Iterator[str]:
+    """Yield every path that the expressions follow from one of the names, with each of its beginnings."""
     for expression in read:
-        for node in ast.walk(_Followed().visit(ast.parse(expression.source.strip(), mode="eval"))):
+        for node in ast.walk(_InlineLoops().visit(ast.parse(expression.source.strip(), mode="eval"))):
             if isinstance(node, ast.Attribute | ast.Name):
                 path = ast.unparse(node)
                 steps = path.split(".")
@@ -159,9 +160,10 @@ def _paths(read: list[Expression], names: Mapping[str, Kind]) -> Iterator[str]:
                     yield from (".".join(steps[: n + 1]) for n in range(len(steps)))
 
 
-class _Followed(ast.NodeTransformer):
-    """Puts what a generator goes through in the place of its variable: ``seller.name for seller in invoice.seller``
-    follows ``invoice.seller.name``, and only looks at further sellers too.
+class _InlineLoops(ast.NodeTransformer):
+    """Replaces loop variables by the source of the loop.
+
+    ``seller.name for seller in invoice.seller`` follows ``invoice.seller.name``, of further sellers too.
     """
 
     def __init__(self) -> None:
@@ -181,14 +183,14 @@ class _Followed(ast.NodeTransformer):
         return node
 
 
-def terms_at(path: str, names: Mapping[str, Kind]) -> tuple[str, ...]:
-    """The business terms of what a path of single groups leads to; empty where it leads through many."""
+def terms_at(path: str, names: Mapping[str, Type]) -> tuple[str, ...]:
+    """Return the business terms at the end of a path of single groups; empty if it leads through a sequence."""
     first, *steps = path.split(".")
-    kind = names[first]
-    terms: tuple[str, ...] = kind.cls.groups if issubclass(kind.cls, Group) and first != INVOICE else ()
+    type_ = names[first]
+    terms: tuple[str, ...] = type_.cls.groups if issubclass(type_.cls, Group) and first != INVOICE else ()
     for step in steps:
-        if kind.many or not issubclass(kind.cls, Group) or step not in kinds_of(kind.cls):
+        if type_.many or not issubclass(type_.cls, Group) or step not in kinds_of(type_.cls):
             return ()
-        terms = terms_of(kind.cls, step)
-        kind = Kind(*kinds_of(kind.cls)[step])
-    return () if kind.many or not issubclass(kind.cls, Group | Value) else terms
+        terms = terms_of(type_.cls, step)
+        type_ = Type(*kinds_of(type_.cls)[step])
+    return () if type_.many or not issubclass(type_.cls, Group | Value) else terms

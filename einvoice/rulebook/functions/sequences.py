@@ -1,0 +1,75 @@
+"""Functions for the presence of values, and for sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from einvoice.model.values import BLANKS, Value, absent
+from einvoice.rulebook.functions.registry import CALLABLE, GLOBALS, function, occurrences
+
+
+@function()
+def exists(x: Any) -> bool:
+    """``exists(x)``: the document has it, even if empty. Also for groups, sequences and generators.
+
+    >>> exists(Value("")), exists(absent)
+    (True, False)
+    """
+    return bool(x) if isinstance(x, list | tuple) else x is not absent
+
+
+@function()
+def non_blank(x: Any) -> bool:
+    """``normalize-space(x) != ''``: an occurrence has text other than blanks.
+
+    >>> non_blank("\\u00a0"), non_blank(" \\t\\r\\n"), non_blank("")
+    (True, False, False)
+    """
+    if isinstance(x, Value):
+        return any(occurrence.filled for occurrence in occurrences(x))
+    return x is not absent and bool(x.strip(BLANKS))
+
+
+@function()
+def attribute(x: Any, name: str) -> Any:
+    """``x/@name``, such as the ``format`` of a date; ``absent`` if the value or its attribute is missing.
+
+    >>> attribute(Value("20260101", {"format": "102"}), "format"), attribute(absent, "format")
+    ('102', absent)
+    """
+    return absent if x is absent else x.attributes.get(name, absent)
+
+
+@function()
+def default(x: Any, otherwise: Any) -> Any:
+    """``if (x) then x else otherwise``, such as "the base quantity, or 1".
+
+    >>> default(absent, 1), default(5, 1)
+    (1, 5)
+    """
+    return otherwise if x is absent else x
+
+
+@function()
+def first(x: Sequence[Any]) -> Any:
+    """``(x)[1]``: the first value that is not absent; such as ``first(line.net_amount for line in …)``.
+
+    >>> first([absent, Value("a"), Value("b")]), first([])
+    (Value('a'), absent)
+    """
+    return next((member for member in x if member is not absent), absent)
+
+
+@function()
+def count(x: Sequence[Any]) -> int:
+    """``count(x)``; of a generator, the members that are not absent.
+
+    >>> count([Value("a"), Value("")])
+    2
+    """
+    return len(x)
+
+
+GLOBALS["any"] = CALLABLE["any"] = any  # some $x in … satisfies …
+GLOBALS["all"] = CALLABLE["all"] = all  # every $x in … satisfies …

@@ -1,0 +1,156 @@
+"""The compiled rules of one syntax, and the violations that they report."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, localcontext
+from types import CodeType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from einvoice.model.location import is_inside
+from einvoice.model.values import Date, Number, Value, absent
+from einvoice.rulebook.functions import EXACT, GLOBALS
+from einvoice.rulebook.functions.lookups import WithVat, descendants_of
+from einvoice.rulebook.rule import Rule
+
+if TYPE_CHECKING:
+    from einvoice.model.invoice import Invoice
+
+
+class Layer(NamedTuple):
+    """The rules of one layer in a program.
+
+    Attributes:
+        name: of the layer.
+        ruleset: name of the rule set.
+        version: release of the rule set.
+        specification: version of the specification that the release validates, if it has its own number.
+        date: of the release.
+        title: of the rule set, by language.
+        sha256: of the rule data, in hexadecimal digits.
+        rules: number of rules.
+    """
+
+    name: str
+    ruleset: str
+    version: str
+    specification: str
+    date: str
+    title: dict[str, str]
+    sha256: str
+    rules: int
+
+
+class Program:
+    """The compiled rules of one syntax, in certain layers and releases; ``build`` makes the arguments."""
+
+    def __init__(
+        self,
+        layers: Sequence[Layer],
+        rules: Sequence[tuple[Any, ...]],
+        code: CodeType,
+        numbers: Mapping[str, str],
+        lists: Mapping[str, Any],
+    ) -> None:
+        self.layers = tuple(layers)
+        self.rules = tuple(Rule(*row) for row in rules)
+        module = {**GLOBALS, **lists, **{name: Decimal(number) for name, number in numbers.items()}}
+        exec(code, module)  # our own code, generated from expressions that the language has checked
+        self._functions = module["_functions"]
+
+    @property
+    def count(self) -> int:
+        """Number of rules."""
+        return len(self.rules)
+
+    def run(self, invoice: Invoice) -> list[Violation]:
+        """Return all rule violations, in the order of the contexts and rules. The invoice is not changed."""
+        violations: list[tuple[int, tuple[Any, ...], tuple[bool, ...]]] = []
+        report, descendants, with_vat = violations.append, descendants_of(invoice), WithVat()
+        with localcontext(EXACT):
+            for function in self._functions:
+                function(invoice, report, descendants, with_vat)
+        rules = self.rules
+        return [Violation(rules[number], content, notes) for number, content, notes in violations]
+
+
+class Violation:
+    """A rule that an invoice violates, at one place.
+
+    ``contents`` are the contents of the names of the rule, ``notes`` says which of its notes apply.
+    """
+
+    __slots__ = ("_notes", "contents", "rule")
+
+    def __init__(self, rule: Rule, contents: tuple[Any, ...], notes: tuple[bool, ...] = ()) -> None:
+        self.rule = rule
+        self.contents = contents
+        self._notes = notes
+
+    @property
+    def note_indices(self) -> tuple[int, ...]:
+        """The notes that apply, by their index in the catalog entry."""
+        return tuple([index for index, applies in zip(self.rule.notes, self._notes, strict=True) if applies])
+
+    @property
+    def item(self) -> Any:
+        """The group or value that the rule checks, or the invoice."""
+        return self.contents[self.rule.item]
+
+    @property
+    def place(self) -> Any:
+        """The group or value that the finding points at.
+
+        This is the value of the first term, or the last group on its path that exists. In a document it is inside
+        the item and has an element (which a view has not); otherwise it is the item.
+        """
+        item = self.item
+        for candidate in reversed([] if self.rule.whole else self._along(self.rule.path)):
+            if candidate is not absent and (item.node is None or is_inside(candidate.node, item.node)):
+                return candidate
+        return item
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values that texts may quote; absent ones are left out.
+
+        These are the ``let`` names, the paths that the texts quote, ``actual``, and ``difference`` (actual minus
+        expected) if both are numbers.
+        """
+        rule = self.rule
+        contents = dict(zip(rule.names, self.contents, strict=True))
+        contents.update((path, self._along(path)[-1]) for path in rule.quotes)
+        if rule.path:
+            contents["actual"] = self._along(rule.path)[-1]
+        values = {name: plain for name, content in contents.items() if (plain := _plain(content)) is not absent}
+        expected, actual = values.get("expected"), values.get("actual")
+        if isinstance(expected, Decimal) and isinstance(actual, Decimal):
+            values["difference"] = actual - expected
+        return values
+
+    def _along(self, path: str) -> list[Any]:
+        """Return everything that ``path`` leads through, from its first name to its end."""
+        if not path:
+            return []
+        first, *steps = path.split(".")
+        passed = [self.contents[self.rule.names.index(first)]]
+        for step in steps:
+            passed.append(getattr(passed[-1], step))
+        return passed
+
+    def __repr__(self) -> str:
+        return f"Violation({self.rule.code}, {self.place!r})"
+
+
+def _plain(content: Any) -> Any:
+    """Return the number, text, boolean or date for ``content``; ``absent`` for a group, a sequence or no value."""
+    if isinstance(content, Number | Date):
+        return content.raw if content.value is absent else content.value
+    if isinstance(content, Value):
+        return content.text
+    if isinstance(content, Decimal | str | bool | datetime.date):
+        return content
+    if isinstance(content, int | float):
+        return Decimal(repr(content))
+    return absent
