@@ -23,8 +23,8 @@ def descendants_of(invoice: Invoice) -> Lookup:
 
     It returns groups in the order of the model, then groups at places that the standard does not define.
     """
-    groups: dict[str, list[Group]] = {}
-    pending: list[Group] = [group for groups_of_place in invoice.misplaced.values() for group in groups_of_place]
+    by_class: dict[str, list[Group]] = {}
+    pending: list[Group] = [group for groups in invoice.misplaced.values() for group in groups]
     pending.reverse()
     pending.append(invoice)
     while pending:
@@ -32,10 +32,10 @@ def descendants_of(invoice: Invoice) -> Lookup:
         cls: Any = type(group)  # Any, because mypy takes a class for unhashable if its instances are
         names, holders = _shape(cls)
         for name in names:
-            if name in groups:
-                groups[name].append(group)
+            if name in by_class:
+                by_class[name].append(group)
             else:
-                groups[name] = [group]
+                by_class[name] = [group]
         content = group.__dict__
         for field in holders:  # from the last to the first, as ``pending`` is a stack
             if field in content:
@@ -44,7 +44,7 @@ def descendants_of(invoice: Invoice) -> Lookup:
                     pending += below[::-1]
                 elif below is not absent:
                     pending.append(below)
-    return groups.get
+    return by_class.get
 
 
 @functools.cache
