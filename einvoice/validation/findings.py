@@ -60,7 +60,7 @@ class FindingBuilder:
             values=_quotable(violation.values),
             indicative=self._indicative,
             override=override if severity != flag else None,
-            violation=note_indices=violation=violation.note_indices,
+            note_indices=violation.note_indices,
             lang=self.lang,
         )
 
