@@ -1,4 +1,4 @@
-"""Documents made of the examples of the rules."""
+"""Documents from the examples of rules."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ROOTS = {"UBL": "Invoice", "CII": "CrossIndustryInvoice"}
 
 
 def document_of(example: Example, file: str, syntax: str) -> etree._Element:
-    """The root of a document that says what the example of a rule file says."""
+    """Return the root of a document with the content of an example."""
     root = parse(write(invoice_of(example, rules_folder(), file), ROOTS[syntax])).getroot()
     insert(root, example.insert.get(syntax, {}))
     return root
 
 
 def insert(root: etree._Element, content: Mapping[str, str]) -> None:
-    """Put XML into elements of a document, behind what they have."""
+    """Append XML to elements of a document."""
     declared = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in NAMESPACES.items())
     for path, xml in content.items():
         (parent,) = root.xpath(path, namespaces=NAMESPACES)

@@ -1,4 +1,4 @@
-"""An invoice that says a lot: made up, adds up, as long as wanted."""
+"""A fictitious, consistent invoice with most business terms and any number of lines."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def euro(amount: Decimal) -> Amount:
 
 
 def full_invoice(lines: int = 3, *, text: str = "", specification: str = XRECHNUNG) -> Invoice:
-    """An invoice with so many lines, most groups, and ``text`` in its free texts."""
+    """Return an invoice with that number of lines, most groups, and ``text`` in its free texts."""
     items = [_line(number, text) for number in range(1, lines + 1)]
     extras = [_extra("false", "20.00", "Treuerabatt", "95"), _extra("true", "12.50", "Fracht", "FC")]
     breakdown = _breakdown(items)

@@ -47,10 +47,10 @@ from einvoice.model.values import (
     absent,
 )
 
-#: Which fields of which group a strategy may, or has to, fill.
+#: Optional and required fields of a group.
 FieldTest = Callable[[type[Group], str], bool]
 
-#: What may stand beside a value of each class.
+#: Attributes of values, by class.
 ATTRIBUTES: Mapping[type[Value], tuple[str, ...]] = {
     Identifier: ("schemeID",),
     Code: ("listID",),
@@ -60,7 +60,7 @@ ATTRIBUTES: Mapping[type[Value], tuple[str, ...]] = {
     Binary: ("mimeCode", "filename"),
 }
 
-#: Codes that decide what a group is, by the name of their field; drawn as often as any other code.
+#: Codes that determine the meaning of a group, by field; as likely as any other code.
 DECISIVE: Mapping[str, tuple[str, ...]] = {
     "indicator": ("true", "false", "1", "0"),
     "scheme": ("VAT", "VA", "FC"),
@@ -71,12 +71,12 @@ _DEEPEST_LINE = 2
 
 
 def everything(cls: type[Group], field: str) -> bool:
-    """Every field."""
+    """Return all fields."""
     return True
 
 
 def nothing(cls: type[Group], field: str) -> bool:
-    """No field."""
+    """Return no field."""
     return False
 
 
@@ -84,7 +84,7 @@ def nothing(cls: type[Group], field: str) -> bool:
 
 
 def texts(*, min_size: int = 0, max_size: int = 12) -> SearchStrategy[str]:
-    """Texts that XML 1.0 can carry and gives back unchanged (a carriage return would come back as a line feed)."""
+    """Generate texts that survive XML 1.0 unchanged (a carriage return would become a line feed)."""
     characters = st.characters(
         exclude_categories=("Cs", "Cc"), include_characters="\t\n", exclude_characters="\ufffe\uffff"
     )
@@ -94,23 +94,23 @@ def texts(*, min_size: int = 0, max_size: int = 12) -> SearchStrategy[str]:
 
 
 def codes() -> SearchStrategy[str]:
-    """Texts that look like an entry of a code list."""
+    """Generate texts that look like codes."""
     return st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=1, max_size=4)
 
 
 def decimals(*, places: int = 4, most: int = 10**8) -> SearchStrategy[str]:
-    """Exact numbers of up to ``places`` decimals, of either sign, with and without closing zeros."""
+    """Generate exact numbers of up to ``places`` decimals, with and without trailing zeros."""
     whole = st.integers(-most, most)
     return st.builds(lambda n, shift: f"{Decimal(n).scaleb(-shift):f}", whole, st.integers(0, places))
 
 
 def days() -> SearchStrategy[datetime.date]:
-    """Days on which somebody could have sent an invoice."""
+    """Generate plausible invoice dates."""
     return st.dates(datetime.date(1990, 1, 1), datetime.date(2099, 12, 31))
 
 
 def files() -> SearchStrategy[str]:
-    """Small files in base64."""
+    """Generate small files in base64."""
     return st.binary(max_size=24).map(lambda content: base64.b64encode(content).decode())
 
 
@@ -118,7 +118,7 @@ def files() -> SearchStrategy[str]:
 
 
 def values(cls: type[Value], syntax: str = "", field: str = "") -> SearchStrategy[Any]:
-    """Values of ``cls``, with the attributes that belong to it; dates are written as ``syntax`` writes them."""
+    """Generate values of ``cls`` with attributes; dates have the format of ``syntax``."""
     if cls is Date:
         return days().map(_cii_date if syntax == "CII" else _date)
     attributes = st.fixed_dictionaries({}, optional=dict.fromkeys(ATTRIBUTES.get(cls, ()), texts(min_size=1)))
@@ -147,7 +147,7 @@ def _cii_date(day: datetime.date) -> Date:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a strategy may put into groups: see ``invoices``."""
+    """Options of a strategy for groups: see ``invoices``."""
 
     allowed: FieldTest = everything
     required: FieldTest = nothing
@@ -162,7 +162,7 @@ def invoices(
     repeated: FieldTest = nothing,
     syntax: str = "",
 ) -> SearchStrategy[Invoice]:
-    """Invoices with any content, sensible or not.
+    """Generate invoices with any content.
 
     Any of the ``allowed`` fields is filled or not, the ``required`` ones always, lists with up to three members. A
     ``repeated`` field that holds one value or group may have further ones in ``more``. With a ``syntax`` the invoice
@@ -178,7 +178,7 @@ def invoices(
 
 @st.composite
 def groups(draw: DrawFn, cls: type[Group], plan: Plan, depth: int = 1) -> Any:
-    """Groups of ``cls``; lines are nested down to the second level."""
+    """Generate groups of ``cls``; lines are nested two levels deep."""
     kind: Any = cls  # mypy takes a class for unhashable where its instances are
     return kind(**draw(_content(kind, plan, depth)))
 
@@ -210,11 +210,11 @@ def _together(occurrences: list[Any]) -> Any:
     return first
 
 
-# ---------------------------------------------------------------- invoices that add up
+# ---------------------------------------------------------------- consistent invoices
 
 
 def cents(amount: Decimal) -> Decimal:
-    """``amount`` on two places, halves towards +infinity, as the official rules round."""
+    """Round to two decimals, halves towards +infinity, as the official rules do."""
     return (amount * 100 + Decimal("0.5")).to_integral_value(ROUND_FLOOR) / 100
 
 
@@ -233,7 +233,7 @@ def _money(most: int) -> SearchStrategy[Decimal]:
 
 @st.composite
 def plausible_invoices(draw: DrawFn) -> Invoice:
-    """German invoices in euro that add up and say all that XRechnung wants to know."""
+    """Generate consistent German invoices in euro with all terms that XRechnung requires."""
     lines = [draw(_lines(number)) for number in range(1, draw(st.integers(1, 4)) + 1)]
     extras = [draw(_document_extras()) for _ in range(draw(st.integers(0, 2)))]
     net_of = _net_by_category(lines, extras)
@@ -325,7 +325,7 @@ def _indicators() -> SearchStrategy[str]:
 
 
 def _signed(extras: list[Any]) -> Decimal:
-    """What allowances and charges add to a sum."""
+    """Return the sum of allowances and charges."""
     return sum((it.amount.number if it.is_charge else -it.amount.number for it in extras), Decimal(0))
 
 

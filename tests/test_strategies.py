@@ -1,4 +1,4 @@
-"""What the strategies promise to the tests that use them."""
+"""Properties of the strategies."""
 
 from decimal import Decimal
 from typing import Any
@@ -13,7 +13,7 @@ from einvoice.model.values import absent
 
 
 @given(texts())
-def test_texts_survive_xml(text: str) -> None:
+def test_texts_survive_an_xml_round_trip(text: str) -> None:
     element = etree.Element("a", b=text)
     element.text = text
     again = etree.fromstring(etree.tostring(element, encoding="UTF-8"))
@@ -21,7 +21,7 @@ def test_texts_survive_xml(text: str) -> None:
 
 
 @given(invoices(lambda cls, field: cls is Invoice and field != "number", required=lambda cls, field: field == "notes"))
-def test_invoices_have_what_is_allowed_and_required(invoice: Invoice) -> None:
+def test_invoices_have_allowed_and_required_fields(invoice: Invoice) -> None:
     assert invoice.number is absent
     assert invoice.notes
     assert all(note == Note() for note in invoice.notes)

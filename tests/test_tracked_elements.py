@@ -1,4 +1,4 @@
-"""Elements that only wrap a business term: their groups remember that they are there, be they empty."""
+"""Tracked elements: wrappers whose existence rules test, even if they are empty."""
 
 from __future__ import annotations
 

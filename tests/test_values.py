@@ -1,4 +1,4 @@
-"""The values of business terms, and the one that stands for what is not there."""
+"""Values of business terms, and ``absent``."""
 
 import base64
 import calendar
@@ -54,7 +54,7 @@ def test_calculating_with_absent_is_absent_from_either_side(other: Any, calculat
     assert calculate(other, absent) is absent
 
 
-def test_absent_has_nothing_in_it() -> None:
+def test_absent_is_empty() -> None:
     assert not absent
     assert list(absent) == []
     assert len(absent) == 0
@@ -95,7 +95,7 @@ def is_decimal(text: str) -> bool:
 @example("NaN")
 @example("\u0665")
 @example("5\n")
-def test_a_number_is_what_xml_schema_calls_a_decimal(text: str) -> None:
+def test_a_number_is_an_xml_schema_decimal(text: str) -> None:
     number = Number(text).number
     assert (number is not absent) == is_decimal(text)
     if number is not absent:
@@ -119,7 +119,7 @@ NO_DATES = """
 
 
 @given(st.dates(), st.sampled_from(ZONES), st.text(BLANKS, max_size=2))
-def test_every_day_reads_back(day: datetime.date, zone: str, blanks: str) -> None:
+def test_every_date_survives_a_round_trip(day: datetime.date, zone: str, blanks: str) -> None:
     assert Date(f"{blanks}{day.isoformat()}{zone}{blanks}").date == day
     assert Date(day.isoformat().replace("-", "") + blanks).value == day
 
@@ -130,7 +130,7 @@ def test_every_day_reads_back(day: datetime.date, zone: str, blanks: str) -> Non
     st.integers(0, 99),
     st.sampled_from(("{:04}-{:02}-{:02}", "{:04}{:02}{:02}")),
 )
-def test_only_days_of_the_calendar_are_dates(year: int, month: int, day: int, form: str) -> None:
+def test_only_calendar_dates_are_dates(year: int, month: int, day: int, form: str) -> None:
     exists = 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]
     assert (Date(form.format(year, month, day)).date is not absent) == exists
 
@@ -150,7 +150,7 @@ def test_only_days_of_the_calendar_are_dates(year: int, month: int, day: int, fo
         "２０２４-01-31",
     ],
 )
-def test_what_is_no_date(text: str) -> None:
+def test_other_text_is_no_date(text: str) -> None:
     assert Date(text).date is absent
 
 
@@ -168,12 +168,12 @@ def test_a_file_is_the_bytes_of_its_base64(content: bytes, width: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["A", "AAA", "AA=A", "Grüße", "data:,x"])
-def test_what_is_no_base64(text: str) -> None:
+def test_other_text_is_no_base64(text: str) -> None:
     assert Binary(text).value is absent
 
 
 @given(texts())
-def test_a_value_keeps_its_text_letter_by_letter(raw: str) -> None:
+def test_a_value_keeps_its_text_unchanged(raw: str) -> None:
     for cls in VALUES:
         assert cls(raw).raw == cls(raw).text == str(cls(raw)) == raw
         assert cls(raw).filled == any(letter not in " \t\r\n" for letter in raw)
@@ -189,7 +189,7 @@ def test_values_are_equal_by_class_text_and_attributes(one: Value, other: Value)
 
 
 @given(any_value)
-def test_further_occurrences_tell_values_apart(value: Value) -> None:
+def test_further_occurrences_are_compared(value: Value) -> None:
     twin = copy.deepcopy(value)
     assert twin == value
     twin.more = [value]
@@ -210,6 +210,6 @@ def test_further_occurrences_tell_values_apart(value: Value) -> None:
         (Binary, "filename", "filename"),
     ],
 )
-def test_what_stands_beside_a_value(cls: type[Value], attribute: str, asked: str) -> None:
+def test_attributes_of_a_value(cls: type[Value], attribute: str, asked: str) -> None:
     assert getattr(cls("1", {attribute: "X"}), asked) == "X"
     assert getattr(cls("1"), asked) is absent

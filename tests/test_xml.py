@@ -1,4 +1,4 @@
-"""Hardened parsing: what is read, what is refused, and that every refusal says what, where and what to do."""
+"""Hardened parsing: accepted and rejected input, with cause, position and remedy of each error."""
 
 import codecs
 import io
@@ -27,7 +27,7 @@ LAUGHS = b"""<?xml version="1.0"?>
 EXTERNAL = b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/hostname">]><r>&x;</r>'
 ORDER_X = b"urn:un:unece:uncefact:data:SCRDMCCBDACIOMessageStructure:100"
 
-# what is wrong -> the bytes, the error, and what it must say
+# problem -> bytes, error, expected text
 BAD: dict[str, tuple[bytes, type[errors.UnreadableDocument], dict[str, object]]] = {
     "empty": (b"", errors.EmptyFile, {}),
     "blanks only": (b"\xef\xbb\xbf \r\n\t", errors.EmptyFile, {}),
@@ -119,7 +119,7 @@ def refusal(data: bytes) -> errors.UnreadableDocument:
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_refused_with_the_cause_and_the_place(case):
+def test_bad_input_is_rejected_with_cause_and_position(case):
     data, kind, said = BAD[case]
     start = time.perf_counter()
     error = refusal(data)
@@ -130,7 +130,7 @@ def test_bad_input_is_refused_with_the_cause_and_the_place(case):
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_the_texts_of_each_refusal_can_be_filled_in(case):
+def test_the_texts_of_each_error_can_be_formatted(case):
     error = refusal(BAD[case][0])
     entry = tomllib.loads((rules_folder() / "file" / f"{error.code}.toml").read_text(encoding="utf-8"))
     for language in ("de", "en"):
@@ -141,7 +141,7 @@ def test_the_texts_of_each_refusal_can_be_filled_in(case):
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_not_well_formed_has_a_place_inside_the_file(case):
+def test_errors_have_a_position_inside_the_file(case):
     error = refusal(BAD[case][0])
     if isinstance(error, errors.NotWellFormed):
         lines = BAD[case][0].count(b"\n") + 1
@@ -176,7 +176,7 @@ def test_declared_encodings_are_read(codec):
         (b"<a>&amp;&lt;&#65;</a>", "&<A"),
     ],
 )
-def test_what_is_fine_is_read_whole(data, text):
+def test_valid_documents_are_read_completely(data, text):
     root = xml.parse(data).getroot()
     assert root.text == text
     assert len(root) == 0
@@ -186,13 +186,13 @@ def test_a_comment_before_the_root_may_be_long():
     assert xml.parse(b"<!--" + b"x" * 3_000_000 + b"--><a/>").getroot().tag == "a"
 
 
-def test_an_unfinished_prolog_costs_no_more_than_its_length():
+def test_an_unfinished_prolog_is_scanned_in_linear_time():
     start = time.perf_counter()
     assert type(refusal(b"<!---->" * 1_000_000 + b"<!--")) is errors.TruncatedXml
     assert time.perf_counter() - start < 2
 
 
-def test_depth_is_allowed_up_to_the_bound():
+def test_depth_is_allowed_up_to_the_limit():
     assert len(list(xml.parse(b"<a>" * 256 + b"</a>" * 256).iter())) == 256
 
 
@@ -205,7 +205,7 @@ def test_an_attachment_may_fill_the_file():
     assert len(xml.parse(b"<a>" + b"x" * 10_400_000 + b"</a>").getroot().text) == 10_400_000
 
 
-def test_the_limits_are_the_callers():
+def test_the_caller_sets_the_limits():
     limits = replace(xml.DEFAULT, bytes=20, elements=3)
     assert len(xml.parse(b"<r><a/><a/></r>", limits).getroot()) == 2
     with pytest.raises(errors.TooManyElements):
@@ -221,7 +221,7 @@ def test_nothing_is_fetched_or_included(tmp_path):
 
 
 @given(st.binary(max_size=300))
-def test_random_bytes_raise_nothing_else(data):
+def test_random_bytes_raise_documented_errors(data):
     with suppress(errors.UnreadableDocument):
         identify(xml.parse(data))
 
@@ -239,7 +239,7 @@ EDITS = st.lists(
 
 @settings(max_examples=300)
 @given(st.sampled_from(["utf-8", "utf-16", "latin-1"]), EDITS)
-def test_damaged_documents_raise_nothing_else(codec, edits):
+def test_damaged_documents_raise_documented_errors(codec, edits):
     data = f'<?xml version="1.0" encoding="{codec}"?>\n<!-- c -->\n<Invoice xmlns="{UBL}"><a b="c">ä&amp;</a></Invoice>'
     damaged = data.encode(codec)
     for start, length, new in edits:
@@ -268,7 +268,7 @@ def test_positions_are_those_of_the_start_tags(pieces, codec):
     assert xml.positions(data, elements[::-2]) == want[::-2]
 
 
-def test_positions_in_a_single_byte_encoding_and_with_both_kinds_of_line_end():
+def test_positions_in_a_single_byte_encoding_and_with_both_line_endings():
     data = '<?xml version="1.0" encoding="windows-1252"?>\r\n<a>€ü<b/>\r\n  <c/></a>'.encode("cp1252")
     root = xml.parse(data).getroot()
     assert xml.positions(data, [*root]) == [(2, 6), (3, 3)]
@@ -281,7 +281,7 @@ def test_lines_beyond_65535_are_exact():
     assert abs(last.sourceline - 99_996) <= 2
 
 
-def test_positions_refuse_elements_of_another_document():
+def test_positions_reject_elements_of_another_document():
     elements = list(xml.parse(b"<a><b/></a>").iter())
     assert xml.positions(b"<a><b/></a>", []) == []
     with pytest.raises(ValueError, match="not of this document"):
@@ -302,7 +302,7 @@ def test_a_source_is_a_path_bytes_or_a_binary_file(tmp_path):
         assert xml.source_bytes(file) == (b"<a/>", "invoice.xml")
 
 
-def test_a_source_that_is_none(tmp_path):
+def test_an_invalid_source(tmp_path):
     with pytest.raises(TypeError, match="as bytes"):
         xml.source_bytes("\ufeff <a/>")
     with pytest.raises(TypeError, match="not int"):
@@ -314,7 +314,7 @@ def test_a_source_that_is_none(tmp_path):
 
 
 class Portions(io.RawIOBase):
-    """A file that answers in portions of seven bytes and never ends."""
+    """An endless file that returns seven bytes at a time."""
 
     taken = 0
 

@@ -1,4 +1,4 @@
-"""Documents made from a row of the syntax rules: as small as can be, and breaking that row."""
+"""Minimal documents that violate a row of the syntax rules."""
 
 from lxml import etree
 
@@ -10,7 +10,7 @@ ROOTS = {"UBL": "ubl:Invoice", "CII": "rsm:CrossIndustryInvoice"}
 
 
 def document(rule):
-    """The root element of a document that breaks ``rule``."""
+    """Return the root element of a document that violates ``rule``."""
     root = etree.Element(qualified(ROOTS[rule.syntax]), nsmap=NAMESPACES)
     context = grown(root, next(rule.contexts()).steps)
     BREAKING.get(rule.check, found)(rule, root, context)
@@ -18,7 +18,7 @@ def document(rule):
 
 
 def grown(below, steps):
-    """The element at the end of ``steps``, new from the first step on; the conditions of the steps hold."""
+    """Add the elements of ``steps``, which meet their conditions, and return the last one."""
     for step in steps:
         below = etree.SubElement(below, _tag(step.names[0]))
         if step.condition:
@@ -33,7 +33,7 @@ def _tag(name):
 
 
 def found(rule, root, context, texts=("",)):
-    """What the path of the rule leads to, once for each text."""
+    """Add the element at the path of the rule, once for each text."""
     path = next(rule.paths())
     last = root if path.anywhere else context
     above = grown(last, path.steps[:-1])
@@ -46,12 +46,12 @@ def found(rule, root, context, texts=("",)):
 
 
 def too_many(rule, root, context):
-    """What the path of the rule leads to, once more than allowed, each with another text."""
+    """Add the element at the path of the rule once more than allowed, each with another text."""
     found(rule, root, context, [str(number) for number in range(int(rule.argument) + 1)])
 
 
 def each_name(rule, root, context):
-    """All the names that the last step of the path may have."""
+    """Add one element for each name of the last step."""
     *above, last = next(rule.paths()).steps
     holder = grown(context, above)
     for name in last.names:
@@ -59,18 +59,18 @@ def each_name(rule, root, context):
 
 
 def nothing(rule, root, context):
-    """No more than the context."""
+    """Add nothing to the context."""
 
 
 def none_or_two(rule, root, context):
-    """What the path of the rule leads to a second time, where the context has it already."""
+    """Add the element at the path of the rule, twice if the context has it already."""
     path = next(rule.paths())
     if len(path.steps) == 1 and context.find(path.steps[0].names[0].text) is not None:
         grown(context, path.steps)
 
 
 def text(content):
-    """The context says ``content``."""
+    """Set the text of the context."""
 
     def fill(rule, root, context):
         context.text = content
@@ -79,7 +79,7 @@ def text(content):
 
 
 def child(path, content=""):
-    """The element has another one at ``path`` below it."""
+    """Add an element at ``path`` below the element."""
 
     def fill(*around):
         grown(around[-1], parse(path).steps).text = content
@@ -88,12 +88,12 @@ def child(path, content=""):
 
 
 def attribute(name, content):
-    """The element has an attribute."""
+    """Set an attribute of the element."""
     return lambda element: element.set(name, content)
 
 
 def code(content):
-    """The document has that type, in either syntax."""
+    """Set the type of the document, in either syntax."""
 
     def fill(element):
         name = "ram:TypeCode" if element.tag.startswith("{urn:un:") else "cbc:DocumentTypeCode"
@@ -103,7 +103,7 @@ def code(content):
 
 
 def indicated(content):
-    """The allowance or charge says which it is, in either syntax."""
+    """Set the indicator of the allowance or charge, in either syntax."""
 
     def fill(element):
         path = "ram:ChargeIndicator/udt:Indicator" if element.tag.startswith("{urn:un:") else "cbc:ChargeIndicator"
@@ -113,7 +113,7 @@ def indicated(content):
 
 
 def numbered(scheme):
-    """The registration has a number of that scheme."""
+    """Add a number with that scheme to the registration."""
 
     def fill(element):
         grown(element, parse("ram:ID").steps).set("schemeID", scheme)
@@ -122,7 +122,7 @@ def numbered(scheme):
 
 
 def priced(name):
-    """The amount is in the currency that the document names so."""
+    """Set the currency of the amount and of the document."""
 
     def fill(element):
         root = element.getroottree().getroot()
@@ -134,7 +134,7 @@ def priced(name):
 
 
 def unknown(rule, root, context):
-    """A code that no list has."""
+    """Set a code that is in no list."""
     found(rule, root, context, ["?"])
     path = next(rule.paths())
     last = grown(context, path.steps[:-1]) if path.steps else context
@@ -145,10 +145,10 @@ def unknown(rule, root, context):
 
 
 def as_it_is(element):
-    """An element without anything meets the condition."""
+    """Add nothing: an empty element meets the condition."""
 
 
-# How to break a rule of a kind; of the other kinds it is enough that something is found.
+# How to violate a check; for other checks an element at the path is sufficient.
 BREAKING = {
     "at_most": too_many,
     "at_most_distinct": too_many,
@@ -168,7 +168,7 @@ BREAKING = {
     "due_date_if_payable": text("1.00"),
 }
 
-# What makes a condition hold.
+# How to meet a condition.
 CONDITIONS = {
     "allowance": indicated("false"),
     "charge": indicated("true"),
