@@ -124,7 +124,9 @@ def _agreement(reference_result: ReferenceResult, done: Run) -> Agreement:
 
 def _differences(document: Document, selection: RuleSelection, options: Options) -> tuple[Difference, ...]:
     """Return what the current rules find differently, in compatibility mode."""
+    if options.mode != "compatibility":
+        return ()
     current, release = releases.current(), selection.release
-    if options.mode != "compatibility" or release == current or release.ruleset != current.ruleset:
+    if release == current or release.ruleset != current.ruleset:
         return ()
     return compare(lambda other: run(document, selection.with_release(other), options.lang).findings, release, current)

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from einvoice.facturx import ProfileRules, rules_of
-from einvoice.result import Engine, Language, Layer, Mode, Status
-from einvoice.result.languages import check_language
+from einvoice.result import LANGUAGES, Engine, Language, Layer, Mode, Status
 from einvoice.rulebook import releases
 from einvoice.rulebook.program import engine
 from einvoice.rulebook.program.program import Layer as RuleLayer
@@ -48,8 +47,7 @@ class Options:
     engine: Engine = "native"
 
     def __post_init__(self) -> None:
-        check_language(self.lang)
-        for name, known in (("mode", MODES), ("profile", PROFILES), ("engine", ENGINES)):
+        for name, known in (("lang", LANGUAGES), ("mode", MODES), ("profile", PROFILES), ("engine", ENGINES)):
             if getattr(self, name) not in known:
                 raise ValueError(
                     f"argument {name!r} must be {' or '.join(map(repr, known))}, not {getattr(self, name)!r}"
@@ -97,7 +95,7 @@ class RuleSelection:
         """The XML schema: that of the root element, or of the Factur-X profile."""
         return self.profile.name if self.profile and self.profile.is_schema else self.identity.root
 
-    @property
+    @functools.cached_property
     def overrides(self) -> Mapping[str, Override]:
         """The published severity overrides, by rule code."""
         return severity_overrides.overrides(self.identity, dict(self.versions).get(releases.NATIONAL))
