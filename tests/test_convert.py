@@ -79,7 +79,7 @@ def test_another_syntax_is_refused(sample):
 def test_the_command_writes_the_document_and_tells_the_losses(sample, tmp_path, capsys):
     out = tmp_path / "out.xml"
     assert main(["convert", str(sample("ubl-invoice.xml")), "-o", str(out), "--lang", "en"]) == 0
-    assert capsys.readouterr().err == "Nothing was lost.\n"
+    assert capsys.readouterr().err == "No losses.\n"
     assert einvoice.validate(out).identity.syntax == "CII"
     data = (
         sample("ubl-invoice.xml")

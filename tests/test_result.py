@@ -6,7 +6,7 @@ import io
 import json
 import pickle
 import re
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, asdict, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import einvoice
-from einvoice.cli.outcome import Judged
-from einvoice.cli.table import print_table
+from einvoice.cli.outcome import Outcome
+from einvoice.cli.table import format_table
 from einvoice.model.terms import terms
 from einvoice.render import text
 from einvoice.result import Finding
@@ -100,7 +100,7 @@ def test_errors_are_told_before_what_is_for_information(wrong):
     ordered = [it.code for it in text.by_severity([*kinds, made("BR-09")])]
     assert ordered == ["BR-03", "BR-09", "BR-02", "BR-01"]
     many = replace(wrong, findings=(kinds[0],) * 300 + (kinds[2],))
-    for shown in (str(many), many._repr_html_(), "".join(print_table(iter([Judged("a", many)]), "en"))):
+    for shown in (str(many), many._repr_html_(), "".join(format_table(iter([Outcome("a", many)]), "en"))):
         codes = re.findall(r"BR-0\d", shown)
         assert codes[0] == "BR-03"
         assert "BR-01" in codes
@@ -148,7 +148,6 @@ ITEM = {
     "code": TEXT, "severity": TEXT, "validation_layer": TEXT, "section": TEXT, "title": TEXT, "explanation": TEXT,
     "fix": TEXT, "bt_field": TEXT, "xpath": TEXT,
 }  # fmt: skip
-LINK = {"available": TRUTH, "url": type(None), "expires_in_seconds": type(None)}
 ANSWER = {
     "status": TEXT,
     "validation_mode": TEXT,
@@ -164,8 +163,6 @@ ANSWER = {
         "validation_stack": {"mode": TEXT, "scenario_id": TEXT, "status": TEXT, "en16931": TEXT, "xrechnung": TEXT},
         "compatibility": {"status": TEXT, "message": (str, type(None))},
     },
-    "invoice_summary": {"invoice_number": TEXT, "invoice_date": TEXT, "format": TEXT},
-    "artifacts": {"validation_report_pdf": LINK, "readable_invoice_pdf": LINK},
 }
 ODD = CII.replace(b"urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0", b"urn:example:none")
 
@@ -215,7 +212,7 @@ def test_the_answer_says_what_was_judged_and_by_what(valid):
         assert layer["title"]
         assert re.fullmatch("[0-9a-f]{64}", layer["sha256"])
     assert details["compatibility"] == {"status": "current", "message": None, "differences": []}
-    assert answer["invoice_summary"] == {
+    assert asdict(valid.summary) == {
         "invoice_number": "LG-2026-0417",
         "invoice_date": "2026-05-04",
         "format": "UBL",
@@ -235,7 +232,7 @@ def test_each_schema_has_a_digest_of_its_own():
 
 
 def test_the_date_of_a_cii_invoice_is_an_iso_date():
-    assert einvoice.validate(CII).to_dict()["invoice_summary"]["invoice_date"] == "2026-05-11"
+    assert einvoice.validate(CII).summary.invoice_date == "2026-05-11"
 
 
 def test_fields_are_texts_for_documents_that_are_no_xrechnung():
@@ -256,7 +253,7 @@ def test_items_of_the_answer(wrong):
     assert (rule["validation_layer"], rule["indicative"], rule["flag"]) == ("en16931", True, "fatal")
     assert rule["values"]["difference"] == "0.01"
     assert (rule["line"], rule["column"], rule["terms"][0]) == (113, 5, "BT-106")
-    assert rule["doc_url"] == "/catalog/BR-CO-10"
+    assert "doc_url" not in rule
     assert rule["title"] == "The line net amounts do not add up"
 
 

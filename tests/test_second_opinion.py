@@ -164,7 +164,7 @@ def test_an_unknown_code_is_told_in_theirs(monkeypatch):
     (finding,) = result.findings
     assert "SHOP-7" in finding.title("de")
     assert "Name the {shelf}." in finding.explanation("en")
-    assert finding.doc_url == "/catalog/REFERENCE-RULE"
+    assert finding.entry.code == "REFERENCE-RULE"
 
 
 def test_the_answer_has_it_all(monkeypatch):

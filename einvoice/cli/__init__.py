@@ -1,7 +1,6 @@
-"""The command `einvoice`: judge files, take invoices out of PDFs, explain codes, work on rules.
+"""The command `einvoice`: validate, generate, convert and explain invoices; manage rules.
 
-Exit status: 0 all is well; 1 an invoice has errors, or a rule file is wrong; 2 a file cannot be read, or the command
-line is wrong.
+Exit status: 0 success; 1 errors in an invoice or a rule file; 2 unreadable file or invalid command line.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ from einvoice.cli.commands import catalog, convert, embed, explain, extract, gen
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with these arguments, by default those of the process; return the exit status."""
+    """Run the command with these arguments (default: those of the process) and return the exit status."""
     options = _parser().parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # an invoice may say what the terminal's encoding cannot
+        if hasattr(stream, "reconfigure"):  # the terminal's encoding may lack characters of an invoice
             stream.reconfigure(errors="replace")
     try:
         status: int = options.run(options)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader, such as `head`, closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return status
@@ -32,10 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="einvoice",
-        description="Judge and make e-invoices (EN 16931, XRechnung; UBL, CII, ZUGFeRD), and say what is wrong.",
-        epilog="Exit status: 0 all is well, 1 errors were found, 2 a file cannot be read.",
+        description="Validate and generate e-invoices (EN 16931, XRechnung; UBL, CII, ZUGFeRD).",
+        epilog="Exit status: 0 success, 1 errors found, 2 unreadable file.",
     )
-    parser.add_argument("--version", action=_Version, help="print the version, and exit")
+    parser.add_argument("--version", action=_Version, help="print the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in (validate, generate, schema, extract, convert, embed, explain, catalog, rules):
         command.add_to(commands)
@@ -43,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """Prints the version, which takes a while to find out and is seldom asked for."""
+    """Prints the version, whose lookup is slow and therefore deferred."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)

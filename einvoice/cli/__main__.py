@@ -1,4 +1,4 @@
-"""`python -m einvoice.cli` is the command `einvoice`."""
+"""Entry point of `python -m einvoice.cli`."""
 
 import sys
 

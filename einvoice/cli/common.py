@@ -1,4 +1,4 @@
-"""What several commands are asked in the same labels: the language, the standard input, UTF-8 for programs."""
+"""Shared command-line options and stream settings."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from einvoice.result import LANGUAGES
 
 
 def add_lang(parser: argparse.ArgumentParser) -> None:
-    """Let a command be asked for the language of its texts."""
+    """Add the option --lang."""
     parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
 
 
 def source(file: str) -> Path | BinaryIO:
-    """What a FILE on the command line stands for: "-" is the standard input."""
+    """Return the source for a FILE argument; "-" is standard input."""
     return sys.stdin.buffer if file == "-" else Path(file)
 
 
-def print_for_programs() -> None:
-    """From here on the standard output is UTF-8, whatever the terminal has, and line ends are left alone."""
+def use_utf8_stdout() -> None:
+    """Switch standard output to UTF-8 without newline translation, for output read by programs."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", newline="")

@@ -1,4 +1,4 @@
-"""How verdicts are printed: a table for people, JSON and CSV for programs, annotations for GitHub."""
+"""Output formats of results: table, JSON, CSV, GitHub annotations."""
 
 from __future__ import annotations
 
@@ -7,79 +7,79 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.cli import table
-from einvoice.cli.outcome import Judged, Problem
+from einvoice.cli.outcome import Outcome, Problem
 from einvoice.render.text import notes
 from einvoice.result import Finding, Language
 
-_Print: TypeAlias = Callable[[Iterator[Judged], Language], Iterator[str]]
+_Write: TypeAlias = Callable[[Iterator[Outcome], Language], Iterator[str]]
 
 
 class Format(NamedTuple):
-    """A way to print verdicts, as they come; what is for programs is UTF-8 and has its own line ends."""
+    """An output format; output for programs is UTF-8 with its own line ends."""
 
-    print: _Print
-    for_programs: bool = True
+    write: _Write
+    is_machine_readable: bool = True
 
 
-def _json(verdicts: Iterator[Judged], lang: Language) -> Iterator[str]:
-    """A list: for each file what the HTTP interface would answer, and the file; or why it cannot be read."""
+def _json(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
+    """Yield a JSON list: per file the result with the key facts of the invoice, or the problem."""
     import json
 
     before = "[\n"
-    for judged in verdicts:
-        yield before + json.dumps(_item(judged, lang), ensure_ascii=False, indent=2)
+    for outcome in outcomes:
+        yield before + json.dumps(_item(outcome, lang), ensure_ascii=False, indent=2)
         before = ",\n"
     yield "\n]\n"
 
 
-def _item(judged: Judged, lang: Language) -> dict[str, Any]:
-    if judged.result is not None:
-        summary = dataclasses.asdict(judged.result.summary)
-        return {"file": judged.file, **judged.result.to_dict(lang), "invoice_summary": summary}
-    assert judged.problem is not None
-    return {"file": judged.file, "status": "unreadable", "is_valid": False, "problem": judged.problem._asdict()}
+def _item(outcome: Outcome, lang: Language) -> dict[str, Any]:
+    if outcome.result is not None:
+        summary = dataclasses.asdict(outcome.result.summary)
+        return {"file": outcome.file, **outcome.result.to_dict(lang), "invoice_summary": summary}
+    assert outcome.problem is not None
+    return {"file": outcome.file, "status": "unreadable", "is_valid": False, "problem": outcome.problem._asdict()}
 
 
-def _csv(verdicts: Iterator[Judged], lang: Language) -> Iterator[str]:
-    """One row a finding, with the file in the first column."""
+def _csv(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
+    """Yield one row per finding, with the file in the first column."""
     from einvoice.render.tables import COLUMNS, csv_text, row
 
     yield csv_text(("file", *COLUMNS), ())
-    for judged in verdicts:
-        if judged.result is not None:
-            yield csv_text(None, ((judged.file, *row(found, lang).values()) for found in judged.result.findings))
-        if judged.problem is not None:
-            cells = dict.fromkeys(COLUMNS) | _as_row(judged.problem)
-            yield csv_text(None, ((judged.file, *cells.values()),))
+    for outcome in outcomes:
+        if outcome.result is not None:
+            yield csv_text(None, ((outcome.file, *row(finding, lang).values()) for finding in outcome.result.findings))
+        if outcome.problem is not None:
+            cells = dict.fromkeys(COLUMNS) | _problem_cells(outcome.problem)
+            yield csv_text(None, ((outcome.file, *cells.values()),))
 
 
-def _as_row(problem: Problem) -> dict[str, Any]:
-    shown = {"code": problem.code, "title": problem.title, "explanation": problem.detail}
-    return {**shown, "severity": "fatal", "layer": "file", "line": problem.line, "column": problem.column}
+def _problem_cells(problem: Problem) -> dict[str, Any]:
+    cells = {"code": problem.code, "title": problem.title, "explanation": problem.detail}
+    return {**cells, "severity": "fatal", "layer": "file", "line": problem.line, "column": problem.column}
 
 
-_COMMANDS: Final[Mapping[str, str]] = {"fatal": "error", "warning": "warning", "information": "notice"}
+_LEVELS: Final[Mapping[str, str]] = {"fatal": "error", "warning": "warning", "information": "notice"}
 
 
-def _github(verdicts: Iterator[Judged], lang: Language) -> Iterator[str]:
-    """Workflow commands that GitHub shows beside the lines of the file."""
-    for judged in verdicts:
-        if judged.result is not None:
-            yield from (_annotation(judged.file, finding, lang) for finding in judged.result.findings)
-        if judged.problem is not None:
-            code, title, detail, line, column = judged.problem
-            yield _command("error", f"{title}. {detail}", file=judged.file, line=line, col=column, title=code)
+def _github(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
+    """Yield workflow commands that GitHub shows as annotations of the file."""
+    for outcome in outcomes:
+        if outcome.result is not None:
+            yield from (_annotation(outcome.file, finding, lang) for finding in outcome.result.findings)
+        if outcome.problem is not None:
+            code, title, detail, line, column = outcome.problem
+            yield _command("error", f"{title}. {detail}", file=outcome.file, line=line, col=column, title=code)
 
 
 def _annotation(file: str, finding: Finding, lang: Language) -> str:
     message = "\n".join((finding.title(lang), finding.explanation(lang), finding.fix(lang), *notes(finding, lang)))
-    command = _COMMANDS[finding.severity]
+    command = _LEVELS[finding.severity]
     return _command(command, message, file=file, line=finding.line, col=finding.column, title=finding.code)
 
 
 def _command(name: str, message: str, **properties: str | int | None) -> str:
-    given = (f"{key}={_escape(str(value), property=True)}" for key, value in properties.items() if value)
-    return f"::{name} {','.join(given)}::{_escape(message)}\n"
+    parameters = (f"{key}={_escape(str(value), property=True)}" for key, value in properties.items() if value)
+    return f"::{name} {','.join(parameters)}::{_escape(message)}\n"
 
 
 def _escape(text: str, *, property: bool = False) -> str:
@@ -89,7 +89,7 @@ def _escape(text: str, *, property: bool = False) -> str:
 
 
 FORMATS: Final[Mapping[str, Format]] = {
-    "table": Format(table.print_table, for_programs=False),
+    "table": Format(table.format_table, is_machine_readable=False),
     "json": Format(_json),
     "csv": Format(_csv),
     "github": Format(_github),

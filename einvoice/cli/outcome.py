@@ -1,4 +1,4 @@
-"""What became of a file: a verdict, or the reason why there is none."""
+"""Outcome of a command for one file: a validation result, or a problem reading the file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from einvoice.result import Language, ValidationResult, explain_error
 
 
 class Problem(NamedTuple):
-    """Why a file cannot be read; `code` is that of the catalog, "" where the file could not even be opened."""
+    """Why a file cannot be read; `code` is the catalog code, "" if the file cannot be opened."""
 
     code: str
     title: str
@@ -20,18 +20,18 @@ class Problem(NamedTuple):
     column: int | None = None
 
 
-class Judged(NamedTuple):
-    """A file with either its verdict or its problem."""
+class Outcome(NamedTuple):
+    """A file with either its validation result or its problem."""
 
     file: str
     result: ValidationResult | None = None
     problem: Problem | None = None
 
 
-def complain(file: str, error: UnreadableDocument | OSError, lang: Language) -> Problem:
-    """Say on the error stream what is wrong with a file, where, and what to do; and return that.
+def report_problem(file: str, error: UnreadableDocument | OSError, lang: Language) -> Problem:
+    """Print on standard error what is wrong with a file, where, and what to do; return the problem.
 
-    An error that names a file, such as that to write to, is about that one and not the one that was asked for.
+    If the error names a file, such as the output file, that name is printed instead of `file`.
     """
     labels, problem = LABELS[lang], _problem(error, lang)
     file = str(getattr(error, "filename", None) or file)

@@ -1,4 +1,4 @@
-"""The table that people read in a terminal."""
+"""Terminal output of results: a headline per file and a table of findings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from einvoice.cli.outcome import Judged
+from einvoice.cli.outcome import Outcome
 from einvoice.render.text import (
     LABELS,
     agreement_lines,
@@ -23,36 +23,36 @@ from einvoice.render.text import (
 )
 from einvoice.result import Finding, Language, ValidationResult
 
-_WIDEST: Final = 110
-_NARROWEST: Final = 30
+_MAX_WIDTH: Final = 110
+_MIN_TEXT_WIDTH: Final = 30
 _GAP: Final = "  "
 _BOLD, _DIM, _RED, _GREEN, _YELLOW, _CYAN = "1", "2", "31", "32", "33", "36"
 _COLOUR: Final = {"fatal": _RED, "warning": _YELLOW, "information": _CYAN}
 
 
-def print_table(verdicts: Iterator[Judged], lang: Language) -> Iterator[str]:
-    """A headline for each file, and under it a row for each finding. What cannot be read is told elsewhere."""
-    table = _Table(lang, shutil.get_terminal_size((100, 24)).columns, _in_colour())
-    for judged in verdicts:
-        if judged.result is not None:
-            yield table.of(judged.file, judged.result)
+def format_table(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
+    """Yield a headline and a table of findings per file. Problems are printed by `report_problem`."""
+    table = _Table(lang, shutil.get_terminal_size((100, 24)).columns, _use_colour())
+    for outcome in outcomes:
+        if outcome.result is not None:
+            yield table.format(outcome.file, outcome.result)
 
 
-def _in_colour() -> bool:
-    """Colour is for terminals, and for people who have not asked to be spared (https://no-color.org)."""
+def _use_colour() -> bool:
+    """Return whether to use colour: on terminals, unless disabled (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 class _Table:
-    """How wide, in colour or not, in which language."""
+    """Formats results with a language, a width and optional colour."""
 
     def __init__(self, lang: Language, width: int, colour: bool) -> None:
         self._lang = lang
-        self._width = min(width, _WIDEST)
+        self._width = min(width, _MAX_WIDTH)
         self._colour = colour
 
-    def of(self, file: str, result: ValidationResult) -> str:
-        """The whole of one file."""
+    def format(self, file: str, result: ValidationResult) -> str:
+        """Return the output for one file."""
         verdict = self._paint(headline(result, self._lang), _GREEN if result.is_valid else _RED, _BOLD)
         lines = [f"{self._paint(file, _BOLD)}", f"{_GAP}{verdict}"]
         if result.findings:
@@ -62,11 +62,15 @@ class _Table:
                                          subsequent_indent=_GAP)]  # fmt: skip
         if result.differences:
             lines += ["", _GAP + self._paint(LABELS[self._lang]["differences"], _BOLD)]
-            for one in result.differences:
-                lines += self._wrapped(difference(one, self._lang))
+            for it in result.differences:
+                lines += self._wrapped(difference(it, self._lang))
         if result.agreement:
-            heading, *told = agreement_lines(result.agreement, self._lang)
-            lines += ["", _GAP + self._paint(heading, _BOLD), *(line for one in told for line in self._wrapped(one))]
+            heading, *deviating = agreement_lines(result.agreement, self._lang)
+            lines += [
+                "",
+                _GAP + self._paint(heading, _BOLD),
+                *(line for text in deviating for line in self._wrapped(text)),
+            ]
         return "\n".join(lines) + "\n\n"
 
     def _wrapped(self, text: str) -> list[str]:
@@ -93,8 +97,8 @@ class _Table:
         return _GAP + "".join(cell.ljust(width) + _GAP for cell, width in zip(cells, widths, strict=True))
 
     def _text(self, finding: Finding, left: int) -> Iterator[str]:
-        """Title, reason of the severity, numbers, fix and notes, each wrapped into what is left of the width."""
-        width = max(self._width - left, _NARROWEST)
+        """Yield title, severity, compared values, fix and notes, wrapped to the remaining width."""
+        width = max(self._width - left, _MIN_TEXT_WIDTH)
         title = f"{severity(finding, self._lang)}: {finding.title(self._lang)}"
         for line in textwrap.wrap(title, width):
             yield self._paint(line, _BOLD)

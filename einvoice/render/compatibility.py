@@ -12,35 +12,35 @@ from einvoice.rulebook.releases import declared
 
 _MESSAGES: Final[Mapping[str, Mapping[Language, str]]] = {
     "outdated": {
-        "de": "Die Rechnung gibt {declared} an, eine überholte Fassung; beurteilt wurde sie nach {judged}.",
-        "en": "The invoice declares {declared}, an outdated version; it was judged by {judged}.",
+        "de": "Die Rechnung gibt {declared} an, eine veraltete Version; geprüft wurde sie nach {rules}.",
+        "en": "The invoice declares {declared}, an outdated version; it was validated against {rules}.",
     },
     "not_there": {
-        "de": "Die Rechnung gibt {declared} an. Diese Fassung ist hier nicht vorhanden; beurteilt wurde nach den "
-        "heutigen Regeln.",
-        "en": "The invoice declares {declared}. That version is not part of this installation; it was judged by the "
-        "rules of today.",
+        "de": "Die Rechnung gibt {declared} an. Diese Version ist hier nicht enthalten; geprüft wurde nach den "
+        "aktuellen Regeln.",
+        "en": "The invoice declares {declared}. That version is not included; it was validated against the "
+        "current rules.",
     },
     "later": {
-        "de": "Die Rechnung gibt {declared} an, eine spätere Fassung als die hier geltende; beurteilt wurde sie nach "
-        "{judged}.",
-        "en": "The invoice declares {declared}, a later version than the one in force here; it was judged by {judged}.",
+        "de": "Die Rechnung gibt {declared} an, eine neuere Version als die geltende; geprüft wurde sie nach {rules}.",
+        "en": "The invoice declares {declared}, a later version than the one in force; it was validated against "
+        "{rules}.",
     },
     "unknown": {
-        "de": "Die Rechnung gibt keine bekannte Spezifikation an; beurteilt wurde sie nach {judged}.",
-        "en": "The invoice declares no known specification; it was judged by {judged}.",
+        "de": "Die Rechnung gibt keine bekannte Spezifikation an; geprüft wurde sie nach {rules}.",
+        "en": "The invoice declares no known specification; it was validated against {rules}.",
     },
 }
 _DIFFERENCES: Final[Mapping[Language, tuple[str, str, str]]] = {
     "de": (
-        "Die heutigen Regeln kommen zu denselben Befunden.",
-        "Nach den heutigen Regeln ist ein Befund anders.",
-        "Nach den heutigen Regeln sind {count} Befunde anders.",
+        "Das aktuelle Regelwerk führt zu denselben Befunden.",
+        "Nach dem aktuellen Regelwerk weicht ein Befund ab.",
+        "Nach dem aktuellen Regelwerk weichen {count} Befunde ab.",
     ),
     "en": (
-        "The rules of today come to the same findings.",
-        "By the rules of today one finding differs.",
-        "By the rules of today {count} findings differ.",
+        "The current rules report the same findings.",
+        "Under the current rules, one finding differs.",
+        "Under the current rules, {count} findings differ.",
     ),
 }
 
@@ -54,7 +54,7 @@ def compatibility_message(result: ValidationResult, lang: Language) -> str | Non
     if texts is None:
         return None
     specification = f"{result.identity.profile} {result.identity.version}"
-    message = texts[lang].format(declared=specification, judged=_applied_rules(result.stack))
+    message = texts[lang].format(declared=specification, rules=_applied_rules(result.stack))
     if result.stack.mode == "current":
         return message
     count = len(result.differences)

@@ -21,11 +21,11 @@ from einvoice.rulebook.catalog import CatalogEntry
 
 _NOT_APPLIED: Final[Mapping[Language, str]] = {
     "de": "nicht angewendet, da die Rechnung XRechnung nicht angibt",
-    "en": "not applied, since the invoice does not declare XRechnung",
+    "en": "not applied, because the invoice does not declare XRechnung",
 }
 _NO_EN16931: Final[Mapping[Language, str]] = {
-    "de": "nicht angewendet, da die angegebene Stufe keine Rechnung nach EN 16931 ist",
-    "en": "not applied, since the declared level is not an invoice under EN 16931",
+    "de": "nicht angewendet, da das angegebene Profil keine Rechnung nach EN 16931 ist",
+    "en": "not applied, because the declared profile is not an invoice under EN 16931",
 }
 
 

@@ -23,7 +23,7 @@ def test_a_page_that_is_pdfa_becomes_a_hybrid_that_is(sample, page, tmp_path, ca
     out = tmp_path / "out.pdf"
     invoice = sample("cii-invoice.xml")
     assert main(["embed", str(page), str(invoice), "-o", str(out), "--lang", "en"]) == 0
-    assert capsys.readouterr().out.startswith("XRECHNUNG, attached as xrechnung.xml.\nThe file still claims")
+    assert capsys.readouterr().out.startswith("XRECHNUNG, attached as xrechnung.xml.\nThe file still declares")
     assert einvoice.extract(out).xml == invoice.read_bytes()
 
 

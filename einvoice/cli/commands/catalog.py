@@ -1,4 +1,4 @@
-"""`einvoice catalog`: every code with its texts, for programs and for readers."""
+"""`einvoice catalog`: export the error catalog."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.cli.common import add_lang, print_for_programs
+from einvoice.cli.common import add_lang, use_utf8_stdout
 from einvoice.result import Language
 
 if TYPE_CHECKING:
     from einvoice.result.catalog import Catalog
 
-NOT_WRITTEN = 2
+WRITE_ERROR = 2
 
 
 def _json(catalog: Catalog, lang: Language) -> str:
@@ -31,28 +31,28 @@ FORMATS: Final[Mapping[str, Callable[[Catalog, Language], str]]] = {
 
 
 def add_to(commands: Any) -> None:
-    """Declare the command."""
+    """Add the command."""
     parser = commands.add_parser(
-        "catalog", help="write down every code", description="Write down every code with its texts, as UTF-8."
+        "catalog", help="export the error catalog", description="Export all codes with their texts, as UTF-8."
     )
     add_lang(parser)
-    parser.add_argument("--format", choices=FORMATS, default="json", help="how it is written (default: json)")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where to (default: standard output)")
+    parser.add_argument("--format", choices=FORMATS, default="json", help="output format (default: json)")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="output file (default: standard output)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the catalog, return the exit status."""
+    """Write the catalog and return the exit status."""
     from einvoice.result.catalog import catalog
 
     content = FORMATS[options.format](catalog(), options.lang)
     if options.output is None:
-        print_for_programs()
+        use_utf8_stdout()
         sys.stdout.write(content)
         return 0
     try:
         options.output.write_bytes(content.encode())
     except OSError as error:
         print(f"{options.output}: {error.strerror}", file=sys.stderr)
-        return NOT_WRITTEN
+        return WRITE_ERROR
     return 0

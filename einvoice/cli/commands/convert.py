@@ -1,4 +1,4 @@
-"""`einvoice convert FILE`: the same invoice in the other syntax, and what was lost on the way."""
+"""`einvoice convert FILE`: convert an invoice between UBL and CII."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.cli.common import add_lang, source
-from einvoice.cli.outcome import complain
+from einvoice.cli.outcome import report_problem
 from einvoice.convert import Converted, Loss, convert
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.model.terms import name
@@ -19,41 +19,41 @@ DONE, LOST, UNREADABLE = range(3)
 
 _LABELS: Final = {
     "de": {"none": "Nichts ging verloren.", "some": "Dafür hat {syntax} keinen Platz ({count}):"},
-    "en": {"none": "Nothing was lost.", "some": "{syntax} has no place for this ({count}):"},
+    "en": {"none": "No losses.", "some": "{syntax} cannot represent ({count}):"},
 }
 
 
 def add_to(commands: Any) -> None:
-    """Declare the command."""
+    """Add the command."""
     parser = commands.add_parser(
         "convert",
-        help="write an invoice in the other syntax",
-        description="Write an invoice in the other syntax, and tell what has no place there. "
-        "Exit status: 0 nothing was lost, 1 something was, 2 the file cannot be read.",
+        help="convert an invoice between UBL and CII",
+        description="Convert an invoice to the other syntax and list elements that it cannot represent. "
+        "Exit status: 0 lossless, 1 with losses, 2 unreadable file.",
     )
-    parser.add_argument("file", metavar="FILE", help="an invoice in UBL or CII; - is the standard input")
-    parser.add_argument("--to", choices=("UBL", "CII"), help="the syntax (default: the one that FILE is not in)")
-    parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="where to write (default: standard output)")
+    parser.add_argument("file", metavar="FILE", help="invoice in UBL or CII; - for standard input")
+    parser.add_argument("--to", choices=("UBL", "CII"), help="target syntax (default: the other one)")
+    parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="output file (default: standard output)")
     add_lang(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the document, tell on the error stream what was lost, return the exit status."""
+    """Write the document, list losses on standard error, and return the exit status."""
     try:
         converted = convert(source(options.file), options.to)
         if options.output is not None:
             options.output.write_bytes(converted.xml)
     except (UnreadableDocument, OSError) as error:
-        complain(options.file, error, options.lang)
+        report_problem(options.file, error, options.lang)
         return UNREADABLE
     if options.output is None:
         sys.stdout.buffer.write(converted.xml)
-    _tell(converted, options.lang)
+    _print_losses(converted, options.lang)
     return LOST if converted.losses else DONE
 
 
-def _tell(converted: Converted, lang: Language) -> None:
+def _print_losses(converted: Converted, lang: Language) -> None:
     labels, losses = _LABELS[lang], converted.losses
     if not losses:
         print(labels["none"], file=sys.stderr)
@@ -64,7 +64,7 @@ def _tell(converted: Converted, lang: Language) -> None:
 
 
 def _line(loss: Loss, lang: Language) -> str:
-    """ "line 35: BT-41 Seller contact point: Accounts"; for what no term covers its place."""
+    """Return "line 35: BT-41 Seller contact point: Accounts", or the XPath of an element without business term."""
     place = f"{LABELS[lang]['line']} {loss.line}" if loss.line else ""
     what = f"{loss.terms[0]} {name(loss.terms[0], lang)}" if loss.terms else loss.xpath
     return ": ".join(part for part in (place, what, quote(loss.text)) if part)

@@ -1,4 +1,4 @@
-"""`einvoice embed PAGE.pdf INVOICE.xml -o OUT.pdf`: a hybrid PDF from a page of one's own."""
+"""`einvoice embed PAGE.pdf INVOICE.xml -o OUT.pdf`: create a hybrid PDF."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.cli.common import add_lang
-from einvoice.cli.outcome import complain
+from einvoice.cli.outcome import report_problem
 from einvoice.errors import MissingDependency, PdfNotEmbeddable, UnreadableDocument
 from einvoice.facturx.profile import PROFILES
 from einvoice.pdf.writer.embed import HybridPdf, embed
@@ -28,8 +28,8 @@ _LABELS: Final = {
     },
     "en": {
         "written": "{profile}, attached as {name}.",
-        "pdfa": "The file still claims to be PDF/A-3, and nothing was seen that belies it.",
-        "no_pdfa": "The file is no PDF/A-3:",
+        "pdfa": "The file still declares PDF/A-3, and no violation was found.",
+        "no_pdfa": "The file is not PDF/A-3:",
         "encrypted": "The PDF is encrypted; save it without a password.",
         "damaged": "The PDF is damaged and cannot be opened.",
         "ubl": "A PDF carries CII: convert the UBL file with `einvoice convert` first.",
@@ -38,23 +38,23 @@ _LABELS: Final = {
 
 
 def add_to(commands: Any) -> None:
-    """Declare the command."""
+    """Add the command."""
     parser = commands.add_parser(
         "embed",
-        help="put an invoice into a PDF",
-        description="Attach an invoice to a PDF of your own, as ZUGFeRD and Factur-X want it. "
-        "Exit status: 0 the result is PDF/A-3, 1 it is none (it is written all the same), 2 it could not be made.",
+        help="embed an invoice in a PDF",
+        description="Attach an invoice to a PDF as required by ZUGFeRD and Factur-X. "
+        "Exit status: 0 PDF/A-3, 1 written, but not PDF/A-3, 2 not written.",
     )
-    parser.add_argument("pdf", metavar="PAGE.pdf", help="the page that people read")
-    parser.add_argument("invoice", metavar="INVOICE.xml", help="the invoice, in CII")
-    parser.add_argument("-o", "--output", metavar="OUT.pdf", type=Path, required=True, help="where to write")
-    parser.add_argument("--profile", choices=[it.name for it in PROFILES], help="default: what the invoice declares")
+    parser.add_argument("pdf", metavar="PAGE.pdf", help="the human-readable invoice")
+    parser.add_argument("invoice", metavar="INVOICE.xml", help="the invoice in CII")
+    parser.add_argument("-o", "--output", metavar="OUT.pdf", type=Path, required=True, help="output file")
+    parser.add_argument("--profile", choices=[it.name for it in PROFILES], help="profile (default: as declared)")
     add_lang(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the hybrid, say what is to be said of it, return the exit status."""
+    """Write the hybrid PDF, print its profile and PDF/A status, and return the exit status."""
     labels, file = _LABELS[options.lang], options.pdf
     try:
         page, _ = source_bytes(file)
@@ -73,13 +73,13 @@ def run(options: argparse.Namespace) -> int:
         print(f"{options.invoice}: {labels['ubl']}", file=sys.stderr)
         return REFUSED
     except (UnreadableDocument, OSError) as error:
-        complain(str(file), error, options.lang)
+        report_problem(str(file), error, options.lang)
         return REFUSED
-    _tell(made, options.lang)
+    _print_summary(made, options.lang)
     return DONE if made.pdfa else NO_PDFA
 
 
-def _tell(made: HybridPdf, lang: Language) -> None:
+def _print_summary(made: HybridPdf, lang: Language) -> None:
     labels = _LABELS[lang]
     print(labels["written"].format(profile=made.profile.conformance_level, name=made.filename))
     print(labels["pdfa" if made.pdfa else "no_pdfa"])

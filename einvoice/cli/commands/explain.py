@@ -1,4 +1,4 @@
-"""`einvoice explain CODE`: what the catalog says of a code."""
+"""`einvoice explain CODE`: print the catalog entry of a code."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ UNKNOWN = 2
 
 
 def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser("explain", help="say what a code means", description="Say what a code means.")
+    """Add the command."""
+    parser = commands.add_parser("explain", help="explain a rule code", description="Explain a rule code.")
     parser.add_argument("code", metavar="CODE", help="such as BR-CO-10")
     add_lang(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the entry of the code, return the exit status."""
+    """Print the entry and return the exit status."""
     from einvoice.model.terms import name
     from einvoice.rulebook.catalog import catalog
 
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     for text in (entry.explanation(options.lang), f"→ {entry.fix(options.lang)}"):
         print(*("", *textwrap.wrap(text, 100, break_on_hyphens=False)), sep="\n")
     for number, note in enumerate(entry.notes):
-        if not note["until"]:  # what is about older releases is told by their findings
+        if not note["until"]:  # notes on older releases appear in their findings only
             print(*("", *textwrap.wrap(_note(entry, number, options.lang), 100, break_on_hyphens=False)), sep="\n")
     return 0
 

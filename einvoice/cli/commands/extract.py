@@ -1,4 +1,4 @@
-"""`einvoice extract FILE.pdf`: the invoice out of a hybrid PDF."""
+"""`einvoice extract FILE.pdf`: extract the XML of a hybrid PDF."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.cli.common import add_lang, source
-from einvoice.cli.outcome import complain
+from einvoice.cli.outcome import report_problem
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.pdf.api import Extracted, extract
 from einvoice.pdf.hybrid import Attachment
@@ -31,56 +31,56 @@ _SOURCES: Final = {
         "catalog": "document (AF)",
         "page": "page (AF)",
         "annotation": "annotation on a page",
-        "unreferenced": "named nowhere",
+        "unreferenced": "not referenced",
     },
 }
 
 
 def add_to(commands: Any) -> None:
-    """Declare the command."""
+    """Add the command."""
     parser = commands.add_parser(
         "extract",
-        help="take the XML out of a hybrid PDF",
-        description="Take the invoice out of a hybrid PDF (ZUGFeRD, Factur-X), byte for byte and unjudged.",
+        help="extract the XML of a hybrid PDF",
+        description="Extract the invoice of a hybrid PDF (ZUGFeRD, Factur-X), byte for byte and without validation.",
     )
-    parser.add_argument("file", metavar="FILE.pdf", help="a PDF; - is the standard input")
-    parser.add_argument("-o", "--output", metavar="OUT.xml", help="where to write it (default: the standard output)")
+    parser.add_argument("file", metavar="FILE.pdf", help="a PDF; - for standard input")
+    parser.add_argument("-o", "--output", metavar="OUT.xml", help="output file (default: standard output)")
     add_lang(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the XML, say what was found, return the exit status."""
+    """Write the XML, describe the attachments, and return the exit status."""
     try:
-        found = extract(source(options.file))
-        told = sys.stderr  # the XML has the standard output to itself
+        extracted = extract(source(options.file))
+        stream = sys.stderr  # standard output holds the XML only
         if options.output in (None, "-"):
-            sys.stdout.buffer.write(found.xml)
+            sys.stdout.buffer.write(extracted.xml)
         else:
-            Path(options.output).write_bytes(found.xml)
-            told = sys.stdout
+            Path(options.output).write_bytes(extracted.xml)
+            stream = sys.stdout
     except (UnreadableDocument, OSError) as error:
-        complain(options.file, error, options.lang)
+        report_problem(options.file, error, options.lang)
         return UNREADABLE
-    for line in _told(found, options.lang):
-        print(line, file=told)
+    for line in _lines(extracted, options.lang):
+        print(line, file=stream)
     return DONE
 
 
-def _told(found: Extracted, lang: Language) -> Iterator[str]:
-    """All attachments, the chosen one marked, and what there is to know about that."""
+def _lines(extracted: Extracted, lang: Language) -> Iterator[str]:
+    """Yield all attachments, the selected one marked, and details of the selection."""
     labels = LABELS[lang]
-    chosen = found.candidates[0]
-    for file in found.attachments:
-        yield ("* " if file == chosen else "  ") + ", ".join(_facts(file, lang))
-    if len(found.candidates) > 1:
-        names = ", ".join(quote(file.name) for file in found.candidates)
-        yield labels["several_invoices"].format(names=names, chosen=quote(chosen.name))
-    if found.profile:
-        yield f"{labels['profile']}: {found.profile}"
-    if found.problem is not None:
-        title, detail = explain_error(found.problem, lang)
-        yield f"{found.problem.code}: {title}. {detail}"
+    selected = extracted.candidates[0]
+    for file in extracted.attachments:
+        yield ("* " if file == selected else "  ") + ", ".join(_facts(file, lang))
+    if len(extracted.candidates) > 1:
+        names = ", ".join(quote(file.name) for file in extracted.candidates)
+        yield labels["several_invoices"].format(names=names, chosen=quote(selected.name))
+    if extracted.profile:
+        yield f"{labels['profile']}: {extracted.profile}"
+    if extracted.problem is not None:
+        title, detail = explain_error(extracted.problem, lang)
+        yield f"{extracted.problem.code}: {title}. {detail}"
 
 
 def _facts(file: Attachment, lang: Language) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`einvoice generate DRAFT.json`: the invoice that a draft describes, and the verdict on it."""
+"""`einvoice generate DRAFT.json`: generate an invoice from a draft and validate it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from einvoice.cli.common import add_lang, source
 from einvoice.cli.formats import FORMATS
-from einvoice.cli.outcome import Judged, complain
+from einvoice.cli.outcome import Outcome, report_problem
 from einvoice.errors import DraftError
 from einvoice.generate import Generated, generate
 
@@ -18,22 +18,22 @@ _FORMATS = ("UBL", "CII", "ZUGFERD")
 
 
 def add_to(commands: Any) -> None:
-    """Declare the command."""
+    """Add the command."""
     parser = commands.add_parser(
         "generate",
-        help="make an invoice from a draft",
-        description="Make an invoice from a JSON draft (see `einvoice schema`), and judge it. "
-        "Exit status: 0 it is valid, 1 it has errors (it is written all the same), 2 the draft is none.",
+        help="generate an invoice from a draft",
+        description="Generate an invoice from a JSON draft (see `einvoice schema`) and validate it. "
+        "Exit status: 0 valid, 1 written with errors, 2 invalid draft.",
     )
-    parser.add_argument("file", metavar="DRAFT.json", help="the draft; - is the standard input")
-    parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="where to write (default: standard output)")
-    parser.add_argument("--format", choices=_FORMATS, help="in place of the format that the draft names")
+    parser.add_argument("file", metavar="DRAFT.json", help="the draft; - for standard input")
+    parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="output file (default: standard output)")
+    parser.add_argument("--format", choices=_FORMATS, help="output format (default: as in the draft)")
     add_lang(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the invoice, print what was found, return the exit status."""
+    """Write the invoice, print the findings, and return the exit status."""
     try:
         generated = generate(source(options.file), options.format, lang=options.lang)
         if options.output is not None:
@@ -44,18 +44,18 @@ def run(options: argparse.Namespace) -> int:
             print(": ".join(part for part in where if part), file=sys.stderr)
         return UNREADABLE
     except OSError as error:
-        complain(options.file, error, options.lang)
+        report_problem(options.file, error, options.lang)
         return UNREADABLE
-    _tell(generated, options)
+    _write(generated, options)
     return VALID if generated.is_valid else FINDINGS
 
 
-def _tell(generated: Generated, options: argparse.Namespace) -> None:
-    """The verdict; on the error stream where the invoice itself goes to the standard output."""
+def _write(generated: Generated, options: argparse.Namespace) -> None:
+    """Write the result; to standard error if standard output holds the invoice."""
     if options.output is None:
         sys.stdout.buffer.write(generated.data)
         sys.stdout.buffer.flush()
     stream = sys.stdout if options.output is not None else sys.stderr
     name = options.file if options.output is None else str(options.output)
-    for text in FORMATS["table"].print(iter([Judged(name, generated.validation)]), options.lang):
+    for text in FORMATS["table"].write(iter([Outcome(name, generated.validation)]), options.lang):
         stream.write(text)

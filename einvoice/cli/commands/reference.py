@@ -1,4 +1,4 @@
-"""`einvoice rules add|list|remove`: the official artefacts that may judge beside our own rules."""
+"""`einvoice rules add|list|remove`: manage official Schematron for validation with `--engine`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from einvoice.cli.common import add_lang
 if TYPE_CHECKING:
     from einvoice.reference import Configuration
 
-IMPOSSIBLE: Final = 2
+FAILED: Final = 2
 _LABELS: Final = {
     "de": {
         "added": "{name} ist hinzugefügt: {title}",
@@ -25,8 +25,8 @@ _LABELS: Final = {
         "since": "seit {day}",
     },
     "en": {
-        "added": "{name} is added: {title}",
-        "removed": "{name} is removed.",
+        "added": "Added {name}: {title}",
+        "removed": "Removed {name}.",
         "engine": "XSLT processor: {saxon}",
         "no_engine": "missing (pip install 'einvoice-toolkit[reference]')",
         "configuration": "configuration",
@@ -38,26 +38,26 @@ _LABELS: Final = {
 
 
 def add_to(work: Any) -> None:
-    """Declare the commands."""
-    told = argparse.ArgumentParser(add_help=False)
-    add_lang(told)
-    add = work.add_parser("add", parents=[told], help="let official artefacts judge beside our own rules")
+    """Add the commands."""
+    common = argparse.ArgumentParser(add_help=False)
+    add_lang(common)
+    add = work.add_parser("add", parents=[common], help="add official Schematron to validate with")
     add.add_argument(
         "file", type=Path, metavar="FILE", help="KoSIT's validator configuration (ZIP), or a compiled Schematron (XSLT)"
     )
-    add.add_argument("--name", help="to list and remove it by (default: the file's name)")
-    add.add_argument("--match", metavar="XPATH", help="the invoices that a single stylesheet is for")
-    add.add_argument("--replace", action="store_true", help="in place of what is there under this name")
+    add.add_argument("--name", help="name for `list` and `remove` (default: the filename)")
+    add.add_argument("--match", metavar="XPATH", help="XPath of the invoices that a single stylesheet applies to")
+    add.add_argument("--replace", action="store_true", help="replace an existing configuration of this name")
     add.set_defaults(run=run_add)
-    listed = work.add_parser("list", parents=[told], help="tell which official artefacts there are")
+    listed = work.add_parser("list", parents=[common], help="list official Schematron")
     listed.set_defaults(run=run_list)
-    remove = work.add_parser("remove", parents=[told], help="remove what was added")
-    remove.add_argument("name", metavar="NAME", help="as `list` tells it")
+    remove = work.add_parser("remove", parents=[common], help="remove added Schematron")
+    remove.add_argument("name", metavar="NAME", help="name shown by `list`")
     remove.set_defaults(run=run_remove)
 
 
 def run_add(options: argparse.Namespace) -> int:
-    """Add a configuration and print what it is; return the exit status."""
+    """Add a configuration, print it, and return the exit status."""
     from einvoice.reference import BundleRejected, add
 
     labels = _LABELS[options.lang]
@@ -65,20 +65,20 @@ def run_add(options: argparse.Namespace) -> int:
         added = add(options.file, name=options.name, match=options.match, replace=options.replace)
     except BundleRejected as error:
         print(error.message(options.lang), file=sys.stderr)
-        return IMPOSSIBLE
+        return FAILED
     print(labels["added"].format(name=added.name, title=added.title))
     _print_scenarios(added)
     return 0
 
 
 def run_list(options: argparse.Namespace) -> int:
-    """Print what there is; return the exit status."""
+    """Print all configurations and return the exit status."""
     from einvoice.reference import engines
 
     labels = _LABELS[options.lang]
-    there = engines()
-    print(labels["engine"].format(saxon=f"saxonche {there.saxon}" if there.saxon else labels["no_engine"]))
-    for it in there.configurations:
+    available = engines()
+    print(labels["engine"].format(saxon=f"saxonche {available.saxon}" if available.saxon else labels["no_engine"]))
+    for it in available.configurations:
         since = [labels["since"].format(day=it.added[:10])] if it.added else []
         digest = [f"SHA-256 {it.sha256}"] if it.sha256 else []
         print()
@@ -89,14 +89,14 @@ def run_list(options: argparse.Namespace) -> int:
 
 
 def run_remove(options: argparse.Namespace) -> int:
-    """Remove a configuration; return the exit status."""
+    """Remove a configuration and return the exit status."""
     from einvoice.reference import BundleRejected, remove
 
     try:
         remove(options.name)
     except BundleRejected as error:
         print(error.message(options.lang), file=sys.stderr)
-        return IMPOSSIBLE
+        return FAILED
     print(_LABELS[options.lang]["removed"].format(name=options.name))
     return 0
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def add_to(commands: Any) -> None:
-    """Declare the command."""
+    """Add the command."""
     parser = commands.add_parser(
         "schema",
         help="print the JSON Schema of drafts",
@@ -18,7 +18,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the schema; return the exit status."""
+    """Print the schema and return the exit status."""
     import json
 
     from einvoice.draft import draft_schema

@@ -1,4 +1,4 @@
-"""`einvoice validate FILE…`: the verdict on each file, for people or for programs."""
+"""`einvoice validate FILE…`: validate invoices."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from einvoice.cli.common import add_lang, print_for_programs, source
+from einvoice.cli.common import add_lang, source, use_utf8_stdout
 from einvoice.cli.formats import FORMATS
-from einvoice.cli.outcome import Judged, complain
+from einvoice.cli.outcome import Outcome, report_problem
 from einvoice.errors import UnreadableDocument
 from einvoice.rulebook.releases import named
 from einvoice.validation import ENGINES, MODES, validate
@@ -19,32 +19,35 @@ VALID, FINDINGS, UNREADABLE = range(3)
 
 
 def add_to(commands: Any) -> None:
-    """Declare the command."""
-    parser = commands.add_parser("validate", help="judge invoices", description="Judge invoices.")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="an invoice: UBL, CII or PDF; - is the standard input")
+    """Add the command."""
+    parser = commands.add_parser("validate", help="validate invoices", description="Validate invoices.")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="invoice: UBL, CII or PDF; - for standard input")
     add_lang(parser)
     parser.add_argument(
-        "--profile", choices=["xrechnung"], help="judge by EN 16931 and XRechnung, whatever the invoice declares"
+        "--profile",
+        choices=["xrechnung"],
+        help="apply EN 16931 and XRechnung, whatever the invoice declares",
     )
     parser.add_argument(
         "--mode",
         choices=MODES,
         default="current",
-        help="compatibility judges by what the invoice declares, and tells what today's rules find differently",
+        help="compatibility: validate against the declared release and list differences to the current rules",
     )
+    parser.add_argument("--ruleset", type=_ruleset, metavar="NAME", help="release to apply, such as xrechnung-2.3.1")
     parser.add_argument(
-        "--ruleset", type=_ruleset, metavar="NAME", help="the rules to judge by, such as xrechnung-2.3.1"
-    )
-    parser.add_argument(
-        "--as-of", type=datetime.date.fromisoformat, metavar="DAY", help="judge by the rules in force on YYYY-MM-DD"
+        "--as-of",
+        type=datetime.date.fromisoformat,
+        metavar="DAY",
+        help="apply the rules in force on YYYY-MM-DD",
     )
     parser.add_argument(
         "--engine",
         choices=ENGINES,
         default="native",
-        help="reference judges by the official artefacts (einvoice rules add); both compares them with our rules",
+        help="reference: use the official Schematron (see einvoice rules add); both: compare it with einvoice",
     )
-    parser.add_argument("--format", choices=FORMATS, default="table", help="how to print it (default: table)")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="output format (default: table)")
     parser.set_defaults(run=run)
 
 
@@ -56,33 +59,33 @@ def _ruleset(name: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge the files one after the other, print what was found, return the exit status."""
+    """Validate the files, print the findings, and return the exit status."""
     worst = VALID
 
-    def watched() -> Iterator[Judged]:
+    def outcomes() -> Iterator[Outcome]:
         nonlocal worst
         for file in options.files:
-            judged = _judge(file, options)
-            worst = max(worst, _status(judged))
-            yield judged
+            outcome = _validate(file, options)
+            worst = max(worst, _status(outcome))
+            yield outcome
 
     layout = FORMATS[options.format]
-    if layout.for_programs:
-        print_for_programs()
-    for text in layout.print(watched(), options.lang):
+    if layout.is_machine_readable:
+        use_utf8_stdout()
+    for text in layout.write(outcomes(), options.lang):
         sys.stdout.write(text)
     return worst
 
 
-def _judge(file: str, options: argparse.Namespace) -> Judged:
+def _validate(file: str, options: argparse.Namespace) -> Outcome:
     try:
-        asked = {name: getattr(options, name) for name in ("lang", "profile", "mode", "ruleset", "as_of", "engine")}
-        return Judged(file, validate(source(file), **asked))
+        arguments = {name: getattr(options, name) for name in ("lang", "profile", "mode", "ruleset", "as_of", "engine")}
+        return Outcome(file, validate(source(file), **arguments))
     except (UnreadableDocument, OSError) as error:
-        return Judged(file, problem=complain(file, error, options.lang))
+        return Outcome(file, problem=report_problem(file, error, options.lang))
 
 
-def _status(judged: Judged) -> int:
-    if judged.result is None:
+def _status(outcome: Outcome) -> int:
+    if outcome.result is None:
         return UNREADABLE
-    return VALID if judged.result.is_valid else FINDINGS
+    return VALID if outcome.result.is_valid else FINDINGS
