@@ -1,7 +1,7 @@
-"""Code lists: which codes a list has, in a release of the rules and in a syntax.
+"""Code lists, by release of the rules and by syntax.
 
-A list is a file of ``rules/codelists``: a table with the columns ``code``, ``since``, ``until`` and, where UBL and
-CII have different lists, ``syntax`` (``ubl`` or ``cii``). A code holds from the release ``since`` on and no longer in
+A list is a file of ``rules/codelists``: a table with the columns ``code``, ``since``, ``until`` and, if the lists of
+UBL and CII differ, ``syntax`` (``ubl`` or ``cii``). A code is part of the list from release ``since`` to before
 ``until``; an empty cell is no bound.
 """
 
@@ -22,17 +22,22 @@ Release: TypeAlias = tuple[tuple[int, str], ...]
 
 @functools.cache
 def codes(name: str, version: str | None = None, syntax: str | None = None) -> frozenset[str]:
-    """The codes of a list, such as ``currencies``.
+    """Return the codes of a list, such as ``currencies``.
 
-    ``version`` is a release of the rules (``1.3.16``), None the newest; ``syntax`` is ``ubl`` or ``cii``, None both.
-    Raises ``LookupError`` for a list that there is not.
+    Args:
+        name: of the list.
+        version: release of the rules (``1.3.16``); None is the newest.
+        syntax: ``ubl`` or ``cii``; None is both.
+
+    Raises:
+        LookupError: unknown list.
     """
     return frozenset(ordered(name, version, syntax))
 
 
 @functools.cache
 def ordered(name: str, version: str | None = None, syntax: str | None = None) -> tuple[str, ...]:
-    """The codes of a list as ``codes`` has them, in the order of the official list."""
+    """Return the codes of a list like ``codes``, in the order of the official list."""
     syntax = syntax.lower() if syntax else None
     return tuple(
         row["code"]
@@ -49,14 +54,14 @@ def _rows(name: str) -> tuple[dict[str, str], ...]:
             table = csv.DictReader(file, strict=True)
             rows = tuple(table)
     except FileNotFoundError:
-        raise LookupError(f"there is no code list '{name}'") from None
+        raise LookupError(f"unknown code list '{name}'") from None
     if (table.fieldnames or [])[:3] != _COLUMNS:
-        raise LookupError(f"the code list '{name}' needs the columns {', '.join(_COLUMNS)}")
+        raise LookupError(f"the code list '{name}' must have the columns {', '.join(_COLUMNS)}")
     return rows
 
 
 def holds(since: str, until: str, version: str | None) -> bool:
-    """Whether what holds from one release on and no longer in another holds in ``version``; None is the newest.
+    """Return whether ``version`` is in the range from ``since`` to before ``until``; None is the newest.
 
     >>> holds("1.3.7", "1.3.10", "1.3.9"), holds("", "1.3.10", "1.3.10"), holds("", "1.3.10", None)
     (True, False, False)
@@ -69,5 +74,5 @@ def holds(since: str, until: str, version: str | None) -> bool:
 
 @functools.cache
 def _release(version: str) -> Release:
-    """A release as something to order by: 1.3.6a comes after 1.3.6 and before 1.3.7."""
+    """Return a sort key of a release: 1.3.6a comes after 1.3.6 and before 1.3.7."""
     return tuple((int(number), letters) for number, letters in _PART.findall(version))

@@ -8,8 +8,8 @@ from lxml import etree
 
 from einvoice.model.location import NAMESPACES
 from einvoice.resources import rules_folder
+from einvoice.rulebook.files.definition import Example
 from einvoice.rulebook.files.examples import invoice_of
-from einvoice.rulebook.files.load import Example
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
 

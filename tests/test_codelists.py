@@ -52,7 +52,7 @@ def test_the_order_is_that_of_the_file(folder):
 
 
 def test_an_unknown_list_is_named(folder):
-    with pytest.raises(LookupError, match="there is no code list 'fruits'"):
+    with pytest.raises(LookupError, match="unknown code list 'fruits'"):
         codes("fruits")
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from einvoice.resources import rules_folder
+from einvoice.rulebook.files.definition import Example
 from einvoice.rulebook.files.examples import invoice_of
-from einvoice.rulebook.files.load import Example
 from einvoice.rulebook.program.engine import rulebook
 from einvoice.syntax import severity_overrides
 from einvoice.syntax.detect import Identity, specifications

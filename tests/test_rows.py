@@ -13,7 +13,7 @@ from einvoice.model.location import NAMESPACES
 from einvoice.model.terms import terms
 from einvoice.resources import rules_folder
 from einvoice.rulebook.catalog.naming import Names, Noun, Place
-from einvoice.rulebook.catalog.syntax_rules import entries_of_rows
+from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
 from einvoice.rulebook.releases import newest
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.table import rule_table
@@ -35,7 +35,7 @@ FOREIGN = {
 
 @pytest.fixture(scope="module")
 def composed():
-    return {entry.code: entry for entry in entries_of_rows(FOLDER, NEWEST)}
+    return {entry.code: entry for entry in syntax_rule_entries(FOLDER, NEWEST)}
 
 
 def texts_of(composed, language):
@@ -138,7 +138,7 @@ def test_every_word_is_complete_and_used(monkeypatch):
         return row
 
     monkeypatch.setattr(Names, "__getitem__", noted)
-    list(entries_of_rows(FOLDER, NEWEST))
+    list(syntax_rule_entries(FOLDER, NEWEST))
     for name, kind, needed in (("elements", Noun, ("gender", "de", "en")), ("places", Place, ("de", "en"))):
         with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -160,7 +160,7 @@ def test_every_fix_is_used():
 
 
 def test_an_element_without_words_is_an_error():
-    with pytest.raises(RuleError, match="has no words for '/cbc:Unknown'"):
+    with pytest.raises(RuleError, match="has no name for '/cbc:Unknown'"):
         Names(FOLDER / "elements.csv", Noun)["/cbc:Unknown"]
 
 

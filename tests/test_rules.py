@@ -14,8 +14,9 @@ from einvoice.errors import RuleError
 from einvoice.resources import rules_folder
 from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
+from einvoice.rulebook.files.definition import Definition, Example
 from einvoice.rulebook.files.examples import examples_of, invoice_of
-from einvoice.rulebook.files.load import Definition, Example, read_file, rule_files
+from einvoice.rulebook.files.load import read_file, rule_files
 from einvoice.rulebook.files.versions import read_ruleset
 from einvoice.rulebook.program.build import BASE
 from einvoice.rulebook.program.engine import rulebook

@@ -63,7 +63,7 @@ WRONG = {
     "no TOML": ('"fatal"', "fatal", "", "line 3"),
     "an unknown key": ("assert =", "asert =", "asert", "did you mean 'assert'?"),
     "an unknown severity": ('"fatal"', '"error"', "severity", "fatal, warning, information"),
-    "a text for a list": ('["BT-126"]', '"BT-126"', "terms", "has to be a list"),
+    "a text for a list": ('["BT-126"]', '"BT-126"', "terms", "must be a list"),
     "no condition": ('assert = "non_blank(line.identifier)"', "", "assert", "not_applicable"),
     "no German fix": ('explanation = "e"\nfix         = "f"\n\n[en]', 'explanation = "e"\n\n[en]', "de.fix", "missing"),
     "an unknown field": ("line.identifier)", "line.identifer)", "assert", "did you mean 'identifier'?"),
@@ -77,9 +77,9 @@ WRONG = {
         "\n[de]",
         '\n[cii]\nassert = "non_blank(line.identifier)"\n\n[de]',
         "cii.assert",
-        "leave it out",
+        "remove it",
     ),
-    "an overlay that replaces texts": ("\n[de]", '\n[cii]\nsource = "x"\n\n[de]', "cii.source", "no such key"),
+    "an overlay that replaces texts": ("\n[de]", '\n[cii]\nsource = "x"\n\n[de]', "cii.source", "not a known key"),
     "an unknown name in a text": ('fix         = "f"', 'fix         = "{expcted}"', "de.fix", "'expcted'"),
     "an unknown path in a text": ('fix         = "f"', 'fix         = "{line.number}"', "de.fix", "no field 'number'"),
     "a path to a group in a text": ('fix         = "f"', 'fix         = "{line.item}"', "de.fix", "not a single value"),
@@ -92,21 +92,21 @@ WRONG = {
         "BR-99 needs an example for UBL",
     ),
     "an example for one syntax alone": ('name = "no number"', 'name = "x"\nsyntax = "ubl"', "[[invalid]]", "for CII"),
-    "a breaking example that breaks nothing": ("lines[0].identifier", "due_date", "[[invalid]]", "does not break"),
+    "a breaking example that breaks nothing": ("lines[0].identifier", "due_date", "[[invalid]]", "does not violate"),
     "a valid example that breaks the rule": (
         'name = "numbered"',
         'name = "x"\nset = { "lines[0].identifier" = " " }',
         "[[valid]]",
-        "breaks the rule",
+        "violates the rule",
     ),
-    "an example that drops what is not there": ("lines[0].identifier", "lines[1]", "lines[1]", "nothing to drop"),
+    "an example that drops what is not there": ("lines[0].identifier", "lines[1]", "lines[1]", "does not exist"),
     "an example that sets an unknown field": (
         'name = "numbered"',
         'name = "x"\nset = { "lines[0].identifer" = "1" }',
         "lines[0].identifer",
         "did you mean 'identifier'?",
     ),
-    "an unknown version": ('severity = "fatal"', 'severity = "fatal"\nsince = "9.9"', "since", "no version '9.9'"),
+    "an unknown version": ('severity = "fatal"', 'severity = "fatal"\nsince = "9.9"', "since", "unknown release '9.9'"),
     "an unknown section": ('severity = "fatal"', 'severity = "fatal"\nsection = "x"', "section", "seller"),
     "code and variants": ("\nfor  ", "\nvariants = {}\nfor  ", "code", "either"),
 }
@@ -131,7 +131,7 @@ def test_a_condition_names_its_column(folder: Path) -> None:
 def test_a_code_stands_once(folder: Path) -> None:
     (folder / "en16931" / "AA.toml").write_text(RULE, "utf-8")
     (error,) = problems(folder, RULE)
-    assert "en16931/AA.toml already" in str(error)
+    assert "already defined in en16931/AA.toml" in str(error)
 
 
 def test_every_wrong_file_is_told_at_once(folder: Path) -> None:
@@ -174,5 +174,5 @@ def test_a_new_rule_waits_for_its_texts(folder: Path) -> None:
     assert (error.file, error.key) == ("en16931/BR-98.toml", "de.title")
     with pytest.raises(FileExistsError):
         new_rule("BR-98", "en16931", folder)
-    with pytest.raises(LookupError, match="no rule set 'other'"):
+    with pytest.raises(LookupError, match="unknown rule set 'other'"):
         new_rule("BR-98", "other", folder)

@@ -1,8 +1,8 @@
-"""What has been worked out once, kept on disk: code objects and plain data, for this user and this Python only.
+"""Disk cache for code objects and plain data, for one user and one version of Python.
 
-The folder is ``$EINVOICE_CACHE``, else ``einvoice`` in the user's cache folder; an empty ``EINVOICE_CACHE`` means no
-cache. Where it cannot be read or written everything works, a little later. Files of another user are never read: what
-``marshal`` loads could do harm.
+The folder is ``$EINVOICE_CACHE``, otherwise ``einvoice`` in the user's cache folder; an empty ``EINVOICE_CACHE``
+disables the cache. Errors on reading and writing are ignored. Files of other users are not read, because ``marshal``
+is not safe for untrusted data.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-_HASH: Final = 32
-_KEPT: Final = 96
+_DIGEST_SIZE: Final = 32
+_MAX_FILES: Final = 96
 
 
 def folder() -> Path | None:
-    """Where the cache lies; None where there shall be none."""
-    chosen = os.environ.get("EINVOICE_CACHE")
-    if chosen is not None:
-        return Path(chosen) if chosen else None
+    """Return the cache folder; None if the cache is disabled."""
+    configured = os.environ.get("EINVOICE_CACHE")
+    if configured is not None:
+        return Path(configured) if configured else None
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     try:
         return Path(base) / "einvoice" if base else Path.home() / ".cache" / "einvoice"
-    except RuntimeError:  # a user without a home
+    except RuntimeError:  # no home folder
         return None
 
 
 def key(*parts: str) -> bytes:
-    """A key for what follows from ``parts``, from einvoice's own code and from this Python."""
+    """Return a key that depends on ``parts``, on the code of einvoice and on the version of Python."""
     content = "\0".join((*parts, sys.version, _own_code()))
     return hashlib.sha256(content.encode()).digest()
 
 
 def digest(files: list[Path]) -> str:
-    """The SHA-256 of the names and the content of ``files``, in hexadecimal digits."""
+    """Return the SHA-256 of the names and contents of ``files``, in hexadecimal digits."""
     total = hashlib.sha256()
     for path in files:
         content = path.read_bytes()
@@ -49,58 +49,58 @@ def digest(files: list[Path]) -> str:
 
 
 def load(name: str, key: bytes) -> Any:
-    """What was stored under name and key; None where nothing was, or nothing that can be trusted."""
-    where = folder()
-    if where is None:
+    """Return the content stored under name and key; None if there is none, or the file is not trusted."""
+    directory = folder()
+    if directory is None:
         return None
     try:
-        descriptor = os.open(_path(where, name, key), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        descriptor = os.open(_path(directory, name, key), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(descriptor, "rb") as file:
             if not _is_own(os.fstat(descriptor)):
                 return None
             content = file.read()
     except OSError:
         return None
-    payload = content[2 * _HASH :]
-    if content[: 2 * _HASH] != key + hashlib.sha256(payload).digest():
+    payload = content[2 * _DIGEST_SIZE :]
+    if content[: 2 * _DIGEST_SIZE] != key + hashlib.sha256(payload).digest():
         return None
     return marshal.loads(payload)
 
 
 def store(name: str, key: bytes, content: Any) -> None:
-    """Keep ``content`` (code objects and plain data) under name and key, and throw away what is oldest."""
-    where = folder()
-    if where is None:
+    """Store ``content`` (code objects and plain data) under name and key, and delete the oldest files."""
+    directory = folder()
+    if directory is None:
         return
     payload = marshal.dumps(content)
-    path = _path(where, name, key)
-    beside = path.with_suffix(f".{os.getpid()}")
+    path = _path(directory, name, key)
+    temporary = path.with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):
-        where.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside.write_bytes(key + hashlib.sha256(payload).digest() + payload)
-        beside.chmod(0o600)
-        beside.replace(path)
-        kept = sorted(where.glob("*.rules"), key=lambda old: old.stat().st_mtime)
-        for old in kept[:-_KEPT]:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary.write_bytes(key + hashlib.sha256(payload).digest() + payload)
+        temporary.chmod(0o600)
+        temporary.replace(path)
+        files = sorted(directory.glob("*.rules"), key=lambda old: old.stat().st_mtime)
+        for old in files[:-_MAX_FILES]:
             old.unlink()
 
 
-def _path(where: Path, name: str, key: bytes) -> Path:
-    return where / f"{name}-{key.hex()[:16]}.rules"
+def _path(directory: Path, name: str, key: bytes) -> Path:
+    return directory / f"{name}-{key.hex()[:16]}.rules"
 
 
 def _is_own(status: os.stat_result) -> bool:
-    """Whether nobody but this user (or root) can have written the file."""
+    """Return whether only this user (or root) can have written the file."""
     if not hasattr(os, "getuid"):
-        return True  # Windows keeps the folder apart for each user
+        return True  # the folder is private on Windows
     writable = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return status.st_uid == os.getuid() and not writable
 
 
 def _own_code() -> str:
-    """A digest of the code that generated code depends on, so that a changed einvoice does not meet old results."""
+    """Return a digest of the code that generated code depends on."""
     package = Path(__file__).parent.parent
     try:
         return digest(sorted((*package.glob("rulebook/**/*.py"), *package.glob("model/*.py"))))
     except OSError:
-        return os.urandom(16).hex()  # nothing to compare with, so nothing stored is found again
+        return os.urandom(16).hex()  # a unique key, so that stored content is not used

@@ -1,4 +1,4 @@
-"""For those who write rules: check every file and every example, and begin a new rule."""
+"""Check all rule files with their examples, and create new rules."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from einvoice.errors import RuleError
 from einvoice.resources import rules_folder
 from einvoice.rulebook.catalog.build import entry_of_text, text_files
 from einvoice.rulebook.files.contexts import Contexts
+from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of, invoice_of
-from einvoice.rulebook.files.load import Definition, read_file, rule_files
+from einvoice.rulebook.files.load import read_file, rule_files
 from einvoice.rulebook.files.versions import RuleSet, read_ruleset
 from einvoice.rulebook.program.build import BASE, assemble
 from einvoice.rulebook.program.program import Program
@@ -45,19 +46,19 @@ drop = ["number"]
 
 
 def check_all(folder: Path | None = None) -> list[RuleError]:
-    """Everything that is wrong with the rule data: each problem names file, key, column and what to write instead."""
+    """Return the errors in the rule data, each with file, key, column and a correction."""
     folder = folder or rules_folder()
     problems: list[RuleError] = []
     names = sorted((path.parent.name for path in folder.glob("*/ruleset.toml")), key=lambda name: name != BASE)
-    below: Contexts | None = None
+    base: Contexts | None = None
     for name in names:
         try:
             ruleset = read_ruleset(folder / name)
-            contexts = Contexts(folder / name, below)
+            contexts = Contexts(folder / name, base)
         except RuleError as error:
             problems.append(error)
             continue
-        below = below or contexts
+        base = base or contexts
         problems += _of_set(folder / name, ruleset, contexts)
     for path, layer in text_files(folder, dict.fromkeys(names, "")):
         try:
@@ -68,21 +69,23 @@ def check_all(folder: Path | None = None) -> list[RuleError]:
 
 
 def new_rule(code: str, ruleset: str, folder: Path | None = None) -> Path:
-    """Begin the file of a new rule, to be filled in. Returns its path.
+    """Create the file of a new rule from a template. Return its path.
 
-    Raises ``LookupError`` for an unknown rule set and ``FileExistsError`` for a rule that is there already.
+    Raises:
+        LookupError: unknown rule set.
+        FileExistsError: the rule exists.
     """
-    home = (folder or rules_folder()) / ruleset
-    if not (home / "ruleset.toml").exists():
-        raise LookupError(f"there is no rule set '{ruleset}'")
-    path = home / f"{code}.toml"
+    directory = (folder or rules_folder()) / ruleset
+    if not (directory / "ruleset.toml").exists():
+        raise LookupError(f"unknown rule set '{ruleset}'")
+    path = directory / f"{code}.toml"
     with path.open("x", encoding="utf-8") as file:
         file.write(_NEW.format(code=code))
     return path
 
 
 def program_of(checked: CheckedRule, syntax: str, release: str | None = None) -> Program:
-    """A program of one rule."""
+    """Return a program with one rule."""
     return Program([], *assemble([checked], syntax, release))
 
 
@@ -97,7 +100,7 @@ def _of_set(folder: Path, ruleset: RuleSet, contexts: Contexts) -> Iterator[Rule
         for definition in definitions:
             other = codes.setdefault(definition.code, definition.file)
             if other != definition.file:
-                yield RuleError(f"{definition.code} stands in {other} already", file=definition.file, key="code")
+                yield RuleError(f"{definition.code} is already defined in {other}", file=definition.file, key="code")
             yield from _of_definition(definition, contexts, folder.parent)
 
 
@@ -116,9 +119,9 @@ def _of_examples(definition: Definition, checked: CheckedRule, syntax: str, fold
     program = program_of(checked, syntax)
     for kind, example in examples_of(definition, syntax):
         if example.insert:
-            continue  # it takes a document
-        fires = bool(program.run(invoice_of(example, folder, definition.file, syntax)))
-        if fires != (kind == "invalid"):
-            says = "breaks the rule" if fires else "does not break the rule"
-            message = f"{definition.code} in {syntax}: '{example.name}' {says}"
+            continue  # tests/test_rules.py runs it on a document
+        violated = bool(program.run(invoice_of(example, folder, definition.file, syntax)))
+        if violated != (kind == "invalid"):
+            problem = "violates the rule" if violated else "does not violate the rule"
+            message = f"{definition.code} in {syntax}: '{example.name}' {problem}"
             yield RuleError(message, file=definition.file, key=f"[[{kind}]]")

@@ -1,13 +1,12 @@
-"""Which rules to judge by: rule sets by name, by date, and by the specification that a document declares.
+"""Releases of rule sets: by name, by date, and by the specification that a document declares.
 
-A name is that of the specification, ``xrechnung-2.0.1``, and means the last release of the rules for it; a single
-release is named after it, ``xrechnung-3.0.2-2.4.0``. ``en16931-1.3.12`` is EN 16931 alone. Each release of XRechnung
-brings the release of EN 16931 that it was published with (``rules/*/ruleset.toml``).
+The name of a specification, ``xrechnung-2.0.1``, selects its last release; the name of a release follows it,
+``xrechnung-3.0.2-2.4.0``. ``en16931-1.3.12`` is EN 16931 alone. Each release of XRechnung includes the release of
+EN 16931 that it was published with (``rules/*/ruleset.toml``).
 
-What documents are judged by unasked is the current release: the newest one, or the one that an environment variable
-names. A release that is published, and not in force yet, is announced: it can be asked for by its name, or by a day on
-which it will be in force; nothing is judged by it unasked. Which ones are is written down with them, and no matter of
-the clock: what is current changes with the version of einvoice and the environment alone.
+The default is the current release: the newest one, or the one that an environment variable names. An announced release
+is published, but not in force: it applies only if its name, or a date on which it is in force, is requested. Whether a
+release is announced is stored with it and does not depend on the clock.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ from einvoice.rulebook.files.versions import RuleSet, Version, read_ruleset
 CORE: Final = "en16931"
 NATIONAL: Final = "xrechnung"
 PINNED: Final = "EINVOICE_RULESET"
-"""The environment variable that names what to judge by in place of the newest releases."""
+"""Environment variable for the current release."""
 
 
 class Release(NamedTuple):
-    """One release of a rule set, with what it brings along.
+    """A release of a rule set, and the release of EN 16931 that it includes.
 
     Attributes:
-        ruleset: "xrechnung", or "en16931" where that is alone.
-        name: what it is asked for by: "xrechnung-2.0.1".
+        ruleset: "xrechnung"; "en16931" for EN 16931 alone.
+        name: such as "xrechnung-2.0.1".
         version: of the rules, "1.5.0"; those of EN 16931 have no other.
-        specification: the version that the rules judge, "2.0.1"; "" for EN 16931.
-        core: the release of EN 16931 that goes with it, "1.3.3".
-        date: of its publication, ISO 8601; "" where that is not known.
-        valid_from: the day from which invoices are judged by it, ISO 8601.
-        announced: whether nothing is judged by it unasked yet.
+        specification: the version that the rules validate, "2.0.1"; "" for EN 16931.
+        core: the included release of EN 16931, "1.3.3".
+        date: of publication, ISO 8601; "" if unknown.
+        valid_from: the day from which it applies, ISO 8601.
+        announced: it is not in force yet.
     """
 
     ruleset: str
@@ -52,22 +51,22 @@ class Release(NamedTuple):
 
     @property
     def versions(self) -> tuple[tuple[str, str], ...]:
-        """The release of each rule set, as ``RuleBook.program`` takes them; none where all are the last ones there.
+        """The release of each rule set, for ``RuleBook.program``; empty if all are the last ones.
 
-        With EN 16931 alone goes the newest of XRechnung, for documents that declare it all the same.
+        EN 16931 alone includes the newest release of XRechnung, for documents that declare it.
         """
         chosen = ((CORE, self.core), (NATIONAL, self.version if self.ruleset == NATIONAL else newest().version))
         return chosen if any(releases(name)[-1].version != version for name, version in chosen) else ()
 
     @property
     def family(self) -> str:
-        """The family of specifications whose documents are judged by it, such as ``xrechnung-2.0``."""
+        """Family of specifications to which it applies, such as ``xrechnung-2.0``."""
         return f"{self.ruleset}-{self.specification.rpartition('.')[0]}".rstrip("-")
 
 
 @functools.cache
 def releases(ruleset: str = NATIONAL) -> tuple[Release, ...]:
-    """All releases of a rule set, the oldest first, those that are announced last."""
+    """Return all releases of a rule set, the oldest first and announced ones last."""
     known = _ruleset(ruleset)
     last = {it.specification: it.name for it in sorted(known.versions, key=lambda it: not it.announced)}
     return tuple(_release(known, version, last[version.specification] == version.name) for version in known.versions)
@@ -75,32 +74,35 @@ def releases(ruleset: str = NATIONAL) -> tuple[Release, ...]:
 
 @functools.cache
 def newest(ruleset: str = NATIONAL) -> Release:
-    """The newest release of a rule set that is in force."""
+    """Return the newest release of a rule set that is in force."""
     return [release for release in releases(ruleset) if not release.announced][-1]
 
 
 def current() -> Release:
-    """The release that documents are judged by unasked: the one that the environment names, or else the newest.
+    """Return the default release: the one that the environment names, otherwise the newest.
 
     Raises:
-        ValueError: the environment names one that is not there.
+        ValueError: the environment names an unknown release.
     """
     return _pinned(os.environ.get(PINNED, "")) or newest()
 
 
 def national(release: Release) -> Release:
-    """The release of XRechnung that counts beside ``release``: itself, or for EN 16931 alone the current one."""
-    return next(one for one in (release, current(), newest()) if one.ruleset == NATIONAL)
+    """Return the release of XRechnung for ``release``: itself, or the current one for EN 16931 alone."""
+    if release.ruleset == NATIONAL:
+        return release
+    default = current()
+    return default if default.ruleset == NATIONAL else newest()
 
 
 def names() -> tuple[str, ...]:
-    """What a rule set can be asked for by; releases that a later one replaced can be too, but are not listed."""
+    """Return the names of the releases, without those that a later release of the same specification replaced."""
     national = (release.name for release in releases() if release.name.count("-") == 1)
     return (*national, *(release.name for release in releases(CORE)))
 
 
 def named(name: str) -> Release:
-    """The release of that name; ``ValueError`` with the names that there are for an unknown one."""
+    """Return the release of that name; raise ``ValueError`` with the known names for an unknown one."""
     for release in rule_sets():
         if name in (release.name, f"{release.ruleset}-{release.specification}-{release.version}"):
             return release
@@ -108,7 +110,7 @@ def named(name: str) -> Release:
 
 
 def pinned() -> Release | None:
-    """The release that the environment asks for, if it does; ``ValueError`` if there is none of that name."""
+    """Return the release that the environment names, if any; raise ``ValueError`` if it is unknown."""
     return _pinned(os.environ.get(PINNED, ""))
 
 
@@ -121,9 +123,13 @@ def _pinned(name: str) -> Release | None:
 
 
 def as_of(day: datetime.date, ruleset: str = NATIONAL) -> Release:
-    """The release in force on a day; ``ValueError`` for days before the first one, ``TypeError`` for what is no day.
+    """Return the release in force on a day.
 
     A release that replaces another of the same specification is in force from its publication on.
+
+    Raises:
+        ValueError: a day before the first release.
+        TypeError: not a date.
     """
     if not isinstance(day, datetime.date):
         raise TypeError(f"as_of is a datetime.date, not {type(day).__name__}")
@@ -135,9 +141,9 @@ def as_of(day: datetime.date, ruleset: str = NATIONAL) -> Release:
 
 
 def declared(family: str) -> Release | None:
-    """The last release for a family of specifications, such as ``xrechnung-2.0``; None where there is none.
+    """Return the last release for a family of specifications, such as ``xrechnung-2.0``; None if there is none.
 
-    It is an announced one only where the family has no other.
+    An announced release is returned only if the family has no other.
     """
     of_family = [release for release in releases() if release.family == family]
     in_force = [release for release in of_family if not release.announced]
@@ -145,13 +151,13 @@ def declared(family: str) -> Release | None:
 
 
 def between(old: Release, new: Release) -> tuple[Release, ...]:
-    """The releases after ``old``, up to and including ``new``, both of the same rule set."""
+    """Return the releases after ``old``, up to and including ``new``, of the same rule set."""
     known = releases(new.ruleset)
     return known[known.index(old) + 1 : known.index(new) + 1]
 
 
 def rule_sets() -> tuple[Release, ...]:
-    """All releases that there are to judge by: those of XRechnung, then those of EN 16931 alone."""
+    """Return all releases: those of XRechnung, then those of EN 16931 alone."""
     return (*releases(NATIONAL), *releases(CORE))
 
 
@@ -161,7 +167,7 @@ def _ruleset(name: str) -> RuleSet:
 
 
 def title(ruleset: str) -> Mapping[str, str]:
-    """What a rule set is called, by language."""
+    """Return the title of a rule set, by language."""
     return _ruleset(ruleset).title
 
 

@@ -1,4 +1,4 @@
-"""The sections of an invoice: where a finding belongs, told from its first business term."""
+"""The sections of an invoice, to group findings by their first business term."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from einvoice.errors import RuleError
 from einvoice.model.terms import section as name_of_section
 from einvoice.model.terms import terms as business_terms
 
-#: By the business group that begins the section; everything else belongs to the document.
+#: By the business group of the section; all other terms belong to the document.
 _OF_GROUP: Final = {
     "BG-4": "seller",
     "BG-7": "buyer",
@@ -28,15 +28,15 @@ _OF_GROUP: Final = {
 SECTIONS: Final = ("document", *dict.fromkeys(_OF_GROUP.values()))
 
 
-def section(said: str | None, terms: Sequence[str], file: str) -> str:
-    """The section that a rule names, or else that of its first term. Raises ``RuleError`` for an unknown one."""
-    if said is not None and said not in SECTIONS:
+def section(name: str | None, terms: Sequence[str], file: str) -> str:
+    """Return the section that a rule names, otherwise that of its first term. Raise ``RuleError`` if it is unknown."""
+    if name is not None and name not in SECTIONS:
         raise RuleError("must be one of " + ", ".join(SECTIONS), file=file, key="section")
-    return said or (_of_term(terms[0], file) if terms else "document")
+    return name or (_of_term(terms[0], file) if terms else "document")
 
 
 def title(section: str, language: str) -> str:
-    """What a bookkeeper calls a section. Raises ``LookupError`` for an unknown one.
+    """Return the title of a section. Raise ``LookupError`` for an unknown one.
 
     >>> title("vat", "de"), title("document", "en")
     ('Umsatzsteuer', 'Header')

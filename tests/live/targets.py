@@ -14,8 +14,9 @@ from lxml import etree
 from einvoice.errors import RuleError
 from einvoice.model.group import Group, kinds_of, terms_of
 from einvoice.resources import rules_folder
+from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of
-from einvoice.rulebook.files.load import Definition, read_file, rule_files
+from einvoice.rulebook.files.load import read_file, rule_files
 from einvoice.rulebook.files.versions import RuleSet, read_ruleset
 from einvoice.rulebook.program.build import BASE
 from einvoice.syntax.mapping.binding import Row

@@ -1,4 +1,4 @@
-"""Make the catalog: an entry from each rule, and from each file of texts alone."""
+"""Build the catalog: entries from rules, from tables of syntax rules, and from files with texts only."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from typing import Any, Final
 
 from einvoice.errors import RuleError
 from einvoice.rulebook import sections
-from einvoice.rulebook.catalog import CatalogEntry, example_texts, profiles, syntax_rules
+from einvoice.rulebook.catalog.entry import CatalogEntry
+from einvoice.rulebook.catalog.example_texts import example_texts
+from einvoice.rulebook.catalog.profiles import profile_entries
+from einvoice.rulebook.catalog.syntax_rules import FOLDER as SYNTAX_FOLDER
+from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
 from einvoice.rulebook.files.contexts import Contexts
-from einvoice.rulebook.files.load import (
-    LANGUAGES,
-    TEXTS,
-    Definition,
-    Sentence,
-    check_examples,
-    check_keys,
-    check_texts,
-    natural,
-)
-from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_found, check_notes, notes
+from einvoice.rulebook.files.definition import Definition, Sentence
+from einvoice.rulebook.files.keys import LANGUAGES, TEXTS, check_examples, check_keys, check_texts
+from einvoice.rulebook.files.load import natural
+from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_notes, check_values, notes
 from einvoice.rulebook.language import Where
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.program.typecheck import terms_at
@@ -35,28 +32,28 @@ _TEXT_KEYS: Final = {
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
 
-def entries(folder: Path, chosen: Mapping[str, str]) -> Iterator[CatalogEntry]:
-    """Every entry, as the rules read in the releases of ``chosen``: first rule sets, then folders of texts alone.
+def entries(folder: Path, selected: Mapping[str, str]) -> Iterator[CatalogEntry]:
+    """Yield every entry, in the releases of ``selected``: those of rule sets, then those of folders of texts.
 
-    Raises ``RuleError`` for a wrong file.
+    Raise ``RuleError`` for an invalid file.
     """
-    shelf = RuleSets(folder)
-    versions = {name: version.name for name, version in shelf.versions(chosen).items()}
-    for name, definitions in shelf.definitions.items():
+    rule_sets = RuleSets(folder)
+    versions = {name: version.name for name, version in rule_sets.versions(selected).items()}
+    for name, definitions in rule_sets.definitions.items():
         for definition in definitions:
-            yield from _of_rule(definition, versions[name], shelf.contexts[name], folder)
-    composed = {entry.code: entry for entry in profiles.profile_entries(folder / profiles.FOLDER)}
-    composed |= {entry.code: entry for entry in syntax_rules.entries_of_rows(folder / syntax_rules.FOLDER, versions)}
-    _note_rows(composed, folder / syntax_rules.FOLDER / "deviations.toml")
-    for path, layer in text_files(folder, {name: ruleset.layer for name, ruleset in shelf.sets.items()}):
+            yield from _of_rule(definition, versions[name], rule_sets.contexts[name], folder)
+    composed = {entry.code: entry for entry in profile_entries(folder / "facturx" / "syntax")}
+    composed |= {entry.code: entry for entry in syntax_rule_entries(folder / SYNTAX_FOLDER, versions)}
+    _add_notes(composed, folder / SYNTAX_FOLDER / "deviations.toml")
+    for path, layer in text_files(folder, {name: ruleset.layer for name, ruleset in rule_sets.sets.items()}):
         entry = entry_of_text(path, layer)
         row = composed.pop(entry.code, None)  # texts written by hand replace composed texts
-        yield entry if row is None else _of_both(entry, row)
-    yield from (entry for entry in composed.values() if entry.texts)  # a rule that a level keeps has its texts already
+        yield entry if row is None else _merged(entry, row)
+    yield from (entry for entry in composed.values() if entry.texts)  # named rules have their own texts
 
 
-def _of_both(entry: CatalogEntry, row: CatalogEntry) -> CatalogEntry:
-    """Texts written by hand, with what the row says: where it points, in the syntaxes that it is about."""
+def _merged(entry: CatalogEntry, row: CatalogEntry) -> CatalogEntry:
+    """Return an entry with its own texts and the severities and locations of a row."""
     points = {syntax: number for syntax, number in entry.points_at.items() if syntax in row.severities}
     return entry._replace(
         severity=row.severity, severities=row.severities, xpaths=row.xpaths, points_at=points, current=row.current
@@ -64,7 +61,7 @@ def _of_both(entry: CatalogEntry, row: CatalogEntry) -> CatalogEntry:
 
 
 def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: Path) -> Iterator[CatalogEntry]:
-    """One entry, or two where the syntaxes have codes of their own; as a release reads that has the rule."""
+    """Yield one entry, or two if the code differs by syntax; in a release that has the rule."""
     current = definition.in_version(version)
     if not current:
         version = definition.ruleset.newest
@@ -91,7 +88,7 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: P
             {syntax: it.severity for syntax, it in sentences.items()},
             {syntax: it.not_applicable for syntax, it in sentences.items() if it.not_applicable},
             _stand_ins(definition, sentences, version, contexts),
-            definition.told or example_texts.told(definition, first, folder),
+            definition.example_texts or example_texts(definition, first, folder),
             _paths(sentences, version, contexts),
             points_at=_points_at(sentences),
             notes=tuple(note.plain() for note in definition.notes),
@@ -100,36 +97,36 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: P
 
 
 def _points_at(sentences: Mapping[str, Sentence]) -> dict[str, str]:
-    """The leading term in each syntax in which the rule can be broken; in all where it can in none."""
-    judged = {syntax: it for syntax, it in sentences.items() if not it.not_applicable} or sentences
-    return {syntax: it.terms[0] for syntax, it in judged.items() if it.terms}
+    """Return the leading term by syntax, if the rule applies there; of a rule that never applies, in all."""
+    applicable = {syntax: it for syntax, it in sentences.items() if not it.not_applicable} or sentences
+    return {syntax: it.terms[0] for syntax, it in applicable.items() if it.terms}
 
 
 def _paths(sentences: Mapping[str, Sentence], version: str, contexts: Contexts) -> dict[str, str]:
-    """Where a rule looks that reads no business term: its context."""
-    found = {
+    """Return the XPath of the context by syntax, for a rule that reads no business terms."""
+    known = {
         syntax: contexts.get(it.context, syntax, version)
         for syntax, it in sentences.items()
         if not it.terms and it.context
     }
-    return {syntax: context.xpath for syntax, context in found.items() if context}
+    return {syntax: context.xpath for syntax, context in known.items() if context}
 
 
 def _stand_ins(
     definition: Definition, sentences: Mapping[str, Sentence], version: str, contexts: Contexts
 ) -> dict[str, str]:
-    """The business term for every path that the texts quote, and for ``actual``."""
-    found: dict[str, str] = {}
+    """Return the business term of every path that the texts quote, and of ``actual``."""
+    stand_ins: dict[str, str] = {}
     text = " ".join(text for texts in definition.texts.values() for text in texts.values())
     for syntax, sentence in sentences.items():
         if sentence.not_applicable:
             continue
         if sentence.terms:
-            found["actual"] = sentence.terms[0]
+            stand_ins["actual"] = sentence.terms[0]
         scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")), version)
         for path in _PATH.findall(text):
-            found.update((path, number) for number in terms_at(path, scope.names)[:1])
-    return found
+            stand_ins.update((path, number) for number in terms_at(path, scope.names)[:1])
+    return stand_ins
 
 
 def text_files(folder: Path, layers: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
@@ -140,7 +137,7 @@ def text_files(folder: Path, layers: Mapping[str, str]) -> Iterator[tuple[Path, 
     """
     for home in sorted(path for path in folder.iterdir() if path.is_dir()):
         texts = home / "texts" if home.name in layers else home
-        if home.name != syntax_rules.FOLDER:
+        if home.name != SYNTAX_FOLDER:
             for path in sorted(texts.glob("*.toml"), key=lambda path: natural(path.stem)):
                 yield path, layers.get(home.name, home.name)
 
@@ -178,12 +175,12 @@ def _notes_of_text(data: Mapping[str, Any], file: str) -> tuple[dict[str, Any], 
     for entry in data.get("deviation", ()):
         check_keys(entry, DEVIATION_OF_TEXTS, file, "deviation")
     check_notes(data, file)
-    check_found(data, file)
+    check_values(data, file)
     return tuple(note.plain() for note, _ in notes(data))
 
 
-def _note_rows(composed: dict[str, CatalogEntry], path: Path) -> None:
-    """Put the notes of ``path`` to the entries whose texts are put together."""
+def _add_notes(composed: dict[str, CatalogEntry], path: Path) -> None:
+    """Add the notes of ``path`` to the entries with composed texts."""
     if not path.exists():
         return
     file = f"{path.parent.name}/{path.name}"
@@ -192,5 +189,5 @@ def _note_rows(composed: dict[str, CatalogEntry], path: Path) -> None:
     for note, codes in notes(data):
         for code in codes or ():
             if code not in composed:
-                raise RuleError(f"there is no rule about elements '{code}'", file=file, key="[[deviation]].codes")
+                raise RuleError(f"unknown syntax rule '{code}'", file=file, key="[[deviation]].codes")
             composed[code] = composed[code]._replace(notes=(*composed[code].notes, note.plain()))

@@ -1,4 +1,4 @@
-"""What an example says, told to a bookkeeper: composed in both languages from what it changes in the base invoice."""
+"""Describe examples in German and English, from their changes to the base invoice."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from einvoice.model.group import Group, kinds_of, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.terms import name, path_of, terms
 from einvoice.model.values import Binary, absent
+from einvoice.rulebook.files.definition import Definition, Example, Sentence
 from einvoice.rulebook.files.examples import invoice_of
-from einvoice.rulebook.files.load import LANGUAGES, Definition, Example, Sentence
+from einvoice.rulebook.files.keys import LANGUAGES
 
-_MOST: Final = 3
-"""So many examples of a rule are told at most."""
-_LONGEST: Final = 120
+_MAX_EXAMPLES: Final = 3
+"""Maximum number of example texts for a rule."""
+_MAX_LENGTH: Final = 120
 _CURRENCY: Final = "EUR"  # of the base invoice
 _DECLARED: Final = "specification"
-"""Told only of an example that says nothing else: it is set where a rule is one of the extension."""
+"""Described only if an example changes nothing else; it is set for rules of the extension."""
 _STEP: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
 _PRESENCE: Final = re.compile(r"\b(exists|non_blank)\b")
 _TAG: Final = re.compile(r"<(/?)([\w:]+)[^<>]*?(/?)>")
@@ -68,33 +69,33 @@ _OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "percentage": {"de": "Prozentsatz", "en": "Percentage"},
 }
 #: These say what the name of the term says already.
-_SAID: Final[Mapping[str, tuple[str, ...]]] = {
+_IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
     "indicator": ("false", "true"),
     "scheme": ("VAT", "FC"),
     "type_code": ("130", "916"),
 }
 
 
-def told(definition: Definition, sentence: Sentence, folder: Path) -> dict[str, tuple[str, ...]]:
-    """The first invalid examples of a rule in each language, before those with elements that no business term names.
+def example_texts(definition: Definition, sentence: Sentence, folder: Path) -> dict[str, tuple[str, ...]]:
+    """Return the texts of the first invalid examples of a rule by language; those with inserted elements come last.
 
-    Where the rule compares no numbers they also name the terms of the rule that a valid example has and they lack.
+    Unless the rule compares amounts, they also name terms of the rule that the example lacks and a valid one has.
     """
     examples = sorted(definition.examples("invalid"), key=lambda example: bool(example.insert))
     wanted = _wanted(definition, sentence, folder)
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for example in examples:
         lacks = {number: _lacks(invoice_of(example, folder), number) for number in wanted}
-        # Of a term without its group too, unless the example says that the group was taken away.
+        # Also a term whose group is missing, unless the example drops the group.
         lacking = [it for it in wanted if lacks[it] or (lacks[it] is None and it == wanted[0] and not example.drop)]
-        ways = [_Telling(language).of(example, lacking) for language in LANGUAGES]
-        if all(ways) and len(found) < _MOST:
-            found.setdefault(ways[0], ways)
-    return {language: tuple(ways[number] for ways in found.values()) for number, language in enumerate(LANGUAGES)}
+        translations = [_Writer(language).of(example, lacking) for language in LANGUAGES]
+        if all(translations) and len(texts) < _MAX_EXAMPLES:
+            texts.setdefault(translations[0], translations)
+    return {language: tuple(it[number] for it in texts.values()) for number, language in enumerate(LANGUAGES)}
 
 
 def _wanted(definition: Definition, sentence: Sentence, folder: Path) -> list[str]:
-    """The leading term, and the others of a rule that asks what is there, if some valid example has them."""
+    """Return the leading term, and the other terms of a rule about presence, if a valid example has them."""
     if "expected" in sentence.let:
         return []
     asked = " ".join((*sentence.let.values(), sentence.when, sentence.assertion))
@@ -104,10 +105,10 @@ def _wanted(definition: Definition, sentence: Sentence, folder: Path) -> list[st
 
 
 def _lacks(invoice: Invoice, number: str) -> bool | None:
-    """Whether a group that can have the term is without it; None where there is no such group."""
-    *way, last = path_of(number).split(".")
+    """Return whether a group that can have the term lacks it; None without such a group."""
+    *parents, last = path_of(number).split(".")
     owners: list[Any] = [invoice]
-    for step in way:
+    for step in parents:
         owners = [it for owner in owners for it in _each(getattr(owner, step, absent))]
     return any(not _each(getattr(owner, last, absent)) for owner in owners) if owners else None
 
@@ -118,28 +119,28 @@ def _each(content: Any) -> list[Any]:
     return [] if content is absent else [content]
 
 
-class _Telling:
-    """One language in which examples are told."""
+class _Writer:
+    """Describes examples in one language."""
 
     def __init__(self, language: str) -> None:
         self._language = language
         self._words = _WORDS[language]
 
     def of(self, example: Example, lacking: list[str]) -> str:
-        said = [*self._set(example), *self._inserted(example)]
-        named = "; ".join(said)
+        parts = [*self._set(example), *self._inserted(example)]
+        named = "; ".join(parts)
         missing = [*self._dropped(example), *(self._term(it) for it in lacking if f"({it})" not in named)]
         if missing:
-            said.append(self._words["missing"].format(labels=", ".join(dict.fromkeys(missing))))
-        if not said and _DECLARED in example.set:
-            said = self._content(Invoice, _DECLARED, (), example.set[_DECLARED])
-        return "; ".join(said)
+            parts.append(self._words["missing"].format(labels=", ".join(dict.fromkeys(missing))))
+        if not parts and _DECLARED in example.set:
+            parts = self._content(Invoice, _DECLARED, (), example.set[_DECLARED])
+        return "; ".join(parts)
 
     def _term(self, number: str) -> str:
         return f"{name(number, self._language)} ({number})"
 
     def _dropped(self, example: Example) -> Iterator[str]:
-        """What the base invoice has and the example has not."""
+        """Yield the terms that the example removes from the base invoice."""
         for path in example.drop:
             if not any(other.startswith(path) for other in example.set):
                 cls, field, around, _, _ = self._follow(path, None)
@@ -153,14 +154,14 @@ class _Telling:
             yield from (f"{place}{text}" for text in self._content(cls, field, around, content, index))
 
     def _inserted(self, example: Example) -> Iterator[str]:
-        """XML that no path can say: the names of its elements, in the first syntax that has it."""
+        """Yield the names of inserted elements, in the first syntax that has some."""
         for path, xml in next(iter(example.insert.values()), {}).items():
             place = path.strip("/").partition("[")[0].rpartition("/")[2]
             place = self._words["document"] if place in ("", "*", ".") else place
             yield self._words["inserted"].format(place=place, elements=", ".join(_outermost(xml)))
 
     def _follow(self, path: str, content: Any) -> tuple[type[Any], str, tuple[str, ...], int, str]:
-        """Where a path ends: class, field, the groups around it, and which of several; and how that place is told."""
+        """Return the end of a path: class, field, parent groups, index, and the text for its location."""
         cls: type[Any] = Invoice
         around: tuple[str, ...] = ()
         place = ""
@@ -179,18 +180,18 @@ class _Telling:
         kind, _ = kinds_of(cls)[field]
         if not issubclass(kind, Group):
             said = self._value(content, kind)
-            if not numbers and content in _SAID.get(field, ()):
+            if not numbers and content in _IMPLIED.get(field, ()):
                 return []
             return [f"{self._label(field, numbers, around)}: {said}"]
         if not content:
             return [self._words["nothing"].format(label=self._label(field, numbers, around))]
-        if kind is cls:  # a line below a line
+        if kind is cls:  # a sub line
             around, index = (*around, *numbers), index or -1
         below = [text for name, it in content.items() for text in self._content(kind, name, (*around, *numbers), it)]
         return [f"{place}: {', '.join(below)}" for place in self._counted(numbers, index)] or below
 
     def _counted(self, numbers: tuple[str, ...], index: int) -> list[str]:
-        """What the group is called, if it is not the first; a line below a line (-1) is always told."""
+        """Return the name of a group that is not the first; a sub line (-1) is always named."""
         if not index or not numbers:
             return []
         if not numbers[0].startswith("BG-"):
@@ -218,12 +219,12 @@ class _Telling:
     def _text(self, raw: str) -> str:
         if not raw.strip():
             return self._words["blank" if raw else "empty"]
-        shown = quote(raw, limit=_LONGEST)
+        shown = quote(raw, limit=_MAX_LENGTH)
         return self._words["quoted"].format(text=shown) if raw != raw.strip() or " " in raw else shown
 
 
 def _numbers(cls: type[Any], field: str, around: tuple[str, ...], content: Any) -> tuple[str, ...]:
-    """The business term or group of a field where it stands, told by the content where the field serves several."""
+    """Return the business term or group of a field; if there are several, the content decides."""
     of_each = terms_of(cls, field)
     mine = [number for group, number in zip(cls.groups, of_each, strict=False) if group in around]
     numbers = tuple(filter(None, mine[:1] if len(of_each) == len(cls.groups) > 1 and mine else of_each))
@@ -237,7 +238,7 @@ def _numbers(cls: type[Any], field: str, around: tuple[str, ...], content: Any) 
 
 
 def _is_the_other(content: Any) -> bool:
-    """Whether it is a charge rather than an allowance, a tax number, or an amount in the accounting currency."""
+    """Return whether it is a charge, a tax number, or an amount in the accounting currency."""
     if not isinstance(content, dict):
         return False
     amount = content.get("amount", content)
@@ -246,7 +247,7 @@ def _is_the_other(content: Any) -> bool:
 
 
 def _outermost(xml: str) -> Iterator[str]:
-    """The names of the elements of a fragment that stand in no other one."""
+    """Yield the names of the outermost elements of a fragment."""
     depth = 0
     for closing, tag, empty in _TAG.findall(xml):
         if not closing and depth == 0:

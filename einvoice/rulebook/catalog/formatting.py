@@ -1,4 +1,4 @@
-"""Values as the texts print them, in the language asked for."""
+"""Format values for texts, in German and English."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _NOTHING: Final[Mapping[str, str]] = {"de": "nichts", "en": "nothing"}
 _INCALCULABLE: Final[Mapping[str, str]] = {"de": "nicht bestimmbar", "en": "cannot be determined"}
 
 
-def show(value: Any, beside: Mapping[str, Any], language: str) -> str:
-    """A value as the texts print it: −1.234,50 and 31.12.2026 in German, −1,234.50 and 2026-12-31 in English.
+def show(value: Any, values: Mapping[str, Any], language: str) -> str:
+    """Return a formatted value: −1.234,50 and 31.12.2026 in German, −1,234.50 and 2026-12-31 in English.
 
-    A number has as many decimals as the document gives the ``actual`` one among the values ``beside``, and all of its
-    own where there is none. A text is shown as it stands.
+    A number has as many decimals as the ``actual`` one of ``values`` in the document, or all of its own without one. A
+    text is unchanged.
     """
     if isinstance(value, datetime.date):
         return value.isoformat() if language == "en" else f"{value.day:02}.{value.month:02}.{value.year:04}"
     if not isinstance(value, Decimal) or not value.is_finite():
         return str(value)
-    actual = beside.get("actual", value)
+    actual = values.get("actual", value)
     places = max(0, -int(actual.as_tuple().exponent)) if isinstance(actual, Decimal) and actual.is_finite() else 0
     whole, _, decimals = format(abs(value), ",f").partition(".")
     decimals = decimals.rstrip("0").ljust(places, "0")
@@ -32,9 +32,11 @@ def show(value: Any, beside: Mapping[str, Any], language: str) -> str:
     return shown if language == "en" else shown.translate(_GERMAN)
 
 
-def lacking(name: str, values: Mapping[str, Any], language: str, before: str) -> str:
-    """What stands for a value of which there is nothing to show, by the text ``before`` it: "Given: nothing" and, in
-    a sentence, "line (not given)". An empty text is told apart, and so is what cannot be worked out.
+def missing(name: str, values: Mapping[str, Any], language: str, before: str) -> str:
+    """Return the words for a missing value, depending on the text ``before`` it.
+
+    After a colon it is "Given: nothing", in a sentence "line (not given)". Empty texts and values that cannot be
+    calculated have their own words.
     """
     listed = before.endswith(": ")
     if name in values:

@@ -1,8 +1,8 @@
-"""What people call the elements and attributes that the rules about elements name, and where they stand.
+"""Names of elements and attributes for the texts of syntax rules.
 
-``elements.csv`` has a noun for each element, ``places.csv`` a phrase for each element that others stand in. A row of
-either holds wherever its path is the end of a path in the document; the longest one counts. Paths are written without
-the prefixes; one that begins with ``/`` or ``//`` is meant as a whole.
+``elements.csv`` has a noun for each element, ``places.csv`` a phrase for each parent element. A row applies to paths
+that end with its path; the longest one applies. Paths have no prefixes; one that begins with ``/`` or ``//`` must match
+as a whole.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CONDITION: Final = re.compile(r"\[\w+\]")
 
 
 class Noun(NamedTuple):
-    """A row of ``elements.csv``: what an element is called; ``de`` as it reads after "ein" and after no article."""
+    """A row of ``elements.csv``: the name of an element; ``de`` in the form after "ein" and without an article."""
 
     element: str
     gender: str
@@ -31,7 +31,7 @@ class Noun(NamedTuple):
     term: str
 
     def words(self, language: str) -> dict[str, str]:
-        """What a text may say of it.
+        """Return the placeholders of texts for it.
 
         >>> Noun("Postbox", "n", "Postfach", "PO box", "", "").words("de")
         {'noun': 'Postfach', 'a': 'ein Postfach', 'no': 'kein Postfach', 'the': 'das Postfach'}
@@ -44,7 +44,7 @@ class Noun(NamedTuple):
 
 
 def _weak(noun: str) -> str:
-    """The adjective that a noun begins with, if any, as it reads after "der" and "das".
+    """Return the noun with its leading adjective, if any, in the form after "der" and "das".
 
     >>> _weak("abweichender Name"), _weak("eigenes Feld"), _weak("Name des Feldes")
     ('abweichende Name', 'eigene Feld', 'Name des Feldes')
@@ -54,7 +54,7 @@ def _weak(noun: str) -> str:
 
 
 class Place(NamedTuple):
-    """A row of ``places.csv``: where something stands; ``de`` with its preposition, ``en`` without."""
+    """A row of ``places.csv``: the name of a parent element; ``de`` with its preposition, ``en`` without."""
 
     place: str
     de: str
@@ -68,7 +68,7 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 class Names(Generic[Row]):
-    """The rows of a file of names, by their paths."""
+    """The rows of a file of names, by path."""
 
     def __init__(self, file: Path, row: type[Row]) -> None:
         self.file = file
@@ -77,16 +77,16 @@ class Names(Generic[Row]):
         self._rows: Mapping[str, Row] = {entry[0]: entry for entry in rows}
 
     def __getitem__(self, path: str) -> Row:
-        """The row for a path of the tables. Raises ``RuleError`` where nobody has named it."""
+        """Return the row for a path. Raise ``RuleError`` if it has no name."""
         plain: str = _PREFIX.sub("", path)
         for candidate in (*_endings(plain), *_endings(_CONDITION.sub("", plain))):
             if candidate in self._rows:
                 return self._rows[candidate]
-        raise RuleError(f"has no words for '{path}'", file=f"{self.file.parent.name}/{self.file.name}")
+        raise RuleError(f"has no name for '{path}'", file=f"{self.file.parent.name}/{self.file.name}")
 
 
 def _endings(path: str) -> Iterator[str]:
-    """The path and what is left of it without its first step, its first two …
+    """Yield the path, and the path without its first step, its first two …
 
     >>> list(_endings("/a/b/@c"))
     ['/a/b/@c', 'a/b/@c', 'b/@c', '@c']

@@ -1,7 +1,7 @@
-"""Entries of the catalog for the element rules of the Factur-X profiles.
+"""Catalog entries of the element rules of Factur-X profiles.
 
-The rules are rows of ``rules/facturx/syntax/rows.csv``. Their texts are put together from ``texts.toml`` and from what people
-call each step of a path (``words.csv``): the last step names the thing, the steps above say where it belongs.
+The rows are in ``rules/facturx/syntax/rows.csv``. Their texts are composed from ``texts.toml`` and the names of the
+steps of a path (``words.csv``): the last step names the element, the steps above its parents.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, Final, NamedTuple
 
 from einvoice.errors import RuleError
 from einvoice.model.terms import LANGUAGES
-from einvoice.rulebook.catalog import CatalogEntry
+from einvoice.rulebook.catalog.entry import CatalogEntry
 from einvoice.rulebook.catalog.naming import Names
-from einvoice.rulebook.catalog.syntax_rules import filled
+from einvoice.rulebook.catalog.syntax_rules import fill
 from einvoice.rulebook.catalog.xpaths import xpath_of_row
-from einvoice.rulebook.files.load import TEXTS
+from einvoice.rulebook.files.keys import TEXTS
 from einvoice.rulebook.sections import SECTIONS
 
 FOLDER: Final = "facturx/syntax"
@@ -29,7 +29,7 @@ _NOT_USED: Final = "forbidden"  # all these rows have one code, with texts writt
 
 
 class Word(NamedTuple):
-    """A row of ``words.csv``: ``genitive`` is with its article, and empty where the step says nothing."""
+    """A row of ``words.csv``; ``genitive`` has its article, and is empty if the texts omit the step."""
 
     element: str
     de: str
@@ -39,10 +39,10 @@ class Word(NamedTuple):
 
 
 def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
-    """One entry for each code of the tables in ``folder``; none where there are none.
+    """Yield one entry for each code of the tables in ``folder``, if there are any.
 
-    Those of ``rules.csv`` have no texts: they are written by hand elsewhere. Raises ``RuleError`` where a row names
-    what has no words.
+    Those of ``rules.csv`` have no texts, because their texts are in their own files. Raise ``RuleError`` for an element
+    without a name.
     """
     if not (folder / "rows.csv").exists():
         return
@@ -61,14 +61,14 @@ def _rows(file: Path) -> Iterator[dict[str, str]]:
 
 
 def _entry(row: Mapping[str, str], data: Mapping[str, Any], words: Names[Word] | None) -> CatalogEntry:
-    told: dict[str, dict[str, str]] = {}
+    texts: dict[str, dict[str, str]] = {}
     section = "document"
     if words is not None:
         steps = [words[path] for path in _paths(row)]
         section = next((word.section for word in reversed(steps) if word.section), section)
         for language in LANGUAGES:
-            said = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
-            told[language] = {name: filled(text, said) for name, text in data[row["check"]][language].items()}
+            placeholders = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
+            texts[language] = {name: fill(text, placeholders) for name, text in data[row["check"]][language].items()}
     if section not in SECTIONS:
         raise RuleError("must be one of " + ", ".join(SECTIONS), file=f"{FOLDER}/words.csv", key=section)
     return CatalogEntry(
@@ -77,29 +77,29 @@ def _entry(row: Mapping[str, str], data: Mapping[str, Any], words: Names[Word] |
         "profile",
         section,
         (),
-        {language: {name: texts[name] for name in TEXTS} for language, texts in told.items()},
+        {language: {name: by_name[name] for name in TEXTS} for language, by_name in texts.items()},
         f"{FOLDER}/{row['file']}",
         severities={_SYNTAX: row["severity"]},
         xpaths={_SYNTAX: xpath_of_row(row, _SYNTAX, data["conditions"])},
-        examples={language: (texts["example"],) for language, texts in told.items()},
+        examples={language: (by_name["example"],) for language, by_name in texts.items()},
     )
 
 
 def _xml(row: Mapping[str, str]) -> str:
-    """The name of what the row looks at, for technicians."""
+    """Return the XML name of the element."""
     path = row["context"].rpartition("/")[2] if row["path"] == "." else row["path"]
     return path.partition("[")[0]
 
 
 def _paths(row: Mapping[str, str]) -> Iterator[str]:
-    """The path of each step on the way to what the row looks at."""
-    whole = f"{row['context'].rstrip('/')}/{row['path']}".removesuffix("/.")
-    steps = _PREFIX.sub("", whole).strip("/").split("/")
-    return ("/".join(steps[: place + 1]) for place in range(len(steps)))
+    """Yield the path of each step to the element."""
+    full = f"{row['context'].rstrip('/')}/{row['path']}".removesuffix("/.")
+    steps = _PREFIX.sub("", full).strip("/").split("/")
+    return ("/".join(steps[: index + 1]) for index in range(len(steps)))
 
 
 def _noun(steps: list[Word], language: str) -> str:
-    """What the last step is called, and what it belongs to.
+    """Return the name of the last step with its parents.
 
     >>> buyer = Word("", "Käufer", "des Käufers", "buyer", "buyer")
     >>> address = Word("", "Anschrift", "der Anschrift", "address", "")
@@ -107,8 +107,8 @@ def _noun(steps: list[Word], language: str) -> str:
     >>> _noun([buyer, address, country], "de"), _noun([buyer, address, country], "en")
     ('Ländercode der Anschrift des Käufers', 'country code of the address of the buyer')
     """
-    *above, last = steps
-    owners = [word for word in reversed(above) if word.genitive]
+    *parents, last = steps
+    owners = [word for word in reversed(parents) if word.genitive]
     if language == "de":
         return " ".join([last.de, *(word.genitive for word in owners)])
     return " of the ".join([last.en, *(word.en for word in owners)])

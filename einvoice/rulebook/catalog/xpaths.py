@@ -1,6 +1,6 @@
-"""The paths of the rules about elements as XPath 1.0, so that any tool can follow them.
+"""Convert the paths of syntax rules to XPath 1.0.
 
-The notation of the tables is told in ``rules/syntax/README.md``. Prefixes are those of ``einvoice.NAMESPACES``.
+``rules/syntax/README.md`` describes the notation of the tables. Prefixes are those of ``einvoice.NAMESPACES``.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-#: Where the tables begin a context with ``/``; in UBL the root is an invoice or a credit note.
+#: The root of a context that begins with ``/``; in UBL it is an invoice or a credit note.
 _ROOTS: Final = {"UBL": "/*", "CII": "/rsm:CrossIndustryInvoice"}
 
 
 def xpath_of_row(row: Mapping[str, str], syntax: str, conditions: Mapping[str, str]) -> str:
-    """What a row of the tables looks at. ``conditions`` say in XPath what the words in brackets ask.
+    """Return the XPath of a row. ``conditions`` are the XPath of the names in brackets.
 
     >>> xpath_of_row({"context": "//ram:*Amount", "path": "@currencyID"}, "CII", {})
     "//ram:*[substring(local-name(), string-length(local-name()) - 5) = 'Amount']/@currencyID"

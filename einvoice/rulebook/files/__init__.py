@@ -1,1 +1,1 @@
-"""Reads rule files: conditions, contexts, notes, examples, releases."""
+"""Read rule files: rules, contexts, notes, examples and releases."""

@@ -1,7 +1,7 @@
-"""Named contexts: where in a document the official rules look, in each syntax.
+"""Named contexts: the elements that the official rules check, in each syntax.
 
-A rule's ``for`` is one of these names. What floats, what an earlier rule of the artefact takes away and how often a
-rule fires is said in ``contexts.toml`` once, beside the XPath that it stands for.
+The ``for`` of a rule names one of them. ``contexts.toml`` defines the groups of the model, the elements that an earlier
+rule of the Schematron pattern matches, and the equivalent XPath.
 """
 
 from __future__ import annotations
@@ -31,17 +31,22 @@ _HISTORY: Final = "history"
 
 @dataclass(frozen=True)
 class Context:
-    """One context in one syntax, as its file says it.
+    """A context in one syntax, as in its file.
 
-    ``loops`` is ``x in …; y in …``; ``where`` keeps an item, ``unless`` takes it away because an earlier rule of the
-    artefact's pattern has it. ``group`` says which business group a shared class stands for, ``location`` whether a
-    finding points at the ``item`` as a whole.
-
-    ``xpath`` selects in the document what the official rules look at, ``xpath_excluded`` what an earlier rule of theirs has,
-    and ``xpath_from_item`` leads from the item's element to that node where the two are not the same. They are XPath 1.0 with
-    ``upper-case`` and relative to the document, and serve the test that holds the table against the documents.
-
-    ``until`` is the first release that no longer looks so; ``not_applicable`` says why the releases before it look at nothing.
+    Attributes:
+        name: of the context.
+        file: the file that defines it.
+        key: its key in the file.
+        loops: the items, as ``x in …; y in …``.
+        where: condition that keeps an item.
+        unless: condition that excludes an item, because an earlier rule of the Schematron pattern matches it.
+        group: the business group that a shared class represents.
+        location: "item" if findings point at the item as a whole.
+        xpath: the elements that the official rule matches (XPath 1.0 with ``upper-case``), for tests.
+        xpath_excluded: those of them that an earlier rule of its pattern matches.
+        xpath_from_item: the path from the item's element to that element, if they are not the same.
+        until: the first release to which this definition no longer applies.
+        not_applicable: the reason why older releases check no elements.
     """
 
     name: str
@@ -61,7 +66,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Scope:
-    """A context with its expressions checked: the names a rule may use there and the code that finds the items."""
+    """A context with checked expressions, and the names that its rules may use."""
 
     name: str
     loops: tuple[Loop, ...]
@@ -73,15 +78,15 @@ class Scope:
 
     @property
     def item(self) -> str:
-        """The name of what the rule looks at."""
+        """Name of the checked item."""
         return self.loops[-1].name if self.loops else INVOICE
 
 
 class Contexts:
-    """The contexts of one folder of rules, with those of the folders that it builds on."""
+    """The contexts of a folder of rules, and those of the rule set it builds on."""
 
-    def __init__(self, folder: Path, below: Contexts | None = None) -> None:
-        self._below = below
+    def __init__(self, folder: Path, base: Contexts | None = None) -> None:
+        self._base = base
         self._scopes: dict[Context, Scope] = {}
         self._contexts: dict[str, dict[str, tuple[Context, ...]]] = {}
         path = folder / "contexts.toml"
@@ -93,42 +98,42 @@ class Contexts:
                 raise RuleError(str(error), file=file) from None
             for name, row in data.items():
                 if not name.isidentifier() or name == INVOICE or name in self.names:
-                    raise RuleError("is no name, or one that is taken", file=file, key=name)
+                    raise RuleError("is not a valid name, or already in use", file=file, key=name)
                 self._contexts[name] = _read(name, row, file)
 
     @property
     def own(self) -> list[str]:
-        """The names that this folder adds."""
+        """Names that this folder adds."""
         return list(self._contexts)
 
     @property
     def names(self) -> list[str]:
-        """All names, those of the folders below first."""
-        return [*(self._below.names if self._below else ()), *self._contexts]
+        """All names, those of the base first."""
+        return [*(self._base.names if self._base else ()), *self._contexts]
 
     def get(self, name: str, syntax: str, version: str | None = None) -> Context | None:
-        """A context in a syntax, as written; None where the syntax does not have it. ``LookupError``: unknown.
+        """Return a context in a syntax; None if the syntax does not have it. Raise ``LookupError`` for an unknown one.
 
-        ``version`` is a release of this folder's rule set; None is the newest, which those who build on it see always.
+        ``version`` is a release of this folder's rule set, None the newest. Contexts of the base are the newest.
         """
-        if name not in self._contexts and self._below:
-            return self._below.get(name, syntax)
-        readings = self._contexts[name].get(syntax, ())
-        return next((one for one in readings if version and one.until and holds("", one.until, version)), None) or next(
-            (one for one in readings if not one.until), None
-        )
+        if name not in self._contexts and self._base:
+            return self._base.get(name, syntax)
+        definitions = self._contexts[name].get(syntax, ())
+        return next(
+            (one for one in definitions if version and one.until and holds("", one.until, version)), None
+        ) or next((one for one in definitions if not one.until), None)
 
-    def is_silent(self, name: str, syntax: str, version: str) -> bool:
-        """Whether a release looks at nothing there, so that no rule of the context can be broken."""
+    def is_not_applicable(self, name: str, syntax: str, version: str) -> bool:
+        """Return whether a release checks no elements there, so that rules of the context cannot be violated."""
         context = self.get(name, syntax, version) if name in self.names else None
         return context is not None and context.not_applicable != ""
 
     def scope(self, name: str, syntax: str, where: Where, version: str | None = None) -> Scope:
-        """The checked context for a rule at ``where``; ``RuleError`` for an unknown one, or one of the other syntax."""
-        if name in ("", INVOICE):  # an overlay writes the name, to look at the whole invoice after all
+        """Return the checked context for a rule at ``where``; raise ``RuleError`` if the syntax does not have it."""
+        if name in ("", INVOICE):  # an overlay names it to select the whole invoice
             return Scope(INVOICE, (), None, None, "BG-0", {INVOICE: Type(Invoice)})
-        if self._below and name in self._below.names:
-            return self._below.scope(name, syntax, where)
+        if self._base and name in self._base.names:
+            return self._base.scope(name, syntax, where)
         context = self._known(name, syntax, where, version)
         if context not in self._scopes:
             self._scopes[context] = _check(context)
@@ -137,59 +142,59 @@ class Contexts:
     def _known(self, name: str, syntax: str, where: Where, version: str | None) -> Context:
         if name not in self.names:
             near = get_close_matches(name, self.names, 1)
-            hint = f"did you mean '{near[0]}'?" if near else "the names are in contexts.toml"
-            raise RuleError(f"there is no context '{name}'", file=where.file, key=where.key, hint=hint)
+            hint = f"did you mean '{near[0]}'?" if near else "see contexts.toml"
+            raise RuleError(f"unknown context '{name}'", file=where.file, key=where.key, hint=hint)
         context = self.get(name, syntax, version)
         if context is None:
             message = f"the context '{name}' does not exist in {syntax}"
-            hint = f"give {syntax.lower()}.for another one, or {syntax.lower()}.not_applicable"
+            hint = f"set {syntax.lower()}.for to another one, or set {syntax.lower()}.not_applicable"
             raise RuleError(message, file=where.file, key=where.key, hint=hint)
         return context
 
 
 def _read(name: str, row: dict[str, Any], file: str) -> dict[str, tuple[Context, ...]]:
-    """The context in each syntax that has it, the oldest reading first: its keys, then the syntax's."""
-    found: dict[str, tuple[Context, ...]] = {}
-    _known_keys(row, (*_KEYS, *map(str.lower, SYNTAXES), _HISTORY), file, name)
+    """Return the definitions of a context by syntax, the oldest first; keys of the syntax override common ones."""
+    definitions: dict[str, tuple[Context, ...]] = {}
+    _check_keys(row, (*_KEYS, *map(str.lower, SYNTAXES), _HISTORY), file, name)
     for syntax in SYNTAXES:
         own = row.get(syntax.lower(), {})
-        _known_keys(own, _SYNTAX_KEYS, file, f"{name}.{syntax.lower()}")
-        said = {key: row[key] for key in _KEYS if key in row} | own
-        if "for" in said:
-            said["loops"] = said.pop("for")
-            newest = Context(name, file, name if "for" in row else f"{name}.{syntax.lower()}", **said)
-            found[syntax] = (*_earlier(newest, row.get(_HISTORY, []), syntax.lower()), newest)
-    return found
+        _check_keys(own, _SYNTAX_KEYS, file, f"{name}.{syntax.lower()}")
+        content = {key: row[key] for key in _KEYS if key in row} | own
+        if "for" in content:
+            content["loops"] = content.pop("for")
+            newest = Context(name, file, name if "for" in row else f"{name}.{syntax.lower()}", **content)
+            definitions[syntax] = (*_history(newest, row.get(_HISTORY, []), syntax.lower()), newest)
+    return definitions
 
 
-def _earlier(newest: Context, entries: list[dict[str, Any]], syntax: str) -> Iterator[Context]:
-    """How older releases look: what differs from the newest one."""
+def _history(newest: Context, entries: list[dict[str, Any]], syntax: str) -> Iterator[Context]:
+    """Yield the definitions of older releases: the newest one with the keys that differ."""
     for entry in entries:
         if syntax in entry:
             key = f"{newest.name}.{_HISTORY}"
-            _known_keys(entry[syntax], (*_SYNTAX_KEYS, "not_applicable"), newest.file, f"{key}.{syntax}")
-            said = {("loops" if name == "for" else name): text for name, text in entry[syntax].items()}
-            yield replace(newest, key=f"{key}.{syntax}", until=entry["until"], **said)
+            _check_keys(entry[syntax], (*_SYNTAX_KEYS, "not_applicable"), newest.file, f"{key}.{syntax}")
+            content = {("loops" if name == "for" else name): value for name, value in entry[syntax].items()}
+            yield replace(newest, key=f"{key}.{syntax}", until=entry["until"], **content)
 
 
-def _known_keys(row: dict[str, Any], keys: tuple[str, ...], file: str, key: str) -> None:
+def _check_keys(row: dict[str, Any], keys: tuple[str, ...], file: str, key: str) -> None:
     for name, content in row.items():
         if name not in keys:
-            raise RuleError(f"has no key '{name}'", file=file, key=key, hint=", ".join(keys))
+            raise RuleError(f"has the unknown key '{name}'", file=file, key=key, hint="known are " + ", ".join(keys))
         if not isinstance(content, str) and name.upper() not in SYNTAXES and name != _HISTORY:
-            raise RuleError("has to be text", file=file, key=f"{key}.{name}")
+            raise RuleError("must be text", file=file, key=f"{key}.{name}")
 
 
 def _check(context: Context) -> Scope:
     group = context.group or None
     names: dict[str, Type] = {INVOICE: Type(Invoice)}
-    found = loops(context.loops, names, Where(context.file, f"{context.key}.for"), group=group)
-    names |= {loop.name: loop.type for loop in found}
+    items = loops(context.loops, names, Where(context.file, f"{context.key}.for"), group=group)
+    names |= {loop.name: loop.type for loop in items}
 
     def test(source: str, key: str) -> Expression | None:
         return condition(source, names, Where(context.file, f"{context.key}.{key}"), group=group) if source else None
 
     where, unless = test(context.where, "where"), test(context.unless, "unless")
     if context.location not in ("", _ITEM):
-        raise RuleError(f"is {_ITEM} or left out", file=context.file, key=f"{context.key}.location")
-    return Scope(context.name, found, where, unless, group, names, whole=context.location == _ITEM)
+        raise RuleError(f"must be {_ITEM} or omitted", file=context.file, key=f"{context.key}.location")
+    return Scope(context.name, items, where, unless, group, names, whole=context.location == _ITEM)

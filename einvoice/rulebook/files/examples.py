@@ -1,4 +1,4 @@
-"""The examples of the rules: the base invoice, changed by paths of the model."""
+"""Build the examples of rules: the base invoice, changed at paths of the model."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from einvoice.errors import RuleError
 from einvoice.model.group import Group, kinds_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Date, Value, absent
-from einvoice.rulebook.files.load import Definition, Example
+from einvoice.rulebook.files.definition import Definition, Example
 
 _STEP: Final = re.compile(r"([a-z_][a-z_0-9]*)(?:\[([0-9]+)\])?\Z")
 
 
 @functools.cache
 def base(folder: Path) -> dict[str, Any]:
-    """The invoice that every example starts from, as ``base.toml`` says it; it keeps every rule of every set."""
+    """Read the base invoice of all examples, ``base.toml``; it satisfies every rule of every rule set."""
     return tomllib.loads((folder / "base.toml").read_text("utf-8"))
 
 
 def invoice_of(example: Example, folder: Path, file: str = "base.toml", syntax: str = "") -> Invoice:
-    """The invoice of an example; with ``syntax`` as if a document in it had said it.
+    """Return the invoice of an example, with ``syntax`` as if read from a document in it.
 
-    The letters of a value are the same in both, dates apart. Raises ``RuleError`` where a path or a value does not fit
-    the model.
+    Except for dates, both syntaxes write values alike. Raise ``RuleError`` for a path or value that does not fit the
+    model.
     """
     data = copy.deepcopy(base(folder))
     for path in example.drop:
@@ -47,18 +47,18 @@ def invoice_of(example: Example, folder: Path, file: str = "base.toml", syntax: 
 
 
 def examples_of(definition: Definition, syntax: str) -> list[tuple[str, Example]]:
-    """The ``valid`` and ``invalid`` examples of a rule that say something in a syntax."""
+    """Return the ``valid`` and ``invalid`` examples of a rule that apply to a syntax."""
     kinds = ("valid", "invalid")
     return [(kind, it) for kind in kinds for it in definition.examples(kind) if syntax in it.syntaxes]
 
 
 def _steps(path: str, file: str) -> list[str | int]:
-    """``lines[0].price.net`` as ``["lines", 0, "price", "net"]``."""
+    """Split a path: ``lines[0].price.net`` gives ``["lines", 0, "price", "net"]``."""
     steps: list[str | int] = []
     for part in path.split("."):
         found = _STEP.match(part)
         if not found:
-            raise RuleError(f"'{part}' is no step of a path", file=file, key=path, hint="such as lines[0].price.net")
+            raise RuleError(f"'{part}' is not a step of a path", file=file, key=path, hint="write lines[0].price.net")
         steps.append(found[1])
         if found[2]:
             steps.append(int(found[2]))
@@ -66,33 +66,33 @@ def _steps(path: str, file: str) -> list[str | int]:
 
 
 def _drop(data: Any, steps: list[str | int], file: str, path: str) -> None:
-    *way, last = steps
+    *parents, last = steps
     try:
-        for step in way:
+        for step in parents:
             data = data[step]
         del data[last]
     except (LookupError, TypeError):
-        raise RuleError("the base invoice has nothing to drop there", file=file, key=path) from None
+        raise RuleError("does not exist in the base invoice", file=file, key=path) from None
 
 
 def _set(data: Any, steps: list[str | int], content: Any, file: str, path: str) -> None:
-    *way, last = steps
-    for step, following in zip(way, steps[1:], strict=True):
+    *parents, last = steps
+    for step, following in zip(parents, steps[1:], strict=True):
         data = _enter(data, step, [] if isinstance(following, int) else {}, file, path)
     _enter(data, last, content, file, path)
     data[last] = content
 
 
 def _enter(data: Any, step: str | int, otherwise: Any, file: str, path: str) -> Any:
-    """What stands at ``step``; ``otherwise`` where nothing does, a list being filled without a gap."""
+    """Return the content at ``step``, adding ``otherwise`` if it is missing; lists have no gaps."""
     if isinstance(step, int) != isinstance(data, list) or not isinstance(data, list | dict):
-        raise RuleError("does not fit the model", file=file, key=path, hint="lists are numbered: lines[0]")
+        raise RuleError("does not fit the model", file=file, key=path, hint="write an index for a list: lines[0]")
     if isinstance(data, dict):
         return data.setdefault(step, otherwise)
     if step == len(data):
         data.append(otherwise)
     if not isinstance(step, int) or step > len(data):
-        raise RuleError(f"there are only {len(data)} before it", file=file, key=path)
+        raise RuleError(f"the index must be at most {len(data)}", file=file, key=path)
     return data[step]
 
 
@@ -103,7 +103,7 @@ def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> G
         here = f"{path}.{name}".lstrip(".")
         if name not in cls.fields:
             near = get_close_matches(name, cls.fields, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(cls.fields)}"
+            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(cls.fields)}"
             raise RuleError(f"{cls.__name__} has no field '{name}'", file=file, key=here, hint=hint)
         kind, many = kinds[name]
         setattr(group, name, _content(kind, many, content, file, here))
@@ -114,7 +114,7 @@ def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> G
 
 
 def _content(kind: type[Any], many: bool, content: Any, file: str, path: str) -> Any:
-    """One value or group; for several in a list a sequence, or the first with the others behind it in ``more``."""
+    """Return one value or group; of a list the sequence, or the first with the others in ``more``."""
     if not isinstance(content, list):
         one = _one(kind, content, file, path)
         return [one] if many else one
@@ -128,18 +128,18 @@ def _content(kind: type[Any], many: bool, content: Any, file: str, path: str) ->
 def _one(kind: type[Any], content: Any, file: str, path: str) -> Any:
     if issubclass(kind, Group):
         if not isinstance(content, dict):
-            raise RuleError(f"is a group ({kind.__name__}), written as a table", file=file, key=path)
+            raise RuleError(f"is a group ({kind.__name__}) and must be a table", file=file, key=path)
         return _group(kind, content, file, path)
     if isinstance(content, dict) and isinstance(content.get("raw"), str):
         return kind(content["raw"], {name: text for name, text in content.items() if name != "raw"})
     if not isinstance(content, str) or not issubclass(kind, Value):
-        hint = 'a text as the document has it, or { raw = "…", schemeID = "…" }'
-        raise RuleError(f"is a value ({kind.__name__})", file=file, key=path, hint=hint)
+        hint = 'write the text of the document, or { raw = "…", schemeID = "…" }'
+        raise RuleError(f"must be a value ({kind.__name__})", file=file, key=path, hint=hint)
     return kind(content)
 
 
 def _write_dates_as_cii(invoice: Invoice) -> None:
-    """20260401 beside format 102: some rules of CII read the letters."""
+    """Write dates as 20260401 with format 102, since some CII rules read the text."""
     for group in invoice.walk():
         for name, content in vars(group).items():
             if isinstance(content, Date) and content.date is not absent:

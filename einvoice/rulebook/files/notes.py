@@ -1,8 +1,8 @@
-"""Notes about a rule: what somebody who meets it should know of the rule itself. They inform, and turn no verdict.
+"""Notes inform about a rule and never change the validation result.
 
-``[[deviation]]`` says where the official artefact and the norm differ. Where the artefact is ``stricter``, the finding
-tells it; where it is ``laxer`` there is no finding that could, so that only the catalog does. ``[[notes]]`` explain a
-finding from the invoice's own numbers: a ``conflict`` with another rule, or ``rounding``.
+``[[deviation]]`` states where the official Schematron deviates from the standard. If it is ``stricter``, findings show
+the note; if it is ``laxer``, there is no finding, so only the catalog does. ``[[notes]]`` explain a finding: a
+``conflict`` with another rule, or ``rounding``.
 """
 
 from __future__ import annotations
@@ -13,22 +13,30 @@ from typing import Any, Final, NamedTuple
 from einvoice.errors import RuleError
 from einvoice.rulebook.rule import SYNTAXES
 
-_SAID: Final = {"syntax": str, "source": str, "de": str, "en": str}
-_OF_RULE: Final = {**_SAID, "variants": list, "since": str, "until": str, "when": str}
-DEVIATION: Final = {**_OF_RULE, "direction": str}
-NOTES: Final = {**_OF_RULE, "kind": str}
-#: Where there is no rule to read, a note has no condition, but texts of the document that it is about.
-DEVIATION_OF_TEXTS: Final = {**_SAID, "codes": list, "direction": str, "values": list}
+_COMMON_KEYS: Final = {"syntax": str, "source": str, "de": str, "en": str}
+_RULE_KEYS: Final = {**_COMMON_KEYS, "variants": list, "since": str, "until": str, "when": str}
+DEVIATION: Final = {**_RULE_KEYS, "direction": str}
+NOTES: Final = {**_RULE_KEYS, "kind": str}
+#: A note about a syntax rule has no condition, but values of the document that it applies to.
+DEVIATION_OF_TEXTS: Final = {**_COMMON_KEYS, "codes": list, "direction": str, "values": list}
 
 LAXER: Final = "laxer"
 _KINDS: Final = {"direction": ("stricter", LAXER), "kind": ("conflict", "rounding")}
 
 
 class Note(NamedTuple):
-    """One note as a rule file has it.
+    """A note in a rule file.
 
-    ``kind`` is "stricter", "laxer", "conflict" or "rounding". ``syntax`` ("" for both), ``since`` and ``until`` say
-    where it holds, ``when`` in which situation, ``values`` for which texts of the document.
+    Attributes:
+        kind: "stricter", "laxer", "conflict" or "rounding".
+        de: German text.
+        en: English text.
+        source: reference.
+        syntax: "UBL" or "CII"; "" for both.
+        since: first release to which it applies; "" for no bound.
+        until: first release to which it no longer applies; "" for no bound.
+        when: condition; "" for always.
+        values: document values that it applies to, for a syntax rule.
     """
 
     kind: str
@@ -42,29 +50,29 @@ class Note(NamedTuple):
     values: tuple[str, ...] = ()
 
     @property
-    def told(self) -> bool:
-        """Whether a finding can tell it."""
+    def is_shown(self) -> bool:
+        """Findings can show the note."""
         return self.kind != LAXER
 
     def plain(self) -> dict[str, Any]:
-        """The note as the catalog keeps it."""
+        """Return the note as plain data for the catalog."""
         return self._asdict()
 
 
 def notes(data: Mapping[str, Any]) -> list[tuple[Note, list[str] | None]]:
-    """The notes of a file, each with the codes of a family that it is about; None for all."""
-    found = []
+    """Return the notes of a file, each with the codes it applies to; None for all."""
+    result: list[tuple[Note, list[str] | None]] = []
     for key, inside in (("deviation", "direction"), ("notes", "kind")):
         for entry in data.get(key, ()):
-            said = {name: content for name, content in entry.items() if name not in (inside, "variants", "codes")}
-            said["syntax"] = said.get("syntax", "").upper()
-            said["values"] = tuple(said.get("values", ()))
-            found.append((Note(entry[inside], **said), entry.get("variants", entry.get("codes"))))
-    return found
+            content = {name: value for name, value in entry.items() if name not in (inside, "variants", "codes")}
+            content["syntax"] = content.get("syntax", "").upper()
+            content["values"] = tuple(content.get("values", ()))
+            result.append((Note(entry[inside], **content), entry.get("variants", entry.get("codes"))))
+    return result
 
 
 def check_notes(data: Mapping[str, Any], file: str) -> None:
-    """Both languages, a known kind and syntax, a source for what is said of an artefact; ``RuleError`` otherwise."""
+    """Check languages, kind, syntax, and the source of deviations; raise ``RuleError`` for an invalid note."""
     for key, inside in (("deviation", "direction"), ("notes", "kind")):
         for entry in data.get(key, ()):
             needed = ("de", "en", "source") if key == "deviation" else ("de", "en")
@@ -77,8 +85,8 @@ def check_notes(data: Mapping[str, Any], file: str) -> None:
                 raise RuleError("has no effect: no finding shows this note", file=file, key=f"[[{key}]].when")
 
 
-def check_found(data: Mapping[str, Any], file: str) -> None:
-    """Where there is no rule, the text that is found has to tell a finding's note, in either syntax; ``RuleError``."""
+def check_values(data: Mapping[str, Any], file: str) -> None:
+    """Check that deviations of syntax rules list values, and no syntax; raise ``RuleError`` otherwise."""
     for entry in data.get("deviation", ()):
         if entry["direction"] != LAXER and ("syntax" in entry or not entry.get("values")):
             hint = "list the document texts the note is about, and leave out 'syntax'"

@@ -217,7 +217,7 @@ class Checker:
         )
 
     def _with_vat(self, node: ast.Call) -> Operand:
-        """Check ``with_vat(items, category)`` or ``with_vat(items, category, rate)``, which read the taxes of the items."""
+        """Check ``with_vat(items, category)`` or ``with_vat(items, category, rate)``; both read the taxes of items."""
         if len(node.args) not in (2, 3):
             raise ExpressionError(node, f"'with_vat' takes 2 or 3 operands, not {len(node.args)}")
         items, category, *rate = self._visit(node.args[0], step=True), *map(self._visit, node.args[1:])

@@ -31,8 +31,8 @@ class Operand:
     """A checked part of an expression.
 
     ``code`` is its Python code, ``literal`` the value of a constant. For a generator expression ``code`` is one
-    member, ``clauses`` the rest (``for x in … if …``), and ``type`` is a sequence. ``repeatable`` means that ``code`` is a
-    name or a stored field of one, which generated code may evaluate several times.
+    member, ``clauses`` the rest (``for x in … if …``), and ``type`` is a sequence. ``repeatable`` means that
+    ``code`` is a name or a stored field of one, which generated code may evaluate several times.
     """
 
     node: ast.expr

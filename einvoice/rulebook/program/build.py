@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.rulebook.files.contexts import Contexts
-from einvoice.rulebook.files.load import Definition, read_definitions
+from einvoice.rulebook.files.definition import Definition
+from einvoice.rulebook.files.load import read_definitions
 from einvoice.rulebook.files.versions import RuleSet, Version, read_ruleset
 from einvoice.rulebook.language import bind
 from einvoice.rulebook.program.generate import generate

@@ -15,7 +15,8 @@ from einvoice.model.group import Group, kinds_of, terms_of
 from einvoice.model.values import Value
 from einvoice.rulebook import sections
 from einvoice.rulebook.files.contexts import INVOICE, Contexts, Scope
-from einvoice.rulebook.files.load import LANGUAGES, Definition, Sentence
+from einvoice.rulebook.files.definition import Definition, Sentence
+from einvoice.rulebook.files.keys import LANGUAGES
 from einvoice.rulebook.files.notes import Note
 from einvoice.rulebook.functions import GLOBALS
 from einvoice.rulebook.language import Expression, Where, check, condition
@@ -47,7 +48,7 @@ def check_rule(definition: Definition, syntax: str, version: str, contexts: Cont
         RuleError: with file, key, column and a hint.
     """
     sentence = definition.sentence(syntax, version)
-    if sentence.not_applicable or contexts.is_silent(sentence.context, syntax, version):
+    if sentence.not_applicable or contexts.is_not_applicable(sentence.context, syntax, version):
         return None
     scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")), version)
     return _Checker(definition, sentence, scope).check(definition.notes_for(syntax, version))

@@ -1,0 +1,125 @@
+"""The entry of the catalog for one code, with its texts in German and English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from einvoice.rulebook.catalog.formatting import missing, show
+
+_QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
+_REPEATED: Final = re.compile(r"(\([^()]+\)) \1")
+"""A missing value twice in a row, such as an amount and its currency, is shown once."""
+_UNKNOWN: Final = "…"
+_INCALCULABLE: Final[Mapping[str, str]] = {
+    "de": "Diese Angaben berichtigen oder ergänzen: {terms}. Erst dann lässt sich der Betrag errechnen.",
+    "en": "Correct or complete this information: {terms}. Only then can the amount be calculated.",
+}
+"""The fix if the expected amount that it quotes cannot be calculated."""
+_NO_VALUES: Final[Mapping[str, Any]] = {}
+Values: TypeAlias = "Mapping[str, Any] | None"
+"""The values of a finding; None without an invoice."""
+
+
+class CatalogEntry(NamedTuple):
+    """What the catalog says of a code, apart from any invoice.
+
+    Attributes:
+        code: of the rule or finding.
+        severity: in UBL, if the syntaxes differ.
+        layer: of the rule.
+        section: of the invoice.
+        terms: business terms, in UBL if the syntaxes differ.
+        texts: by language and name.
+        file: the rule file.
+        source: paragraph of the standard, or another source.
+        since: first release with the rule.
+        until: first release without the rule.
+        aliases: other codes.
+        replaces: codes of a lower layer that the rule replaces.
+        severities: by syntax.
+        not_applicable: by syntax, the reason why the rule cannot be violated.
+        stand_ins: what the texts quote without an invoice.
+        examples: by language, situations that violate the rule.
+        xpaths: by syntax, the location (prefixes: `einvoice.NAMESPACES`); complete in `einvoice.catalog` only.
+        points_at: by syntax, the leading term.
+        notes: the fields of `files.notes.Note`; those with an ``until`` are about older releases.
+        lang: language of the string representation.
+        current: the release of the catalog has the rule.
+    """
+
+    code: str
+    severity: str
+    layer: str
+    section: str
+    terms: tuple[str, ...]
+    texts: dict[str, dict[str, str]]
+    file: str
+    source: str = ""
+    since: str = ""
+    until: str = ""
+    aliases: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
+    severities: dict[str, str] = {}  # noqa: RUF012 (the default of a tuple's field; entries are never changed)
+    not_applicable: dict[str, str] = {}  # noqa: RUF012
+    stand_ins: dict[str, str] = {}  # noqa: RUF012
+    examples: dict[str, tuple[str, ...]] = {}  # noqa: RUF012
+    xpaths: dict[str, str] = {}  # noqa: RUF012
+    points_at: dict[str, str] = {}  # noqa: RUF012
+    notes: tuple[dict[str, Any], ...] = ()
+    lang: str = "de"
+    current: bool = True
+
+    def title(self, language: str, values: Values = None) -> str:
+        """Return what is wrong, in one line. ``language`` is ``de`` or ``en``, ``values`` are those of the finding."""
+        return self._fill(self.texts[language]["title"], language, values)
+
+    def explanation(self, language: str, values: Values = None) -> str:
+        """Return why it is wrong."""
+        return self._fill(self.texts[language]["explanation"], language, values)
+
+    def fix(self, language: str, values: Values = None) -> str:
+        """Return how to correct it."""
+        text = self.texts[language]["fix"]
+        if values is not None and "{expected}" in text and "expected" not in values:
+            return _INCALCULABLE[language].format(terms=", ".join(self.terms))
+        return self._fill(text, language, values)
+
+    def note(self, number: int, language: str, values: Values = None) -> str:
+        """Return the text of a note."""
+        return self._fill(self.notes[number][language], language, values)
+
+    def __str__(self) -> str:
+        return "\n".join((f"{self.code}: {self.title(self.lang)}", *self._details()))
+
+    def __repr__(self) -> str:
+        return f"<CatalogEntry {self.code}: {self.severity}, {self.layer}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        kind = ", ".join((self.severity, self.layer, *self.terms))
+        head = f"<strong>{escape(self.code)}: {escape(self.title(self.lang))}</strong> <small>{escape(kind)}</small>"
+        details = "".join(f"<p>{escape(text)}</p>" for text in self._details())
+        return f'<div class="einvoice" lang="{self.lang}"><p>{head}</p>{details}</div>'
+
+    def _details(self) -> tuple[str, str]:
+        return self.explanation(self.lang), f"→ {self.fix(self.lang)}"
+
+    def _fill(self, text: str, language: str, values: Values) -> str:
+        def quoted(match: re.Match[str]) -> str:
+            before, name, after = match.groups()
+            if values is None:
+                shown = self.stand_ins.get(name, _UNKNOWN)
+            elif name in values:
+                # The value of a path keeps the decimals of the document.
+                shown = show(values[name], _NO_VALUES if "." in name else values, language)
+            else:
+                shown = ""
+            if shown.strip():
+                return f"{before}{shown}{after}"
+            words = missing(name, values or {}, language, text[: match.start()])
+            return words if before and after else f"{before}{words}{after}"
+
+        return _REPEATED.sub(r"\1", _QUOTED.sub(quoted, text))

@@ -1,0 +1,118 @@
+"""The keys of rule files, and checks of their types and required texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+from einvoice.errors import RuleError
+from einvoice.rulebook.files.notes import DEVIATION, NOTES, check_notes
+from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
+
+LANGUAGES: Final = ("de", "en")
+TEXTS: Final = ("title", "explanation", "fix")
+OF_SENTENCE: Final = {
+    "for": str,
+    "let": dict,
+    "when": str,
+    "assert": str,
+    "terms": list,
+    "severity": str,
+    "not_applicable": str,
+}
+_OVERLAY: Final = {**OF_SENTENCE, "code": str}
+_EXAMPLE: Final = {"name": str, "set": dict, "drop": list, "syntax": str, "variants": list, "ubl": dict, "cii": dict}
+_HISTORY: Final = {**OF_SENTENCE, "until": str, "variants": list, "ubl": dict, "cii": dict}
+_FILE: Final = {
+    **_OVERLAY,
+    "variants": dict, "layer": str, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
+    "renamed_from": dict, "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "history": list,
+    "deviation": list, "notes": list, "valid": list, "invalid": list, "examples": dict,
+}  # fmt: skip
+RENAMED_FROM: Final = {"code": str, "until": str, "syntax": str}
+_ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
+    "history": _HISTORY,
+    "deviation": DEVIATION,
+    "notes": NOTES,
+    "valid": _EXAMPLE,
+    "invalid": _EXAMPLE,
+}
+_TYPE_NAMES: Final = {"str": "a text", "list": "a list", "dict": "a table"}
+
+
+def check_file(data: Mapping[str, Any], file: str) -> None:
+    """Check the keys, texts and examples of a rule file; raise ``RuleError`` for an invalid one."""
+    check_keys(data, _FILE, file)
+    if ("code" in data) == ("variants" in data):
+        raise RuleError("must have either code or [variants]", file=file, key="code")
+    for key in ("severity", *LANGUAGES):
+        if key not in data:
+            raise RuleError("is missing", file=file, key=key)
+    for syntax in map(str.lower, SYNTAXES):
+        _check_overlay(data, data.get(syntax, {}), file, syntax)
+    for code, member in data.get("variants", {}).items():
+        if not isinstance(member, dict):
+            raise RuleError("must be a table of constants", file=file, key=f"variants.{code}", hint="write {} for none")
+        _check_overlay(data, {key: member[key] for key in OF_SENTENCE if key in member}, file, f"variants.{code}")
+    for kind, keys in _ENTRIES.items():
+        for entry in data.get(kind, []):
+            check_keys(entry, keys, file, kind)
+    for kind in ("valid", "invalid"):
+        for entry in data.get(kind, []):
+            if "name" not in entry:
+                raise RuleError("is missing", file=file, key=f"[[{kind}]].name")
+            for syntax in map(str.lower, SYNTAXES):
+                check_keys(entry.get(syntax, {}), {"insert": dict}, file, f"[[{kind}]].{syntax}")
+            if entry.get("syntax", "ubl") not in map(str.lower, SYNTAXES):
+                raise RuleError("must be ubl or cii", file=file, key=f"[[{kind}]].syntax")
+    for entry in data.get("history", []):
+        if "until" not in entry:
+            raise RuleError("is missing", file=file, key="history.until")
+    check_notes(data, file)
+    check_texts(data, file)
+    check_examples(data, file)
+
+
+def check_examples(data: Mapping[str, Any], file: str) -> None:
+    """Check that example texts, if any, are complete in both languages; raise ``RuleError`` otherwise."""
+    if "examples" not in data:
+        return
+    texts = data["examples"]
+    check_keys(texts, dict.fromkeys(LANGUAGES, list), file, "examples")
+    one, other = (len(texts.get(language, ())) for language in LANGUAGES)
+    if one != other or not one:
+        raise RuleError("must have the same number of examples in both languages", file=file, key="examples")
+
+
+def check_texts(data: Mapping[str, Any], file: str) -> None:
+    """Check that title, explanation and fix exist in both languages; raise ``RuleError`` otherwise."""
+    for language in LANGUAGES:
+        texts = data.get(language, {})
+        check_keys(texts, dict.fromkeys(TEXTS, str), file, language)
+        for key in TEXTS:
+            if not texts.get(key, "").strip():
+                raise RuleError("is missing", file=file, key=f"{language}.{key}")
+
+
+def check_keys(data: Mapping[str, Any], known: Mapping[str, type[Any]], file: str, inside: str = "") -> None:
+    """Check that all keys are known and have the right type; raise ``RuleError`` otherwise."""
+    for key, content in data.items():
+        full = f"{inside}.{key}".lstrip(".")
+        if key not in known:
+            near = get_close_matches(key, known, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+            raise RuleError("is not a known key", file=file, key=full, hint=hint)
+        if not isinstance(content, known[key]):
+            name = _TYPE_NAMES[known[key].__name__]
+            raise RuleError(f"must be {name}", file=file, key=full)
+    if data.get("severity", SEVERITIES[0]) not in SEVERITIES:
+        raise RuleError("must be one of " + ", ".join(SEVERITIES), file=file, key=f"{inside}.severity".lstrip("."))
+
+
+def _check_overlay(data: Mapping[str, Any], overlay: Mapping[str, Any], file: str, name: str) -> None:
+    """Check an overlay; one that repeats the definition of the rule is an error."""
+    check_keys(overlay, _OVERLAY, file, name)
+    for key, content in overlay.items():
+        if content == data.get(key):
+            raise RuleError("repeats the definition of the rule", file=file, key=f"{name}.{key}", hint="remove it")
