@@ -1,8 +1,10 @@
-"""What people read, as PDF: the invoice and the report on it, on pages that are printed, kept and read aloud.
+"""Visualization of invoices and validation reports as accessible PDF.
 
-``invoice`` puts the page together from its parts (``head``, ``lines``, ``sums``, ``payment``, ``rest``), each of which
-takes values from the ``sheet``; ``report`` does so from ``findings``; ``render`` makes the PDFs of them. All of that is
-imported when it is first needed.
+- ``invoice``: the invoice page, built from sections that take their values from a ``PageContext``
+- ``report``: the validation report
+- ``typesetting``: HTML to PDF/A-3a and PDF/UA-1
+
+All of them are imported on first use.
 """
 
 from __future__ import annotations
@@ -20,23 +22,23 @@ if TYPE_CHECKING:
 def invoice_pdf(
     invoice: Invoice, lang: Language = "de", *, logo: bytes | None = None, when: datetime.datetime | None = None
 ) -> bytes:
-    """The invoice as a PDF that people can read: A4, PDF/A-3a and PDF/UA-1.
+    """Render an invoice as a human-readable PDF: A4, PDF/A-3a and PDF/UA-1.
 
-    It shows every value the invoice holds. The same invoice gives the same bytes.
+    It shows every value of the invoice. The output is deterministic.
 
     Args:
-        invoice: from ``einvoice.read`` or made by hand; it need not be valid.
+        invoice: from ``einvoice.read`` or built in Python; it need not be valid.
         lang: language of labels, numbers and dates, "de" or "en".
-        logo: a picture for the letterhead: PNG, JPEG, or another format that Pillow reads.
-        when: when the PDF was made, with a time zone; by default noon UTC on the issue date (BT-2).
+        logo: image for the letterhead: PNG, JPEG, or another format that Pillow reads.
+        when: creation date of the PDF, with a time zone; by default noon UTC on the issue date (BT-2).
 
     Raises:
-        MissingDependency: weasyprint, or what it needs of the system, is not installed.
-        TypeError: the invoice is something else, such as a path.
-        ValueError: the logo is no picture, or another language.
+        MissingDependency: weasyprint, or a system library that it needs, is not installed.
+        TypeError: the invoice is not an `Invoice`.
+        ValueError: the logo is not an image, or the language is not supported.
     """
     if not isinstance(invoice, Invoice):
-        raise TypeError(f"Expected an invoice from einvoice.read, not {type(invoice).__name__}.")
+        raise TypeError(f"argument 'invoice' must be an invoice from einvoice.read, not {type(invoice).__name__}")
     check_language(lang)
     from einvoice.visualization.invoice import page as page
 
@@ -46,23 +48,23 @@ def invoice_pdf(
 def report_pdf(
     result: ValidationResult, lang: Language | None = None, *, when: datetime.datetime | None = None
 ) -> bytes:
-    """The result of a validation as a PDF for people to read, print and keep: A4, PDF/A-3a and PDF/UA-1.
+    """Render a validation result as a PDF: A4, PDF/A-3a and PDF/UA-1.
 
-    It has the verdict, what was judged and by which rules, and the findings with what to do about them. The same result
-    at the same time gives the same bytes.
+    The report has the result, the validated document and its rule sets, and the findings with their fixes. The output
+    is deterministic for a result and a date.
 
     Args:
         result: from ``einvoice.validate``.
         lang: language of the report, "de" or "en"; by default that of the result.
-        when: when the document was judged, with a time zone; now where it is None.
+        when: date of the validation, with a time zone; by default now.
 
     Raises:
-        MissingDependency: weasyprint, or what it needs of the system, is not installed.
-        TypeError: the result is something else, such as a path.
-        ValueError: another language.
+        MissingDependency: weasyprint, or a system library that it needs, is not installed.
+        TypeError: the result is not a `ValidationResult`.
+        ValueError: the language is not supported.
     """
     if not isinstance(result, ValidationResult):
-        raise TypeError(f"Expected a result of einvoice.validate, not {type(result).__name__}.")
+        raise TypeError(f"argument 'result' must be a result of einvoice.validate, not {type(result).__name__}")
     lang = lang or result.lang
     check_language(lang)
     from einvoice.visualization.report import page as page

@@ -1,6 +1,6 @@
-"""Which characters the fonts of the page have, and what stands in for the others.
+"""Replaces characters that the fonts of the page do not contain.
 
-A character without a glyph makes a PDF that is not PDF/A (ISO 19005-3, 6.2.11), and nothing says so while it is made.
+A character without a glyph violates PDF/A (ISO 19005-3, 6.2.11), and the renderer does not report it.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from typing import Final
 from einvoice.errors import MissingDependency
 
 FONTS: Final = Path(__file__).parent / "fonts"
-#: What is shown for a character that no font here has.
+#: Shown for a character that the fonts do not contain.
 REPLACEMENT: Final = "\ufffd"
 
-# They have no glyph of their own or one that shows nothing, and break nothing: tabs, soft hyphens, joiners, marks of
-# the direction, the narrow no-break space.
+# Characters without a visible glyph that are harmless: tabs, soft hyphens, joiners, direction marks, the narrow
+# no-break space.
 _INVISIBLE: Final = frozenset("\t\n\u00ad\u200b\u200c\u200d\u200e\u200f\u202f\u2060\ufeff")
 _LINE_ENDS: Final = frozenset("\r\x85\u2028\u2029")
-# They turn the direction of what follows: an amount could show as another than it is.
-_TURNING: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# Direction overrides, which could make an amount look different.
+_DIRECTION_OVERRIDES: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def printable(text: str) -> str:
-    """``text`` in the characters that regular and bold have: others by their compatible form, or ``REPLACEMENT``.
+    """Return ``text`` in characters that all fonts contain.
 
-    Characters that control something, such as the direction of writing, go.
+    Other characters are replaced by their compatibility form or ``REPLACEMENT``; control characters, such as direction
+    overrides, are removed.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -41,7 +42,7 @@ def _shown(character: str) -> str:
     if character in _INVISIBLE:
         return character
     kind = unicodedata.category(character)
-    if kind == "Cc" or character in _TURNING:
+    if kind == "Cc" or character in _DIRECTION_OVERRIDES:
         return ""
     if kind not in ("Cn", "Co", "Cs"):
         if ord(character) in _covered():
@@ -54,7 +55,7 @@ def _shown(character: str) -> str:
 
 @functools.cache
 def _covered() -> frozenset[int]:
-    """The characters that every font of the page has."""
+    """Return the characters that every font of the page contains."""
     try:
         from fontTools.ttLib import TTFont  # type: ignore[import-untyped]
     except ImportError as error:

@@ -1,7 +1,7 @@
-"""The words on the page: what stands before a value, and what a code means.
+"""Labels of the invoice page, and names of codes.
 
-``labels.csv`` has the short labels, by business term or by a name of our own; for any other term the norm's name
-serves. ``codes.csv`` has the codes of the code lists that occur in practice.
+``labels.csv`` has short labels, by business term or by a key of this program; the label of any other term is its name
+in EN 16931. ``codes.csv`` has the codes of the code lists that are used in practice.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ _PACKAGE: Final = "einvoice.visualization"
 
 
 def label(key: str, lang: Language) -> str:
-    """The short label of a business term, or one of our own words such as ``payment``.
+    """Return the label of a business term, or of a key such as ``payment``.
 
-    Raises ``LookupError`` where there is neither a label nor a term.
+    Raises:
+        LookupError: there is neither a label nor a term.
 
     >>> label("BT-84", "de"), label("BT-97", "en")
     ('IBAN / Konto', 'Document level allowance reason')
@@ -31,7 +32,7 @@ def label(key: str, lang: Language) -> str:
 
 
 def meaning(codes: str, code: str, lang: Language) -> str | None:
-    """What a code of a list means, or None where the table does not have it.
+    """Return the name of a code in a code list; None if the table does not contain it.
 
     >>> meaning("units", "C62", "de"), meaning("payment_means", "58", "en"), meaning("units", "?", "de")
     ('Stück', 'SEPA credit transfer', None)

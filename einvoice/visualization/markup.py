@@ -1,4 +1,4 @@
-"""HTML, built so that nothing but this package can write a tag."""
+"""Builds HTML in which all text is escaped, so that a document cannot add tags."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from einvoice.visualization.glyphs import printable
 
 
 class Markup(str):
-    """Text that is HTML already. Any other text is escaped, and made printable, when it is put into a tag."""
+    """A string of HTML. Any other string is escaped, and made printable, when it is added to a tag."""
 
     __slots__ = ()
 
@@ -18,22 +18,22 @@ EMPTY: Final = Markup("")
 
 
 def tag(name: str, /, *content: str, **attributes: str | int) -> Markup:
-    """An element. Of an attribute's name a trailing underscore is dropped, another one stands for a hyphen.
+    """Return an element. In attribute names, a trailing underscore is removed and other underscores become hyphens.
 
     >>> tag("td", "1 < 2", class_="n")
     '<td class="n">1 &lt; 2</td>'
     """
-    given = "".join(
+    encoded = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(printable(str(value)))}"' for key, value in attributes.items()
     )
-    return Markup(f"<{name}{given}>{join(*content)}</{name}>")
+    return Markup(f"<{name}{encoded}>{join(*content)}</{name}>")
 
 
 def join(*content: str) -> Markup:
-    """Several pieces of text and HTML, one after the other."""
+    """Concatenate text and HTML."""
     return Markup("".join(it if isinstance(it, Markup) else escape(printable(it), quote=False) for it in content))
 
 
 def lines(*content: str) -> Markup:
-    """Pieces that are not empty, each on a line of its own."""
+    """Join the non-empty strings with line breaks."""
     return Markup("<br>".join(join(it) for it in content if it))

@@ -1,6 +1,6 @@
-"""HTML to PDF/A-3a and PDF/UA-1. This is the only module that knows the renderer, so that it can be another one.
+"""Renders HTML as PDF/A-3a and PDF/UA-1. Only this module depends on the renderer.
 
-WeasyPrint is imported when first needed: it takes a third of a second, and libraries of the system.
+WeasyPrint is imported on first use: that takes a third of a second, and it needs system libraries.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from einvoice.pdf.writer.embed import open_pdf, read_metadata, save_pdf, set_met
 from einvoice.visualization.glyphs import FONTS
 from einvoice.visualization.markup import Markup, join, tag
 
-#: What WeasyPrint needs of Debian or Ubuntu.
+#: Packages of Debian and Ubuntu that WeasyPrint needs.
 LIBRARIES: Final = ("libpango-1.0-0", "libpangoft2-1.0-0", "libharfbuzz-subset0")
 
-# Without smoothing of images, which PDF/A forbids and browsers take for granted. The page's margins do not inherit.
+# No image interpolation, which PDF/A forbids. Page margin boxes do not inherit the font.
 _BASE: Final = """
 html, @page { font-family: "DejaVu Sans" }
 img { image-rendering: pixelated }
 """
 _CREATOR: Final = "einvoice"
-# Pango's font maps are not made for several threads at once, and threads would gain nothing here.
+# Pango's font maps are not thread-safe.
 _LOCK: Final = threading.Lock()
 
 
@@ -41,18 +41,18 @@ def render(
     css: str = "",
     when: datetime.datetime | None = None,
 ) -> bytes:
-    """The content of a page as a PDF that is PDF/A-3a and PDF/UA-1 at once.
+    """Render HTML as a PDF that conforms to PDF/A-3a and PDF/UA-1.
 
     Args:
-        html: what stands in the body, built with ``einvoice.visualization.markup``: its text has passed ``printable``,
-            every image has an ``alt`` and its heading levels skip none, or the PDF is not what it claims to be.
+        html: content of the body, built with ``einvoice.visualization.markup``. For conformance, text must have passed
+            ``printable``, every image needs an ``alt``, and no heading level may be skipped.
         lang: language of the text, such as "de".
         title, author, description: metadata, plain text.
-        css: style; no CMYK colours and no ``opacity``, which PDF/A and PDF/UA do not stand.
-        when: when it was made, with a time zone; now where it is None.
+        css: style, without CMYK colours and ``opacity``, which PDF/A and PDF/UA do not allow.
+        when: creation date, with a time zone; by default now.
 
     Raises:
-        MissingDependency: weasyprint, or what it needs of the system, is not installed.
+        MissingDependency: weasyprint, or a system library that it needs, is not installed.
     """
     moment = (when or datetime.datetime.now(datetime.UTC)).replace(microsecond=0)
     with _LOCK:
@@ -61,14 +61,14 @@ def render(
         styles = [tools.style, tools.weasyprint.CSS(string=css)] if css else [tools.style]
         document = tools.weasyprint.HTML(string=page, url_fetcher=tools.fetcher)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint leaves closing its colour profile to Python
+            warnings.simplefilter("ignore", ResourceWarning)  # WeasyPrint does not close its colour profile
             pdf = document.write_pdf(stylesheets=styles, font_config=tools.fonts, pdf_variant="pdf/a-3a")
-    return _accessible(pdf)
+    return _with_pdfua_claim(pdf)
 
 
 def _document(html: Markup, lang: str, title: str, author: str, description: str, when: datetime.datetime) -> str:
     date = when.isoformat()
-    said = {
+    metadata = {
         "author": author,
         "description": description,
         "generator": _CREATOR,
@@ -76,14 +76,14 @@ def _document(html: Markup, lang: str, title: str, author: str, description: str
         "dcterms.modified": date,
     }
     metas = [
-        Markup(tag("meta", name=name, content=text).removesuffix("</meta>")) for name, text in said.items() if text
+        Markup(tag("meta", name=name, content=text).removesuffix("</meta>")) for name, text in metadata.items() if text
     ]
     content = join(tag("head", Markup('<meta charset="utf-8">'), tag("title", title), *metas), tag("body", html))
     return "<!doctype html>" + tag("html", content, lang=lang)
 
 
-def _accessible(pdf: bytes) -> bytes:
-    """The PDF with the claim to be PDF/UA-1, which WeasyPrint cannot make beside that of PDF/A."""
+def _with_pdfua_claim(pdf: bytes) -> bytes:
+    """Add the PDF/UA-1 claim, which WeasyPrint cannot combine with that of PDF/A."""
     with open_pdf(pdf) as document:
         packet = read_metadata(document)
         packet.claim_pdfua()
@@ -92,7 +92,7 @@ def _accessible(pdf: bytes) -> bytes:
 
 
 class _Tools:
-    """What is made once for all pages: the renderer, its fonts, and who may fetch what."""
+    """The renderer with its fonts, base style and URL fetcher, created once."""
 
     def __init__(self, weasyprint: Any, fonts: Any, fetcher: Any, style: Any) -> None:
         self.weasyprint = weasyprint
@@ -107,18 +107,18 @@ def _tools() -> _Tools:
         import weasyprint
         from weasyprint.text.fonts import FontConfiguration
         from weasyprint.urls import URLFetcher
-    except (ImportError, OSError) as error:  # OSError: the libraries of the system are missing
+    except (ImportError, OSError) as error:  # OSError: system libraries are missing
         raise MissingDependency("weasyprint", extra="pdf", libraries=LIBRARIES) from error
-    fonts = _with_own_fonts(FontConfiguration)
+    fonts = _with_bundled_fonts(FontConfiguration)
     return _Tools(weasyprint, fonts, URLFetcher(allowed_protocols={"data"}), weasyprint.CSS(string=_BASE))
 
 
-def _with_own_fonts(make: Any) -> Any:
-    """Call ``make`` while fontconfig reads our configuration: nothing but the fonts that are shipped with the page."""
+def _with_bundled_fonts(factory: Any) -> Any:
+    """Call ``factory`` with a fontconfig configuration that contains only the bundled fonts."""
     before = os.environ.get("FONTCONFIG_FILE")
     os.environ["FONTCONFIG_FILE"] = str(Path(FONTS) / "fonts.conf")
     try:
-        return make()
+        return factory()
     finally:
         if before is None:
             del os.environ["FONTCONFIG_FILE"]

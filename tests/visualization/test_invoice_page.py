@@ -31,9 +31,9 @@ from einvoice.model.terms import terms
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Number, Percentage, Quantity, Text
 from einvoice.pdf.writer.xmp import Packet
 from einvoice.visualization import glyphs, invoice_pdf
+from einvoice.visualization.invoice.context import PageContext
 from einvoice.visualization.invoice.page import invoice_html
 from einvoice.visualization.invoice.payment import conditions
-from einvoice.visualization.invoice.sheet import Sheet
 from einvoice.visualization.labels import label, meaning
 from einvoice.visualization.markup import Markup, tag
 from einvoice.visualization.typesetting import render
@@ -56,7 +56,7 @@ LISTS = [
 
 def page_text(invoice, lang="de"):
     """What stands on the page, without blanks, and without what only joins or encloses."""
-    tree = parser.document_fromstring(f"<body>{invoice_html(Sheet(invoice, lang))}</body>")
+    tree = parser.document_fromstring(f"<body>{invoice_html(PageContext(invoice, lang))}</body>")
     return squeezed(tree.text_content())
 
 
@@ -205,7 +205,7 @@ def test_it_is_written_in_words():
     ],
 )
 def test_payment_terms_for_programs_are_read_by_people(written, lang, read):
-    shown = conditions(Sheet(full_invoice(), lang), f"Vorab.\n{written}\nEnde.")
+    shown = conditions(PageContext(full_invoice(), lang), f"Vorab.\n{written}\nEnde.")
     assert shown.splitlines()[0] == "Vorab."
     assert shown.splitlines()[1].replace("\xa0", " ").startswith(read)
 
@@ -220,7 +220,7 @@ def test_lines_below_lines_stand_below_them(nested):
     else:  # as CII does
         second.parent_line, third.parent_line = first.identifier, second.identifier
         invoice.lines = [first, second, third]
-    tree = parser.document_fromstring(f"<body>{invoice_html(Sheet(invoice, 'de'))}</body>")
+    tree = parser.document_fromstring(f"<body>{invoice_html(PageContext(invoice, 'de'))}</body>")
     rows = tree.xpath("//table[@class='lines']/tbody/tr")
     assert [(row[0].text_content(), row.get("class")) for row in rows] == [
         ("1", None),
@@ -287,7 +287,7 @@ def test_a_label_falls_back_to_the_norm():
 def test_text_is_never_markup():
     assert tag("td", "<script>&", class_='"x"') == '<td class="&quot;x&quot;">&lt;script&gt;&amp;</td>'
     invoice = full_invoice(text="<img src=x onerror=1>")
-    tree = parser.document_fromstring(f"<body>{invoice_html(Sheet(invoice, 'de'))}</body>")
+    tree = parser.document_fromstring(f"<body>{invoice_html(PageContext(invoice, 'de'))}</body>")
     assert not tree.xpath("//img | //script | //link | //style")
 
 
@@ -376,7 +376,7 @@ def test_a_logo_is_rgb_and_not_smoothed(mode):
 
 
 def test_what_is_no_picture_is_no_logo():
-    with pytest.raises(ValueError, match="no picture"):
+    with pytest.raises(ValueError, match="not an image"):
         invoice_pdf(full_invoice(1), logo=b"<svg/>")
 
 
@@ -405,5 +405,5 @@ def test_a_missing_renderer_is_named_with_what_it_needs(monkeypatch):
 def test_the_environment_is_as_before(monkeypatch):
     monkeypatch.setenv("FONTCONFIG_FILE", "mine")
     module = sys.modules["einvoice.visualization.typesetting"]
-    assert module._with_own_fonts(lambda: __import__("os").environ["FONTCONFIG_FILE"]).endswith("fonts.conf")
+    assert module._with_bundled_fonts(lambda: __import__("os").environ["FONTCONFIG_FILE"]).endswith("fonts.conf")
     assert __import__("os").environ["FONTCONFIG_FILE"] == "mine"

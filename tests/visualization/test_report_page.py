@@ -23,7 +23,7 @@ from einvoice.model.terms import name
 from einvoice.rulebook.sections import SECTIONS, title
 from einvoice.syntax.severity_overrides import Override
 from einvoice.visualization import glyphs
-from einvoice.visualization.report.findings import _MOST
+from einvoice.visualization.report.findings import _MAX_SHOWN
 from einvoice.visualization.report.labels import WORDS
 from einvoice.visualization.report.page import report_html
 
@@ -237,7 +237,7 @@ def test_thousands_of_findings_are_counted_and_none_is_lost():
     assert len(result.findings) > 3000
     page = tree(result, "en")
     shown = blocks(page)
-    assert len(shown) <= _MOST
+    assert len(shown) <= _MAX_SHOWN
     codes = {it[0].text_content().split()[0] for it in shown}
     assert codes == {finding.code for finding in result.findings}, "each code is seen"
     rest = next(it for it in page.iter("table") if it.get("class") == "plain left")

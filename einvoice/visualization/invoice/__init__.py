@@ -1,1 +1,1 @@
-"""The readable invoice as a PDF page."""
+"""The invoice page."""

@@ -1,4 +1,4 @@
-"""A logo for the letterhead, made harmless: only its colours are kept."""
+"""Prepares the logo of the letterhead: it is decoded and encoded again, so that only its pixels remain."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Final
 
 from einvoice.errors import MissingDependency
 
-_WIDEST: Final = 1200
-_MOST_PIXELS: Final = 50_000_000
+_MAX_SIDE: Final = 1200
+_MAX_PIXELS: Final = 50_000_000
 
 
-def data_address(picture: bytes) -> str:
-    """The picture as a ``data:`` address: PNG in RGB, as PDF/A wants it, no larger than a letterhead needs.
+def data_uri(picture: bytes) -> str:
+    """Return an image as a ``data:`` URI: PNG in RGB, as PDF/A requires, scaled down to the letterhead.
 
-    Raises ``ValueError`` for what is no picture, or is a huge one.
+    Raises:
+        ValueError: the logo is not an image, or has too many pixels.
+        MissingDependency: Pillow, which weasyprint depends on, is not installed.
     """
     try:
         from PIL import Image, UnidentifiedImageError
@@ -23,12 +25,12 @@ def data_address(picture: bytes) -> str:
         raise MissingDependency("weasyprint", extra="pdf") from error
     try:
         with Image.open(io.BytesIO(picture)) as image:
-            if image.width * image.height > _MOST_PIXELS:
-                raise ValueError("the logo has too many pixels")
-            shown = image.convert("RGBA" if image.has_transparency_data else "RGB")
+            if image.width * image.height > _MAX_PIXELS:
+                raise ValueError(f"the logo has more than {_MAX_PIXELS} pixels")
+            converted = image.convert("RGBA" if image.has_transparency_data else "RGB")
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
-        raise ValueError("the logo is no picture that can be read") from error
-    shown.thumbnail((_WIDEST, _WIDEST))
+        raise ValueError("the logo is not an image in a supported format") from error
+    converted.thumbnail((_MAX_SIDE, _MAX_SIDE))
     out = io.BytesIO()
-    shown.save(out, "PNG", optimize=False)
+    converted.save(out, "PNG", optimize=False)
     return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()

@@ -1,4 +1,4 @@
-"""The readable invoice: everything that an invoice says, on A4, for people."""
+"""The invoice page: shows every value of an invoice on A4."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import pkgutil
 from einvoice.model.invoice import Invoice
 from einvoice.result.languages import Language
 from einvoice.visualization.glyphs import REPLACEMENT
-from einvoice.visualization.invoice import head
+from einvoice.visualization.invoice import header
+from einvoice.visualization.invoice.context import PageContext
 from einvoice.visualization.invoice.lines import invoice_lines
-from einvoice.visualization.invoice.logo import data_address
+from einvoice.visualization.invoice.logo import data_uri
 from einvoice.visualization.invoice.payment import payment
-from einvoice.visualization.invoice.remaining_terms import documents, rest
-from einvoice.visualization.invoice.sheet import Sheet
-from einvoice.visualization.invoice.totals import extras, totals, vat
+from einvoice.visualization.invoice.remaining_terms import documents, remaining_terms
+from einvoice.visualization.invoice.totals import allowances_and_charges, totals, vat
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
 from einvoice.visualization.typesetting import render
 
@@ -22,57 +22,44 @@ from einvoice.visualization.typesetting import render
 def invoice_pdf(
     invoice: Invoice, lang: Language = "de", *, logo: bytes | None = None, when: datetime.datetime | None = None
 ) -> bytes:
-    """The invoice as a PDF that people can read: A4, PDF/A-3a and PDF/UA-1.
-
-    It shows every value the invoice holds. The same invoice gives the same bytes.
-
-    Args:
-        invoice: from ``einvoice.read`` or made by hand; it need not be valid.
-        lang: language of labels, numbers and dates, "de" or "en".
-        logo: a picture for the letterhead: PNG, JPEG, or another format that Pillow reads.
-        when: when the PDF was made, with a time zone; by default noon UTC on the issue date (BT-2).
-
-    Raises:
-        MissingDependency: weasyprint, or what it needs of the system, is not installed.
-        ValueError: the logo is no picture.
-    """
-    sheet = Sheet(invoice, lang)
-    html = invoice_html(sheet, logo)
+    """Render an invoice as PDF, see `einvoice.visualization.invoice_pdf`."""
+    context = PageContext(invoice, lang)
+    html = invoice_html(context, logo)
     return render(
         html,
         lang=lang,
-        title=head.title(sheet),
-        author=sheet.text(invoice.seller.name),
-        description=" · ".join(filter(None, (head.title(sheet), sheet.text(invoice.seller.name)))),
-        css=style(sheet),
+        title=header.title(context),
+        author=context.text(invoice.seller.name),
+        description=" · ".join(filter(None, (header.title(context), context.text(invoice.seller.name)))),
+        css=style(context),
         when=when or _noon(invoice),
     )
 
 
-def invoice_html(sheet: Sheet, logo: bytes | None = None) -> Markup:
-    """The page as HTML, without the style."""
+def invoice_html(context: PageContext, logo: bytes | None = None) -> Markup:
+    """Return the page as HTML, without the style."""
     parts = [
-        head.head(sheet, data_address(logo) if logo else ""),
-        head.notes(sheet),
-        invoice_lines(sheet),
-        extras(sheet),
-        totals(sheet),
-        vat(sheet),
-        payment(sheet),
-        head.parties(sheet),
-        documents(sheet),
+        header.header(context, data_uri(logo) if logo else ""),
+        header.notes(context),
+        invoice_lines(context),
+        allowances_and_charges(context),
+        totals(context),
+        vat(context),
+        payment(context),
+        header.parties(context),
+        documents(context),
     ]
-    html = join(*parts, rest(sheet))
-    missing = tag("p", sheet.word("unshown"), class_="small") if REPLACEMENT in html else EMPTY
+    html = join(*parts, remaining_terms(context))
+    missing = tag("p", context.label("unshown"), class_="small") if REPLACEMENT in html else EMPTY
     return join(html, missing)
 
 
-def style(sheet: Sheet) -> str:
-    """The style of the page, with the words of its footer."""
+def style(context: PageContext) -> str:
+    """Return the CSS, with the labels of the page footer."""
     data = pkgutil.get_data("einvoice.visualization.invoice", "invoice.css")
     if data is None:
         raise FileNotFoundError("invoice.css is missing from the package einvoice. Reinstall einvoice.")
-    return data.decode().replace("PAGE_WORD", sheet.word("page")).replace("PAGES_WORD", sheet.word("pages"))
+    return data.decode().replace("PAGE_WORD", context.label("page")).replace("PAGES_WORD", context.label("pages"))
 
 
 def _noon(invoice: Invoice) -> datetime.datetime | None:

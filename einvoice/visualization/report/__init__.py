@@ -1,1 +1,1 @@
-"""The validation report as a PDF page."""
+"""The validation report."""

@@ -1,7 +1,6 @@
-"""Findings as the report shows them: by severity and section of the invoice; what has the same words stands once.
+"""The findings of the report, grouped by severity, section of the invoice, and equal texts.
 
-A broken export repeats itself thousands of times. So much of that is shown that every code is seen, and the rest is
-counted.
+Large numbers of similar findings are limited: every code is shown, and the remaining findings are counted.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from einvoice.errors import quote
+from einvoice.formatting import format_number
 from einvoice.model.terms import name
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize, compared
 from einvoice.render.text import severity as judged
 from einvoice.rulebook.sections import SECTIONS, title
-from einvoice.visualization.formatting import number
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
 from einvoice.visualization.report.labels import WORDS
 
@@ -26,18 +25,18 @@ if TYPE_CHECKING:
     from einvoice.result import Finding, Language
 
 _SEVERITIES: Final = ("fatal", "warning", "information")
-_MOST: Final = 200
-"""So many findings with words of their own are shown at most; of each code as many as of any other."""
-_MOST_PLACES: Final = 8
-"""So many places of one finding are listed."""
-_LONGEST_PATH: Final = 300
+_MAX_SHOWN: Final = 200
+"""Maximum groups of findings shown, distributed evenly among the codes."""
+_MAX_LOCATIONS: Final = 8
+"""Maximum locations listed per group."""
+_MAX_PATH_LENGTH: Final = 300
 
-#: Findings that have the same words.
+#: Findings with equal texts.
 _Same: TypeAlias = list["Finding"]
 
 
 def findings(found: Sequence[Finding], lang: Language) -> Markup:
-    """All findings, the gravest first."""
+    """Return all findings, the most severe first."""
     by_words = _by_words(found, lang)
     shown, left = _chosen(by_words)
     indicative = any(finding.indicative for finding in found)
@@ -49,7 +48,7 @@ def findings(found: Sequence[Finding], lang: Language) -> Markup:
 
 
 def _by_words(found: Iterable[Finding], lang: Language) -> list[_Same]:
-    """The findings in the order of the report, those together that differ in their place alone."""
+    """Group findings that differ only in their location, in the order of the report."""
     same: dict[tuple[Any, ...], _Same] = {}
     for finding in found:
         words = (finding.title(lang), finding.explanation(lang), finding.fix(lang), finding.notes(lang))
@@ -59,18 +58,18 @@ def _by_words(found: Iterable[Finding], lang: Language) -> list[_Same]:
 
 
 def _chosen(by_words: list[_Same]) -> tuple[list[_Same], list[_Same]]:
-    """What is shown, and what is only counted: of the codes that come most often."""
+    """Return the groups to show, and the groups to count only, from the most frequent codes."""
     numbers = Counter(same[0].code for same in by_words)
-    most_of_a_code = _MOST
-    while most_of_a_code > 1 and sum(min(count, most_of_a_code) for count in numbers.values()) > _MOST:
-        most_of_a_code -= 1
+    max_per_code = _MAX_SHOWN
+    while max_per_code > 1 and sum(min(count, max_per_code) for count in numbers.values()) > _MAX_SHOWN:
+        max_per_code -= 1
     seen: Counter[str] = Counter()
     shown: list[_Same] = []
     left: list[_Same] = []
     for same in by_words:
         code = same[0].code
         seen[code] += 1
-        (shown if seen[code] <= most_of_a_code and len(shown) < _MOST else left).append(same)
+        (shown if seen[code] <= max_per_code and len(shown) < _MAX_SHOWN else left).append(same)
     return shown, left
 
 
@@ -80,7 +79,10 @@ def _of_severity(kind: str, shown: list[_Same], found: Sequence[Finding], lang: 
         return EMPTY
     words = WORDS[lang]
     count = Decimal(sum(finding.severity == kind for finding in found))
-    head = (tag("h2", f"{words[kind]} ({number(count, lang)})"), tag("p", words[kind + "_means"], class_="means"))
+    head = (
+        tag("h2", f"{words[kind]} ({format_number(count, lang)})"),
+        tag("p", words[kind + "_means"], class_="means"),
+    )
     return tag("section", *head, *_sections(own, lang), class_=kind)
 
 
@@ -98,16 +100,16 @@ def _finding(same: _Same, lang: Language) -> Markup:
         tag("p", " · ".join(_about(same, lang)), class_="where"),
         tag("p", first.explanation(lang)),
         _numbers(first, lang),
-        _told(words["fix"], first.fix(lang), "fix"),
-        _told(words["judged_as"], _override(first, lang), "more"),
-        *(_told(words["note"], text, "more") for text in _notes(first, lang)),
-        _places(same, lang),
+        _labelled(words["fix"], first.fix(lang), "fix"),
+        _labelled(words["judged_as"], _override(first, lang), "more"),
+        *(_labelled(words["note"], text, "more") for text in _notes(first, lang)),
+        _locations(same, lang),
         class_="finding",
     )
 
 
 def _about(same: _Same, lang: Language) -> Iterator[str]:
-    """Where it is, and what it is about: line, the business terms by name, the rules that say so."""
+    """Yield line, business term and rule set of a finding."""
     first, words = same[0], WORDS[lang]
     if len(same) > 1:
         yield words["places"].format(count=len(same))
@@ -121,16 +123,16 @@ def _about(same: _Same, lang: Language) -> Iterator[str]:
 
 
 def _numbers(finding: Finding, lang: Language) -> Markup:
-    """What was compared, a column each."""
-    told = list(compared(finding, lang))
-    if not told:
+    """Return the compared amounts as a table."""
+    amounts = list(compared(finding, lang))
+    if not amounts:
         return EMPTY
-    head = tag("tr", *(tag("th", WORDS[lang][name], scope="col") for name, _ in told))
-    row = tag("tr", *(tag("td", text) for _, text in told))
+    head = tag("tr", *(tag("th", WORDS[lang][name], scope="col") for name, _ in amounts))
+    row = tag("tr", *(tag("td", text) for _, text in amounts))
     return tag("table", tag("thead", head), tag("tbody", row), class_="numbers")
 
 
-def _told(name: str, text: str, kind: str) -> Markup:
+def _labelled(name: str, text: str, kind: str) -> Markup:
     return tag("p", tag("strong", f"{name}:"), " ", text, class_=kind) if text else EMPTY
 
 
@@ -144,18 +146,18 @@ def _notes(finding: Finding, lang: Language) -> Iterator[str]:
         yield f"{note.text} ({RESULT_WORDS[lang]['see']} {note.source})" if note.source else note.text
 
 
-def _places(same: _Same, lang: Language) -> Markup:
-    """The places in the XML; where there are several, with their lines."""
-    several = len(same) > 1
-    shown = [_place(finding, lang, with_line=several) for finding in same[:_MOST_PLACES] if finding.xpath]
-    left = len(same) - _MOST_PLACES
+def _locations(same: _Same, lang: Language) -> Markup:
+    """Return the XPaths of the findings, with line numbers if there are several."""
+    with_line = len(same) > 1
+    shown = [_location(finding, lang, with_line=with_line) for finding in same[:_MAX_LOCATIONS] if finding.xpath]
+    left = len(same) - _MAX_LOCATIONS
     if left > 0:
         shown.append(tag("p", WORDS[lang]["more_places"].format(count=left), class_="path"))
     return join(*shown)
 
 
-def _place(finding: Finding, lang: Language, *, with_line: bool) -> Markup:
-    path = quote(finding.xpath, limit=_LONGEST_PATH, keep_end=True)
+def _location(finding: Finding, lang: Language, *, with_line: bool) -> Markup:
+    path = quote(finding.xpath, limit=_MAX_PATH_LENGTH, keep_end=True)
     line = f"{capitalize(RESULT_WORDS[lang]['line'])} {finding.line}: " if with_line and finding.line else ""
     return tag("p", line, path, class_="path")
 
@@ -177,12 +179,12 @@ def _left(left: list[_Same], lang: Language) -> Markup:
             "tr",
             tag("th", code, scope="row"),
             tag("td", titles[code]),
-            tag("td", number(Decimal(count), lang), class_="n"),
+            tag("td", format_number(Decimal(count), lang), class_="n"),
         )
         for code, count in counted.most_common()
     ]
     return join(
         tag("h2", words["left"]),
-        tag("p", words["left_means"].format(count=number(Decimal(counted.total()), lang)), class_="means"),
+        tag("p", words["left_means"].format(count=format_number(Decimal(counted.total()), lang)), class_="means"),
         tag("table", tag("thead", head), tag("tbody", *rows), class_="plain left"),
     )

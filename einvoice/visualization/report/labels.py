@@ -1,4 +1,4 @@
-"""The words of the validation report, beside those that results have anyway."""
+"""Labels of the validation report; further labels are in `einvoice.render.text`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The validation report: the verdict, what was judged, by which rules, and every finding with what to do about it."""
+"""The validation report: result, validated document, rule sets, and findings with their fixes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from einvoice.formatting import format_number
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import agreement_lines, counts, declared, difference
 from einvoice.visualization import formatting
@@ -22,13 +23,13 @@ from einvoice.visualization.typesetting import render
 if TYPE_CHECKING:
     from einvoice.result import Finding, Language, Layer, ValidationResult
 
-_MOST_IN_TITLE: Final = 60
-_MOST: Final = 200
-"""So many characters of a name, or of whatever else the document says of itself."""
+_MAX_TITLE_LENGTH: Final = 60
+_MAX_LENGTH: Final = 200
+"""Maximum length of a text from the document (characters)."""
 
 
 def report_pdf(result: ValidationResult, lang: Language, *, when: datetime.datetime | None = None) -> bytes:
-    """See `einvoice.visualization.report_pdf`."""
+    """Render a report as PDF, see `einvoice.visualization.report_pdf`."""
     moment = when or datetime.datetime.now(datetime.UTC)
     title = _title(result, lang)
     return render(
@@ -42,7 +43,7 @@ def report_pdf(result: ValidationResult, lang: Language, *, when: datetime.datet
 
 
 def report_html(result: ValidationResult, lang: Language, when: datetime.datetime) -> Markup:
-    """The report as HTML, without the style."""
+    """Return the report as HTML, without the style."""
     html = join(
         tag("h1", WORDS[lang]["report"], data_title=_title(result, lang)),
         _verdict(result, lang),
@@ -56,14 +57,14 @@ def report_html(result: ValidationResult, lang: Language, when: datetime.datetim
 
 
 def _title(result: ValidationResult, lang: Language) -> str:
-    about = _short(result.summary.invoice_number, _MOST_IN_TITLE) or _short(result.filename, _MOST_IN_TITLE)
-    return " · ".join(filter(None, (WORDS[lang]["report"], about)))
+    name = _short(result.summary.invoice_number, _MAX_TITLE_LENGTH) or _short(result.filename, _MAX_TITLE_LENGTH)
+    return " · ".join(filter(None, (WORDS[lang]["report"], name)))
 
 
-def _short(text: str, most: int = _MOST) -> str:
-    """What the document says, on one line and bounded."""
+def _short(text: str, limit: int = _MAX_LENGTH) -> str:
+    """Return a text from the document on one line, at most `limit` characters."""
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def _verdict(result: ValidationResult, lang: Language) -> Markup:
@@ -79,14 +80,14 @@ def _verdict(result: ValidationResult, lang: Language) -> Markup:
     )
 
 
-# ---------------------------------------------------------------- what was judged
+# ---------------------------------------------------------------- validated document
 
 
 def _subject(result: ValidationResult, lang: Language, when: datetime.datetime) -> Markup:
-    """What was judged: the invoice on one side, its file on the other."""
+    """Return the data of the invoice and of its file, side by side."""
     words, summary, identity = WORDS[lang], result.summary, result.identity
     amount = result.invoice.totals.due.number
-    due = formatting.number(amount, lang, places=2) if isinstance(amount, Decimal) else summary.amount_due
+    due = format_number(amount, lang, decimals=2) if isinstance(amount, Decimal) else summary.amount_due
     date = result.invoice.issue_date.date
     invoice = (
         ("BT-1", _short(summary.invoice_number)),
@@ -126,28 +127,28 @@ def _moment(when: datetime.datetime, lang: Language) -> str:
 
 
 def _compatibility_message(result: ValidationResult, lang: Language) -> Markup:
-    """How the declared specification stands to the rules that judged, where that needs saying."""
+    """Return remarks on the declared specification, the releases, and the reference engine."""
     from einvoice.render.compatibility import compatibility_message
 
     message = compatibility_message(result, lang)
-    told = [tag("li", difference(one, lang)) for one in result.differences]
+    items = [tag("li", difference(one, lang)) for one in result.differences]
     remark = tag("p", message, class_="remark") if message else EMPTY
-    return join(remark, _listed(told), _second_opinion(result, lang))
+    return join(remark, _listed(items), _second_opinion(result, lang))
 
 
-def _listed(told: list[Markup]) -> Markup:
-    return tag("ul", *told, class_="remark") if told else EMPTY
+def _listed(items: list[Markup]) -> Markup:
+    return tag("ul", *items, class_="remark") if items else EMPTY
 
 
 def _second_opinion(result: ValidationResult, lang: Language) -> Markup:
-    """What the official artefacts found differently, where they were asked."""
+    """Return the differences from the official Schematron, if it was run."""
     if result.agreement is None:
         return EMPTY
-    heading, *told = agreement_lines(result.agreement, lang)
-    return join(tag("p", heading, class_="remark"), _listed([tag("li", one) for one in told]))
+    heading, *items = agreement_lines(result.agreement, lang)
+    return join(tag("p", heading, class_="remark"), _listed([tag("li", one) for one in items]))
 
 
-# ---------------------------------------------------------------- by which rules
+# ---------------------------------------------------------------- rule sets
 
 
 def _rules(result: ValidationResult, lang: Language) -> Markup:
@@ -181,12 +182,12 @@ def _layer(layer: Layer, result: ValidationResult, lang: Language) -> Markup:
 def _outcome(found: list[Finding], lang: Language) -> str:
     numbers = Counter(finding.severity for finding in found)
     words = RESULT_WORDS[lang]
-    told = [
+    items = [
         f"{numbers[kind]} {words[kind if numbers[kind] == 1 else kind + '_many']}"
         for kind in ("fatal", "warning", "information")
         if numbers[kind]
     ]
-    return ", ".join(told) or words["none"]
+    return ", ".join(items) or words["none"]
 
 
 def _style(lang: Language) -> str:

@@ -1,6 +1,6 @@
-"""Values as the page shows them, and a record of which it has shown: what no part of the page took is shown at its end.
+"""Formats the values of an invoice for the page, and records which values were shown.
 
-So the page says all that the invoice says, whatever it is.
+The end of the page shows all remaining values, so that the page is complete.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
+from einvoice.formatting import format_number
 from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled, filled
 from einvoice.model.values import Amount, Binary, Date, Identifier, Number, Percentage, Quantity, Value, absent
@@ -19,17 +20,17 @@ from einvoice.visualization import formatting
 from einvoice.visualization.labels import label, meaning
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
 
-#: A label and what stands behind it.
+#: A label and its value.
 Row: TypeAlias = tuple[str, str]
 
-_CENTS: Final = 2
-#: Lists whose codes say nothing to people: the meaning stands alone.
-_WORDS_ALONE: Final = ("invoice_types", "payment_means", "units", "countries", "tax_point_codes", "note_subjects")
+_AMOUNT_DECIMALS: Final = 2
+#: Code lists whose codes are not shown, only their names.
+_NAME_ONLY: Final = ("invoice_types", "payment_means", "units", "countries", "tax_point_codes", "note_subjects")
 _SUBJECT: Final = re.compile(r"#([A-Z]{3})#(.*)", re.DOTALL)
 
 
-class Sheet:
-    """The page while it is written."""
+class PageContext:
+    """The state of one invoice page."""
 
     def __init__(self, invoice: Invoice, lang: Language) -> None:
         self.invoice = invoice
@@ -38,36 +39,36 @@ class Sheet:
         self._shown: set[int] = set()
         self._numbers = {id(it.value): it.number for it in filled(invoice)}
 
-    # ------------------------------------------------------------ words
+    # ------------------------------------------------------------ labels
 
-    def word(self, key: str) -> str:
-        """A label of the page, see ``labels``."""
+    def label(self, key: str) -> str:
+        """Return a label of the page, see ``labels``."""
         return label(key, self.lang)
 
-    def label(self, value: Value) -> str:
-        """The label of a value, by its business term."""
+    def label_of(self, value: Value) -> str:
+        """Return the label of a value's business term."""
         number = self._numbers.get(id(value), "")
-        return self.word(number) if number else ""
+        return self.label(number) if number else ""
 
     def code(self, codes: str, code: str) -> str:
-        """A code in words; with the code behind them where people use it too."""
-        words = meaning(codes, code.strip(), self.lang)
-        if words is None:
+        """Return the name of a code, followed by the code if that is in common use."""
+        name = meaning(codes, code.strip(), self.lang)
+        if name is None:
             return code
-        return words if codes in _WORDS_ALONE else f"{words} ({code})"
+        return name if codes in _NAME_ONLY else f"{name} ({code})"
 
     # ------------------------------------------------------------ values
 
     def text(self, value: Any, codes: str = "", *, currency: bool = False) -> str:
-        """All occurrences of a value as text, and a note that they are shown; '' where it is absent or empty."""
+        """Return all occurrences of a value as text, and mark them as shown; '' if it is absent or empty."""
         return "; ".join(filter(None, (self._one(it, codes, currency) for it in _occurrences(value))))
 
-    def seen(self, *values: Any) -> None:
-        """Note that something is shown which is not shown by ``text``, since a heading or a label says it."""
+    def mark_shown(self, *values: Any) -> None:
+        """Mark values as shown that a heading or label implies."""
         self._shown.update(id(it) for value in values for it in _occurrences(value))
 
-    def rest(self) -> Iterator[Filled]:
-        """What is not yet shown, in the order of the norm."""
+    def unshown(self) -> Iterator[Filled]:
+        """Yield the values not shown yet, in the order of EN 16931."""
         for it in filled(self.invoice):
             if id(it.value) not in self._shown and it.value.raw.strip():
                 yield it
@@ -89,98 +90,98 @@ class Sheet:
         return text
 
     def _number(self, value: Number, currency: bool) -> str:
-        number, text, beside = value.number, value.raw.strip(), ""
+        number, text, unit = value.number, value.raw.strip(), ""
         if not text:
             return ""
         if isinstance(number, Decimal):
-            text = formatting.number(number, self.lang, places=_CENTS if isinstance(value, Amount) else 0)
+            text = format_number(number, self.lang, decimals=_AMOUNT_DECIMALS if isinstance(value, Amount) else 0)
         if isinstance(value, Percentage):
-            beside = "%"
+            unit = "%"
         elif isinstance(value, Quantity):
-            beside = self._unit(value.unit, number) if value.unit else ""
+            unit = self._unit(value.unit, number) if value.unit else ""
         elif isinstance(value, Amount) and value.currency and (currency or value.currency != self.currency):
-            beside = value.currency
-        return f"{text}\u00a0{beside}" if beside else text
+            unit = value.currency
+        return f"{text}\u00a0{unit}" if unit else text
 
     def _unit(self, code: str, number: Any) -> str:
-        """A unit in words, of which the table has the singular before the plural where they differ."""
-        words = meaning("units", code.strip(), self.lang)
-        if words is None:
+        """Return the name of a unit; the table has "singular|plural" if they differ."""
+        name = meaning("units", code.strip(), self.lang)
+        if name is None:
             return code
-        one, _, many = words.partition("|")
-        return many if many and number != 1 else one
+        singular, _, plural = name.partition("|")
+        return plural if plural and number != 1 else singular
 
     def _identifier(self, value: Identifier, text: str) -> str:
         scheme = value.scheme or ""
         listed = " ".join(filter(None, (value.list_id or "", value.list_version or "")))
         if not text:
             return ""
-        named = [meaning("schemes", scheme, self.lang) or scheme] if scheme else []
+        schemes = [meaning("schemes", scheme, self.lang) or scheme] if scheme else []
         if listed:
             classification = meaning("classifications", value.list_id or "", self.lang)
-            named.append(f"{classification} {value.list_version or ''}".strip() if classification else listed)
-        return f"{text} ({', '.join(named)})" if named else text
+            schemes.append(f"{classification} {value.list_version or ''}".strip() if classification else listed)
+        return f"{text} ({', '.join(schemes)})" if schemes else text
 
     def _file(self, value: Binary) -> str:
         content = value.value
-        size = f"{formatting.number(Decimal(len(content)), self.lang)} {self.word('bytes')}" if content else ""
+        size = f"{format_number(Decimal(len(content)), self.lang)} {self.label('bytes')}" if content else ""
         return ", ".join(filter(None, (value.filename or "", value.mime or "", size))) or value.raw.strip()[:40]
 
     # ------------------------------------------------------------ rows
 
     def rows(self, group: Any, *names: str) -> list[Row]:
-        """Fields of a group as rows; those that it has not, or that are absent, make none."""
-        found = []
+        """Return fields of a group as rows; missing and absent fields are skipped."""
+        rows = []
         for name in names:
             content = getattr(group, name, absent)
-            several = content if isinstance(content, list | tuple) else (content,)
-            values = [it for it in several if isinstance(it, Value)]
+            items = content if isinstance(content, list | tuple) else (content,)
+            values = [it for it in items if isinstance(it, Value)]
             if text := "; ".join(filter(None, map(self.text, values))):
-                found.append((self.label(values[0]), text))
-        return found
+                rows.append((self.label_of(values[0]), text))
+        return rows
 
     def row(self, key: str, *texts: str) -> list[Row]:
-        """One row, if it says anything; the texts are put together."""
+        """Return one row with the joined texts, or none if they are empty."""
         text = " ".join(filter(None, texts))
-        return [(self.word(key), text)] if text else []
+        return [(self.label(key), text)] if text else []
 
     def coded(self, group: Any, name: str, codes: str) -> list[Row]:
-        """A field that holds a code, as a row."""
+        """Return a code field as a row."""
         value = getattr(group, name)
         text = self.text(value, codes)
-        return [(self.label(value), text)] if text else []
+        return [(self.label_of(value), text)] if text else []
 
-    def span(self, start: Any, end: Any) -> str:
-        """From when to when."""
+    def period(self, start: Any, end: Any) -> str:
+        """Return a period as text."""
         first, last = self.text(start), self.text(end)
         if first and last:
             return f"{first} – {last}"
-        return f"{self.word('from')} {first}" if first else f"{self.word('until')} {last}" if last else ""
+        return f"{self.label('from')} {first}" if first else f"{self.label('until')} {last}" if last else ""
 
     def note(self, subject: Any, text: Any) -> Markup:
-        """A note with its subject in words; UBL writes the subject into the text."""
+        """Return a note with the name of its subject, which UBL writes into the text."""
         heading, body = self.text(subject, "note_subjects"), self.text(text)
-        if not heading and (written := _SUBJECT.fullmatch(body)):
-            heading, body = self.code("note_subjects", written[1]), written[2]
+        if not heading and (match := _SUBJECT.fullmatch(body)):
+            heading, body = self.code("note_subjects", match[1]), match[2]
         return paragraph(join(tag("strong", f"{heading}: ") if heading else EMPTY, body)) if heading or body else EMPTY
 
 
-def address(sheet: Sheet, group: Any) -> list[str]:
-    """A postal address, line by line."""
-    place = " ".join(filter(None, (sheet.text(group.postal_code), sheet.text(group.city))))
-    above = map(sheet.text, (group.line_1, group.line_2, group.line_3))
-    below = (sheet.text(group.subdivision), sheet.text(group.country_code, "countries"))
-    return list(filter(None, (*above, place, *below)))
+def address(context: PageContext, group: Any) -> list[str]:
+    """Return the lines of a postal address."""
+    city = " ".join(filter(None, (context.text(group.postal_code), context.text(group.city))))
+    street = map(context.text, (group.line_1, group.line_2, group.line_3))
+    country = (context.text(group.subdivision), context.text(group.country_code, "countries"))
+    return list(filter(None, (*street, city, *country)))
 
 
-def facts(rows: Iterable[Row], class_: str = "facts") -> Markup:
-    """Labels and values below each other; nothing where there are none."""
+def key_value_table(rows: Iterable[Row], class_: str = "facts") -> Markup:
+    """Return a table of labels and values; '' if there are none."""
     body = [tag("tr", tag("th", key, scope="row"), tag("td", text)) for key, text in rows]
     return tag("table", tag("tbody", *body), class_=class_) if body else EMPTY
 
 
 def section(title: str, *content: Markup, class_: str = "") -> Markup:
-    """A part of the page under its heading; nothing where it has no content."""
+    """Return a section with its heading; '' if it has no content."""
     inner = [it for it in content if it]
     if not inner:
         return EMPTY
@@ -189,7 +190,7 @@ def section(title: str, *content: Markup, class_: str = "") -> Markup:
 
 
 def paragraph(*content: str) -> Markup:
-    """A paragraph that keeps its line breaks."""
+    """Return a paragraph that preserves line breaks."""
     return tag("p", *content, class_="text")
 
 

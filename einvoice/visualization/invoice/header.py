@@ -1,0 +1,161 @@
+"""The header of the invoice page: letterhead, address, invoice data, notes; and the parties at its end."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from einvoice.model.terms import name
+from einvoice.model.values import absent
+from einvoice.visualization.invoice.context import PageContext, Row, address, key_value_table, section
+from einvoice.visualization.markup import EMPTY, Markup, join, lines, tag
+
+#: Scheme that marks the creditor identifier (BT-90) among a party's identifiers in UBL.
+SEPA: Final = "SEPA"
+
+_IDENTIFIERS: Final = ("identifiers", "global_identifiers")
+_REFERENCES: Final = (
+    "buyer_reference",
+    "purchase_order",
+    "sales_order",
+    "contract",
+    "project",
+    "despatch_advice",
+    "receiving_advice",
+    "tender",
+    "accounting_reference",
+)
+
+
+def title(context: PageContext) -> str:
+    """Return the title of the page, such as "Rechnung R-2026-1"."""
+    return f"{kind(context)} {context.text(context.invoice.number)}".strip()
+
+
+def kind(context: PageContext) -> str:
+    """Return the name of the document type (BT-3)."""
+    code = context.invoice.type_code
+    return context.text(code, "invoice_types") if code.text else context.code("invoice_types", "380")
+
+
+def header(context: PageContext, logo: str = "") -> Markup:
+    """Return letterhead, address field and invoice data."""
+    invoice = context.invoice
+    seller, buyer = invoice.seller, invoice.buyer
+    sender = context.text(seller.name)
+    sender_address = address(context, seller.address)
+    image = Markup(f'<img class="logo" alt="{context.label("logo")}" src="{logo}">') if logo else EMPTY
+    name = tag("p", tag("strong", sender), class_="name", data_footer=_footer(context, sender))
+    letterhead = tag("div", image, name, tag("p", lines(*sender_address)), class_="from")
+    window = tag(
+        "div",
+        tag("p", " · ".join((sender, *sender_address[:-1])), class_="return"),
+        tag("p", lines(tag("strong", context.text(buyer.name)), *address(context, buyer.address))),
+        class_="to",
+    )
+    data = tag("div", key_value_table(_data(context)), class_="data")
+    return join(letterhead, tag("div", window, data, class_="top"), tag("h1", title(context)))
+
+
+def _footer(context: PageContext, sender: str) -> str:
+    """Return the footer of every page: the sender and its VAT identifier or tax number."""
+    seller = context.invoice.seller
+    for number, value in (("BT-31", seller.vat_identifier), ("BT-32", seller.tax_number)):
+        if text := context.text(value):
+            return f"{sender} · {context.label(number)} {text}"
+    return sender
+
+
+def _data(context: PageContext) -> list[Row]:
+    """Return dates and references."""
+    invoice = context.invoice
+    rows = [*context.rows(invoice, "number", "issue_date"), *due_dates(context)]
+    for delivery in invoice.deliveries:
+        rows += context.rows(delivery, "date")
+    for period in invoice.periods:
+        rows += context.row("BT-73", context.period(period.start, period.end))
+    rows += _tax_point(context)
+    rows += context.rows(invoice, *_REFERENCES)
+    for earlier in invoice.preceding_invoices:
+        dated = context.text(earlier.issue_date)
+        rows += context.row("BT-25", context.text(earlier.number), f"{context.label('dated')} {dated}" if dated else "")
+    return rows
+
+
+def due_dates(context: PageContext) -> list[Row]:
+    """Return the due dates, which the syntaxes store in three places."""
+    invoice = context.invoice
+    dates = [invoice.due_date, *(it.due_date for it in invoice.payment_terms)]
+    dates += [it.due_date for it in invoice.payment_means]
+    return context.row("BT-9", "; ".join(dict.fromkeys(filter(None, map(context.text, dates)))))
+
+
+def _tax_point(context: PageContext) -> list[Row]:
+    invoice = context.invoice
+    dates = [invoice.tax_point_date, *(it.tax_point_date for it in invoice.vat_breakdown)]
+    codes = [it.tax_point_code for it in invoice.periods] + [it.tax_point_code for it in invoice.vat_breakdown]
+    texts = [*map(context.text, dates), *(context.text(it, "tax_point_codes") for it in codes)]
+    return context.row("BT-7", "; ".join(dict.fromkeys(filter(None, texts))))
+
+
+def notes(context: PageContext) -> Markup:
+    """Return the notes on the whole invoice."""
+    blocks = [context.note(note.subject_code, note.text) for note in context.invoice.notes]
+    return tag("div", *blocks, class_="notes") if any(blocks) else EMPTY
+
+
+def parties(context: PageContext) -> Markup:
+    """Return further data of the parties and deliveries."""
+    invoice = context.invoice
+    blocks = [
+        _party(context, "BG-4", invoice.seller, in_header=True),
+        _party(context, "BG-7", invoice.buyer, in_header=True),
+        _party(context, "BG-10", invoice.payee),
+        _party(context, "BG-11", invoice.tax_representative),
+        *(_delivery(context, it) for it in invoice.deliveries),
+    ]
+    content = [it for it in blocks if it]
+    return section(context.label("parties"), _in_pairs(content)) if content else EMPTY
+
+
+def _in_pairs(blocks: list[Markup]) -> Markup:
+    """Arrange blocks in two columns."""
+    pairs = [tag("div", *blocks[start : start + 2], class_="pair") for start in range(0, len(blocks), 2)]
+    return join(*pairs)
+
+
+def _party(context: PageContext, number: str, party: Any, *, in_header: bool = False) -> Markup:
+    """Return a block about a party; with ``in_header``, name and address are already in the header."""
+    if not party:
+        return EMPTY
+    name_and_address = (
+        [] if in_header else [context.text(party.name), *address(context, getattr(party, "address", absent))]
+    )
+    rows = context.rows(party, "trading_name", "legal_identifier")
+    for registration in getattr(party, "tax_registrations", ()):
+        context.mark_shown(registration.scheme)
+        rows += context.rows(registration, "identifier")
+    identifiers = [it for name in _IDENTIFIERS for it in getattr(party, name, ()) if (it.scheme or "") != SEPA]
+    if text := "; ".join(filter(None, map(context.text, identifiers))):
+        rows.append((context.label_of(identifiers[0]), text))
+    rows += context.rows(party, "electronic_address")
+    rows += _contact(context, getattr(party, "contact", absent))
+    rows += context.rows(party, "legal_information")
+    if not rows and not any(name_and_address):
+        return EMPTY
+    paragraph = tag("p", lines(*name_and_address)) if any(name_and_address) else EMPTY
+    return tag("div", tag("h3", name(number, context.lang)), paragraph, key_value_table(rows), class_="block")
+
+
+def _contact(context: PageContext, contact: Any) -> list[Row]:
+    names = [it for it in (contact.name, contact.department) if it]
+    text = ", ".join(filter(None, map(context.text, names)))
+    return ([(context.label_of(names[0]), text)] if text else []) + context.rows(contact, "telephone", "email")
+
+
+def _delivery(context: PageContext, delivery: Any) -> Markup:
+    name_and_address = [context.text(delivery.party_name), *address(context, delivery.address)]
+    rows = context.rows(delivery, "location_identifier", "global_location_identifier")
+    if not rows and not any(name_and_address):
+        return EMPTY
+    paragraph = tag("p", lines(*name_and_address))
+    return tag("div", tag("h3", context.label("delivery")), paragraph, key_value_table(rows), class_="block")
