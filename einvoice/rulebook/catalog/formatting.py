@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-_GERMAN: Final = str.maketrans(",.", ".,")
+from einvoice.formatting import format_number
+
 _EMPTY: Final[Mapping[str, str]] = {"de": "leer", "en": "empty"}
 _MISSING: Final[Mapping[str, str]] = {"de": "nicht angegeben", "en": "not given"}
 _NOTHING: Final[Mapping[str, str]] = {"de": "nichts", "en": "nothing"}
@@ -26,10 +27,7 @@ def show(value: Any, values: Mapping[str, Any], language: str) -> str:
         return str(value)
     actual = values.get("actual", value)
     places = max(0, -int(actual.as_tuple().exponent)) if isinstance(actual, Decimal) and actual.is_finite() else 0
-    whole, _, decimals = format(abs(value), ",f").partition(".")
-    decimals = decimals.rstrip("0").ljust(places, "0")
-    shown = ("−" if value < 0 else "") + (f"{whole}.{decimals}" if decimals else whole)
-    return shown if language == "en" else shown.translate(_GERMAN)
+    return format_number(value, language, decimals=places)
 
 
 def missing(name: str, values: Mapping[str, Any], language: str, before: str) -> str:
