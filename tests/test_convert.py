@@ -1,4 +1,4 @@
-"""From one syntax to the other, and what is said of the losses."""
+"""Conversion between the syntaxes, and its losses."""
 
 import subprocess
 import sys

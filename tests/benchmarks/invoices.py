@@ -1,4 +1,4 @@
-"""Invoices to measure with: a typical one, and as long a one as wanted. All are valid."""
+"""Valid invoices for benchmarks: a typical one, and ones with any number of lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long it takes from a draft to a validated invoice in UBL, warm and step by step."""
+"""Time from a draft to a validated UBL invoice, warm, step by step."""
 
 import json
 from pathlib import Path

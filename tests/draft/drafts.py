@@ -1,4 +1,4 @@
-"""Hypothesis strategies for drafts that are complete: XRechnung finds nothing missing in them, whatever they say."""
+"""Hypothesis strategies for complete drafts, which XRechnung accepts."""
 
 from __future__ import annotations
 

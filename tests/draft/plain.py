@@ -1,4 +1,4 @@
-"""Drafts that say as little as may be, to be said more by each test."""
+"""Minimal drafts, extended by each test."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Drafts with all features: valid in both syntaxes, the same invoice in both, and nothing lost on the way."""
+"""Drafts with all features: valid and equal in both syntaxes, without losses."""
 
 from __future__ import annotations
 

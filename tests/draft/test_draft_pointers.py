@@ -1,4 +1,4 @@
-"""Findings point at the field of the draft that causes them, be it there or missing."""
+"""Findings point to the field of the draft that causes them, present or missing."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Reading drafts: what is required, what is assumed, and every wrong place with its pointer."""
+"""Reading drafts: required fields, defaults, and all errors with their JSON pointers."""
 
 import copy
 import io

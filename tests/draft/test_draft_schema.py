@@ -1,4 +1,4 @@
-"""The JSON Schema of drafts: complete, bilingual, and of one mind with the reader."""
+"""The JSON Schema of drafts: complete, bilingual, and consistent with the reader."""
 
 import json
 import subprocess

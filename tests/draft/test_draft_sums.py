@@ -1,4 +1,4 @@
-"""What drafts come to; the expected amounts are worked out by hand."""
+"""Calculated totals of drafts; the expected amounts were calculated by hand."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Hybrid PDFs made to order: a good one, and changes to it."""
+"""Hybrid PDFs for tests: a valid one, and variations of it."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Each check of the container finds its fault, and nothing in a good file."""
+"""Each container check reports its fault, and nothing in a valid file."""
 
 import tomllib
 

@@ -1,4 +1,4 @@
-"""An invoice into a PDF: what is attached and announced, what stays, and what is honestly not claimed."""
+"""`einvoice.embed`: attachment, metadata, existing content, and PDF/A claims."""
 
 import datetime
 import io

@@ -1,4 +1,4 @@
-"""`einvoice extract`: the XML byte for byte, what was found for people, and why there is nothing to extract."""
+"""The command `einvoice extract`: the XML, the list of attachments, and error messages."""
 
 import io
 import subprocess

@@ -1,4 +1,4 @@
-"""PDFs that are damaged, or meant to do damage: each is answered, within its bounds of memory and time."""
+"""Damaged and malicious PDFs: each is answered within the memory and time limits."""
 
 import random
 import resource

@@ -1,4 +1,4 @@
-"""Hybrid PDFs read: where the invoice may hang, which one is taken, and what is said of those without one."""
+"""Reading hybrid PDFs: sources of attachments, selection of the invoice, and errors."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The process that opens PDFs: started when needed, never missed, and harmless to the one that asks."""
+"""The PDF sandbox: start, restart, limits, malformed answers."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ def test_the_answer_is_that_of_reading_in_this_process():
     assert sandbox.read_hybrid(GOOD) == extract.read(GOOD)
 
 
-def test_an_error_comes_home_with_its_values():
+def test_an_error_keeps_its_values():
     with pytest.raises(errors.PdfWithoutXml) as raised:
         sandbox.read_hybrid(hybrid(xml=b"<a/>", name="notes.xml"))
     assert raised.value.values == {"found": "notes.xml"}
@@ -64,7 +64,7 @@ def test_a_server_that_died_is_replaced(fresh):
     assert sandbox.read_hybrid(GOOD).xml == XML
 
 
-def test_a_server_that_cannot_start_is_no_endless_story(monkeypatch):
+def test_a_server_that_cannot_start_is_an_error(monkeypatch):
     monkeypatch.setattr(sandbox, "_server", SandboxProcess("einvoice.pdf.no_such_module"))
     with pytest.raises(ChildProcessError):
         sandbox.read_hybrid(GOOD)
@@ -141,14 +141,14 @@ def test_a_complete_answer_is_decoded(answering):
     assert sandbox.read_hybrid(GOOD) == extract.read(GOOD)
 
 
-def test_an_answer_without_end_is_not_waited_for(monkeypatch):
+def test_an_answer_beyond_the_limit_is_rejected(monkeypatch):
     monkeypatch.setattr(limits, "ANSWER", 100)
     with pytest.raises(errors.PdfTooComplex):
         sandbox.read_hybrid(GOOD)
 
 
 @pytest.mark.parametrize("failure", [MemoryError, RecursionError])
-def test_too_much_is_told_as_such(failure, monkeypatch):
+def test_exhausted_memory_or_recursion_is_too_complex(failure, monkeypatch):
     def failing(data):
         raise failure
 
@@ -158,7 +158,7 @@ def test_too_much_is_told_as_such(failure, monkeypatch):
         sandbox.read_hybrid(GOOD)
 
 
-def test_damage_that_nobody_foresaw_is_damage(monkeypatch):
+def test_an_unexpected_exception_is_damage(monkeypatch):
     def failing(data):
         raise KeyError
 
@@ -199,7 +199,7 @@ def test_a_worker_writes_no_file(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_script_needs_no_guard_and_leaves_nobody_behind(tmp_path):
+def test_a_script_without_main_guard_leaves_no_process(tmp_path):
     path = tmp_path / "good.pdf"
     path.write_bytes(GOOD)
     done = run(f"""

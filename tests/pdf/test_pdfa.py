@@ -1,4 +1,4 @@
-"""PDF/A-3a and PDF/UA-1 as others judge them: veraPDF where EINVOICE_TEST_VERAPDF names it, Ghostscript where it is."""
+"""PDF/A-3a and PDF/UA-1 conformance, checked by veraPDF (EINVOICE_TEST_VERAPDF) and Ghostscript if installed."""
 
 import io
 import itertools

@@ -1,4 +1,4 @@
-"""veraPDF, where an installation names one: run in bounds, its clauses told as findings, its failures too.
+"""veraPDF, if configured: limits, failed clauses as findings, and failures of veraPDF itself.
 
 The command here is a stand-in that prints what it is told to; where EINVOICE_TEST_VERAPDF names a real one, that runs.
 """

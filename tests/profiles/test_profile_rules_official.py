@@ -1,4 +1,4 @@
-"""What the official rules of Factur-X find in a document, ours do, and the other way round."""
+"""Our rules of Factur-X and the official Schematron report the same findings."""
 
 import copy
 import random

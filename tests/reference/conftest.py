@@ -1,4 +1,4 @@
-"""A folder of the test's own for what is added."""
+"""Fixtures with a temporary folder of configurations."""
 
 import pytest
 

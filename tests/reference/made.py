@@ -1,4 +1,4 @@
-"""Small configurations in the form of KoSIT's validator: own scenarios, stylesheets and schemas."""
+"""Small KoSIT validator configurations: scenarios, stylesheets and schemas."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""Our rules of EN 16931 and the official stylesheet for UBL agree."""
+"""Our rules of EN 16931 and the official stylesheet for UBL report the same findings."""
 
 import pytest
 

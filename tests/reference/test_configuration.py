@@ -1,4 +1,4 @@
-"""A configuration in KoSIT's form: added, used, listed, removed."""
+"""KoSIT validator configurations: add, use, list, remove."""
 
 import hashlib
 import pickle
@@ -49,7 +49,7 @@ def test_it_judges_from_now_on(top, added, invoice, judged):
     assert pickle.loads(pickle.dumps(verdict)) == verdict
 
 
-def test_levels_of_the_scenario_count_instead_of_the_rules_own(added, invoice, judged):
+def test_severities_of_the_scenario_override_those_of_the_rules(added, invoice, judged):
     levels = '<customLevel level="warning">BR-CL-23 BR-01</customLevel><customLevel level="error">BR-DE-1</customLevel>'
     added(packed(files(scenario(levels=levels))))
     _, core, national = judged(invoice).runs

@@ -1,4 +1,4 @@
-"""What an artefact may do at work: stop, hang, kill its process, reach for the network. Nothing else is harmed."""
+"""Artefacts that stop, hang, crash their process or access the network fail alone."""
 
 import os
 import signal
@@ -60,7 +60,7 @@ def value(expression):
         ('<xsl:call-template name="endless"/>', "Too many nested"),
     ],
 )
-def test_an_artefact_that_stops_has_said_nothing(content, detail, ran):
+def test_an_artefact_that_stops_reports_nothing(content, detail, ran):
     endless = '<xsl:template name="endless"><x><xsl:call-template name="endless"/></x></xsl:template>'
     run = ran(content, namespaces=XS, before=endless)
     assert (run.executed, run.reason, run.reports) == (False, "stopped", ())
@@ -150,7 +150,7 @@ def test_its_own_files_may_be_read(added, invoice, judged):
     assert judged(invoice).runs[2].reports[0].text == "listed"
 
 
-def test_a_document_that_nobody_names_is_none(added, invoice, judged):
+def test_an_unset_document_parameter_is_empty(added, invoice, judged):
     """SchXslt's stylesheets can be told to judge another document than the one that they are given."""
     told = value("count(document($other))"), value("document('codes.xml')"), value("exists(document('')/*)")
     rules = stylesheet(rule("A", "".join(told)), before='<xsl:param name="other" as="xs:string?"/>', namespaces=XS)
@@ -256,7 +256,7 @@ def test_a_fork_has_a_worker_of_its_own(fresh):
     assert fresh.pid == ours
 
 
-def test_a_condition_that_takes_too_long_lets_nothing_pass(added, invoice, judged, monkeypatch, fresh):
+def test_a_condition_that_times_out_executes_nothing(added, invoice, judged, monkeypatch, fresh):
     added(packed(files()), "other.zip")
     added(stylesheet(rule("A")), "own.xsl", match="count((1 to 1000000000)[. mod 7 = count(1 to .)]) = count(/*)")
     monkeypatch.setattr(limits, "SECONDS", 2)
@@ -265,7 +265,7 @@ def test_a_condition_that_takes_too_long_lets_nothing_pass(added, invoice, judge
     assert {(run.executed, run.reason) for run in verdict.runs} == {(False, "time")}
 
 
-def test_without_the_engine_nothing_is_judged(added, invoice, judged, monkeypatch):
+def test_without_the_engine_nothing_is_executed(added, invoice, judged, monkeypatch):
     added(packed(files()))
     monkeypatch.setattr("einvoice.reference.runner.saxon_version", lambda: None)
     runs = judged(invoice).runs

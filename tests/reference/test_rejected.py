@@ -1,4 +1,4 @@
-"""What is not taken, and why."""
+"""Rejected configurations and stylesheets, and the reasons."""
 
 import io
 import pickle

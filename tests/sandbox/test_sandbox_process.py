@@ -1,4 +1,4 @@
-"""The process that is asked in place of this one: whatever becomes of the two, nobody waits and nobody is left."""
+"""Sandbox processes: start, restart, timeouts, forks, termination with the parent, resource limits."""
 
 import os
 import resource
@@ -85,7 +85,7 @@ def in_a_fork(act):
     return os.waitstatus_to_exitcode(os.waitpid(forked, 0)[1]) == 0
 
 
-def test_it_is_started_once_and_when_it_is_needed(echo):
+def test_the_process_starts_once_on_first_use(echo):
     assert echo.pid is None
     assert ask(echo) == "('you',)"
     first = echo.pid
@@ -93,11 +93,11 @@ def test_it_is_started_once_and_when_it_is_needed(echo):
     assert (echo.pid, echo.sessions) == (first, 2)
 
 
-def test_it_is_given_what_its_main_wants_to_know(children):
+def test_main_gets_the_arguments(children):
     assert ask(children(ECHO, 7, 1 << 40)) == "('you', 7, 1099511627776)"
 
 
-def test_one_that_died_is_replaced(echo):
+def test_a_process_that_died_is_replaced(echo):
     ask(echo)
     first = echo.pid
     os.kill(first, signal.SIGKILL)
@@ -107,7 +107,7 @@ def test_one_that_died_is_replaced(echo):
     assert echo.sessions == 1
 
 
-def test_one_that_hangs_is_ended_with_the_turn(children, listener):
+def test_a_process_that_hangs_is_killed_with_the_session(children, listener):
     child = children(DEAF, listener.getsockname()[1])
     with pytest.raises(TimeoutError), child.session() as connection:  # noqa: PT012
         seen, _ = listener.accept()
@@ -119,14 +119,14 @@ def test_one_that_hangs_is_ended_with_the_turn(children, listener):
         assert seen.recv(1) == b""
 
 
-def test_an_answer_that_nobody_waited_for_is_not_taken_for_the_next(echo):
+def test_an_abandoned_answer_is_not_read_by_the_next_request(echo):
     with pytest.raises(KeyboardInterrupt), echo.session() as connection:  # noqa: PT012
         connection.sendall(b"first")
         raise KeyboardInterrupt
     assert ask(echo, "second") == "('second',)"
 
 
-def test_nobody_waits_for_a_turn_longer_than_they_will(echo):
+def test_waiting_for_a_session_times_out(echo):
     ask(echo)
     done = threading.Event()
 
@@ -142,7 +142,7 @@ def test_nobody_waits_for_a_turn_longer_than_they_will(echo):
     assert echo.sessions == 3
 
 
-def test_stopped_it_is_gone_and_may_come_again(echo):
+def test_a_stopped_process_is_gone_and_can_restart(echo):
     ask(echo)
     first = echo.pid
     echo.stop()
@@ -151,7 +151,7 @@ def test_stopped_it_is_gone_and_may_come_again(echo):
     assert ask(echo) == "('you',)"
 
 
-def test_one_that_the_system_does_not_start(echo, monkeypatch):
+def test_a_process_that_cannot_be_started(echo, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(sys, "executable", "/no/such/python")
         with pytest.raises(ChildProcessError, match="child_0"):
@@ -159,7 +159,7 @@ def test_one_that_the_system_does_not_start(echo, monkeypatch):
     assert ask(echo) == "('you',)"
 
 
-def test_a_fork_has_a_child_of_its_own(echo):
+def test_a_fork_has_its_own_process(echo):
     ask(echo)
     ours = echo.pid
 
@@ -175,7 +175,7 @@ def test_a_fork_has_a_child_of_its_own(echo):
     assert (echo.pid, echo.sessions) == (ours, 2)
 
 
-def test_a_fork_in_the_turn_of_another_thread_waits_for_nobody(echo):
+def test_a_fork_within_the_session_of_another_thread_does_not_block(echo):
     forked = []
     with echo.session():
         thread = threading.Thread(target=lambda: forked.append(in_a_fork(lambda: ask(echo) == "('you',)")))
@@ -185,7 +185,7 @@ def test_a_fork_in_the_turn_of_another_thread_waits_for_nobody(echo):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there the signal ends a process")
-def test_a_child_at_work_goes_with_a_parent_that_was_killed(children, listener, tmp_path):
+def test_a_busy_process_ends_with_its_killed_parent(children, listener, tmp_path):
     children(DEAF)
     script = f"""
         import sys; sys.path[:] = {[str(tmp_path), *sys.path]}
@@ -201,7 +201,7 @@ def test_a_child_at_work_goes_with_a_parent_that_was_killed(children, listener, 
         assert seen.recv(1) == b""
 
 
-def test_who_started_it_may_be_bounded_more_tightly():
+def test_lower_limits_of_the_parent_are_kept():
     tight, loose = 100 << 20, 200 << 20
 
     def bounded():
@@ -212,7 +212,7 @@ def test_who_started_it_may_be_bounded_more_tightly():
     assert in_a_fork(bounded)
 
 
-def test_beyond_its_bounds_a_process_is_ended_and_writes_nothing(tmp_path):
+def test_limits_are_set_and_files_cannot_be_written(tmp_path):
     def write():
         set_limits({resource.RLIMIT_CPU: 5})
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""The readable invoice: that it says everything, that nothing gets in with the text, and what the PDF claims."""
+"""The invoice page: completeness, escaping of text, and claims of the PDF."""
 
 import csv
 import datetime

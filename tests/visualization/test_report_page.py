@@ -1,4 +1,4 @@
-"""The validation report: that it says everything that was found, that nothing gets in with the text, that it ends."""
+"""The validation report: completeness, escaping of text, and limits."""
 
 import copy
 import dataclasses

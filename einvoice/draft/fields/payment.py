@@ -84,7 +84,7 @@ class Payment(DraftModel):
                 )
 
     def build(self) -> list[model.PaymentMeans]:
-        """Return the payment means of the invoice: one for each account; what there is once stands in the first."""
+        """Return one payment means per account; the first one also has the data that occurs only once."""
         transfers = [_transfer(it) for it in self.accounts or (self,)]
         means = [
             model.PaymentMeans(

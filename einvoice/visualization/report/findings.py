@@ -16,7 +16,7 @@ from einvoice.formatting import format_number
 from einvoice.model.terms import name
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize, compared
-from einvoice.render.text import severity as judged
+from einvoice.render.text import severity as severity_label
 from einvoice.rulebook.sections import SECTIONS, title
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
 from einvoice.visualization.report.labels import WORDS
@@ -101,7 +101,7 @@ def _finding(same: _Same, lang: Language) -> Markup:
         tag("p", first.explanation(lang)),
         _numbers(first, lang),
         _labelled(words["fix"], first.fix(lang), "fix"),
-        _labelled(words["judged_as"], _override(first, lang), "more"),
+        _labelled(words["severity"], _override(first, lang), "more"),
         *(_labelled(words["note"], text, "more") for text in _notes(first, lang)),
         _locations(same, lang),
         class_="finding",
@@ -138,7 +138,7 @@ def _labelled(name: str, text: str, kind: str) -> Markup:
 
 def _override(finding: Finding, lang: Language) -> str:
     reason = finding.override_reason(lang)
-    return f"{capitalize(judged(finding, lang))}. {reason}" if reason else ""
+    return f"{capitalize(severity_label(finding, lang))}. {reason}" if reason else ""
 
 
 def _notes(finding: Finding, lang: Language) -> Iterator[str]:

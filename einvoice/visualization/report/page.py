@@ -106,7 +106,7 @@ def _subject(result: ValidationResult, lang: Language, when: datetime.datetime) 
     named = [(words.get(number) or label(number, lang), value) for number, value in invoice]
     identifier = ((words["specification"], _short(identity.customization_id or "")),)
     pair = tag("div", *(tag("div", _facts(rows), class_="half") for rows in (named, file)), class_="pair")
-    return join(tag("h2", words["judged"]), pair, _facts(identifier), _compatibility_message(result, lang))
+    return join(tag("h2", words["document"]), pair, _facts(identifier), _compatibility_message(result, lang))
 
 
 def _facts(rows: Iterable[tuple[str, str]]) -> Markup:
@@ -158,7 +158,7 @@ def _rules(result: ValidationResult, lang: Language) -> Markup:
     )
     rows = [_layer(layer, result, lang) for layer in result.stack.layers]
     return join(
-        tag("h2", words["judged_by"]), tag("table", tag("thead", head), tag("tbody", *rows), class_="plain rules")
+        tag("h2", words["applied_rule_sets"]), tag("table", tag("thead", head), tag("tbody", *rows), class_="plain rules")
     )
 
 
