@@ -30,11 +30,6 @@ def line(node: Any) -> int | None:
     return None if node is None else node.sourceline
 
 
-def is_inside(node: Any, whole: Any) -> bool:
-    """Return whether ``node`` is the element ``whole`` or one of its descendants."""
-    return node is not None and (node is whole or whole in node.iterancestors())
-
-
 def xpath(node: Any, attribute: str | None = None, steps: dict[Any, str] | None = None) -> str:
     """Return an XPath that selects only ``node``, or one attribute of it; "" without a node.
 

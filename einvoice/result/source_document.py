@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +11,7 @@ from einvoice.result.languages import Language
 from einvoice.syntax import reader, xml
 
 
+@dataclass(eq=False, repr=False)
 class SourceDocument:
     """The validated XML document and its invoice.
 
@@ -17,16 +19,15 @@ class SourceDocument:
     the bytes only, and parse them on first access to `invoice`.
     """
 
-    def __init__(self, data: bytes, lang: Language, invoice: Invoice | None = None) -> None:
-        self.data = data
-        self._lang = lang
-        if invoice is not None:
-            self.invoice = invoice.in_language(lang)
+    data: bytes
+    lang: Language
+    parsed: Invoice | None = None
 
     @cached_property
     def invoice(self) -> Invoice:
-        """The invoice as read from the document."""
-        return reader.read(xml.parse(self.data).getroot()).in_language(self._lang)
+        """The invoice, from the validation or read again."""
+        invoice = self.parsed or reader.read(xml.parse(self.data).getroot())
+        return invoice.in_language(self.lang)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SourceDocument, (self.data, self._lang)
+        return SourceDocument, (self.data, self.lang)

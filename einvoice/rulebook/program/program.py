@@ -8,7 +8,6 @@ from decimal import Decimal, localcontext
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from einvoice.model.location import is_inside
 from einvoice.model.values import Date, Number, Value, absent
 from einvoice.rulebook.functions import EXACT, GLOBALS
 from einvoice.rulebook.functions.lookups import WithVat, descendants_of
@@ -107,7 +106,7 @@ class Violation:
         """
         item = self.item
         for candidate in reversed([] if self.rule.whole else self._along(self.rule.path)):
-            if candidate is not absent and (item.node is None or is_inside(candidate.node, item.node)):
+            if candidate is not absent and (item.node is None or _is_inside(candidate.node, item.node)):
                 return candidate
         return item
 
@@ -154,3 +153,8 @@ def _plain(content: Any) -> Any:
     if isinstance(content, int | float):
         return Decimal(repr(content))
     return absent
+
+
+def _is_inside(node: Any, ancestor: Any) -> bool:
+    """Return whether an element is `ancestor` or one of its descendants."""
+    return node is not None and (node is ancestor or ancestor in node.iterancestors())
