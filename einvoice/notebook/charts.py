@@ -1,4 +1,4 @@
-"""What is drawn of many results, as text and numbers: bars for folders, sellers and months, and a map of the codes."""
+"""Data of the charts and the heatmap of a result set."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from einvoice.rulebook.catalog import entry
 if TYPE_CHECKING:
     from einvoice.bulk import Overview
 
-_MOST_BARS: Final = 8
-_MOST_CODES: Final = 30
-_MOST_GROUPS: Final = 24
+_MAX_BARS: Final = 8
+_MAX_CODES: Final = 30
+_MAX_GROUPS: Final = 24
 _NAME: Final = 40
 
 
 def bars(index: Index, lang: Language) -> list[dict[str, Any]]:
-    """A chart for each kind of groups that tells files apart: the worst groups, of months the latest.
+    """Return a bar chart per kind with more than one group: the groups with most invalid files, or the latest months.
 
-    Each bar has its `name`, a `label`, what is `said` of it, the same as a `count`, and `wrong` and `right`: the
-    lengths of its parts in percent of the longest.
+    Each bar has `name`, `label`, `said` (description), `count`, and `wrong` and `right`: the lengths of its parts in
+    percent of the longest bar.
     """
-    return [_chart(kind, found, lang) for kind in KINDS if len(found := index.groups(kind)) > 1]
+    return [_chart(kind, groups, lang) for kind in KINDS if len(groups := index.groups(kind)) > 1]
 
 
 def _chart(kind: str, groups: list[Group], lang: Language) -> dict[str, Any]:
     labels = LABELS[lang]
     if kind == "month":
-        shown = sorted(groups)[-_MOST_BARS:]
+        shown = sorted(groups)[-_MAX_BARS:]
     else:
-        shown = sorted(groups, key=lambda it: (-it.wrong, -it.files, it.name))[:_MOST_BARS]
-    longest, left = max(it.files for it in shown), len(groups) - len(shown)
+        shown = sorted(groups, key=lambda it: (-it.wrong, -it.files, it.name))[:_MAX_BARS]
+    longest, omitted = max(it.files for it in shown), len(groups) - len(shown)
     return {
         "kind": kind,
         "title": labels[f"by_{kind}"],
@@ -51,21 +51,21 @@ def _chart(kind: str, groups: list[Group], lang: Language) -> dict[str, Any]:
             }
             for it in shown
         ],
-        "rest": labels["rest_groups"].format(count=whole(left, lang)) if left else "",
+        "rest": labels["rest_groups"].format(count=whole(omitted, lang)) if omitted else "",
     }
 
 
 def heat_map(index: Index, overview: Overview, kind: str, lang: Language) -> dict[str, Any]:
-    """The codes by the groups of a kind.
+    """Return the heatmap of codes by groups of a kind.
 
     `groups`: name and label of the largest; `rows`: for each code in how many `files` it was found, and for each group
-    in how many (`cells`) and in which percentage of its files (`shares`); `rest`: what is left out, in labels.
+    in how many (`cells`) and in which percentage of its files (`shares`); `rest`: text about omitted groups and codes.
     """
     labels, cells, groups = LABELS[lang], index.cells(kind), index.groups(kind)
-    columns = sorted(sorted(groups, key=lambda it: (-it.files, it.name))[:_MOST_GROUPS])
-    known = {it.code: it for it in overview.codes}  # a code may come with two severities; one row is enough
-    rows = sorted(known.values(), key=lambda it: (SEVERITIES.index(it.severity), -it.files))[:_MOST_CODES]
-    left = {"rest_groups": len(groups) - len(columns), "rest_codes": len(known) - len(rows)}
+    columns = sorted(sorted(groups, key=lambda it: (-it.files, it.name))[:_MAX_GROUPS])
+    known = {it.code: it for it in overview.codes}  # one row per code, even with two severities
+    rows = sorted(known.values(), key=lambda it: (SEVERITIES.index(it.severity), -it.files))[:_MAX_CODES]
+    omitted = {"rest_groups": len(groups) - len(columns), "rest_codes": len(known) - len(rows)}
     return {
         "groups": [[it.name, f"{label(it.name, kind, lang)} ({whole(it.files, lang)})"] for it in columns],
         "rows": [
@@ -79,10 +79,10 @@ def heat_map(index: Index, overview: Overview, kind: str, lang: Language) -> dic
             }
             for it in rows
         ],
-        "rest": " ".join(labels[key].format(count=whole(count, lang)) for key, count in left.items() if count),
+        "rest": " ".join(labels[key].format(count=whole(count, lang)) for key, count in omitted.items() if count),
     }
 
 
 def label(name: str, kind: str, lang: Language) -> str:
-    """The name of a group as it is shown; of a folder the end tells most."""
+    """Return the label of a group; of a long folder name the end is kept."""
     return quote(name, limit=_NAME, keep_end=kind == "folder") or LABELS[lang][f"no_{kind}"]

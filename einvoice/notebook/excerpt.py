@@ -1,40 +1,40 @@
-"""The part of a document around a finding, with the place marked."""
+"""Excerpt of a document around a finding, with the location marked."""
 
 from __future__ import annotations
 
 import re
 from typing import Any, Final
 
-_AROUND: Final = 40
-"""So many lines are shown before the place, and after it."""
-_LONGEST: Final = 400
-"""Of a line, in characters: some documents are a single one."""
+_CONTEXT_LINES: Final = 40
+"""Lines shown before and after the location."""
+_MAX_LENGTH: Final = 400
+"""Maximum characters per line: some documents have a single line."""
 
 
 def excerpt(lines: list[str], line: int | None, column: int | None) -> dict[str, Any]:
-    """The lines around a place, and the marked one in three pieces: before the mark, the mark, after it.
+    """Return the lines around a location; the marked line is split before and after the mark.
 
     Args:
-        lines: the document.
-        line: of the place, counted from 1; None where there is none.
-        column: of its start tag, counted from 1 in characters; None marks the whole line.
+        lines: lines of the document.
+        line: line of the location, counted from 1; None without a location.
+        column: column of its start tag, counted from 1 in characters; None marks the whole line.
 
     Returns:
-        `first`: number of the first line; `above`, `marked`, `below`. Empty without a place.
+        `first` (number of the first line), `above`, `marked`, `below`; empty without a location.
     """
     if line is None or not 0 < line <= len(lines):
         return {}
-    first = max(0, line - 1 - _AROUND)
+    first = max(0, line - 1 - _CONTEXT_LINES)
     return {
         "first": first + 1,
         "above": [_short(it) for it in lines[first : line - 1]],
         "marked": _pieces(lines[line - 1], column),
-        "below": [_short(it) for it in lines[line : line + _AROUND]],
+        "below": [_short(it) for it in lines[line : line + _CONTEXT_LINES]],
     }
 
 
 def _pieces(text: str, column: int | None) -> list[str]:
-    """The element from its start tag on: to its end tag if that stands in the line, else no further than the tag."""
+    """Mark the element up to its end tag if on the same line, else the start tag only."""
     start = column - 1 if column else len(text) - len(text.lstrip())
     tag = re.match(r"<([^\s/>]+)", text[start:])
     if column is None or tag is None:
@@ -47,9 +47,9 @@ def _pieces(text: str, column: int | None) -> list[str]:
 
 
 def _cut(before: str, marked: str, after: str) -> list[str]:
-    before = before if len(before) <= _LONGEST else "…" + before[-_LONGEST:]
+    before = before if len(before) <= _MAX_LENGTH else "…" + before[-_MAX_LENGTH:]
     return [before, _short(marked), _short(after)]
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…"

@@ -1,4 +1,4 @@
-"""Which findings are shown: by severity, layer, section, business term and text."""
+"""Filters for findings: severity, layer, section, business term and text."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from einvoice.visualization.report.labels import WORDS as PAGE_LABELS
 SEVERITIES: Final = ("fatal", "warning", "information")
 KEYS: Final = ("severity", "layer", "section", "term", "text")
 
-#: What is looked for: a value for each key, of `severity` also several; "" or nothing lets everything through.
+#: A value per key, of `severity` also several; "" or a missing key does not filter.
 Filters: TypeAlias = Mapping[str, str | Sequence[str]]
 
 
-def checked(filters: Filters) -> dict[str, Any]:
-    """The same filters without the empty ones; severities as a list.
+def validated(filters: Filters) -> dict[str, Any]:
+    """Return the filters without empty ones, with severities as a list.
 
     Raises:
-        ValueError: there is no such key.
+        ValueError: a key is unknown.
     """
     unknown = sorted(set(filters) - set(KEYS))
     if unknown:
-        raise ValueError(f"No filter: {', '.join(unknown)}. There are {', '.join(KEYS)}.")
+        raise ValueError(f"unknown filter {', '.join(unknown)}; valid filters are {', '.join(KEYS)}")
     known: dict[str, Any] = {key: filters[key] for key in KEYS if filters.get(key)}
     if isinstance(known.get("severity"), str):
         known["severity"] = [known["severity"]]
     return known
 
 
-def chosen(findings: Sequence[Finding], filters: Filters, lang: Language) -> list[int]:
-    """The numbers of the findings that pass, the gravest first; what is said of a PDF comes after the invoice."""
-    passing = [number for number, finding in enumerate(findings) if _passes(finding, filters, lang)]
-    return sorted(passing, key=lambda it: (findings[it].layer == "pdf", SEVERITIES.index(findings[it].severity)))
+def matching_indices(findings: Sequence[Finding], filters: Filters, lang: Language) -> list[int]:
+    """Return the indices of matching findings by descending severity, those in the PDF container last."""
+    matching = [number for number, finding in enumerate(findings) if _matches(finding, filters, lang)]
+    return sorted(matching, key=lambda it: (findings[it].layer == "pdf", SEVERITIES.index(findings[it].severity)))
 
 
-def _passes(finding: Finding, filters: Filters, lang: Language) -> bool:
+def _matches(finding: Finding, filters: Filters, lang: Language) -> bool:
     severities, text = filters.get("severity"), str(filters.get("text", "")).casefold()
     return (
         (not severities or finding.severity in severities)
@@ -56,7 +56,7 @@ def _words(finding: Finding, lang: Language) -> str:
 
 
 def choices(findings: Iterable[Finding], lang: Language) -> dict[str, list[list[Any]]]:
-    """What each filter can be set to here: value, label and number of findings."""
+    """Return the choices of each filter: value, label and number of findings."""
     known = list(findings)
     terms = Counter(term for finding in known for term in dict.fromkeys(finding.terms))
     return {
@@ -79,10 +79,10 @@ def _in_order(term: str) -> tuple[str, int, str]:
 
 
 def term_name(term: str, lang: Language) -> str:
-    """A business term with its name, such as "BT-106 Sum of line net amounts"."""
+    """Return a business term with its name, such as "BT-106 Sum of line net amounts"."""
     return f"{term} {name(term, lang)}".strip()
 
 
 def layer_name(layer: str, lang: Language) -> str:
-    """A layer as people know it, such as "XRechnung" for the CIUS."""
+    """Return the label of a layer, such as "XRechnung" for the CIUS."""
     return PAGE_LABELS[lang].get(f"layer_{layer}", layer)

@@ -1,4 +1,4 @@
-"""Many results at a glance: of each file what a map of them asks for, read once, so that a click reads none again."""
+"""Index of a result set by group and code, built once so that selections need not read the results again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MONTH: Final = re.compile(r"\d{4}-\d\d")
 
 
 class Row(NamedTuple):
-    """What is remembered of a file."""
+    """Indexed facts of a file."""
 
     file: str
     verdict: str
@@ -27,7 +27,7 @@ class Row(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A folder, a seller or a month: its name ("" for none), how many files it has, how many of them are not valid."""
+    """A folder, seller or month: name ("" for none), number of files, number of files that are not valid."""
 
     name: str
     files: int
@@ -35,26 +35,26 @@ class Group(NamedTuple):
 
 
 class Index:
-    """Files by group and by code."""
+    """Index of files by group and code."""
 
     def __init__(self, results: ResultSet) -> None:
         self.rows: list[Row] = []
         self._members: dict[str, dict[str, list[int]]] = {kind: {} for kind in KINDS}
         self._with_code: dict[str, list[int]] = {}
-        sets: dict[frozenset[str], frozenset[str]] = {}  # most files have one of a few
-        for number, facts in enumerate(results.records()):
-            codes = frozenset(intern(it["code"]) for it in facts.get("findings", ()))
+        sets: dict[frozenset[str], frozenset[str]] = {}  # shared, because most files have one of a few sets
+        for number, record in enumerate(results.records()):
+            codes = frozenset(intern(it["code"]) for it in record.get("findings", ()))
             row = Row(
-                facts["file"],
-                intern(facts["verdict"]),
-                intern(facts.get("seller", "")),
-                facts.get("number", ""),
-                facts.get("errors", 0),
+                record["file"],
+                intern(record["verdict"]),
+                intern(record.get("seller", "")),
+                record.get("number", ""),
+                record.get("errors", 0),
                 sets.setdefault(codes, codes),
             )
             self.rows.append(row)
             for kind in KINDS:
-                self._members[kind].setdefault(_group(row, facts.get("date", ""), kind), []).append(number)
+                self._members[kind].setdefault(_group(row, record.get("date", ""), kind), []).append(number)
             for code in row.codes:
                 self._with_code.setdefault(code, []).append(number)
 
@@ -62,7 +62,7 @@ class Index:
         return len(self.rows)
 
     def groups(self, kind: str) -> list[Group]:
-        """The groups of a kind, in no particular order."""
+        """Return the groups of a kind, unordered."""
         rows = self.rows
         return [
             Group(name, len(members), sum(rows[number].verdict != "valid" for number in members))
@@ -70,29 +70,29 @@ class Index:
         ]
 
     def has(self, kind: str, name: str | None) -> bool:
-        """Whether there is a group of this name."""
+        """Return whether there is a group with this name."""
         return name in self._members[kind]
 
     def cells(self, kind: str) -> Mapping[tuple[str, str], int]:
-        """In how many files of each group a code was found, by code and group."""
-        found: Counter[tuple[str, str]] = Counter()
+        """Return the number of files with a code, by code and group."""
+        cells: Counter[tuple[str, str]] = Counter()
         for name, members in self._members[kind].items():
             codes = Counter(code for number in members for code in self.rows[number].codes)
-            found.update({(code, name): count for code, count in codes.items()})
-        return found
+            cells.update({(code, name): count for code, count in codes.items()})
+        return cells
 
     def chosen(self, kind: str, name: str | None, code: str | None, text: str) -> list[int]:
-        """The numbers of the files of a group that have a code, and a text in name, seller or number; None lets all."""
+        """Return the indices of the files that match group, code and search text; None matches all."""
         of_group: Any = range(len(self)) if name is None else self._members[kind].get(name, ())
         if code is not None:
             with_code = self._with_code.get(code, ())
             of_group = with_code if name is None else sorted(set(of_group) & set(with_code))
         sought = text.casefold()
-        return [number for number in of_group if not sought or sought in _words(self.rows[number])]
+        return [number for number in of_group if not sought or sought in _search_text(self.rows[number])]
 
 
 def _group(row: Row, date: str, kind: str) -> str:
-    """The group of a file: its folder, its seller, or the month of its date as YYYY-MM; "" where it has none."""
+    """Return the group of a file: folder, seller, or month as YYYY-MM; "" if it has none."""
     if kind == "folder":
         return row.file.rpartition("/")[0]
     if kind == "seller":
@@ -101,5 +101,5 @@ def _group(row: Row, date: str, kind: str) -> str:
     return month[0] if month else ""
 
 
-def _words(row: Row) -> str:
+def _search_text(row: Row) -> str:
     return f"{row.file}\n{row.seller}\n{row.number}".casefold()

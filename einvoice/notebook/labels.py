@@ -1,4 +1,4 @@
-"""The labels of the widgets, in both languages."""
+"""Labels of the widgets, in both languages."""
 
 from __future__ import annotations
 

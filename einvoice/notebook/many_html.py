@@ -1,4 +1,4 @@
-"""Many results on a page without widgets, such as an export: the charts and the map as plain HTML, without scripts."""
+"""Plain HTML of the charts and the heatmap, for pages without widgets; no scripts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _WRONG, _RIGHT = "#d1383d", "#8a8f98"
 
 
 def html(charts: list[dict[str, Any]], heat_map: dict[str, Any], lang: Language) -> str:
-    """What `charts.bars` and `charts.heat_map` say; everything from files and from the catalog is escaped.
+    """Return the charts and the heatmap of `einvoice.notebook.charts` as HTML; all content is escaped.
 
-    Lengths and colours stand in the elements themselves: a notebook that is not trusted drops every style sheet.
+    Lengths and colours are inline styles: untrusted notebooks drop style sheets.
     """
     return page(lang, *(_chart(it) for it in charts), _map(heat_map, lang))
 

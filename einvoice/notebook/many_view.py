@@ -1,4 +1,4 @@
-"""Many results to explore: which code comes how often in which group of files, down to the single finding."""
+"""Widget for a result set: heatmap of codes by folder, seller or month, down to the single finding."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from einvoice.bulk import FileResult, ResultSet
     from einvoice.notebook.view import ResultView
 
-_MOST_ROWS: Final = 200
+_MAX_ROWS: Final = 200
 
 
 class ManyView(anywidget.AnyWidget):
-    """Many results to explore; what a click changes can be set and read here too.
+    """Widget for a result set; all selections can also be read and set in code.
 
     Attributes:
-        by: how files are grouped: "folder", "seller" or "month"; at first by what tells them apart.
-        code, group: the field of the map whose files are listed; None for all codes, or all groups.
-        text: what the files listed have in their name, seller or invoice number; "" for all.
-        file: the name of the file whose findings are listed; "" for none.
-        selected: the number of the finding in `FileResult.findings` that is shown with its place; -1 for none.
+        by: grouping of the files: "folder", "seller" or "month". Default: the first with more than one group.
+        code, group: selected cell of the heatmap, whose files are listed; None for all codes or groups.
+        text: search text for filename, seller and invoice number; "" for all files.
+        file: name of the file whose findings are listed; "" for none.
+        selected: index in `FileResult.findings` of the finding shown with its location; -1 for none.
         lang: "de" or "en".
         results: the results.
     """
@@ -49,7 +49,7 @@ class ManyView(anywidget.AnyWidget):
     selected = traitlets.Int(-1).tag(sync=True)
     lang = traitlets.Enum(LANGUAGES, default_value="de").tag(sync=True)
 
-    # What the browser shows: text and numbers, ready to be put on the page.
+    # Display data for the browser.
     _words = traitlets.Dict().tag(sync=True)
     _head = traitlets.Dict().tag(sync=True)
     _charts: Any = traitlets.List().tag(sync=True)
@@ -63,27 +63,27 @@ class ManyView(anywidget.AnyWidget):
         self._overview = results.summary()
         self._index = Index(results)
         self._lines: tuple[str, list[str]] = "", []
-        telling = (kind for kind in KINDS if len(self._index.groups(kind)) > 1)
-        super().__init__(lang=lang, by=next(telling, "folder"))
-        self._speak()
-        self.observe(self._speak, "lang")
+        kinds = (kind for kind in KINDS if len(self._index.groups(kind)) > 1)
+        super().__init__(lang=lang, by=next(kinds, "folder"))
+        self._update_all()
+        self.observe(self._update_all, "lang")
         self.observe(self._regroup, "by")
-        self.observe(self._list, ["code", "group", "text"])
-        self.observe(self._open, "file")
-        self.observe(self._point, "selected")
+        self.observe(self._update_files, ["code", "group", "text"])
+        self.observe(self._update_file, "file")
+        self.observe(self._update_finding, "selected")
 
     @property
     def files(self) -> tuple[FileResult, ...]:
-        """The files of the field that was chosen."""
+        """Files of the selected cell."""
         return tuple(self.results[number] for number in self._chosen)
 
     @property
     def finding(self) -> Finding | None:
-        """The finding that is shown with its place; None if none is."""
+        """Finding shown with its location; None if none is selected."""
         return self.results[self.file].findings[self.selected] if self.file and self.selected >= 0 else None
 
     def open_file(self) -> ResultView:
-        """The file that was chosen, with all its findings, beside its XML. Raises what `ResultSet.result` raises."""
+        """Return a widget for the selected file; raises the same errors as `ResultSet.result`."""
         from einvoice.notebook.view import ResultView
 
         return ResultView(self.results.result(self.file), lang=self.lang)
@@ -94,22 +94,22 @@ class ManyView(anywidget.AnyWidget):
         try:
             return self.results[name].file if name else ""
         except KeyError:
-            raise traitlets.TraitError(f"There is no file {quote(name)} in these results.") from None
+            raise traitlets.TraitError(f"no such file in these results: {quote(name)}") from None
 
     @traitlets.validate("selected")
     def _check_selected(self, proposal: Any) -> int:
         number: int = proposal["value"]
-        known = len(self.results[self.file].findings) if self.file else 0
-        if not -1 <= number < known:
-            raise traitlets.TraitError(f"There is no finding {number}: there are {known}.")
+        count = len(self.results[self.file].findings) if self.file else 0
+        if not -1 <= number < count:
+            raise traitlets.TraitError(f"trait 'selected' must be -1 to {count - 1}, not {number}")
         return number
 
     @property
     def _chosen(self) -> list[int]:
         return self._index.chosen(self.by, self.group, self.code, self.text)
 
-    def _speak(self, _: Any = None) -> None:
-        """Everything in the language that was chosen."""
+    def _update_all(self, _: Any = None) -> None:
+        """Update all display data for the selected language."""
         lang: Language = self.lang
         verdicts = {name: number for name, number in self._overview.verdicts.items() if number}
         with self.hold_sync():
@@ -120,63 +120,63 @@ class ManyView(anywidget.AnyWidget):
                 "remark": "" if self.results.complete else BULK_LABELS[lang]["interrupted"],
             }
             self._charts = charts.bars(self._index, lang)
-            self._draw()
-            self._list()
-            self._tell()
+            self._update_map()
+            self._update_files()
+            self._update_findings()
 
     def _regroup(self, _: Any = None) -> None:
-        """Other groups; the one that was chosen is forgotten unless it is among them, set together with their kind."""
+        """Update the groups; keep the selected group only if it is one of them."""
         with self.hold_sync():
             if not self._index.has(self.by, self.group):
                 self.group = None
-            self._draw()
-            self._list()
+            self._update_map()
+            self._update_files()
 
-    def _draw(self) -> None:
+    def _update_map(self) -> None:
         self._map = charts.heat_map(self._index, self._overview, self.by, self.lang)
 
-    def _list(self, _: Any = None) -> None:
-        """The files of the field that was chosen."""
+    def _update_files(self, _: Any = None) -> None:
+        """Update the files of the selected cell."""
         lang: Language = self.lang
         labels, chosen = LABELS[lang], self._chosen
-        left = len(chosen) - _MOST_ROWS
-        rows = [self._index.rows[number] for number in chosen[:_MOST_ROWS]]
+        omitted = len(chosen) - _MAX_ROWS
+        rows = [self._index.rows[number] for number in chosen[:_MAX_ROWS]]
         self._files = {
             "status": labels["files_shown"].format(shown=whole(len(chosen), lang), all=whole(len(self._index), lang)),
             "rows": [
                 [it.file, quote(it.file), VERDICT_LABELS[lang][it.verdict], quote(it.seller), it.errors] for it in rows
             ],
-            "rest": labels["rest_files"].format(count=whole(left, lang)) if left > 0 else "",
+            "rest": labels["rest_files"].format(count=whole(omitted, lang)) if omitted > 0 else "",
         }
 
-    def _open(self, _: Any = None) -> None:
-        """The file that was chosen, and its first finding."""
+    def _update_file(self, _: Any = None) -> None:
+        """Update the selected file and select its first finding."""
         with self.hold_sync():
             self.selected = 0 if self.file and self.results[self.file].findings else -1
-            self._tell()
+            self._update_findings()
 
-    def _tell(self) -> None:
-        """The findings of the file that was chosen."""
-        found = enumerate(self.results[self.file].findings[:_MOST_ROWS] if self.file else ())
-        rows = [[number, it.severity, it.code, it.line, it.title(self.lang)] for number, it in found]
+    def _update_findings(self) -> None:
+        """Update the findings of the selected file."""
+        findings = enumerate(self.results[self.file].findings[:_MAX_ROWS] if self.file else ())
+        rows = [[number, it.severity, it.code, it.line, it.title(self.lang)] for number, it in findings]
         self._detail = {"file": quote(self.file), "rows": rows}
-        self._point()
+        self._update_finding()
 
-    def _point(self, _: Any = None) -> None:
-        """The finding that was chosen, with its place in the XML."""
+    def _update_finding(self, _: Any = None) -> None:
+        """Update the selected finding and its location in the XML."""
         finding, lang = self.finding, self.lang
         if finding is None:
             self._place = {}
             return
-        shown = excerpt(self._source(), finding.line, finding.column)
+        part = excerpt(self._source(), finding.line, finding.column)
         self._place = {
             "explanation": finding.explanation(lang),
             "fix": finding.fix(lang),
-            "excerpt": shown or {"missing": LABELS[lang]["no_place" if finding.line is None else "not_at_hand"]},
+            "excerpt": part or {"missing": LABELS[lang]["no_place" if finding.line is None else "not_at_hand"]},
         }
 
     def _source(self) -> list[str]:
-        """The lines of the file that was chosen, read again; none where nobody can, or where it is not at hand."""
+        """Return the lines of the selected file; empty if it is unavailable or unreadable."""
         if self._lines[0] != self.file:
             try:
                 self._lines = self.file, lines(self.results.result(self.file))
@@ -188,7 +188,7 @@ class ManyView(anywidget.AnyWidget):
         return f"<ManyView: {len(self._chosen)} of {len(self._index)} files>"
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The widget; and for pages without one, such as an export, the overview and the charts as plain HTML."""
+        """Return the widget, and plain HTML for pages that cannot show it, such as exports."""
         bundle = super()._repr_mimebundle_(**options)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
         page = overview_html(self._overview, self.lang) + many_html.html(self._charts, self._map, self.lang)

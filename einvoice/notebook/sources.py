@@ -1,4 +1,4 @@
-"""What widgets are made of: their own scripts and styles, and the document that they show."""
+"""Scripts and style sheets of the widgets, and the lines of a document."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _HERE: Final = files("einvoice.notebook")
 
 
 def script(name: str) -> str:
-    """The script of a widget, which is one text: what the widgets share comes first."""
+    """Return the script of a widget, preceded by the shared components."""
     return "\n".join((_HERE / f"{it}.mjs").read_text(encoding="utf-8") for it in ("components", name))
 
 
 def style(*names: str) -> str:
-    """The style sheets of a widget."""
+    """Return the combined style sheets of a widget."""
     return "\n".join((_HERE / f"{name}.css").read_text(encoding="utf-8") for name in names)
 
 
 def lines(result: ValidationResult) -> list[str]:
-    """The document of a result, line by line as libxml2 counts them."""
+    """Return the lines of the document as counted by libxml2."""
     return [line.removesuffix("\r") for line in xml.text(result.document.data).split("\n")]

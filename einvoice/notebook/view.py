@@ -1,4 +1,4 @@
-"""A result to explore: the findings as a table with filters, each in detail, with its place in the XML."""
+"""Widget for a single result: table of findings with filters, details, and location in the XML."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import traitlets
 
 from einvoice.errors import quote
 from einvoice.notebook.excerpt import excerpt
-from einvoice.notebook.filters import SEVERITIES, checked, choices, chosen, layer_name, term_name
+from einvoice.notebook.filters import SEVERITIES, choices, layer_name, matching_indices, term_name, validated
 from einvoice.notebook.labels import LABELS
 from einvoice.notebook.sources import lines, script, style
 from einvoice.presentation import to_html
@@ -28,22 +28,22 @@ from einvoice.render.text import (
     layers,
     verdict,
 )
-from einvoice.render.text import severity as judged
+from einvoice.render.text import severity as severity_text
 from einvoice.result import LANGUAGES, Finding, Language, ValidationResult
 from einvoice.rulebook.catalog import catalog
 from einvoice.rulebook.sections import title
 
-_MOST_ROWS: Final = 500
+_MAX_ROWS: Final = 500
 
 
 class ResultView(anywidget.AnyWidget):
-    """A result to explore; what a click changes can be set and read here too.
+    """Widget for a single result.
 
-    Everything is decided here, and the browser only shows it: a program gets what a click gets.
+    All logic runs in Python; the browser only displays the synchronized traits, so attributes can also be set in code.
 
     Attributes:
-        filters: what is shown, by "severity" (one, or a list), "layer", "section", "term" and "text".
-        selected: the number of the finding in `result.findings` that is shown in detail; -1 for none.
+        filters: filters by "severity" (one or a list), "layer", "section", "term" and "text".
+        selected: index in `result.findings` of the finding shown in detail; -1 for none.
         lang: "de" or "en".
         result: the result.
     """
@@ -55,7 +55,7 @@ class ResultView(anywidget.AnyWidget):
     selected = traitlets.Int(-1).tag(sync=True)
     lang = traitlets.Enum(LANGUAGES, default_value="de").tag(sync=True)
 
-    # What the browser shows: text and numbers, ready to be put on the page.
+    # Display data for the browser.
     _words = traitlets.Dict().tag(sync=True)
     _head = traitlets.Dict().tag(sync=True)
     _choices = traitlets.Dict().tag(sync=True)
@@ -65,27 +65,27 @@ class ResultView(anywidget.AnyWidget):
     def __init__(self, result: ValidationResult, *, lang: Language) -> None:
         self.result = result
         super().__init__(lang=lang)
-        self._speak()
+        self._update_all()
         self.selected = next(iter(self._shown), -1)
-        self.observe(self._speak, "lang")
-        self.observe(self._list, "filters")
-        self.observe(self._tell, "selected")
-        self._tell()
+        self.observe(self._update_all, "lang")
+        self.observe(self._update_table, "filters")
+        self.observe(self._update_detail, "selected")
+        self._update_detail()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings that pass the filters, the gravest first."""
+        """Filtered findings, by descending severity."""
         return tuple(self.result.findings[number] for number in self._shown)
 
     @property
     def finding(self) -> Finding | None:
-        """The finding that is shown in detail; None if none is."""
+        """Finding shown in detail; None if none is selected."""
         return self.result.findings[self.selected] if self.selected >= 0 else None
 
     @traitlets.validate("filters")
     def _check_filters(self, proposal: Any) -> dict[str, Any]:
         try:
-            return checked(proposal["value"])
+            return validated(proposal["value"])
         except ValueError as error:
             raise traitlets.TraitError(str(error)) from None
 
@@ -93,19 +93,19 @@ class ResultView(anywidget.AnyWidget):
     def _check_selected(self, proposal: Any) -> int:
         number: int = proposal["value"]
         if not -1 <= number < len(self.result.findings):
-            raise traitlets.TraitError(f"There is no finding {number}: there are {len(self.result.findings)}.")
+            raise traitlets.TraitError(f"trait 'selected' must be -1 to {len(self.result.findings) - 1}, not {number}")
         return number
 
     @property
     def _shown(self) -> list[int]:
-        return chosen(self.result.findings, self.filters, self.lang)
+        return matching_indices(self.result.findings, self.filters, self.lang)
 
     @cached_property
     def _lines(self) -> list[str]:
         return lines(self.result)
 
-    def _speak(self, _: Any = None) -> None:
-        """Everything in the language that was chosen."""
+    def _update_all(self, _: Any = None) -> None:
+        """Update all display data for the selected language."""
         lang, result = self.lang, self.result
         with self.hold_sync():
             severities = {name: RESULT_LABELS[lang][name] for name in SEVERITIES}
@@ -123,27 +123,27 @@ class ResultView(anywidget.AnyWidget):
                     if text
                 ],
                 "remarks": [text for text in _remarks(result, lang) if text],
-                "folded": [[summary, told] for summary, told in _folded(result, lang) if told],
+                "folded": [[summary, lines] for summary, lines in _sections(result, lang) if lines],
             }
             self._choices = choices(result.findings, lang)
-            self._list()
-            self._tell()
+            self._update_table()
+            self._update_detail()
 
-    def _list(self, _: Any = None) -> None:
-        """The rows of the table, and how many there are."""
-        labels, shown, every = LABELS[self.lang], self._shown, len(self.result.findings)
-        left = len(shown) - _MOST_ROWS
-        counted = labels["shown"].format(shown=len(shown), all=every)
+    def _update_table(self, _: Any = None) -> None:
+        """Update the table and its status line."""
+        labels, shown, total = LABELS[self.lang], self._shown, len(self.result.findings)
+        omitted = len(shown) - _MAX_ROWS
+        status = labels["shown"].format(shown=len(shown), all=total)
         self._table = {
-            "groups": [{"title": heading, "rows": rows} for heading, rows in self._groups(shown[:_MOST_ROWS]) if rows],
-            "status": counted if shown else labels["nothing" if every else "clean"],
-            "rest": labels["rest"].format(count=left) if left > 0 else "",
+            "groups": [{"title": heading, "rows": rows} for heading, rows in self._groups(shown[:_MAX_ROWS]) if rows],
+            "status": status if shown else labels["nothing" if total else "clean"],
+            "rest": labels["rest"].format(count=omitted) if omitted > 0 else "",
         }
 
     def _groups(self, shown: list[int]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """The rows by what they are about: the invoice, and the PDF around it, which has a verdict of its own."""
-        around = self.result.container
-        for heading, of_pdf in (("", False), (container(around, self.lang) if around else "", True)):
+        """Yield heading and rows of the findings in the invoice, and of those in the PDF container."""
+        pdf = self.result.container
+        for heading, of_pdf in (("", False), (container(pdf, self.lang) if pdf else "", True)):
             yield heading, [self._row(it) for it in shown if (self.result.findings[it].layer == "pdf") is of_pdf]
 
     def _row(self, number: int) -> dict[str, Any]:
@@ -157,8 +157,8 @@ class ResultView(anywidget.AnyWidget):
             "title": finding.title(self.lang),
         }
 
-    def _tell(self, _: Any = None) -> None:
-        """The finding that was chosen, and its place."""
+    def _update_detail(self, _: Any = None) -> None:
+        """Update the details of the selected finding."""
         finding = self.finding
         if finding is None:
             self._detail = {}
@@ -167,7 +167,7 @@ class ResultView(anywidget.AnyWidget):
         self._detail = {
             "code": finding.code,
             "severity": finding.severity,
-            "judged": judged(finding, lang),
+            "judged": severity_text(finding, lang),
             "title": finding.title(lang),
             "explanation": finding.explanation(lang),
             "reason": finding.override_reason(lang),
@@ -182,14 +182,14 @@ class ResultView(anywidget.AnyWidget):
         return f"<ResultView: {len(self._shown)} of {len(self.result.findings)} findings>"
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The widget; and for pages without one, such as an export, the result as it shows itself."""
+        """Return the widget, and plain HTML for pages that cannot show it, such as exports."""
         bundle = super()._repr_mimebundle_(**options)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
         return {**data, "text/plain": repr(self), "text/html": to_html(self.result, self.lang)}, metadata
 
 
 def _remarks(result: ValidationResult, lang: Language) -> Iterator[str]:
-    """What there is to know before one reads the findings."""
+    """Yield remarks on the result as a whole."""
     if result.container:
         yield container(result.container, lang)
     if any(finding.indicative for finding in result.findings):
@@ -199,24 +199,24 @@ def _remarks(result: ValidationResult, lang: Language) -> Iterator[str]:
         yield agreement_lines(result.agreement, lang)[0]
 
 
-def _folded(result: ValidationResult, lang: Language) -> Iterator[tuple[str, list[str]]]:
-    """What stands below, folded: a line, and those behind it."""
+def _sections(result: ValidationResult, lang: Language) -> Iterator[tuple[str, list[str]]]:
+    """Yield collapsible sections: summary and lines."""
     yield RESULT_LABELS[lang]["differences"], _first(difference(it, lang) for it in result.differences)
     if result.agreement:
-        heading, *told = agreement_lines(result.agreement, lang)
-        yield heading, _first(told)
+        heading, *deviating = agreement_lines(result.agreement, lang)
+        yield heading, _first(deviating)
     yield layers(result.stack.layers, lang), [layer(it, lang) for it in result.stack.layers]
 
 
 def _first(lines: Iterable[str]) -> list[str]:
-    told = list(lines)
-    left = len(told) - _MOST_ROWS
-    return [*told[:_MOST_ROWS], f"… + {left}"] if left > 0 else told
+    items = list(lines)
+    omitted = len(items) - _MAX_ROWS
+    return [*items[:_MAX_ROWS], f"… + {omitted}"] if omitted > 0 else items
 
 
 def _facts(finding: Finding, lang: Language) -> list[tuple[str, str]]:
-    """What there is to know besides: what it is about, where it is, where the rule comes from."""
-    known = catalog().get(finding.code)  # a rule of an official artefact may not be there
+    """Return further details: business terms, location, source of the rule."""
+    known = catalog().get(finding.code)  # None for a rule that only the official Schematron has
     column = f", {LABELS[lang]['column']} {finding.column}" if finding.column else ""
     return [
         ("about", ", ".join(term_name(term, lang) for term in finding.terms)),
