@@ -127,5 +127,5 @@ def test_a_flag_that_only_invoices_had() -> None:
     specification = specifications()["xrechnung-2.0"]
     for root, levels in ((CREDIT, ["warning"]), (UBL, [])):
         published = severity_overrides.overrides(Identity("UBL", root, None, None, specification), "1.5.0")
-        assert [published[code].level for code in ("BR-DE-21",) if code in published] == levels
+        assert [published[code].severity for code in ("BR-DE-21",) if code in published] == levels
     assert "BR-DE-21" not in severity_overrides.overrides(Identity("UBL", CREDIT, None, None, specification), "1.6.0")
