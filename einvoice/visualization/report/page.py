@@ -157,8 +157,10 @@ def _rules(result: ValidationResult, lang: Language) -> Markup:
         "tr", *(tag("th", words[key], scope="col", **_numeric(key)) for key in ("layer", "rules", "number", "outcome"))
     )
     rows = [_layer(layer, result, lang) for layer in result.stack.layers]
-    table = tag("table", tag("thead", head), tag("tbody", *rows), class_="plain rules")
-    return join(tag("h2", words["applied_rule_sets"]), table)
+    return join(
+        tag("h2", words["applied_rule_sets"]),
+        tag("table", tag("thead", head), tag("tbody", *rows), class_="plain rules"),
+    )
 
 
 def _numeric(key: str) -> dict[str, str]:
