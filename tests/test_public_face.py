@@ -71,7 +71,7 @@ def test_a_type_checker_takes_no_function_for_a_module():
 @pytest.mark.parametrize("function", [einvoice.report_pdf, einvoice.invoice_pdf])
 def test_a_page_is_made_of_a_result_or_an_invoice(function, sample):
     path = sample("ubl-invoice.xml")
-    with pytest.raises(TypeError, match=r"Expected an? (result of|invoice from) einvoice"):
+    with pytest.raises(TypeError, match=r"must be an? (result of|invoice from) einvoice"):
         function(path)
     judged = einvoice.validate(path)
     given = judged if function is einvoice.report_pdf else judged.invoice

@@ -242,7 +242,7 @@ def test_commands(file, capsys):
         assert words in listed
     assert main(["rules", "remove", "own", "--lang", "en"]) == 0
     assert main(["rules", "remove", "own", "--lang", "en"]) == 2
-    assert "Nothing was added under the name own." in capsys.readouterr().err
+    assert "There is no configuration with the name own." in capsys.readouterr().err
 
 
 def test_the_folder_is_the_users_own_unless_another_is_chosen(added, tmp_path, monkeypatch):
