@@ -190,13 +190,13 @@ def test_a_worker_killed_in_the_middle_costs_one_artefact(added, invoice, judged
     added(packed(files()))
     send = protocol.send
 
-    def send_and_kill(connection, header, body=b""):
-        send(connection, header, body)
+    def kill_and_send(connection, header, body=b""):
         if header["arguments"].get("path", "").endswith("en.xsl"):
             os.kill(fresh.pid, signal.SIGKILL)
+        send(connection, header, body)
 
     with monkeypatch.context() as patched:
-        patched.setattr(protocol, "send", send_and_kill)
+        patched.setattr(protocol, "send", kill_and_send)
         runs = judged(invoice).runs
     assert [(run.executed, run.reason) for run in runs] == [(True, ""), (False, "died"), (True, "")]
     assert judged(invoice).complete
