@@ -33,7 +33,7 @@ def invoice_pdf(
         when: creation date of the PDF, with a time zone; by default noon UTC on the issue date (BT-2).
 
     Raises:
-        MissingDependency: weasyprint, or a system library that it needs, is not installed.
+        MissingDependency: Babel, weasyprint, or a system library that it needs, is not installed.
         TypeError: the invoice is not an `Invoice`.
         ValueError: the logo is not an image, or the language is not supported.
     """
@@ -59,7 +59,7 @@ def report_pdf(
         when: date of the validation, with a time zone; by default now.
 
     Raises:
-        MissingDependency: weasyprint, or a system library that it needs, is not installed.
+        MissingDependency: Babel, weasyprint, or a system library that it needs, is not installed.
         TypeError: the result is not a `ValidationResult`.
         ValueError: the language is not supported.
     """

@@ -1,27 +1,46 @@
-"""Formats dates and account numbers in German and in English."""
+"""Formats numbers, dates and account numbers by language, with the locale data of Babel (CLDR)."""
 
 from __future__ import annotations
 
 import datetime
 import re
+from decimal import Decimal, localcontext
 from typing import Final
 
+from einvoice.errors import MissingDependency
 from einvoice.result.languages import Language
 
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+try:
+    from babel import dates, numbers
+except ImportError as error:
+    raise MissingDependency("babel", extra="pdf") from error
+
+_LOCALES: Final = {"de": "de_DE", "en": "en_GB"}
+_MAX_DIGITS: Final = 1000
 _IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{8,30}")
 _NO_BREAK: Final = "\u00a0"
 
 
-def day(date: datetime.date, lang: Language) -> str:
-    """Format a date.
+def format_date(date: datetime.date, lang: Language) -> str:
+    """Format a date, with no-break spaces.
 
-    >>> day(datetime.date(2026, 3, 1), "de"), day(datetime.date(2026, 3, 1), "en")
+    >>> format_date(datetime.date(2026, 3, 1), "de"), format_date(datetime.date(2026, 3, 1), "en")
     ('01.03.2026', '1\\xa0Mar\\xa02026')
     """
-    if lang == "de":
-        return f"{date:%d.%m.}{date.year:04}"
-    return _NO_BREAK.join((str(date.day), _MONTHS[date.month - 1], f"{date.year:04}"))
+    return dates.format_date(date, locale=_LOCALES[lang]).replace(" ", _NO_BREAK)
+
+
+def format_number(value: Decimal, lang: Language, *, decimals: int = 0) -> str:
+    """Format a number without rounding, grouped by thousands, with at least `decimals` decimals.
+
+    >>> format_number(Decimal("-1234.5"), "de", decimals=2), format_number(Decimal("1234567.1250"), "en")
+    ('−1.234,50', '1,234,567.125')
+    """
+    pattern = "#,##0." + "0" * decimals if decimals else "#,##0"
+    with localcontext(prec=_MAX_DIGITS):  # Babel raises InvalidOperation for more digits than the context has
+        exact = (value + 0).normalize()  # adding 0 removes the sign of -0
+        text = numbers.format_decimal(exact, pattern, locale=_LOCALES[lang], decimal_quantization=False)
+    return text.replace("-", "−")
 
 
 def is_iban(text: str) -> bool:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from einvoice.formatting import format_number
-
+_GERMAN: Final = str.maketrans(",.", ".,")
 _EMPTY: Final[Mapping[str, str]] = {"de": "leer", "en": "empty"}
 _MISSING: Final[Mapping[str, str]] = {"de": "nicht angegeben", "en": "not given"}
 _NOTHING: Final[Mapping[str, str]] = {"de": "nichts", "en": "nothing"}
@@ -28,6 +27,20 @@ def show(value: Any, values: Mapping[str, Any], language: str) -> str:
     actual = values.get("actual", value)
     places = max(0, -int(actual.as_tuple().exponent)) if isinstance(actual, Decimal) and actual.is_finite() else 0
     return format_number(value, language, decimals=places)
+
+
+def format_number(value: Decimal, language: str, *, decimals: int = 0) -> str:
+    """Format a number without rounding, grouped by thousands, with at least `decimals` decimals.
+
+    Written by hand: importing Babel takes a tenth of the time of the `einvoice validate` command.
+
+    >>> format_number(Decimal("-1234.5"), "de", decimals=2), format_number(Decimal("1234567.1250"), "en")
+    ('−1.234,50', '1,234,567.125')
+    """
+    whole, _, fraction = format(value.copy_abs(), ",f").partition(".")
+    fraction = fraction.rstrip("0").ljust(decimals, "0")
+    text = ("−" if value < 0 else "") + (f"{whole}.{fraction}" if fraction else whole)
+    return text if language == "en" else text.translate(_GERMAN)
 
 
 def missing(name: str, values: Mapping[str, Any], language: str, before: str) -> str:

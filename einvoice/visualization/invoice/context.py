@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from einvoice.formatting import format_number
 from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled, filled
 from einvoice.model.values import Amount, Binary, Date, Identifier, Number, Percentage, Quantity, Value, absent
 from einvoice.result.languages import Language
 from einvoice.visualization import formatting
+from einvoice.visualization.formatting import format_number
 from einvoice.visualization.labels import label, meaning
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
 
@@ -79,7 +79,7 @@ class PageContext:
             return self._number(value, currency)
         if isinstance(value, Date):
             day = value.date
-            return formatting.day(day, self.lang) if isinstance(day, datetime.date) else value.raw.strip()
+            return formatting.format_date(day, self.lang) if isinstance(day, datetime.date) else value.raw.strip()
         if isinstance(value, Binary):
             return self._file(value)
         text = value.raw.strip()

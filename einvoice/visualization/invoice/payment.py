@@ -6,8 +6,8 @@ import re
 from decimal import Decimal
 from typing import Any, Final
 
-from einvoice.formatting import format_number
 from einvoice.visualization import formatting
+from einvoice.visualization.formatting import format_number
 from einvoice.visualization.invoice.context import PageContext, Row, key_value_table, paragraph, section
 from einvoice.visualization.invoice.header import SEPA
 from einvoice.visualization.markup import Markup

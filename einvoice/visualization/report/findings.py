@@ -12,12 +12,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from einvoice.errors import quote
-from einvoice.formatting import format_number
 from einvoice.model.terms import name
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize, compared
 from einvoice.render.text import severity as severity_label
 from einvoice.rulebook.sections import SECTIONS, title
+from einvoice.visualization.formatting import format_number
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
 from einvoice.visualization.report.labels import WORDS
 

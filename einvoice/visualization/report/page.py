@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from einvoice.formatting import format_number
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import agreement_lines, counts, declared, difference
 from einvoice.visualization import formatting
+from einvoice.visualization.formatting import format_number
 from einvoice.visualization.glyphs import REPLACEMENT
 from einvoice.visualization.labels import label
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
@@ -91,7 +91,7 @@ def _subject(result: ValidationResult, lang: Language, when: datetime.datetime) 
     date = result.invoice.issue_date.date
     invoice = (
         ("BT-1", _short(summary.invoice_number)),
-        ("BT-2", formatting.day(date, lang) if date else _short(summary.invoice_date)),
+        ("BT-2", formatting.format_date(date, lang) if date else _short(summary.invoice_date)),
         ("BT-27", _short(summary.seller)),
         ("BT-44", _short(summary.buyer)),
         ("BT-115", _short(f"{due} {summary.currency}")),
@@ -123,7 +123,7 @@ def _container(result: ValidationResult, lang: Language) -> Iterable[tuple[str, 
 
 def _moment(when: datetime.datetime, lang: Language) -> str:
     utc = when.astimezone(datetime.UTC)
-    return f"{formatting.day(utc.date(), lang)}, {utc:%H:%M} UTC"
+    return f"{formatting.format_date(utc.date(), lang)}, {utc:%H:%M} UTC"
 
 
 def _compatibility_message(result: ValidationResult, lang: Language) -> Markup:
