@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CASES
 from hypothesis import Phase, given, seed, settings
 
 import einvoice
@@ -27,6 +26,7 @@ from .targets import SYNTAX, definitions, ruleset
 
 pytest.importorskip("saxonche")
 
+CASES = Path(__file__).parents[2].parent / "shared" / "cases"
 FOUND = Path(__file__).parent / "found"
 SAMPLES = tuple(path.read_bytes() for path in sorted(Path(__file__).parents[1].glob("samples/ubl-*.xml")))
 SEEDS = range(4)

@@ -90,4 +90,4 @@ def test_a_place_that_cannot_be_written_is_told(pdf, tmp_path, capsys):
     assert main(["extract", pdf(hybrid()), "-o", place]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"{place}: ")
-    assert "keinen solchen Ordner" in said
+    assert "Datei oder Ordner nicht gefunden" in said

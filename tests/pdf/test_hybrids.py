@@ -191,7 +191,7 @@ def test_the_verdict_is_on_the_xml_and_that_on_the_container_stands_beside_it(tm
     assert [item["code"] for item in answered["warnings"]] == ["PDF-HEADER"]
     told = answered["validation_details"]["container"]
     assert (told["is_valid"], told["name"], told["findings"]) == (False, "factur-x.xml", 1)
-    assert "no full PDF/A validation" in told["title"]
+    assert "not a full PDF/A validation" in told["title"]
     assert answered["validation_details"]["validation_stack"]["layers"][-1]["name"] == "pdf"
 
 

@@ -41,7 +41,7 @@ def findings(data=None, lang="en"):
 def test_without_the_variable_nothing_is_run():
     result, found = findings()
     assert found == ()
-    assert "no full PDF/A validation" in result.container.title["en"]
+    assert "not a full PDF/A validation" in result.container.title["en"]
 
 
 def test_a_failed_clause_is_a_finding(stand_in):
@@ -82,7 +82,7 @@ print({REPORT.format("")!r})
         ("raise SystemExit(7)", "exit status 7"),
         ("import os; os.abort()", "exit status -6"),
         ("", "The file is empty."),
-        ("print('<report/>')", "a report without a verdict"),
+        ("print('<report/>')", "a report without a result"),
         ("print('<report>')", "The XML is incomplete"),
         ("import time; time.sleep(9)", "no answer within 1 seconds"),
     ],
