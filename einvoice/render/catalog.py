@@ -126,6 +126,14 @@ def _markdown(catalog: Catalog, lang: Language) -> str:
     return "".join(parts)
 
 
+@to_html.register(CatalogEntry)
+def _entry(entry: CatalogEntry, lang: Language) -> str:
+    kind = ", ".join((entry.severity, entry.layer, *entry.terms))
+    head = f"<strong>{escape(entry.code)}: {escape(entry.title(lang))}</strong> <small>{escape(kind)}</small>"
+    details = "".join(f"<p>{escape(text)}</p>" for text in (entry.explanation(lang), f"→ {entry.fix(lang)}"))
+    return f'<div class="einvoice" lang="{lang}"><p>{head}</p>{details}</div>'
+
+
 @to_html.register(Catalog)
 def _summary(catalog: Catalog, lang: Language) -> str:
     """Return the number of codes per layer."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from einvoice.presentation import Language, to_html
 from einvoice.rulebook.catalog.formatting import missing, show
 
 _QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
@@ -68,7 +69,7 @@ class CatalogEntry(NamedTuple):
     xpaths: dict[str, str] = {}  # noqa: RUF012
     points_at: dict[str, str] = {}  # noqa: RUF012
     notes: tuple[dict[str, Any], ...] = ()
-    lang: str = "de"
+    lang: Language = "de"
     current: bool = True
 
     def title(self, language: str, values: Values = None) -> str:
@@ -97,12 +98,7 @@ class CatalogEntry(NamedTuple):
         return f"<CatalogEntry {self.code}: {self.severity}, {self.layer}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
-        kind = ", ".join((self.severity, self.layer, *self.terms))
-        head = f"<strong>{escape(self.code)}: {escape(self.title(self.lang))}</strong> <small>{escape(kind)}</small>"
-        details = "".join(f"<p>{escape(text)}</p>" for text in self._details())
-        return f'<div class="einvoice" lang="{self.lang}"><p>{head}</p>{details}</div>'
+        return to_html(self, self.lang)
 
     def _details(self) -> tuple[str, str]:
         return self.explanation(self.lang), f"→ {self.fix(self.lang)}"
