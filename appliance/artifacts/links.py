@@ -1,7 +1,7 @@
 """Artifacts: PDFs that belong to a response, behind links with a limited lifetime, rendered when first fetched.
 
 The store holds what the PDFs are rendered from, under a hash of token and key holder. The token itself is not stored.
-To other holders, and for unknown tokens, the link does not exist.
+Other key holders get the same response as for an unknown token.
 """
 
 import asyncio

@@ -206,7 +206,7 @@ def settings_lines(comparison: Comparison, lang: Language) -> list[str]:
         f"{quote(name)} {quote(str(before or '–'))} → {quote(str(after or '–'))}"
         for name, before, after in comparison.settings
     )
-    return [f"{LABELS[lang]['judged']}: {settings}"] if settings else []
+    return [f"{LABELS[lang]['settings']}: {settings}"] if settings else []
 
 
 def _section(title: str, entries: Sequence[str]) -> list[str]:

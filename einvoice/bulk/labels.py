@@ -30,7 +30,7 @@ LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
         "turned": "anderes Ergebnis",
         "missing": "fehlende Dateien",
         "added": "neue Dateien",
-        "judged": "anderes Regelwerk",
+        "settings": "anderes Regelwerk",
     },
     "en": {
         "files": "files",
@@ -49,7 +49,7 @@ LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
         "turned": "changed result",
         "missing": "missing files",
         "added": "new files",
-        "judged": "different rule set",
+        "settings": "different rule set",
     },
 }
 

@@ -43,7 +43,7 @@ class Row(NamedTuple):
     Attributes:
         verdict: "valid", "invalid" or "unreadable".
         line: the encoded record.
-        reusable: False if the record does not depend on the file content alone, so the file must be validated again.
+        reusable: False if the record also depends on more than the file content, so the file must be validated again.
         resumed: True if the record comes from an earlier run.
     """
 

@@ -47,7 +47,7 @@ def missing_terms(invoice: Invoice, profile: Profile) -> tuple[str, ...]:
 def smallest_profile(invoice: Invoice) -> Profile:
     """Return the smallest of BASIC, EN16931 and EXTENDED that contains all business terms of the invoice.
 
-    It is EXTENDED if none does.
+    If none contains all of them, it is EXTENDED.
     """
     return next((it for it in (BASIC, EN16931) if not unsupported_terms(invoice, it)), EXTENDED)
 

@@ -75,7 +75,7 @@ class Group:
     Attributes:
         groups: the business groups of the class, in the order in which its fields name their terms.
         known: all classes of groups, by name.
-        node: the element, set by the reader; None for a group made by hand.
+        node: the element, set by the reader; None for a group that was not read from a document.
         parent_ref: weak reference to ``parent``.
         tracked: elements whose existence rules test, by name.
         more: further occurrences of a group that the standard allows once.
@@ -106,7 +106,7 @@ class Group:
 
     @property
     def parent(self) -> Any:
-        """The group of the parent element; None for a group made by hand.
+        """The group of the parent element; None for a group that was not read from a document.
 
         The reference is weak: without cycles a large invoice is freed as soon as its last reference goes.
         """
@@ -117,7 +117,7 @@ class Group:
         self.parent_ref = weakref.ref(group)  # type: ignore[misc]
 
     def find_invoice(self) -> Any:
-        """Return the invoice that contains the group; None for a group made by hand.
+        """Return the invoice that contains the group; None for a group that was not read from a document.
 
         The reader replaces this method by a weak reference, since rules call it for every line.
         """
@@ -128,12 +128,12 @@ class Group:
 
     @property
     def line(self) -> int | None:
-        """Line in the document, counted from 1; None for a group made by hand."""
+        """Line in the document, counted from 1; None for a group that was not read from a document."""
         return location.line(self.node)
 
     @property
     def xpath(self) -> str:
-        """XPath of the group, with the prefixes of ``NAMESPACES``; empty for a group made by hand."""
+        """XPath of the group, with the prefixes of ``NAMESPACES``; empty if it was not read from a document."""
         return location.xpath(self.node)
 
     def walk(self) -> Iterator[Group]:

@@ -139,7 +139,7 @@ class Invoice(Identified):
     Comparison of two invoices ignores the attributes below.
 
     Attributes:
-        syntax: "UBL" or "CII", "" for an invoice made by hand.
+        syntax: "UBL" or "CII", "" for an invoice that was not read from a document.
         root: name of the root element.
         lang: language in which a notebook shows the invoice.
         misplaced: groups at places without a business term, by class.

@@ -181,12 +181,12 @@ class Line(Identified):
 
     @property
     def is_misplaced(self) -> bool:
-        """Whether it is at a place without a business term, so that it is no line of the invoice."""
+        """Whether it is at a place without a business term, so it is not a line of the invoice."""
         return "misplaced" in self.tracked
 
     @property
     def is_of_other_root(self) -> bool:
-        """Whether UBL has its element in the other type of document, such as a credit note line in an invoice."""
+        """Whether its UBL element belongs to the other document type, such as a credit note line in an invoice."""
         invoice = self.find_invoice()
         return invoice is not None and not invoice.matches_root(self)
 
@@ -208,5 +208,5 @@ class MisplacedSubLine(Line):
 
     @property
     def is_sub_line(self) -> bool:
-        """True, since the official rules tell sub lines by their element."""
+        """True, since the official rules identify sub-lines by their element."""
         return True

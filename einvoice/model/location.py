@@ -31,7 +31,7 @@ def line(node: Any) -> int | None:
 
 
 def xpath(node: Any, attribute: str | None = None, steps: dict[Any, str] | None = None) -> str:
-    """Return an XPath that selects only ``node``, or one attribute of it; "" without a node.
+    """Return an XPath that selects only ``node``, or one attribute of it; "" if there is no node.
 
     The prefixes are those of ``NAMESPACES``; elements of other namespaces are named by ``local-name()``.
 

@@ -131,12 +131,12 @@ class VatBreakdown(TaxCategory):
 
     @property
     def is_of_invoice(self) -> bool:
-        """Whether the paths of the official UBL rules lead from it to the lines, allowances and charges."""
+        """Whether it is at document level; from there the official UBL rules find lines, allowances and charges."""
         return self.node is None or self.node.getparent().getparent().getparent() is None
 
     @property
     def is_of_other_total(self) -> bool:
-        """Whether UBL has it below another element than the VAT total, such as a withholding tax total."""
+        """Whether its UBL element is below a total other than the VAT total, such as a withholding tax total."""
         return self.node is not None and not self.node.getparent().tag.endswith("}TaxTotal")
 
 

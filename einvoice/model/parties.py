@@ -46,7 +46,7 @@ class TaxRegistration(Group):
 
     @property
     def is_vat(self) -> bool:
-        """Whether the official rules of the syntax take it for a VAT registration."""
+        """Whether the official rules of the syntax treat it as a VAT registration."""
         return self.scheme.text == "VAT" or any(further.text == "VAT" for further in self.scheme.more)
 
 

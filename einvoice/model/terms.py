@@ -113,7 +113,7 @@ def section(number: str, language: str) -> str:
 
 
 def leading(numbers: Sequence[str]) -> str:
-    """Return the first of the terms; for a group its first term; "" without terms.
+    """Return the first of the terms; for a group its first term; "" if there are no terms.
 
     >>> leading(["BT-106", "BT-131"]), leading(["BG-5"]), leading([])
     ('BT-106', 'BT-35', '')

@@ -111,12 +111,12 @@ class Value:
     """One occurrence of a business term.
 
     Attributes:
-        raw: the text as it stands in the document.
+        raw: the text exactly as in the document.
         text: the text that the official rules of its syntax compare.
         filled: whether the text has a character other than white space.
         attributes: the XML attributes of its element.
         more: further occurrences of a term that the standard allows once.
-        node: the element; None for a value made by hand.
+        node: the element; None for a value that was not read from a document.
         attribute: the XML attribute that holds the value; None for the text of the element.
     """
 
@@ -133,17 +133,17 @@ class Value:
 
     @property
     def value(self) -> Any:
-        """The typed value: text, ``Decimal``, ``date`` or ``bytes``; ``absent`` where the text is none of its type."""
+        """The typed value: text, ``Decimal``, ``date`` or ``bytes``; ``absent`` if the text is invalid."""
         return self.text
 
     @property
     def line(self) -> int | None:
-        """Line in the document, counted from 1; None for a value made by hand."""
+        """Line in the document, counted from 1; None for a value that was not read from a document."""
         return location.line(self.node)
 
     @property
     def xpath(self) -> str:
-        """XPath of the value, with the prefixes of ``NAMESPACES``; empty for a value made by hand."""
+        """XPath of the value, with the prefixes of ``NAMESPACES``; empty for one that was not read from a document."""
         return location.xpath(self.node, self.attribute)
 
     def __copy__(self) -> Self:

@@ -38,9 +38,9 @@ class ReferenceRun:
     Attributes:
         layer: "schema", "en16931", "cius", "extension" or "profile".
         title: name of the artefact; "" if the layer has none.
-        version: its release; "" if it names none.
+        version: its release; "" if it does not state one.
         sha256: SHA-256 of its file, hexadecimal.
-        executed: whether it ran to its end. If not, the findings are incomplete.
+        executed: whether it ran to completion. If not, the findings are incomplete.
         reason: why it was not executed: the lower-case end of a catalog code, such as "stopped" for REFERENCE-STOPPED;
             "" if it was executed.
         detail: message of the engine, English; "" if there is none.

@@ -104,7 +104,7 @@ def _differences(result: ValidationResult, lang: Language) -> str:
 
 
 def _agreement(result: ValidationResult, lang: Language) -> str:
-    """Return the comparison with the official Schematron; "" without one."""
+    """Return the comparison with the official Schematron; "" if there is none."""
     if result.agreement is None:
         return ""
     heading, *lines = agreement_lines(result.agreement, lang)

@@ -98,7 +98,7 @@ class Catalog(Mapping[str, CatalogEntry]):
 
 
 def notes(entry: CatalogEntry, lang: Language) -> Iterator[dict[str, str]]:
-    """Yield the notes on a rule: kind, text, source ("" without) and syntax ("" for both).
+    """Yield the notes on a rule: kind, text, source ("" if unknown) and syntax ("" for both).
 
     Notes on older releases appear only in findings of those releases.
     """

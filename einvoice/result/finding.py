@@ -138,7 +138,7 @@ class Finding:
 
     @property
     def xpath(self) -> str:
-        """XPath that selects exactly this location (prefixes: `einvoice.NAMESPACES`); "" without a location."""
+        """XPath that selects exactly this location (prefixes: `einvoice.NAMESPACES`); "" if there is no location."""
         return self.location.xpath
 
     @property

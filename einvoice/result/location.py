@@ -74,7 +74,7 @@ class Location:
 
     @property
     def xpath(self) -> str:
-        """XPath that selects exactly this location (prefixes: `NAMESPACES`); "" without a location."""
+        """XPath that selects exactly this location (prefixes: `NAMESPACES`); "" if there is no location."""
         return "" if self._places is None else self._places.xpath(self.node, self._attribute)
 
     def __eq__(self, other: object) -> bool:

@@ -51,7 +51,7 @@ class Release(NamedTuple):
 
     @property
     def versions(self) -> tuple[tuple[str, str], ...]:
-        """The release of each rule set, for ``RuleBook.program``; empty if all are the last ones.
+        """The release of each rule set, for ``RuleBook.program``; empty if all are the newest.
 
         EN 16931 alone includes the newest release of XRechnung, for documents that declare it.
         """

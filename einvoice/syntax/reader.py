@@ -187,7 +187,7 @@ class _Reader:
                 self.walk(child, below, target)
 
     def _misplace(self, child: Any, parent: ElementState, group: Group) -> None:
-        """Keep a known group at a place where no business term has it."""
+        """Record a known group found at a place that has no business term."""
         if parent.kind != UNMAPPED:
             self.unmapped.append(child)
         group.__dict__["tracked"] = {"misplaced": [child]}

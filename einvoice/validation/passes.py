@@ -124,7 +124,7 @@ def profile(context: Context) -> Outcome:
 
 
 def rules(context: Context) -> Outcome:
-    """Run the rules; a layer that does not run to its end is an error."""
+    """Run the rules; a layer that does not run to completion is reported as an error."""
     selection = context.selection
     missing = context.not_run("LAYER-MISSING", selection.missing, profile=selection.identity.profile)
     if selection.program is None:

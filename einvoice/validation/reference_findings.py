@@ -1,4 +1,4 @@
-"""What the official artefacts found, as findings, and whether it is what the rules of this program found."""
+"""Findings of the official artefacts, and their agreement with those of einvoice."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _STEPS: Final = (
     re.compile(r"\*:(?P<name>[\w.-]+)\[namespace-uri\(\)\s*=\s*(?:'(?P<uri>[^']*)'|\"(?P<uri2>[^\"]*)\")\]"),
     re.compile(r"Q\{(?P<uri>[^}]*)\}(?P<name>[\w.-]+)"),
 )
-"""How XPath 2 and 3 write an element's name with its namespace; lxml understands XPath 1."""
+"""Qualified element names in XPath 2 and 3; lxml supports only XPath 1."""
 
-_WITHIN: Final = {"profile": ("en16931",), "extension": ("cius",)}
-"""Rules that come in one artefact with those of a layer, where ours are layers apart."""
+_INCLUDED_LAYERS: Final = {"profile": ("en16931",), "extension": ("cius",)}
+"""Layers whose rules an artefact of another layer contains."""
 
 
 def layers(result: ReferenceResult) -> tuple[Layer, ...]:
-    """The artefacts as layers of a stack."""
+    """Return the artefacts as layers of a validation stack."""
     return tuple(
         Layer(run.layer, {"de": run.title, "en": run.title}, run.version, "", "", run.sha256, run.executed, run.rules)
         for run in result.runs
@@ -34,13 +34,13 @@ def layers(result: ReferenceResult) -> tuple[Layer, ...]:
 
 
 class Reporter:
-    """Turns what artefacts report about one document into findings.
+    """Converts the reports of artefacts about one document to findings.
 
     Args:
-        root: of the document.
-        places: of the same document.
-        indicative: the document breaks its XML schema.
-        lang: language of the findings where none is asked for.
+        root: root element of the document.
+        places: locations in the document.
+        indicative: whether the document violates its XML schema.
+        lang: default language of the findings.
     """
 
     def __init__(self, root: Any, places: Places, indicative: bool, lang: Language) -> None:
@@ -50,7 +50,7 @@ class Reporter:
         self._lang = lang
 
     def findings(self, result: ReferenceResult) -> Iterator[Finding]:
-        """Everything that was reported."""
+        """Yield the findings of all artefacts."""
         for run in result.runs:
             yield from (self._finding(run, report) for report in run.reports)
 
@@ -70,7 +70,7 @@ class Reporter:
         )
 
     def _node(self, location: str) -> Any:
-        """The element that an artefact points at; the root where nobody can tell."""
+        """Return the element at a reported location; the root if it cannot be found."""
         path = location
         for step in _STEPS:
             path = step.sub(_as_xpath_1, path)
@@ -87,38 +87,38 @@ def _as_xpath_1(step: re.Match[str]) -> str:
 
 
 def covered(runs: Iterable[ReferenceRun]) -> set[str]:
-    """The layers that artefacts stand for: that of an extension or of a level has the rules in it that it builds on."""
+    """Return the layers that artefacts cover. One of an extension or a profile includes the layer below."""
     names = {run.layer for run in runs}
-    return names.union(*(_WITHIN.get(name, ()) for name in names))
+    return names.union(*(_INCLUDED_LAYERS.get(name, ()) for name in names))
 
 
 def agreement(
-    result: ReferenceResult, native: Iterable[Finding], judged: Iterable[Layer], reported: Iterable[Finding]
+    result: ReferenceResult, native: Iterable[Finding], validated: Iterable[Layer], reported: Iterable[Finding]
 ) -> Agreement:
-    """Hold the findings of this program against those of the artefacts.
+    """Compare the findings of einvoice with those of the artefacts.
 
     Args:
-        result: of the artefacts.
-        native: the findings of this program.
-        judged: the layers that they come from.
-        reported: the findings of the artefacts.
+        result: result of the artefacts.
+        native: findings of einvoice.
+        validated: layers that einvoice validated.
+        reported: findings of the artefacts.
     """
     ran = covered(run for run in result.runs if run.executed) - covered(run for run in result.runs if not run.executed)
-    compared = tuple(layer.name for layer in judged if layer.executed and layer.name in ran)
-    ours = {_key(finding, result): finding for finding in native if finding.layer in compared}
+    compared = tuple(layer.name for layer in validated if layer.executed and layer.name in ran)
+    own = {_key(finding, result): finding for finding in native if finding.layer in compared}
     others = {_key(finding, result): finding for finding in reported if finding.layer in compared}
     return Agreement(
         result.configuration,
         result.scenario,
         layers(result),
         compared,
-        tuple(ours[key] for key in ours if key not in others),
-        tuple(others[key] for key in others if key not in ours),
+        tuple(own[key] for key in own if key not in others),
+        tuple(others[key] for key in others if key not in own),
     )
 
 
 def _key(finding: Finding, result: ReferenceResult) -> tuple[str, ...]:
-    """What makes two findings the same one. Bundled artefacts override no severities, so that their flags count."""
+    """Return the key that equal findings share. Bundled artefacts override no severities, so flags are compared."""
     if finding.layer == "schema":
         return ("schema",)
     return finding.code, finding.flag if result.is_bundled else finding.severity

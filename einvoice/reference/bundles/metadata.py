@@ -28,7 +28,7 @@ class FileMetadata:
     """Metadata of an artefact's file; for an XML schema only `version` and `sha256`.
 
     Attributes:
-        version: the release it names; "" if it names none.
+        version: its release; "" if it does not state one.
         sha256: SHA-256 of the file, hexadecimal.
         rules: number of asserts and reports.
         is_en16931: whether they are the rules of EN 16931.

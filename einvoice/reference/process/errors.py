@@ -1,10 +1,10 @@
-"""The error of an artefact that did not run to its end."""
+"""Error of an artefact that did not run to completion."""
 
 from __future__ import annotations
 
 
 class ExecutionFailed(Exception):  # noqa: N818 (names the state)
-    """An artefact was not executed to its end.
+    """An artefact did not run to completion.
 
     Attributes:
         reason: that of a `ReferenceRun`: "stopped", "artefact", "time", "died" or "engine".

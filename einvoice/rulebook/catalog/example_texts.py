@@ -51,7 +51,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 
-#: What stands in a document beside the business terms.
+#: Names of fields that are not business terms.
 _OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "tax_point_code": {"de": "Code für das Datum der Steuerfälligkeit", "en": "Value added tax point date code"},
     "category": {"de": "Umsatzsteuerkategorie", "en": "VAT category"},

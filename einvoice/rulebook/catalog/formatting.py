@@ -17,8 +17,8 @@ _INCALCULABLE: Final[Mapping[str, str]] = {"de": "nicht bestimmbar", "en": "cann
 def show(value: Any, values: Mapping[str, Any], language: str) -> str:
     """Return a formatted value: −1.234,50 and 31.12.2026 in German, −1,234.50 and 2026-12-31 in English.
 
-    A number has as many decimals as the ``actual`` one of ``values`` in the document, or all of its own without one. A
-    text is unchanged.
+    A number has as many decimals as ``actual`` in ``values``; without ``actual``, it keeps its own. A text is
+    unchanged.
     """
     if isinstance(value, datetime.date):
         return value.isoformat() if language == "en" else f"{value.day:02}.{value.month:02}.{value.year:04}"

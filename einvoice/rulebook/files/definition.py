@@ -169,7 +169,7 @@ class Definition:
 
 
 def _applies_to(entry: Mapping[str, Any], syntax: str) -> bool:
-    """Return whether an entry of the history applies to a syntax; one with keys for the other syntax alone does not."""
+    """Return whether an entry of the history applies to a syntax; not if all its keys are for the other syntax."""
     return syntax in entry or entry.keys() - {"until", "variants"} not in ({"ubl"}, {"cii"})
 
 

@@ -53,7 +53,7 @@ def condition(
     group: str | None = None,
     constants: Mapping[str, Constant] = {},
 ) -> Expression:
-    """``check`` a boolean expression, as in ``when`` and ``assert``."""
+    """Check a boolean expression, such as ``when`` or ``assert``; see ``check``."""
     return Checker(source, names, where, group or "", constants).expression(boolean=True)
 
 

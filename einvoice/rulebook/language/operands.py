@@ -121,7 +121,7 @@ def as_date(operand: Operand) -> str:
 
 
 def as_boolean(operand: Operand) -> str:
-    """Return the code of a boolean; values of the invoice are none."""
+    """Return the code of a boolean; values of the invoice are not booleans."""
     if operand.type.sort == "boolean":
         return operand.code
     written = ast.unparse(operand.node)

@@ -19,7 +19,7 @@ _INDENT: Final = "    "
 def generate(rules: Sequence[CheckedRule]) -> tuple[str, dict[str, str], set[str]]:
     """Return the source of a module that runs all rules, and the exact numbers and code lists that it uses as globals.
 
-    A violation is reported with the index of the rule, the contents of its names, and whether each note applies.
+    A violation is reported with the index of the rule, the values of its names, and whether each note applies.
     """
     by_scope: dict[str, list[tuple[int, CheckedRule]]] = {}
     for number, rule in enumerate(rules):

@@ -26,8 +26,8 @@ class SyntaxViolation:
     Attributes:
         rule: the violated rule.
         context: the element that the official finding refers to.
-        found: the elements that the path of the rule leads to, in document order for each path; empty if the rule
-            requires one.
+        found: the elements that the path of the rule leads to, in document order for each path; empty if a required
+            element is missing.
     """
 
     rule: SyntaxRule
@@ -143,7 +143,7 @@ class Collector(ElementCollector):
 
 
 def _selected(rule: SyntaxRule, select: checks.Select, matches: _Matches) -> _Matches:
-    """Keep only the elements that violate a rule about single elements; nothing in most documents."""
+    """Keep only the elements that violate a rule about single elements; usually there are none."""
     elements = matches[0][1] if len(matches) == 1 else [element for _, found in matches for element in found]
     violating = set(select(rule, elements))
     if not violating:

@@ -1,4 +1,4 @@
-"""Matches paths with syntax rules: a path is matched when a document first has it, and the result is kept."""
+"""Matches paths with syntax rules. Each path is matched when it first occurs in a document; the result is kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Watch(NamedTuple):
     Attributes:
         rule: the rule.
         depth: steps from the element of the context to this one; None if the context does not matter.
-        is_context: the element is the context itself.
+        is_context: whether the element is the context itself.
     """
 
     rule: SyntaxRule
@@ -32,7 +32,7 @@ class MatchedState(ElementState):
         nodes: nodes of the rule table that the path leads to.
         watches: rules that need the elements.
         attribute_watches: rules that need the elements with an attribute, by name of the attribute.
-        minimum: with fewer elements in a document none of the rules is violated.
+        minimum: number of elements below which none of the rules can be violated.
     """
 
     __slots__ = ("attribute_watches", "minimum", "nodes", "watches")
@@ -46,7 +46,7 @@ class MatchedState(ElementState):
 
 
 class Matcher(ElementStates):
-    """The paths that documents of one syntax had so far, matched with a table of rules."""
+    """Matches the paths in documents of one syntax with a table of rules, and keeps the results."""
 
     def __init__(self, bindings: Table, rules: RuleTable) -> None:
         self._rules = rules

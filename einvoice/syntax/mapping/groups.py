@@ -115,7 +115,7 @@ def _means_to_cii(means: PaymentMeans) -> None:
 
 
 def _means_to_ubl(means: PaymentMeans) -> None:
-    """Add an account for the bank, which UBL has inside the account, even without an account number."""
+    """Add an account if there is only a bank, which UBL has inside the account; use any kind of account number."""
     if means.credit_transfer is absent and means.service_provider is not absent:
         means.credit_transfer = CreditTransfer()
     account = means.credit_transfer
@@ -160,7 +160,7 @@ def _line_documents_to_ubl(line: Line) -> None:
 
 
 def _price_to_cii(line: Line) -> None:
-    """Move the discount to the gross price; without one in UBL, it is net price plus discount."""
+    """Move the discount to the gross price. If UBL has no gross price, it is the net price plus the discount."""
     discounts = line.price.allowances
     gross_amount = first(discount.base_amount for discount in discounts if discount.base_amount is not absent)
     gross = line.price.net.number + sum(discount.amount.number for discount in discounts)
@@ -178,7 +178,7 @@ def _price_to_cii(line: Line) -> None:
 
 
 def _price_to_ubl(line: Line) -> None:
-    """Move the gross price to the discount; without one in CII, it is gross price minus net price.
+    """Move the gross price to the discount. If CII has no discount, it is the gross price minus the net price.
 
     UBL has one base quantity, so a gross price with another base quantity is omitted.
     """

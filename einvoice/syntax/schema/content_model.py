@@ -63,7 +63,7 @@ class ContentModels:
         return self._sequences.get(self.type_of(element) or "", ())
 
     def datatype_of(self, element: etree._Element) -> str | None:
-        """Return the built-in data type of the element's text, such as "decimal"; None without one."""
+        """Return the built-in data type of the element's text, such as "decimal"; None if it has none."""
         name = self.type_of(element)
         while name and not name.startswith(_XSD):
             name = self._bases.get(name)
