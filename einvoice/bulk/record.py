@@ -1,6 +1,6 @@
 """Compact record of one validated file: a line of JSON, about 1.5 kB.
 
-A record holds invoice facts, verdict and findings. Texts are omitted, they come from the catalog; so are empty values.
+A record holds invoice facts, verdict and findings. Texts, which the catalog has, and empty values are omitted.
 """
 
 from __future__ import annotations

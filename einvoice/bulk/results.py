@@ -94,7 +94,7 @@ class ResultSet(Sequence[FileResult]):
 
     @cached_property
     def _positions(self) -> dict[str, int]:
-        """Index of each file by name, of several with the same name the first."""
+        """Index of each file by name; the first one if several have the same name."""
         positions: dict[str, int] = {}
         for index, record in enumerate(self.records()):
             positions.setdefault(record["file"], index)

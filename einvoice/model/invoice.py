@@ -360,5 +360,5 @@ class Invoice(Identified):
         return self
 
     def descendants(self, cls: type[Group]) -> list[Any]:
-        """Return all groups of a class in the document, those of sub lines and misplaced ones included."""
+        """Return all groups of a class in the document, including those of sub-lines and misplaced ones."""
         return [group for group in self.walk() if isinstance(group, cls)] + self.misplaced.get(cls, [])

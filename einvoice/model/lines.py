@@ -38,7 +38,7 @@ class Period(Group):
 
     @property
     def is_of_line(self) -> bool:
-        """Whether it belongs to a line that is not a sub line."""
+        """Whether it belongs to a line that is not a sub-line."""
         line = self.parent
         return isinstance(line, Line) and not line.is_sub_line and any(period is self for period in line.periods)
 
@@ -137,9 +137,9 @@ class Item(Goods):
 
 
 class Line(Identified):
-    """BG-25, a line of the invoice, or BG-DEX-01, a sub line (XRechnung extension).
+    """BG-25, a line of the invoice, or BG-DEX-01, a sub-line (XRechnung extension).
 
-    UBL nests sub lines (``lines``), CII names the parent line (``parent_line``).
+    UBL nests sub-lines (``lines``), CII names the parent line (``parent_line``).
     """
 
     groups = ("BG-25", "BG-DEX-01")
@@ -204,7 +204,7 @@ class Line(Identified):
 
 
 class MisplacedSubLine(Line):
-    """A UBL sub line element outside a line."""
+    """A UBL sub-line element outside a line."""
 
     @property
     def is_sub_line(self) -> bool:

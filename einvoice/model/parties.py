@@ -179,7 +179,7 @@ class TradeParty(Addressee):
 
     @view()
     def first_electronic_address(self) -> Identifier:
-        """The electronic address, in CII that of the first element for one."""
+        """The electronic address; in CII, that of the first such element."""
         elements = self.tracked.get("electronic address")
         return inside(elements[0], self.electronic_address) if elements else self.electronic_address
 

@@ -162,7 +162,7 @@ def _below(rows: tuple[Row, ...], owner: type[Group], parent: type[Group], outer
         cls, _ = kinds_of(holder)[row.field]
         if row.rows is not None:
             yield from _below(row.rows, cls, owner, element)
-        elif owner is not parent:  # one level of sub lines
+        elif owner is not parent:  # one level of sub-lines
             yield from _below(rows, cls, cls, element)
 
 

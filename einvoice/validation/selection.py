@@ -200,7 +200,7 @@ def _layers(specification: Specification, release: Release, forced: bool) -> tup
 
 
 def _status(specification: Specification, mode: Mode, current: Release) -> Status:
-    """Return how a specification relates to the current one; a later one is unknown."""
+    """Return how a specification relates to the current one; later ones are unknown."""
     is_national = "cius" in specification.layers
     current_family = releases.national(current).family
     if specification.kind == "unknown" or (is_national and _version(specification.family) > _version(current_family)):

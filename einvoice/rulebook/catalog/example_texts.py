@@ -185,13 +185,13 @@ class _Writer:
             return [f"{self._label(field, numbers, around)}: {said}"]
         if not content:
             return [self._words["nothing"].format(label=self._label(field, numbers, around))]
-        if kind is cls:  # a sub line
+        if kind is cls:  # a sub-line
             around, index = (*around, *numbers), index or -1
         below = [text for name, it in content.items() for text in self._content(kind, name, (*around, *numbers), it)]
         return [f"{place}: {', '.join(below)}" for place in self._counted(numbers, index)] or below
 
     def _counted(self, numbers: tuple[str, ...], index: int) -> list[str]:
-        """Return the name of a group that is not the first; a sub line (-1) is always named."""
+        """Return the name of a group that is not the first; a sub-line (-1) is always named."""
         if not index or not numbers:
             return []
         if not numbers[0].startswith("BG-"):

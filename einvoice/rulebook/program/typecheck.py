@@ -151,7 +151,7 @@ class _Checker:
 
 
 def _paths(read: list[Expression], names: Mapping[str, Type]) -> Iterator[str]:
-    """Yield every path that the expressions follow from one of the names, with each of its beginnings."""
+    """Yield every path that the expressions follow from one of the names, and all its prefixes."""
     for expression in read:
         for node in ast.walk(_InlineLoops().visit(ast.parse(expression.source.strip(), mode="eval"))):
             if isinstance(node, ast.Attribute | ast.Name):

@@ -69,7 +69,7 @@ class SyntaxRule:
     """A row: in each element that ``context`` matches, the elements at ``path`` must pass ``check``.
 
     Attributes:
-        order: number of the row among all of its syntax.
+        order: position of the row among all rows of its syntax.
         table: table of the row; an element belongs to one context of each table.
         argument: argument of the check: a number, a value, a condition or the name of an element.
         severity: flag of the official artefact, fatal or warning.

@@ -33,7 +33,7 @@ class Context:
     """The context of some rows.
 
     Attributes:
-        order: number of the context among all of its table.
+        order: position of the context in its table.
         table: name of the table.
         condition: conditions of its last step.
         opened_by: rules that are evaluated even if nothing is found.

@@ -203,7 +203,7 @@ def _mark_as_allowance(discount: PriceAllowance) -> None:
         discount.indicator = Code("false")
 
 
-# ---------------------------------------------------------------- BG-DEX-01: sub lines
+# ---------------------------------------------------------------- BG-DEX-01: sub-lines
 
 
 def _lines_to_cii(invoice: Invoice) -> None:
@@ -219,7 +219,7 @@ def _flat(line: Line) -> Iterator[Line]:
         yield from _flat(inner)
 
 
-_DEEPEST: Final = 50  # levels of sub lines; also bounds cycles of parent lines
+_DEEPEST: Final = 50  # levels of sub-lines; also bounds cycles of parent lines
 
 
 def _lines_to_ubl(invoice: Invoice) -> None:
