@@ -211,7 +211,7 @@ class WorkerCrashed(UnreadableDocument):
     """The worker process exited while validating the file, for example out of memory; `reason` is in English."""
 
     code = "FILE-WORKER"
-    problem = "not_judged"
+    problem = "worker_crashed"
     sentence = "The worker process exited while validating the file: {reason}."
 
 
