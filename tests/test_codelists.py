@@ -1,4 +1,4 @@
-"""Code lists: what holds in a release and in a syntax, and the lists that come with einvoice."""
+"""Code lists: validity by release and syntax, and the shipped lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHIPPED = sorted(path.stem for path in (rules_folder() / "codelists").glob("*.cs
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder of rules of our own, read anew."""
+    """Return an empty folder of code lists; caches are cleared."""
     (tmp_path / "codelists").mkdir()
     monkeypatch.setattr(codelists, "rules_folder", lambda: tmp_path)
     for cached in (codelists.codes, codelists.ordered, codelists._rows):
@@ -25,45 +25,45 @@ def folder(tmp_path, monkeypatch):
         cached.cache_clear()
 
 
-def test_a_code_holds_from_one_release_until_another(folder):
+def test_codes_are_valid_since_and_until_a_release(folder):
     (folder / "fruit.csv").write_text("code,since,until\napple,,\npear,1.3.9,\nplum,,1.3.12\nfig,1.3.9,1.3.12\n")
     assert codes("fruit", "1.3.8") == {"apple", "plum"}
     assert codes("fruit", "1.3.9") == {"apple", "pear", "plum", "fig"}
-    assert codes("fruit", "1.3.12") == {"apple", "pear"}  # 1.3.12 is after 1.3.9, though not as text
+    assert codes("fruit", "1.3.12") == {"apple", "pear"}  # releases are not compared as text
     assert codes("fruit") == {"apple", "pear"}
 
 
-def test_a_release_may_end_in_a_letter(folder):
+def test_release_may_end_in_a_letter(folder):
     (folder / "fruit.csv").write_text("code,since,until\npear,1.3.6a,\nplum,,1.3.6a\n")
     assert codes("fruit", "1.3.6") == {"plum"}
     assert codes("fruit", "1.3.6a") == codes("fruit", "1.3.7") == {"pear"}
 
 
-def test_a_code_may_be_in_the_list_of_one_syntax_only(folder):
+def test_code_may_be_limited_to_one_syntax(folder):
     (folder / "fruit.csv").write_text("code,since,until,syntax\napple,,,\npear,,,ubl\nplum,,,cii\n")
     assert codes("fruit", syntax="UBL") == {"apple", "pear"}
     assert codes("fruit", syntax="cii") == {"apple", "plum"}
     assert codes("fruit") == {"apple", "pear", "plum"}
 
 
-def test_the_order_is_that_of_the_file(folder):
+def test_codes_keep_the_order_of_the_file(folder):
     (folder / "fruit.csv").write_text("code,since,until\npear,,\napple,,\n")
     assert ordered("fruit") == ("pear", "apple")
 
 
-def test_an_unknown_list_is_named(folder):
+def test_unknown_list_raises_lookup_error(folder):
     with pytest.raises(LookupError, match="unknown code list 'fruits'"):
         codes("fruits")
 
 
-def test_a_table_without_the_columns_is_refused(folder):
+def test_file_without_required_columns_raises_lookup_error(folder):
     (folder / "fruit.csv").write_text("name\napple\n")
     with pytest.raises(LookupError, match="code, since, until"):
         codes("fruit")
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_shipped_lists_are_clean(name):
+def test_shipped_lists_are_valid(name):
     with (rules_folder() / "codelists" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert rows
@@ -71,11 +71,11 @@ def test_shipped_lists_are_clean(name):
         assert None not in row, "more cells than columns"
         assert None not in row.values(), "fewer cells than columns"
         assert row["code"], "a code is missing"
-        assert row["code"].split() == [row["code"]], "a code has a blank, which no rule would ever find"
+        assert row["code"].split() == [row["code"]], "a code contains white space"
         assert row.get("syntax", "") in ("", "ubl", "cii")
     keys = [(row["code"], row["since"], row.get("syntax")) for row in rows]
     assert len(set(keys)) == len(keys)
-    assert codes(name) | codes(name, "1.3.16")  # every release can be read
+    assert codes(name) | codes(name, "1.3.16")  # older releases can be read
 
 
 def test_currencies_are_those_of_iso_4217():
@@ -84,9 +84,9 @@ def test_currencies_are_those_of_iso_4217():
     assert all(len(code) == 3 and code.isalpha() and code.isupper() for code in codes("currencies"))
 
 
-def test_countries_differ_in_one_code_between_the_syntaxes():
+def test_country_lists_of_the_syntaxes():
     ubl, cii = codes("countries", syntax="UBL"), codes("countries", syntax="CII")
     assert {"DE", "AT", "GR", "XI", "1A"} <= ubl & cii
     assert ubl - cii == {"SS"}  # South Sudan
-    assert cii - ubl == {"AN"}  # the Netherlands Antilles, which are no more
+    assert cii - ubl == {"AN"}  # the Netherlands Antilles (dissolved)
     assert "EL" not in ubl | cii  # Greece in VAT numbers only

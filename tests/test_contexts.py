@@ -1,4 +1,4 @@
-"""The table of contexts against documents: what the model's loops find is what the artefact's XPath selects."""
+"""Contexts of rules: their loops select the same elements as the XPaths of the official Schematron."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
-ALWAYS_BROKEN = Expression("False", "False", BOOLEAN, frozenset(), frozenset(), {}, frozenset())
-SHELF = RuleSets(rules_folder())
+FALSE = Expression("False", "False", BOOLEAN, frozenset(), frozenset(), {}, frozenset())
+RULE_SETS = RuleSets(rules_folder())
 
-#: Documents that are so damaged that the model sees less than the artefact, which finds nothing wrong in what it sees.
-DAMAGED = {"mutants/01.06_minimal_test_uncefact.d1-12.xml"}  # the whole settlement stands inside the seller
+#: Documents so damaged that the model has fewer elements than the XPath selects; the official rules hold for those.
+DAMAGED = {"mutants/01.06_minimal_test_uncefact.d1-12.xml"}  # the settlement is inside the seller
 
 etree.FunctionNamespace(None)["upper-case"] = lambda _, text: _string(text).upper()
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.cases,
-    pytest.mark.skipif(not CASES.exists(), reason="the comparison cases are not here"),
+    pytest.mark.skipif(not CASES.exists(), reason="comparison cases are not available"),
 ]
 
 
@@ -45,10 +45,10 @@ def _string(content: object) -> str:
 
 
 def every_context() -> list[tuple[str, str, str]]:
-    """Rule set, name and syntax of every context that has an XPath."""
+    """Return rule set, name and syntax of all contexts."""
     return [
         (ruleset, name, syntax)
-        for ruleset, contexts in SHELF.contexts.items()
+        for ruleset, contexts in RULE_SETS.contexts.items()
         for name in contexts.own
         for syntax in SYNTAXES
         if contexts.get(name, syntax)
@@ -56,37 +56,36 @@ def every_context() -> list[tuple[str, str, str]]:
 
 
 class Table:
-    """The contexts of one syntax, each as a rule that every item breaks, beside their XPaths."""
+    """The contexts of one syntax, each compiled as a rule that every item violates, with their XPaths."""
 
     def __init__(self, syntax: str) -> None:
-        chosen = [(ruleset, name) for ruleset, name, of in every_context() if of == syntax]
-        self.contexts: list[Context] = [SHELF.contexts[ruleset].get(name, syntax) for ruleset, name in chosen]
-        proofs = []
-        for ruleset, name in chosen:
-            scope = SHELF.contexts[ruleset].scope(name, syntax, Where("", ""))
+        keys = [(ruleset, name) for ruleset, name, context_syntax in every_context() if context_syntax == syntax]
+        self.contexts: list[Context] = [RULE_SETS.contexts[ruleset].get(name, syntax) for ruleset, name in keys]
+        checked = []
+        for ruleset, name in keys:
+            scope = RULE_SETS.contexts[ruleset].scope(name, syntax, Where("", ""))
             names = tuple(scope.names)
             rule = Rule(name, "fatal", "", "", (), "", names, names.index(scope.item), "", ())
-            proofs.append(CheckedRule(rule, scope, (), None, ALWAYS_BROKEN))
-        self.program = Program([], *assemble(proofs, syntax))
+            checked.append(CheckedRule(rule, scope, (), None, FALSE))
+        self.program = Program([], *assemble(checked, syntax))
         self.xpaths = [self._xpath(context) for context in self.contexts]
 
     @staticmethod
     def _xpath(context: Context) -> tuple[etree.XPath, etree.XPath | None]:
-        taken = etree.XPath(context.xpath_excluded, namespaces=NAMESPACES) if context.xpath_excluded else None
-        return etree.XPath(context.xpath, namespaces=NAMESPACES), taken
+        excluded = etree.XPath(context.xpath_excluded, namespaces=NAMESPACES) if context.xpath_excluded else None
+        return etree.XPath(context.xpath, namespaces=NAMESPACES), excluded
 
     def compare(self, root: etree._Element) -> list[str]:
-        """The names of the contexts that find something else than their XPaths do."""
+        """Return the names of contexts that select other elements than their XPaths."""
         found: dict[str, list[etree._Element]] = {context.name: [] for context in self.contexts}
-        ways = {context.name: context.xpath_from_item for context in self.contexts}
-        for fired in self.program.run(read(root)):
-            node, way = fired.item.node, ways[fired.rule.code]
-            found[fired.rule.code] += node.xpath(way, namespaces=NAMESPACES) if way else [node]
+        paths = {context.name: context.xpath_from_item for context in self.contexts}
+        for violation in self.program.run(read(root)):
+            node, path = violation.item.node, paths[violation.rule.code]
+            found[violation.rule.code] += node.xpath(path, namespaces=NAMESPACES) if path else [node]
         wrong = []
-        for context, (selects, taken) in zip(self.contexts, self.xpaths, strict=True):
-            nodes = selects(root)
-            gone = taken(root) if taken else []
-            expected = [node for node in nodes if node not in gone]
+        for context, (select, exclude) in zip(self.contexts, self.xpaths, strict=True):
+            excluded = exclude(root) if exclude else []
+            expected = [node for node in select(root) if node not in excluded]
             if Counter(map(id, expected)) != Counter(map(id, found[context.name])):
                 wrong.append(context.name)
         return wrong
@@ -94,13 +93,13 @@ class Table:
 
 @cache
 def differences() -> dict[tuple[str, str], list[str]]:
-    """For each context and syntax the case files in which the two disagree."""
+    """Return the case files with differences by context and syntax."""
     tables = {syntax: Table(syntax) for syntax in SYNTAXES}
     found: dict[tuple[str, str], list[str]] = {}
     for line in (CASES / "expected.jsonl").read_text("utf-8").splitlines():
         case = json.loads(line)
-        if any("stops" in fired for fired in case["fired"].values()):
-            continue  # the artefact ended with an error, so nobody knows what it would have judged
+        if any("stops" in result for result in case["fired"].values()):
+            continue  # the official Schematron stopped with an error
         root = parse((CASES / case["case"]).read_bytes()).getroot()
         for name in tables[case["syntax"]].compare(root):
             found.setdefault((name, case["syntax"]), []).append(case["case"])
@@ -108,7 +107,7 @@ def differences() -> dict[tuple[str, str], list[str]]:
 
 
 @pytest.mark.parametrize(("ruleset", "name", "syntax"), every_context())
-def test_a_context_is_where_the_artefact_looks(ruleset: str, name: str, syntax: str) -> None:
-    assert SHELF.contexts[ruleset].get(name, syntax).xpath, "what does it stand for?"
+def test_context_selects_the_elements_of_the_official_schematron(ruleset: str, name: str, syntax: str) -> None:
+    assert RULE_SETS.contexts[ruleset].get(name, syntax).xpath, "context without XPath"
     wrong = [case for case in differences().get((name, syntax), []) if case not in DAMAGED]
     assert not wrong, f"{len(wrong)} files, such as {wrong[:3]}"

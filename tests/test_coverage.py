@@ -1,6 +1,6 @@
-"""Which codes are reached: by the comparison cases, by the examples of rules, by documents made from the tables.
+"""Coverage of codes by examples of rules, generated documents, files and comparison cases.
 
-`python tests/test_coverage.py` tells how many each of them reaches, and which codes none does.
+`python tests/test_coverage.py` prints the number of codes covered by each, and the codes not covered.
 """
 
 import itertools
@@ -23,35 +23,35 @@ from einvoice.rulebook.syntax_rules.table import NEWEST, rows, rule_table
 from einvoice.syntax import reader
 from einvoice.syntax.schema.files import PROFILES
 
-#: What only a fault of einvoice itself brings about; test_validate makes one.
-OF_FAULTS = {"LAYER-FAILED", "LAYER-MISSING"}
-#: Shown by test_schema, which has a document for each code of that folder.
-OF_SCHEMAS = {path.stem for path in (rules_folder() / "schema").glob("*.toml")}
-#: Shown by test_profile_rules, which makes a document for each row of the levels of Factur-X.
-OF_LEVELS = {path.stem for path in (rules_folder() / "facturx" / "texts").glob("*.toml")} | {
-    rule.code for level in PROFILES for rule in rule_table("CII", level).rules if rule.of_profile
+#: Reported for internal errors only; see test_validate.
+INTERNAL_CODES = {"LAYER-FAILED", "LAYER-MISSING"}
+#: Covered by test_schema.
+SCHEMA_CODES = {path.stem for path in (rules_folder() / "schema").glob("*.toml")}
+#: Covered by tests/profiles.
+PROFILE_CODES = {path.stem for path in (rules_folder() / "facturx" / "texts").glob("*.toml")} | {
+    rule.code for profile in PROFILES for rule in rule_table("CII", profile).rules if rule.of_profile
 }
-#: Shown by tests/pdf, which have a PDF for each.
-OF_PDFS = {path.stem for folder in ("pdf", "file") for path in (rules_folder() / folder).glob("*PDF*.toml")}
-#: Shown by tests/bulk and tests/appliance: files among many, and documents that are too much for a worker.
-OF_MANY = {"FILE-ARCHIVE", "FILE-OPEN", "FILE-WORK", "FILE-WORKER"}
-#: Shown by test_second_opinion, which lets the official artefacts fail in each way.
-OF_REFERENCE = {path.stem for path in (rules_folder() / "file").glob("REFERENCE-*.toml")}
+#: Covered by tests/pdf.
+PDF_CODES = {path.stem for folder in ("pdf", "file") for path in (rules_folder() / folder).glob("*PDF*.toml")}
+#: Covered by tests/bulk and tests/appliance.
+BULK_CODES = {"FILE-ARCHIVE", "FILE-OPEN", "FILE-WORK", "FILE-WORKER"}
+#: Covered by test_reference_engine.
+REFERENCE_CODES = {path.stem for path in (rules_folder() / "file").glob("REFERENCE-*.toml")}
 FOLDERS = ("xrechnung-testsuite", "kosit-rules", "cen-unit", "cen-files", "mutants", "grown", "grown-much")
 SAMPLE = Path(__file__).parent / "samples" / "cii-invoice.xml"
 DECLARED = "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
 
 
 def codes(data):
-    """The codes that a document is told of, be it unreadable."""
+    """Return the codes of the findings, or that of the error if the document is unreadable."""
     try:
         return {finding.code for finding in einvoice.validate(data).findings}
     except einvoice.UnreadableDocument as error:
         return {error.code}
 
 
-def broken(rule, releases=NEWEST):
-    """Whether a document made from a row breaks it."""
+def is_violated(rule, releases=NEWEST):
+    """Return whether the document generated from a row violates it."""
     return rule.code in violations(builder.document(rule), rule.table, releases)
 
 
@@ -66,19 +66,19 @@ def rules(releases=NEWEST):
 
 
 def last_releases():
-    """The releases of EN 16931 after which rows were taken out of the tables."""
+    """Return the releases of EN 16931 after which rows were removed."""
     ended = {row[-1] for syntax in SYNTAXES for row in rows(syntax) if row[-1]}
     names = [version.name for version in read_ruleset(rules_folder() / "en16931").versions]
     return [{"en16931": before} for before, name in itertools.pairwise(names) if name in ended]
 
 
-# ---------------------------------------------------------------- what reaches a code
+# ---------------------------------------------------------------- coverage
 
 
 @cache
 def by_examples():
-    """Codes with an example that breaks them; test_rules runs each in each syntax."""
-    definitions = [it for found in RuleSets(rules_folder()).definitions.values() for it in found]
+    """Return the codes with an invalid example; test_rules evaluates the examples."""
+    definitions = [definition for ruleset in RuleSets(rules_folder()).definitions.values() for definition in ruleset]
     return {
         definition.sentence(syntax, definition.ruleset.newest).code
         for definition in definitions
@@ -89,16 +89,16 @@ def by_examples():
 
 @cache
 def by_rows():
-    """Codes of rows; what is no longer there is asked for in its last release."""
-    found = {rule.code for rule in rules() if broken(rule)}
+    """Return the codes of rows; removed rows are evaluated in their last release."""
+    found = {rule.code for rule in rules() if is_violated(rule)}
     for releases in last_releases():
-        found |= {rule.code for rule in rules(releases) if rule.code not in found and broken(rule, releases)}
+        found |= {rule.code for rule in rules(releases) if rule.code not in found and is_violated(rule, releases)}
     return found
 
 
 @cache
 def by_files():
-    """Codes of files that nobody can read, and of declarations."""
+    """Return the codes for unreadable files and for declared specifications."""
     sample = SAMPLE.read_text("utf-8")
     assert DECLARED in sample
     declared = [
@@ -109,74 +109,74 @@ def by_files():
         "urn:cen.eu:en16931:2017#compliant#urn:xoev-de:kosit:standard:xrechnung_2.3",
     ]
     files = [data for data, _, _ in BAD.values()]
-    files += [b"%PDF-1.7", *(sample.replace(DECLARED, it).encode() for it in declared)]
+    files += [b"%PDF-1.7", *(sample.replace(DECLARED, identifier).encode() for identifier in declared)]
     invoice = SAMPLE.with_name("ubl-invoice.xml").read_text("utf-8")
     specification = "<cbc:CustomizationID>"
     files.append(invoice.replace(specification, f"<cbc:UBLVersionID>2.1</cbc:UBLVersionID>{specification}").encode())
     return set().union(*map(codes, files))
 
 
-def never():
-    """Codes that nobody can break, with the reason."""
-    found = {
+def not_applicable():
+    """Return the codes without possible violation, with the reasons."""
+    reasons = {
         code: set(entry.not_applicable.values()) for code, entry in einvoice.catalog().items() if entry.not_applicable
     }
     whole = {
         code
-        for code in found
+        for code in reasons
         if set(einvoice.catalog()[code].not_applicable) == set(einvoice.catalog()[code].severities)
     }
-    return {code: found[code] for code in whole} | {
-        code: {"an earlier context has its elements"} for code in UNREACHABLE
+    return {code: reasons[code] for code in whole} | {
+        code: {"an earlier context has the same elements"} for code in UNREACHABLE
     }
 
 
-def test_every_code_is_reached_or_says_why_it_cannot_be():
-    shown = OF_LEVELS | OF_SCHEMAS | OF_PDFS | OF_FAULTS | OF_MANY | OF_REFERENCE
-    reached = by_examples() | by_rows() | by_files() | shown
-    assert set(einvoice.catalog()) - reached - set(never()) == set()
-    assert not set(never()) & by_rows()
-    assert all(all(reasons) for reasons in never().values())
-    assert {code for code in never() if code.startswith("BR-")} == {
+def test_every_code_is_covered_or_not_applicable():
+    elsewhere = PROFILE_CODES | SCHEMA_CODES | PDF_CODES | INTERNAL_CODES | BULK_CODES | REFERENCE_CODES
+    covered = by_examples() | by_rows() | by_files() | elsewhere
+    assert set(einvoice.catalog()) - covered - set(not_applicable()) == set()
+    assert not set(not_applicable()) & by_rows()
+    assert all(all(reasons) for reasons in not_applicable().values())
+    assert {code for code in not_applicable() if code.startswith("BR-")} == {
         "BR-CO-05", "BR-CO-06", "BR-CO-07", "BR-CO-08", "BR-CO-27",
     }  # fmt: skip
 
 
 @pytest.mark.cases
 @pytest.mark.slow
-def test_the_cases_reach_what_nothing_else_does(cases):
-    """Nothing that a case finds is unknown to the catalog; most codes are found in some case."""
+def test_codes_found_in_comparison_cases_are_in_the_catalog(cases):
+    """Most codes of the catalog are found in some case."""
     found = {code for folder in FOLDERS for _, data in cases(folder) for code in codes(data)}
     assert found <= set(einvoice.catalog())
     assert len(found) > 1200
 
 
-# ---------------------------------------------------------------- what keeps a row
+# ---------------------------------------------------------------- satisfied rows
 
 
-def once(rule, root, context, content=""):
+def one_occurrence(rule, root, context, content=""):
     builder.found(rule, root, context, [content])
 
 
-def as_often_as_allowed(rule, root, context):
+def maximum_occurrences(rule, root, context):
     builder.found(rule, root, context, [""] * int(rule.argument))
 
 
-def the_same_again(rule, root, context):
+def repeated_value(rule, root, context):
     builder.found(rule, root, context, ["x"] * (int(rule.argument) + 1))
 
 
-def what_it_says(rule, root, context):
-    once(rule, root, context, rule.argument)
+def value_of_argument(rule, root, context):
+    one_occurrence(rule, root, context, rule.argument)
 
 
-def a_code_of_the_list(rule, root, context):
+def code_of_list(rule, root, context):
     code = min(codes_of(rule.argument, syntax=rule.syntax))
     path = next(rule.paths())
     if path.attribute:
         builder.grown(root if path.anywhere else context, path.steps).set(path.attribute, code)
     elif path.steps:
-        once(rule, root, context, code)
+        one_occurrence(rule, root, context, code)
     else:
         context.text = code
 
@@ -186,59 +186,59 @@ def each_path(rule, root, context):
         builder.grown(context, path.steps)
 
 
-def a_payee_of_another_name(rule, root, context):
+def other_payee_name(rule, root, context):
     builder.child("cac:PartyName/cbc:Name", "A")(context)
     builder.child("cac:AccountingSupplierParty/cac:Party/cac:PartyLegalEntity/cbc:RegistrationName", "B")(root)
 
 
-def in_euros(rule, root, context):
+def currency_eur(rule, root, context):
     context.set("currencyID", "EUR")
 
 
-# How to keep a rule of a kind; the others are kept where nothing is found.
-KEEPING = {
-    "at_most": as_often_as_allowed,
-    "at_most_distinct": the_same_again,
-    "at_most_distinct_words": the_same_again,
-    "required": once,
-    "exactly_one": once,
+# How to satisfy a check; the others are satisfied if no element is found.
+SATISFY = {
+    "at_most": maximum_occurrences,
+    "at_most_distinct": repeated_value,
+    "at_most_distinct_words": repeated_value,
+    "required": one_occurrence,
+    "exactly_one": one_occurrence,
     "all_of": each_path,
-    "one_name_of": once,
-    "equals": what_it_says,
-    "in_code_list": a_code_of_the_list,
-    "in_code_list_exactly": a_code_of_the_list,
-    "in_code_list_any_case": a_code_of_the_list,
-    "payee_not_seller": a_payee_of_another_name,
-    "not_blank": builder.text("said"),
-    "in_currency": in_euros,
+    "one_name_of": one_occurrence,
+    "equals": value_of_argument,
+    "in_code_list": code_of_list,
+    "in_code_list_exactly": code_of_list,
+    "in_code_list_any_case": code_of_list,
+    "payee_not_seller": other_payee_name,
+    "not_blank": builder.text("text"),
+    "in_currency": currency_eur,
     "decimals": builder.text("1.23"),
     "date": builder.text("20260131"),
 }
 
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
-def test_every_row_is_kept_by_a_document_made_from_it(syntax):
-    wrong = []
+def test_every_row_is_satisfied_by_a_generated_document(syntax):
+    violated = []
     for rule in rule_table(syntax).rules:
         root = builder.etree.Element(builder.qualified(builder.ROOTS[syntax]), nsmap=builder.NAMESPACES)
         context = builder.grown(root, next(rule.contexts()).steps)
-        KEEPING.get(rule.check, builder.nothing)(rule, root, context)
+        SATISFY.get(rule.check, builder.nothing)(rule, root, context)
         if violations(root, rule.table)[rule.code]:
-            wrong.append((rule.code, rule.check))
-    assert not wrong
+            violated.append((rule.code, rule.check))
+    assert not violated
 
 
 if __name__ == "__main__":
-    ways = {
+    sources = {
         "examples": by_examples(),
         "table rows": by_rows(),
         "files": by_files(),
-        "XML schema": OF_SCHEMAS,
-        "PDFs": OF_PDFS,
+        "XML schema": SCHEMA_CODES,
+        "PDFs": PDF_CODES,
     }
-    for name, reached in ways.items():
-        print(f"{name}: {len(reached)} codes")
-    for code, reasons in sorted(never().items()):
-        print(f"{code} cannot be broken: {'; '.join(reasons)}")
-    left = set(einvoice.catalog()) - set().union(*ways.values()) - set(never()) - OF_FAULTS
-    print("reached by none:", ", ".join(sorted(left)) or "no code")
+    for name, covered in sources.items():
+        print(f"{name}: {len(covered)} codes")
+    for code, reasons in sorted(not_applicable().items()):
+        print(f"{code} is not applicable: {'; '.join(reasons)}")
+    left = set(einvoice.catalog()) - set().union(*sources.values()) - set(not_applicable()) - INTERNAL_CODES
+    print("not covered:", ", ".join(sorted(left)) or "no code")

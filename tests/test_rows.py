@@ -20,7 +20,7 @@ from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import reader
 
 FOLDER = rules_folder() / "syntax"
-LATER = {"name", "found", "count"}
+PLACEHOLDERS = {"name", "found", "count"}
 RULES = [rule for syntax in ("UBL", "CII") for rule in rule_table(syntax).rules]
 NEWEST = {name: newest(name).version for name in ("en16931", "xrechnung")}
 CODES = sorted({rule.code for rule in RULES})
@@ -52,7 +52,7 @@ def test_the_texts_of_every_code_have_document_placeholders_only(language):
         texts = catalog[code].texts[language]
         assert set(texts) == {"title", "explanation", "fix"}
         for text in texts.values():
-            assert set(re.findall(r"\{(\w+)\}", text)) <= LATER, code
+            assert set(re.findall(r"\{(\w+)\}", text)) <= PLACEHOLDERS, code
             assert text.strip(), code
             assert "  " not in text, code
 
@@ -70,7 +70,7 @@ def test_texts_are_sentences(composed, language):
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
-def test_no_word_of_the_other_language(composed, language):
+def test_texts_are_in_one_language(composed, language):
     for code, text in texts_of(composed, language):
         plain = re.sub(r"\([^)]*\)|„[^“]*“|“[^”]*”|\{\w+\}", "", text)
         words = set(re.findall(r"[\wäöüß]+", plain.lower()))
@@ -78,16 +78,16 @@ def test_no_word_of_the_other_language(composed, language):
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
-def test_business_names_come_first_and_names_of_the_file_stay_in_parentheses(composed, language):
+def test_element_names_are_only_in_parentheses(composed, language):
     for code, text in texts_of(composed, language):
         assert not re.search(r"(cac|cbc|ram|rsm|udt|ext):", re.sub(r"\([^)]*\)", "", text)), (code, text)
     for code in MECHANICAL:
         found = re.findall(r"\b(?:cac|cbc|ram|udt|ext):\w", " ".join(composed[code].texts[language].values()))
-        assert len(found) <= 2, code  # two only where the row itself looks at two
+        assert len(found) <= 2, code  # two only if the row names two elements
 
 
 def test_titles_name_the_place():
-    """The same element in another place has another title."""
+    """The title of an element depends on its parent."""
     catalog = einvoice.catalog()
     assert catalog["UBL-CR-150"].title("de") == "In der Anschrift des Verkäufers ist kein Postfach vorgesehen"
     assert catalog["UBL-CR-213"].title("de") == "In der Anschrift des Käufers ist kein Postfach vorgesehen"
@@ -95,7 +95,7 @@ def test_titles_name_the_place():
     assert catalog["CII-DT-083"].title("en") == "No PO box may be given for an address"
 
 
-# ---------------------------------------------------------------- places
+# ---------------------------------------------------------------- XPaths
 
 
 def test_section_terms_and_examples(composed):
@@ -116,7 +116,7 @@ def test_the_xpath_of_a_rule_selects_the_violating_element(composed):
         root = builder.document(rule)
         found = root.xpath(expression, namespaces=NAMESPACES)
         if rule.check in ("required", "exactly_one", "all_of", "payee_not_seller", "not_blank"):
-            continue  # these may be broken by what is not there
+            continue  # may be violated by missing elements
         collector = Collector(root)
         reader.read(root, collector)
         violations = [violation for violation in collector.violations() if violation.code == rule.code]
@@ -125,19 +125,19 @@ def test_the_xpath_of_a_rule_selects_the_violating_element(composed):
         assert found, (rule.code, expression)
 
 
-# ---------------------------------------------------------------- words
+# ---------------------------------------------------------------- nouns and places
 
 
-def test_every_word_is_complete_and_used(monkeypatch):
+def test_every_noun_and_place_is_complete_and_used(monkeypatch):
     used = set()
     original = Names.__getitem__
 
-    def noted(self, path):
+    def recorded(self, path):
         row = original(self, path)
         used.add((type(row), row[0]))
         return row
 
-    monkeypatch.setattr(Names, "__getitem__", noted)
+    monkeypatch.setattr(Names, "__getitem__", recorded)
     list(syntax_rule_entries(FOLDER, NEWEST))
     for name, kind, needed in (("elements", Noun, ("gender", "de", "en")), ("places", Place, ("de", "en"))):
         with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
@@ -147,19 +147,19 @@ def test_every_word_is_complete_and_used(monkeypatch):
             assert all(row[column] for column in needed), row
             assert None not in row, row
             assert row["de"] != row["en"] or row["de"] in {"Name", "Region"}, row
-        assert {row[name[:-1]] for row in rows} == {key for of, key in used if of is kind}
+        assert {row[name[:-1]] for row in rows} == {key for cls, key in used if cls is kind}
 
 
 def test_every_fix_is_used():
-    known = set(tomllib.loads((FOLDER / "texts.toml").read_text("utf-8"))["instead"])
-    said = set()
+    fixes = set(tomllib.loads((FOLDER / "texts.toml").read_text("utf-8"))["instead"])
+    used = set()
     for name in ("elements", "places"):
         with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            said |= {row["instead"] for row in csv.DictReader(file)} - {""}
-    assert said == known
+            used |= {row["instead"] for row in csv.DictReader(file)} - {""}
+    assert used == fixes
 
 
-def test_an_element_without_words_is_an_error():
+def test_element_without_a_noun_is_an_error():
     with pytest.raises(RuleError, match="has no name for '/cbc:Unknown'"):
         Names(FOLDER / "elements.csv", Noun)["/cbc:Unknown"]
 
@@ -174,7 +174,7 @@ def test_the_longest_path_wins():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "code", "severity", "layer", "said"),
+    ("old", "new", "code", "severity", "layer", "text"),
     [
         ("<cbc:ID>", "<cbc:CopyIndicator>true</cbc:CopyIndicator><cbc:ID>", "UBL-CR-004", "warning", "en16931",
          "kein Kopie-Kennzeichen"),
@@ -183,13 +183,13 @@ def test_the_longest_path_wins():
          "cbc:AccountingCost"),
     ],
 )  # fmt: skip
-def test_violations_become_findings(sample, old, new, code, severity, layer, said):
+def test_violations_become_findings(sample, old, new, code, severity, layer, text):
     data = sample("ubl-invoice.xml").read_text("utf-8")
     assert old in data
     result = einvoice.validate(data.replace(old, new, 1).encode())
     finding = next(found for found in result.findings if found.code == code)
     assert (finding.severity, finding.layer) == (severity, layer)
-    assert said in finding.title("de") + finding.explanation("de")
+    assert text in finding.title("de") + finding.explanation("de")
 
 
 def test_published_overrides_apply_to_syntax_rules(sample):

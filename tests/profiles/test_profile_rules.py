@@ -25,12 +25,12 @@ CII = (Path(__file__).parents[1] / "samples" / "cii-invoice.xml").read_bytes()
 RAM = "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100"
 
 
-def judged(profile, data):
+def validated(data):
     return einvoice.validate(data, profile="facturx")
 
 
 def codes(result, layer=None):
-    return [found.code for found in result.findings if layer in (None, found.layer)]
+    return [finding.code for finding in result.findings if layer in (None, finding.layer)]
 
 
 def changed(profile, old, new, times=1):
@@ -44,12 +44,12 @@ def rows(name):
         return list(csv.DictReader(file))
 
 
-# ---------------------------------------------------------------- what judges
+# ---------------------------------------------------------------- layers
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_document_of_a_profile_is_valid(profile):
-    result = judged(profile, profile_document(profile))
+    result = validated(profile_document(profile))
     assert result.is_valid
     assert [found.code for found in result.findings if found.code != "CONTENT-UNCOVERED"] == (
         ["DECL-NO-INVOICE"] if profile in ("minimum", "basicwl") else []
@@ -67,8 +67,8 @@ def test_a_document_of_a_profile_is_valid(profile):
         ("extended", ["schema", "en16931", "profile"]),
     ],
 )
-def test_the_stack_names_the_layers_of_the_level(profile, expected):
-    stack = judged(profile, profile_document(profile)).stack
+def test_stack_contains_the_layers_of_the_profile(profile, expected):
+    stack = validated(profile_document(profile)).stack
     assert [layer.name for layer in stack.layers] == expected
     layer = stack.layer("profile")
     assert layer.executed
@@ -78,25 +78,23 @@ def test_the_stack_names_the_layers_of_the_level(profile, expected):
     assert layer.rules > 40
 
 
-def test_the_layers_of_two_levels_are_not_the_same():
-    digests = {judged(profile, profile_document(profile)).stack.layer("profile").sha256 for profile in PROFILES}
+def test_digests_of_profile_layers_differ():
+    digests = {validated(profile_document(profile)).stack.layer("profile").sha256 for profile in PROFILES}
     assert len(digests) == len(PROFILES)
 
 
-def test_the_schema_of_extended_is_its_own():
-    extended, basic = (
-        judged(profile, profile_document(profile)).stack.layer("schema") for profile in ("extended", "basic")
-    )
+def test_extended_has_its_own_schema():
+    extended, basic = (validated(profile_document(profile)).stack.layer("schema") for profile in ("extended", "basic"))
     assert (extended.version, basic.version) == ("1.09.2", "D16B")
     assert extended.sha256 != basic.sha256
 
 
-def test_en_16931_is_a_level_only_where_somebody_says_so():
+def test_en16931_is_a_factur_x_profile_only_on_request():
     data = profile_document("en16931")
     plain = einvoice.validate(data)
     assert plain.identity.profile == "EN 16931"
     assert [layer.name for layer in plain.stack.layers] == ["schema", "en16931"]
-    assert judged("en16931", data).identity.profile == "Factur-X EN 16931"
+    assert validated(data).identity.profile == "Factur-X EN 16931"
 
 
 def test_other_documents_are_not_validated_as_a_profile():
@@ -110,100 +108,102 @@ def test_a_profile_can_be_validated_by_xrechnung():
     assert "profile" not in [layer.name for layer in result.stack.layers]
 
 
-# ---------------------------------------------------------------- what a profile keeps of EN 16931
+# ---------------------------------------------------------------- rules of EN 16931
 
 
 @pytest.mark.parametrize("profile", ["minimum", "basicwl"])
-def test_a_level_that_is_no_invoice_keeps_rules_of_the_norm(profile):
-    result = judged(profile, changed(profile, "<ram:ID>SW-77</ram:ID>", ""))
+def test_rules_of_en16931_run_in_the_profile_layer(profile):
+    result = validated(changed(profile, "<ram:ID>SW-77</ram:ID>", ""))
     assert "BR-02" in codes(result, "profile")
     assert not result.is_valid
     assert {found.layer for found in result.findings} <= {"schema", "profile", "file"}
 
 
-def test_minimum_is_not_asked_for_lines():
-    assert "BR-16" not in codes(judged("minimum", profile_document("minimum")))
+def test_minimum_needs_no_lines():
+    assert "BR-16" not in codes(validated(profile_document("minimum")))
 
 
 def test_basic_is_validated_by_en16931():
-    result = judged("basic", changed("basic", "<ram:LineTotalAmount>260.00", "<ram:LineTotalAmount>261.00"))
+    result = validated(changed("basic", "<ram:LineTotalAmount>260.00", "<ram:LineTotalAmount>261.00"))
     assert "BR-CO-13" in codes(result, "en16931") or "BR-CO-10" in codes(result, "en16931")
 
 
-def test_extended_allows_a_cent_for_each_line():
-    off = changed("extended", "<ram:LineTotalAmount>300.00", "<ram:LineTotalAmount>300.03")
-    assert judged("extended", off).is_valid
-    further = judged("extended", off.replace(b"300.03", b"300.04"))
-    assert codes(further, "profile") == ["BR-FXEXT-CO-10"]
-    assert "BR-CO-10" not in codes(further)
+def test_extended_tolerates_one_cent_per_line():
+    data = changed("extended", "<ram:LineTotalAmount>300.00", "<ram:LineTotalAmount>300.03")
+    assert validated(data).is_valid
+    result = validated(data.replace(b"300.03", b"300.04"))
+    assert codes(result, "profile") == ["BR-FXEXT-CO-10"]
+    assert "BR-CO-10" not in codes(result)
 
 
-def test_the_rules_that_a_level_keeps_are_in_the_catalog():
-    known = einvoice.catalog()
+def test_en16931_rules_of_the_profiles_are_in_the_catalog():
+    catalog = einvoice.catalog()
     for profile in profile_rules().values():
-        assert all(code in known for code in profile.keeps or ())
+        assert all(code in catalog for code in profile.keeps or ())
 
 
-# ---------------------------------------------------------------- what a profile does not know
+# ---------------------------------------------------------------- elements outside the profile
 
 
-def test_what_a_larger_level_knows_is_told_with_its_name():
+def test_element_of_a_larger_profile_names_that_profile():
     data = profile_document("minimum").replace(
         b"<ram:InvoiceCurrencyCode>", b"<ram:PaymentReference>SW-77</ram:PaymentReference><ram:InvoiceCurrencyCode>"
     )
-    result = judged("minimum", data)
-    [found] = [it for it in result.findings if it.code == "PROFILE-HIGHER-ELEMENT"]
-    assert found.layer == "profile"
-    assert found.xpath.endswith("ram:PaymentReference")
-    assert "MINIMUM" in found.title("de")
-    assert "BASIC WL" in found.explanation("de")
+    result = validated(data)
+    [finding] = [item for item in result.findings if item.code == "PROFILE-HIGHER-ELEMENT"]
+    assert finding.layer == "profile"
+    assert finding.xpath.endswith("ram:PaymentReference")
+    assert "MINIMUM" in finding.title("de")
+    assert "BASIC WL" in finding.explanation("de")
     assert not result.is_valid
 
 
-def test_what_no_level_knows_is_told_so():
-    surplus = b"<ram:ControlRequirementIndicator><udt:Indicator>true</udt:Indicator></ram:ControlRequirementIndicator>"
-    data = profile_document("basic").replace(b"</ram:IssueDateTime>", b"</ram:IssueDateTime>" + surplus, 1)
-    found = codes(judged("basic", data))
+def test_element_of_no_profile_is_unknown():
+    indicator = (
+        b"<ram:ControlRequirementIndicator><udt:Indicator>true</udt:Indicator></ram:ControlRequirementIndicator>"
+    )
+    data = profile_document("basic").replace(b"</ram:IssueDateTime>", b"</ram:IssueDateTime>" + indicator, 1)
+    found = codes(validated(data))
     assert "PROFILE-UNKNOWN-ELEMENT" in found
     assert "CONTENT-UNCOVERED" not in found
 
 
-def test_what_the_schema_of_the_document_tells_is_not_told_again():
+def test_schema_finding_is_not_repeated_by_the_profile():
     data = changed("basic", "<ram:TypeCode>380</ram:TypeCode>", "<ram:Nonsense/>")
-    result = judged("basic", data)
+    result = validated(data)
     assert codes(result, "schema")
     assert not [found for found in result.findings if found.code.startswith("PROFILE-") and "Nonsense" in found.xpath]
 
 
-def test_an_unused_attribute_is_a_warning_told_once():
+def test_unused_attribute_is_one_warning():
     data = changed("basicwl", "<ram:ID>SW-77</ram:ID>", '<ram:ID schemeID="X">SW-77</ram:ID>')
-    result = judged("basicwl", data)
+    result = validated(data)
     assert codes(result, "profile").count("PROFILE-NOT-USED") == 1
     assert result.is_valid
-    norm = judged("en16931", changed("en16931", "<ram:ID>SW-77</ram:ID>", '<ram:ID schemeID="X">SW-77</ram:ID>'))
-    assert sorted(codes(norm)) == ["BR-CL-11", "CII-DT-005"]
+    en16931 = validated(changed("en16931", "<ram:ID>SW-77</ram:ID>", '<ram:ID schemeID="X">SW-77</ram:ID>'))
+    assert sorted(codes(en16931)) == ["BR-CL-11", "CII-DT-005"]
 
 
-# ---------------------------------------------------------------- rules about elements
+# ---------------------------------------------------------------- syntax rules
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_a_code_that_is_not_in_the_list_of_the_level(profile):
+def test_code_outside_the_list_of_the_profile(profile):
     data = changed(profile, 'format="102">20260511', 'format="103">20260511')
-    found = [it for it in judged(profile, data).findings if it.code.startswith("FX-SCH-A-")]
-    assert [(it.layer, it.severity, it.location.xpath.endswith("@format")) for it in found] == [
+    found = [item for item in validated(data).findings if item.code.startswith("FX-SCH-A-")]
+    assert [(item.layer, item.severity, item.location.xpath.endswith("@format")) for item in found] == [
         ("profile", "fatal", True)
     ]
 
 
-def test_what_is_needed_once():
+def test_missing_element_required_exactly_once():
     data = changed("basic", "<ram:Name>Kunde AG</ram:Name>", "")
-    [found] = [it for it in judged("basic", data).findings if it.code.startswith("FX-SCH-A-")]
-    assert found.title("de") == "Nicht genau einmal angegeben: Name des Käufers"
-    assert found.title("en") == "Required exactly once: name of the buyer"
+    [finding] = [item for item in validated(data).findings if item.code.startswith("FX-SCH-A-")]
+    assert finding.title("de") == "Nicht genau einmal angegeben: Name des Käufers"
+    assert finding.title("en") == "Required exactly once: name of the buyer"
 
 
-def test_each_kind_and_condition_of_the_rows_is_known():
+def test_checks_and_conditions_of_the_rows_are_known():
     for name in ("rows.csv", "rules.csv"):
         for row in rows(name):
             assert row["severity"] in ("fatal", "warning")
@@ -216,12 +216,14 @@ def test_each_kind_and_condition_of_the_rows_is_known():
                 assert callable(rule.condition(condition))
 
 
-LEVEL_RULES = {profile: [it for it in rule_table("CII", profile).rules if it.of_profile] for profile in PROFILES}
+PROFILE_RULES = {
+    profile: [rule for rule in rule_table("CII", profile).rules if rule.of_profile] for profile in PROFILES
+}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_each_row_is_broken_by_a_document_made_from_it(profile):
-    for rule in LEVEL_RULES[profile]:
+def test_every_row_is_violated_by_a_generated_document(profile):
+    for rule in PROFILE_RULES[profile]:
         root = builder.document(rule)
         collector = Collector(root, profile)
         reader.read(root, collector)
@@ -237,7 +239,7 @@ def element(xml):
 
 
 @pytest.mark.parametrize(
-    ("content", "broken"),
+    ("content", "violated"),
     [
         ("<ram:Value>1</ram:Value>", False),
         ('<ram:ValueMeasure unitCode="KGM">1</ram:ValueMeasure>', False),
@@ -246,29 +248,29 @@ def element(xml):
         ("", True),
     ],
 )
-def test_an_item_attribute_has_one_value(content, broken):
-    [rule] = [it for it in rule_table("CII", "extended").rules if it.code == "BR-FXEXT-BR-54-2"]
+def test_item_attribute_has_exactly_one_value(content, violated):
+    [rule] = [row for row in rule_table("CII", "extended").rules if row.code == "BR-FXEXT-BR-54-2"]
     parent = element(content)
-    assert value_or_measure(rule, parent, list(parent)) is broken
+    assert value_or_measure(rule, parent, list(parent)) is violated
 
 
 @pytest.mark.parametrize(
-    ("said", "right"),
+    ("text", "valid"),
     [("202603311430", True), (" 202603312359 ", True), ("202603312460", False), ("20260331", False), ("", False)],
 )
-def test_a_moment(said, right):
-    [rule] = [it for it in rule_table("CII", "extended").rules if it.code == "BR-FXEXT-CII-DT-097a"]
-    assert (date_time(rule, [element(said)]) == []) is right
+def test_date_and_time(text, valid):
+    [rule] = [row for row in rule_table("CII", "extended").rules if row.code == "BR-FXEXT-CII-DT-097a"]
+    assert (date_time(rule, [element(text)]) == []) is valid
 
 
 # ---------------------------------------------------------------- texts
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
-def test_every_code_has_texts_in_which_only_the_document_is_missing(language):
-    known = einvoice.catalog()
+def test_texts_have_document_placeholders_only(language):
+    catalog = einvoice.catalog()
     for row in (*rows("rows.csv"), *rows("rules.csv")):
-        texts = known[row["code"]].texts[language]
+        texts = catalog[row["code"]].texts[language]
         for text in texts.values():
             assert set(re.findall(r"\{(\w+)\}", text)) <= {"name", "found", "count", "actual"}, row["code"]
             assert text.strip() == text, row["code"]
@@ -276,23 +278,23 @@ def test_every_code_has_texts_in_which_only_the_document_is_missing(language):
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
-def test_no_two_rows_share_a_title(language):
+def test_titles_of_rows_are_unique(language):
     titles = [entry.texts[language]["title"] for entry in profile_entries(FOLDER) if entry.texts]
     assert len(set(titles)) == len(titles)
 
 
-def test_every_word_is_used():
+def test_every_noun_is_used():
     used = set()
-    words = Names(FOLDER / "words.csv", Word)
+    nouns = Names(FOLDER / "words.csv", Word)
     for row in rows("rows.csv"):
         whole = re.sub(r"\w+:", "", f"{row['context']}/{row['path']}".removesuffix("/.")).strip("/").split("/")
         if row["check"] != "forbidden":
-            used |= {words["/".join(whole[: place + 1])].element for place in range(len(whole))}
+            used |= {nouns["/".join(whole[: place + 1])].element for place in range(len(whole))}
     with (FOLDER / "words.csv").open(encoding="utf-8", newline="") as file:
         assert {row["element"] for row in csv.DictReader(file)} == used
 
 
-def test_the_paths_of_the_rows_can_be_followed():
+def test_xpaths_of_the_rows_are_valid():
     document = etree.fromstring(profile_document("extended"))
     for entry in profile_entries(FOLDER):
         document.xpath(entry.xpaths["CII"], namespaces=einvoice.NAMESPACES)

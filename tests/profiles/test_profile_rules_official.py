@@ -1,11 +1,11 @@
-"""Our rules of Factur-X and the official Schematron report the same findings."""
+"""The rules of the Factur-X profiles report the same findings as the official Schematron."""
 
 import copy
 import random
 
 import pytest
 from lxml import etree
-from profiles.official_rules import asked, official
+from profiles.official_rules import official, violated_checks
 from profiles.profile_documents import PROFILES, profile_document
 
 import einvoice
@@ -16,7 +16,7 @@ from einvoice.syntax.detect import identify
 pytest.importorskip("saxonche")
 pytestmark = pytest.mark.slow
 
-# Their copies of these rules are other ones than those of release 1.3.16 of EN 16931, by which we judge.
+# The official Schematron of Factur-X contains other releases of these rules than EN 16931 1.3.16.
 OLDER = {"BR-17", "BR-47", "BR-48", "BR-65", "BR-CO-11", "BR-CO-18", "CII-SR-471", "CII-SR-472"}
 CHANGES = ("drop", "twice", "text", "blank", "attribute", "no attribute", "scheme")
 TEXTS = ("X", "0", "1.00", "297.52", "true", "E", "O", "Z", "GROUP", "351.06", "300.02")
@@ -25,7 +25,7 @@ TEXTS = ("X", "0", "1.00", "297.52", "true", "E", "O", "Z", "GROUP", "351.06", "
 def mutant(data, chance):
     root = etree.fromstring(data)
     for _ in range(chance.choice((1, 1, 2))):
-        element = chance.choice([it for it in root.iter() if it.getparent() is not None])
+        element = chance.choice([item for item in root.iter() if item.getparent() is not None])
         _change(element, chance.choice(CHANGES), chance)
     return etree.tostring(root, encoding="utf-8", xml_declaration=True)
 
@@ -46,33 +46,34 @@ def _change(element, how, chance):
         element.set(chance.choice(("schemeID", "currencyID")), "EUR")
 
 
-def ours(data, profile):
-    """Our findings that the official rules of the profile have too, by name."""
+def codes(data, profile):
+    """Return the codes of findings that the official Schematron of the profile contains by name."""
     result = einvoice.validate(data, profile="facturx")
-    found = [it for it in result.findings if it.layer in ("en16931", "profile")]
-    if not profile_rules()[profile].alone:  # the layer en16931 judges by all rules of CEN, of which theirs has some
-        found = [it for it in found if not it.code.startswith(("CII-", "BR-CL-"))]
-    return {it.code for it in found if not it.code.startswith(("FX-SCH-A-", "PROFILE-"))}
+    found = [item for item in result.findings if item.layer in ("en16931", "profile")]
+    if not profile_rules()[profile].alone:  # the official Schematron of the profile lacks these
+        found = [item for item in found if not item.code.startswith(("CII-", "BR-CL-"))]
+    return {item.code for item in found if not item.code.startswith(("FX-SCH-A-", "PROFILE-"))}
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_the_official_rules_find_nothing_in_our_documents(profile):
+def test_generated_documents_conform_to_the_official_schematron(profile):
     assert official(profile_document(profile), profile) == (set(), set())
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_mutants_break_the_same_rules(profile):
+def test_mutants_violate_the_same_rules(profile):
     chance = random.Random(f"{profile} 1.09")
     compared = 0
     for number in range(40):
         data = mutant(profile_document(profile), chance)
-        theirs = official(data, profile)
+        expected = official(data, profile)
         document = xml.parse(data)
-        if theirs is None or identify(document).customization_id != PROFILES[profile]:
-            continue  # Saxon stops; or the document is of no profile any more
+        if expected is None or identify(document).customization_id != PROFILES[profile]:
+            continue  # Saxon stopped, or the document no longer declares the profile
         compared += 1
-        found, questions = theirs
-        kept = {code for code in found if not code.startswith(("CII-", "BR-CL-")) or profile_rules()[profile].alone}
-        assert ours(data, profile) ^ kept <= OLDER, number
-        assert set(asked(document, profile)) == questions, number
+        official_codes, checks = expected
+        if not profile_rules()[profile].alone:
+            official_codes = {code for code in official_codes if not code.startswith(("CII-", "BR-CL-"))}
+        assert codes(data, profile) ^ official_codes <= OLDER, number
+        assert set(violated_checks(document, profile)) == checks, number
     assert compared > 25

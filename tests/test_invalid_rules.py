@@ -1,0 +1,183 @@
+"""Invalid rule files: errors with file, key, column and hint."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from einvoice.errors import RuleError
+from einvoice.resources import rules_folder
+from einvoice.rulebook.check import check_all, new_rule
+from einvoice.rulebook.program.engine import RuleBook
+
+RULE = """
+code     = "BR-99"
+severity = "fatal"
+terms    = ["BT-126"]
+
+for    = "line"
+assert = "non_blank(line.identifier)"
+
+[de]
+title       = "t"
+explanation = "e"
+fix         = "f"
+
+[en]
+title       = "t"
+explanation = "e"
+fix         = "f"
+
+[[valid]]
+name = "numbered"
+
+[[invalid]]
+name = "no number"
+drop  = ["lines[0].identifier"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a rules folder with one rule set without rules."""
+    home = tmp_path / "en16931"
+    home.mkdir()
+    for name in ("base.toml", "en16931/ruleset.toml", "en16931/contexts.toml"):
+        shutil.copy(rules_folder() / name, tmp_path / name)
+    return tmp_path
+
+
+def errors(folder: Path, rule: str) -> list[RuleError]:
+    (folder / "en16931" / "BR-99.toml").write_text(rule, "utf-8")
+    return check_all(folder)
+
+
+def test_valid_rule_has_no_errors(folder: Path) -> None:
+    assert errors(folder, RULE) == []
+
+
+# By name: the text to replace in RULE and its replacement; the key and a part of the message of the error.
+INVALID = {
+    "invalid TOML": ('"fatal"', "fatal", "", "line 3"),
+    "unknown key": ("assert =", "asert =", "asert", "did you mean 'assert'?"),
+    "unknown severity": ('"fatal"', '"error"', "severity", "fatal, warning, information"),
+    "text instead of a list": ('["BT-126"]', '"BT-126"', "terms", "must be a list"),
+    "no condition": ('assert = "non_blank(line.identifier)"', "", "assert", "not_applicable"),
+    "no German fix": ('explanation = "e"\nfix         = "f"\n\n[en]', 'explanation = "e"\n\n[en]', "de.fix", "missing"),
+    "unknown field": ("line.identifier)", "line.identifer)", "assert", "did you mean 'identifier'?"),
+    "unknown function": ("non_blank(", "non_blnk(", "assert", "did you mean 'non_blank'?"),
+    "unknown context": ('for    = "line"', 'for    = "lien"', "for", "did you mean 'line'?"),
+    "condition not boolean": (
+        '"non_blank(line.identifier)"',
+        '"line.identifier"',
+        "assert",
+        "exists(line.identifier)",
+    ),
+    "number compared with text": ("non_blank(line.identifier)", "line.price.net == 'S'", "assert", "BT-146"),
+    "unlisted term": ('["BT-126"]', "[]", "terms", "reads BT-126"),
+    "unused term": ('["BT-126"]', '["BT-126", "BT-131"]', "terms", "never reads BT-131"),
+    "redundant overlay": (
+        "\n[de]",
+        '\n[cii]\nassert = "non_blank(line.identifier)"\n\n[de]',
+        "cii.assert",
+        "remove it",
+    ),
+    "overlay of a common key": ("\n[de]", '\n[cii]\nsource = "x"\n\n[de]', "cii.source", "not a known key"),
+    "unknown name in a text": ('fix         = "f"', 'fix         = "{expcted}"', "de.fix", "'expcted'"),
+    "unknown path in a text": ('fix         = "f"', 'fix         = "{line.number}"', "de.fix", "no field 'number'"),
+    "path to a group in a text": ('fix         = "f"', 'fix         = "{line.item}"', "de.fix", "not a single value"),
+    "let shadows a function": ("\nassert =", '\nlet.sum = "1"\nassert =', "let.sum", "is already in use"),
+    "let shadows the context": ("\nassert =", '\nlet.line = "1"\nassert =', "let.line", "is already in use"),
+    "no invalid example": (
+        '[[invalid]]\nname = "no number"\ndrop  = ["lines[0].identifier"]\n',
+        "",
+        "[[invalid]]",
+        "BR-99 needs an example for UBL",
+    ),
+    "example for one syntax only": ('name = "no number"', 'name = "x"\nsyntax = "ubl"', "[[invalid]]", "for CII"),
+    "invalid example without violation": ("lines[0].identifier", "due_date", "[[invalid]]", "does not violate"),
+    "valid example with violation": (
+        'name = "numbered"',
+        'name = "x"\nset = { "lines[0].identifier" = " " }',
+        "[[valid]]",
+        "violates the rule",
+    ),
+    "example drops a missing field": ("lines[0].identifier", "lines[1]", "lines[1]", "does not exist"),
+    "example sets an unknown field": (
+        'name = "numbered"',
+        'name = "x"\nset = { "lines[0].identifer" = "1" }',
+        "lines[0].identifer",
+        "did you mean 'identifier'?",
+    ),
+    "unknown version": ('severity = "fatal"', 'severity = "fatal"\nsince = "9.9"', "since", "unknown release '9.9'"),
+    "unknown section": ('severity = "fatal"', 'severity = "fatal"\nsection = "x"', "section", "seller"),
+    "code with variants": ("\nfor  ", "\nvariants = {}\nfor  ", "code", "either"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "key", "message"), INVALID.values(), ids=INVALID)
+def test_invalid_rule_is_reported_with_file_and_key(folder: Path, old: str, new: str, key: str, message: str) -> None:
+    assert old in RULE
+    reported = errors(folder, RULE.replace(old, new, 1))
+    assert reported
+    for error in reported:
+        assert error.file == "en16931/BR-99.toml"
+        assert error.key == key
+        assert message in str(error)
+
+
+def test_error_in_a_condition_has_a_column(folder: Path) -> None:
+    (error, *_) = errors(folder, RULE.replace("line.identifier)", "line.identifer)"))
+    assert error.column == len("non_blank(") + 1
+
+
+def test_duplicate_code_is_an_error(folder: Path) -> None:
+    (folder / "en16931" / "AA.toml").write_text(RULE, "utf-8")
+    (error,) = errors(folder, RULE)
+    assert "already defined in en16931/AA.toml" in str(error)
+
+
+def test_all_invalid_files_are_reported_at_once(folder: Path) -> None:
+    (folder / "en16931" / "AA.toml").write_text("code = 1", "utf-8")
+    (folder / "text").mkdir()
+    (folder / "text" / "FILE-X.toml").write_text('code = "FILE-X"', "utf-8")
+    files = [error.file for error in errors(folder, RULE.replace("non_blank", "non_blnk"))]
+    assert set(files) == {"en16931/AA.toml", "en16931/BR-99.toml", "text/FILE-X.toml"}
+
+
+@pytest.mark.parametrize(
+    ("context", "key"),
+    [
+        ('[x]\nfor = "line of invoice.lines"', "x.for"),
+        ('[x]\nfor = "line in invoice.lnes"', "x.for"),
+        ('[x]\nfor = "line in invoice.lines"\nubl.were = "True"', "x.ubl"),
+        ('[x]\nfor = "line in invoice.lines"\ncii.where = "line.price"', "x.where"),
+        ('[x]\nfor = "line in invoice.lines"\nlocation = "line"', "x.location"),
+        ('[invoice]\nfor = "line in invoice.lines"', "invoice"),
+    ],
+)
+def test_invalid_context_is_reported_with_file_and_key(folder: Path, context: str, key: str) -> None:
+    (folder / "en16931" / "contexts.toml").write_text(context, "utf-8")
+    reported = errors(folder, RULE.replace('"line"', '"x"'))
+    assert reported
+    for error in reported:
+        assert (error.file, error.key) == ("en16931/contexts.toml", key)
+
+
+def test_invalid_rule_raises_rule_error_on_load(folder: Path) -> None:
+    (folder / "en16931" / "BR-99.toml").write_text(RULE.replace("non_blank", "non_blnk"), "utf-8")
+    with pytest.raises(RuleError, match=r"en16931/BR-99\.toml, assert, column 1"):
+        RuleBook(folder).program("UBL", ["en16931"])
+
+
+def test_new_rule_reports_missing_texts(folder: Path) -> None:
+    path = new_rule("BR-98", "en16931", folder)
+    assert path == folder / "en16931" / "BR-98.toml"
+    (error,) = check_all(folder)
+    assert (error.file, error.key) == ("en16931/BR-98.toml", "de.title")
+    with pytest.raises(FileExistsError):
+        new_rule("BR-98", "en16931", folder)
+    with pytest.raises(LookupError, match="unknown rule set 'other'"):
+        new_rule("BR-98", "other", folder)
