@@ -122,7 +122,7 @@ def test_what_an_artefact_lets_pass_is_told_with_no_finding() -> None:
 def test_every_note_speaks_both_languages_and_fills_in_its_constants() -> None:
     texts = [text for known in catalog().values() for note in known.notes for text in (note["de"], note["en"])]
     assert len(texts) > 100
-    assert not [text for text in texts if re.search(r"\{(category|what|worded|coded|name)\}", text)]
+    assert not [text for text in texts if re.search(r"\{(category|label|reason_term|category_term|name)\}", text)]
 
 
 # ---------------------------------------------------------------- conflicts and rounding

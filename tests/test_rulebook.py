@@ -154,7 +154,7 @@ def test_texts_quote_values_of_the_violation() -> None:
 
 def test_texts_quote_counts() -> None:
     (violation,) = violations("BR-E-01", invoice(lines=[{"taxes": [{"category": "E", "scheme": "VAT"}]}]))
-    assert violation.values["found"] == 0
+    assert violation.values["entry_count"] == 0
     assert "Number of entries found: 0." in entry("BR-E-01").explanation("en", violation.values)
 
 

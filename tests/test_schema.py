@@ -101,7 +101,7 @@ UBL_BREACHES = [
         "cbc:DueDate",
         {"before": "cbc:Note"},
     ),
-    (DATE, DATE * 2, "REPEATED-ELEMENT", "cbc:IssueDate", {"most": 1, "parent": "Invoice"}),
+    (DATE, DATE * 2, "REPEATED-ELEMENT", "cbc:IssueDate", {"max_occurs": 1, "parent": "Invoice"}),
     (NOTE, NOTE + "<cbc:Nota>x</cbc:Nota>", "UNKNOWN-ELEMENT", "cbc:Nota", {"parent": "Invoice"}),
     (NOTE, NOTE + '<own:Wert xmlns:own="urn:x"/>', "UNKNOWN-ELEMENT", "own:Wert", {}),
     (
@@ -194,13 +194,13 @@ D16B_BREACHES = [
         "ram:CreationDateTime",
         {"parent": "rsm:ExchangedDocument"},
     ),
-    (REFERENCE, REFERENCE * 2, "REPEATED-ELEMENT", "ram:InvoiceReferencedDocument", {"most": 1}),
+    (REFERENCE, REFERENCE * 2, "REPEATED-ELEMENT", "ram:InvoiceReferencedDocument", {"max_occurs": 1}),
     (
         "<ram:SubjectCode>REG</ram:SubjectCode>",
         "<ram:SubjectCode>REG</ram:SubjectCode><ram:SubjectCode>AAI</ram:SubjectCode>",
         "REPEATED-ELEMENT",
         "ram:SubjectCode",
-        {"parent": "ram:IncludedNote", "most": 1},
+        {"parent": "ram:IncludedNote", "max_occurs": 1},
     ),
     (
         "<ram:TypeCode>380",

@@ -35,17 +35,18 @@ class ProfileRules:
         name: name in the tables, such as "basicwl".
         title: name in the specification, such as "BASIC WL".
         schema: "schema" if the profile's XML schema replaces that of CII, "profile" if it applies in addition.
-        alone: whether "profile" is the only layer of rules, since the document is not an invoice under EN 16931.
-        keeps: codes of the rules of EN 16931 that apply; None for all.
-        own: code prefix of the rules in `rules/facturx` that apply; "" if none do.
+        replaces_en16931: whether "profile" is the only layer of rules, since the document is not an invoice under
+            EN 16931.
+        en16931_rules: codes of the rules of EN 16931 that apply; None for all.
+        rule_prefix: code prefix of the rules in `rules/facturx` that apply; "" if none do.
     """
 
     name: str
     title: str
     schema: str
-    alone: bool = False
-    keeps: frozenset[str] | None = None
-    own: str = ""
+    replaces_en16931: bool = False
+    en16931_rules: frozenset[str] | None = None
+    rule_prefix: str = ""
 
     @property
     def is_schema(self) -> bool:
@@ -56,10 +57,11 @@ class ProfileRules:
         """Return the layer of a rule of EN 16931 or Factur-X in this profile; "" if the rule does not apply."""
         code, layer = rule.code, rule.layer
         if layer == LAYER:  # the collector only evaluates the syntax rules of this profile
-            return layer if isinstance(rule, SyntaxRule) or (self.own and code.startswith(self.own)) else ""
-        if self.keeps is not None and code not in self.keeps:
+            has_prefix = self.rule_prefix and code.startswith(self.rule_prefix)
+            return layer if isinstance(rule, SyntaxRule) or has_prefix else ""
+        if self.en16931_rules is not None and code not in self.en16931_rules:
             return ""
-        return LAYER if self.alone else layer
+        return LAYER if self.replaces_en16931 else layer
 
     def program(self, versions: Versions = ()) -> Program:
         """Return the compiled rules in the given releases, including rules that do not apply to the profile."""
@@ -67,7 +69,7 @@ class ProfileRules:
 
     def layers(self, versions: Versions = ()) -> tuple[Layer, ...]:
         """Return the layers of the validation stack."""
-        names = (LAYER,) if self.alone else _PROGRAM
+        names = (LAYER,) if self.replaces_en16931 else _PROGRAM
         return tuple(self._layer(name, versions) for name in names)
 
     def _layer(self, name: str, versions: Versions) -> Layer:
@@ -108,9 +110,9 @@ def profile_rules() -> Mapping[str, ProfileRules]:
     file = rules_folder() / "facturx" / "profiles.toml"
     profiles = {}
     for name, table in tomllib.loads(file.read_text("utf-8")).items():
-        keeps = frozenset(table.pop("keeps")) if "keeps" in table else None
+        codes = frozenset(table.pop("en16931_rules")) if "en16931_rules" in table else None
         try:
-            profiles[name] = ProfileRules(name=name, keeps=keeps, **table)
+            profiles[name] = ProfileRules(name=name, en16931_rules=codes, **table)
         except TypeError as error:
             raise RuleError(str(error), file=f"facturx/{file.name}", key=name) from None
     return profiles

@@ -263,8 +263,8 @@ def compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str]]:
     values = finding.values
     if values.get("difference") == 0:
         return
-    if "written" in values:
-        yield "actual", LABELS[lang]["quote"].format(values["written"])
+    if "raw_text" in values:
+        yield "actual", LABELS[lang]["quote"].format(values["raw_text"])
         return
     if (text := values.get("found")) and isinstance(text, str) and finding.explains("found"):
         yield "actual", LABELS[lang]["quote"].format(quote(text))

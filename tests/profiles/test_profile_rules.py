@@ -139,7 +139,7 @@ def test_extended_tolerates_one_cent_per_line():
 def test_en16931_rules_of_the_profiles_are_in_the_catalog():
     catalog = einvoice.catalog()
     for profile in profile_rules().values():
-        assert all(code in catalog for code in profile.keeps or ())
+        assert all(code in catalog for code in profile.en16931_rules or ())
 
 
 # ---------------------------------------------------------------- elements outside the profile

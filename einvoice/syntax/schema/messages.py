@@ -158,7 +158,7 @@ def _misplaced(element: etree._Element, previous: etree._Element | None, sequenc
     assert parent is not None  # only a parent has a sequence
     values: dict[str, object] = {"parent": _name(parent.tag, parent)}
     if position == last:
-        return _Explanation("SCHEMA-REPEATED-ELEMENT", element, values | {"most": sequence[position].max_occurs})
+        return _Explanation("SCHEMA-REPEATED-ELEMENT", element, values | {"max_occurs": sequence[position].max_occurs})
     if position < last:
         after = next(child for child in parent.iterchildren("*") if tags.index(child.tag) > position)
         return _Explanation("SCHEMA-ELEMENT-ORDER", element, values | {"before": _name(after.tag)})
