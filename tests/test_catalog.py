@@ -1,4 +1,4 @@
-"""The catalog: complete, in both languages, and the same for programs, readers and notebooks."""
+"""Error catalog: completeness, texts in both languages, locations and output formats."""
 
 import builtins
 import json
@@ -19,9 +19,9 @@ from einvoice.rulebook.sections import SECTIONS, title
 from einvoice.syntax.xml import parse
 
 LANGUAGES = ("de", "en")
-#: The codes of the official artefacts, as published: EN 16931 1.3.16 (UBL, CII) and XRechnung 2.6.0 with Peppol's.
+#: Codes of the official Schematron as published: EN 16931 1.3.16 (UBL, CII) and XRechnung 2.6.0 with Peppol's.
 OFFICIAL = (Path(__file__).parent / "official_codes.txt").read_text("utf-8").split()
-#: Words that the other language does not have; "die", "in", "was" and so on are in both.
+#: Words that exist only in the other language ("die", "in", "was" exist in both).
 FOREIGN = {
     "de": re.compile(
         r"\b(the|must|should|which|is|are|of|and|not|with|without|has|have|does|this|that|given|missing)\b"
@@ -33,38 +33,38 @@ NOT_PROSE = re.compile(r"„[^“]*“|“[^”]*”|`[^`]*`|<[^>]*>|https?://\S
 
 
 def composed(entry):
-    """Whether the texts of an entry are made from a row of a table."""
+    """Return whether the texts of an entry are composed from a row of a table."""
     return entry.file.startswith(("syntax/", "facturx/syntax/"))
 
 
 def texts(entry, lang):
-    known = [note["text"] for note in notes(entry, lang)]
-    return [entry.title(lang), entry.explanation(lang), entry.fix(lang), *entry.examples.get(lang, ()), *known]
+    notes_texts = [note["text"] for note in notes(entry, lang)]
+    return [entry.title(lang), entry.explanation(lang), entry.fix(lang), *entry.examples.get(lang, ()), *notes_texts]
 
 
 CODES = list(catalog())
 WRITTEN = [code for code in CODES if not composed(catalog()[code])]
 
 
-# ---------------------------------------------------------------- which codes
+# ---------------------------------------------------------------- codes
 
 
-def test_every_official_code_is_there_and_the_count_says_so():
+def test_catalog_contains_every_official_code():
     retired = {code for code in CODES if catalog()[code].until}
-    own = {code for code in CODES if catalog()[code].layer in ("file", "schema", "pdf", "profile")}
+    product = {code for code in CODES if catalog()[code].layer in ("file", "schema", "pdf", "profile")}
     assert len(OFFICIAL) == len(set(OFFICIAL)) == 1642
     assert not set(OFFICIAL) - set(CODES)
-    assert not (retired | own) & set(OFFICIAL)
+    assert not (retired | product) & set(OFFICIAL)
     assert {"BR-CO-25", "BR-CO-27", "BR-66", "BR-67", "UBL-CR-631", "CII-DT-0010"} <= retired
-    assert set(CODES) == {*OFFICIAL, *retired, *own}
-    assert catalog().to_dict()["rule_count"] == len(OFFICIAL) + len(retired) + len(own)
+    assert set(CODES) == {*OFFICIAL, *retired, *product}
+    assert catalog().to_dict()["rule_count"] == len(OFFICIAL) + len(retired) + len(product)
 
 
-# ---------------------------------------------------------------- what it says
+# ---------------------------------------------------------------- texts
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_no_text_is_empty_and_none_has_a_gap(lang):
+def test_texts_are_complete(lang):
     for code in CODES:
         for text in texts(catalog()[code], lang):
             assert text.strip() == text != "", code
@@ -72,19 +72,19 @@ def test_no_text_is_empty_and_none_has_a_gap(lang):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_no_text_is_in_the_other_language(lang):
-    found = {
+def test_texts_contain_no_words_of_the_other_language(lang):
+    foreign = {
         f"{code}: {text}"
         for code in CODES
         for text in texts(catalog()[code], lang)
         if FOREIGN[lang].search(NOT_PROSE.sub(" ", text))
     }
-    assert not found
+    assert not foreign
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_no_two_rules_share_a_title(lang):
-    """Apart from one rule that has a code of its own in each syntax."""
+def test_titles_are_unique(lang):
+    """One rule with a different code in each syntax is excepted."""
     entries = [catalog()[code] for code in WRITTEN]
     titles = Counter(entry.title(lang) for entry in entries)
     for shared in [found for found, count in titles.items() if count > 1]:
@@ -102,7 +102,7 @@ def test_every_code_has_examples_in_both_languages(code):
         assert len(set(examples[lang])) == len(examples[lang])
 
 
-def test_every_code_has_a_place_in_the_order():
+def test_every_code_has_layer_and_section():
     for entry in catalog().values():
         assert entry.layer in LAYERS
         assert entry.section in SECTIONS
@@ -110,19 +110,21 @@ def test_every_code_has_a_place_in_the_order():
         assert title(section, "de") != title(section, "en") or section == "delivery"
 
 
-# ---------------------------------------------------------------- where it points
+# ---------------------------------------------------------------- locations
 
 
-def test_every_rule_that_reads_terms_points_at_them_in_each_syntax_that_can_break_it():
+def test_every_applicable_syntax_has_an_xpath():
     for code in WRITTEN:
         entry = catalog()[code]
         if entry.layer in ("file", "schema", "pdf") or code.startswith("PROFILE-"):
             continue
-        can = {syntax for syntax in entry.severities if syntax not in entry.not_applicable} or set(entry.severities)
-        assert can == set(entry.xpaths), code
+        syntaxes = {syntax for syntax in entry.severities if syntax not in entry.not_applicable} or set(
+            entry.severities
+        )
+        assert syntaxes == set(entry.xpaths), code
 
 
-def test_places_are_xpaths(sample):
+def test_xpaths_select_elements_of_the_samples(sample):
     documents = {syntax: parse(sample(f"{syntax.lower()}-invoice.xml").read_bytes()) for syntax in SYNTAXES}
     found = Counter()
     for entry in catalog().values():
@@ -131,17 +133,17 @@ def test_places_are_xpaths(sample):
     assert min(found.values()) > 100
 
 
-def test_a_place():
+def test_xpaths_of_single_entries():
     assert catalog()["BR-CO-10"].xpaths["UBL"] == "/*/cac:LegalMonetaryTotal/cbc:LineExtensionAmount"
     assert catalog()["BR-CO-10"].xpaths["CII"].endswith("HeaderMonetarySummation/ram:LineTotalAmount")
     assert set(catalog()["BR-DEX-09"].xpaths) == {"UBL"}
 
 
-# ---------------------------------------------------------------- for programs
+# ---------------------------------------------------------------- JSON and tables
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_answer_has_the_form_of_the_interface(lang):
+def test_json_has_the_documented_shape(lang):
     answer = json.loads(json.dumps(catalog().to_dict(lang)))
     strings = ["code", "severity", "section", "title", "explanation", "fix", "bt_field", "xpath"]
     assert answer["status"] == "ok"
@@ -156,7 +158,7 @@ def test_the_answer_has_the_form_of_the_interface(lang):
         assert item["severity"] in ("fatal", "warning", "information")
 
 
-def test_notes_are_told_but_not_those_on_older_releases():
+def test_notes_on_older_releases_are_omitted():
     items = {item["code"]: item for item in catalog().to_dict("en")["items"]}
     note = next(note for note in items["BR-CO-17"]["notes"] if note["kind"] == "laxer")
     assert "exact to the cent" in note["text"]
@@ -169,22 +171,22 @@ def test_notes_are_told_but_not_those_on_older_releases():
     )
 
 
-def test_a_group_is_told_by_its_first_term():
+def test_leading_term_of_a_group_is_its_first_term():
     items = {item["code"]: item for item in catalog().to_dict("en")["items"]}
     assert (items["BR-CO-10"]["bt_field"], items["BR-08"]["bt_field"]) == ("BT-106", "BT-35")
     assert items["FILE-EMPTY"]["bt_field"] == items["FILE-EMPTY"]["xpath"] == ""
 
 
-def test_the_version_is_the_same_for_both_languages():
+def test_version_does_not_depend_on_the_language():
     assert catalog().to_dict("de")["catalog_version"] == catalog().to_dict("en")["catalog_version"] == catalog().version
 
 
-def test_the_face_has_this_catalog():
+def test_public_function_returns_the_catalog():
     assert einvoice.catalog() is catalog()
     assert repr(catalog()) == f"<Catalog {catalog().version}: {len(CODES)} codes, XRechnung 3.0.2>"
 
 
-def test_a_table():
+def test_table():
     frame = catalog().to_frame("en")
     assert list(frame.columns) == list(COLUMNS)
     assert list(frame.code) == CODES
@@ -195,24 +197,24 @@ def test_a_table():
     assert (row.layer, row.section, row.terms) == ("en16931", "totals", "BT-106 BT-131")
 
 
-def test_a_table_needs_pandas(monkeypatch):
-    real = builtins.__import__
+def test_table_without_pandas_raises_import_error(monkeypatch):
+    original = builtins.__import__
 
-    def without(name, *rest):
+    def import_without_pandas(name, *rest):
         if name == "pandas":
             raise ImportError(name)
-        return real(name, *rest)
+        return original(name, *rest)
 
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setattr(builtins, "__import__", import_without_pandas)
     with pytest.raises(ImportError, match=r"einvoice-toolkit\[notebook\]"):
         catalog().to_frame()
 
 
-# ---------------------------------------------------------------- for readers
+# ---------------------------------------------------------------- HTML and Markdown
 
 
 class Page(HTMLParser):
-    """The structure of a page: what is open where, all anchors and all links."""
+    """Collects open tags, anchors, links and attributes of a page."""
 
     VOID = ("meta", "br")
 
@@ -235,7 +237,7 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_page_is_whole(lang):
+def test_html_page_is_well_formed(lang):
     content = catalog().to_html(lang)
     page = Page(content)
     assert not page.open
@@ -251,7 +253,7 @@ def test_the_page_is_whole(lang):
     assert "@media print" in content
 
 
-def test_markup_in_texts_is_shown_and_not_obeyed():
+def test_markup_in_texts_is_escaped():
     assert "&lt;cbc:AccountingCost/&gt;" in catalog().to_html("de")
     markdown = catalog().to_markdown("de")
     assert "&lt;cbc:AccountingCost/&gt;" in markdown
@@ -266,17 +268,17 @@ def test_markdown_has_an_anchor_for_each_code(lang):
         assert f'<a id="{code}"></a>' in content
 
 
-def test_a_notebook_shows_the_layers():
-    shown = catalog()._repr_html_()
-    assert Page(shown).tags["tr"] == 1 + len({catalog()[code].layer for code in CODES})
-    assert len(shown) < 2000
+def test_notebook_display_lists_the_layers():
+    page = catalog()._repr_html_()
+    assert Page(page).tags["tr"] == 1 + len({catalog()[code].layer for code in CODES})
+    assert len(page) < 2000
 
 
-# ---------------------------------------------------------------- by command
+# ---------------------------------------------------------------- command
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_command_prints_json(capsys, lang):
+def test_command_prints_json(capsys, lang):
     assert main(["catalog", "--lang", lang]) == 0
     assert json.loads(capsys.readouterr().out) == catalog().to_dict(lang)
 
@@ -284,14 +286,14 @@ def test_the_command_prints_json(capsys, lang):
 @pytest.mark.parametrize(
     ("layout", "begins"), [("json", "{"), ("markdown", "# Error catalog"), ("html", "<!doctype html>")]
 )
-def test_the_command_writes_a_file(tmp_path, capsys, layout, begins):
+def test_command_writes_a_file(tmp_path, capsys, layout, begins):
     path = tmp_path / "catalog"
     assert main(["catalog", "--lang", "en", "--format", layout, "-o", str(path)]) == 0
     assert capsys.readouterr().out == ""
     assert path.read_text("utf-8").startswith(begins)
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path, capsys):
+def test_unwritable_output_file_is_reported(tmp_path, capsys):
     path = tmp_path / "nowhere" / "catalog"
     assert main(["catalog", "-o", str(path)]) == 2
     assert str(path) in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Conversion between the syntaxes, and its losses."""
+"""Conversion between UBL and CII, and its losses."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from tests.strategies import plausible_invoices
 
 
 @pytest.mark.parametrize("name", ["ubl-invoice.xml", "ubl-credit-note.xml", "cii-invoice.xml"])
-def test_our_samples_lose_nothing_and_stay_valid(sample, name):
+def test_samples_convert_without_losses_and_stay_valid(sample, name):
     converted = convert(sample(name))
     assert converted.syntax != einvoice.validate(sample(name)).identity.syntax
     assert converted.losses == ()
@@ -23,15 +23,15 @@ def test_our_samples_lose_nothing_and_stay_valid(sample, name):
 
 
 @pytest.mark.parametrize("name", ["ubl-invoice.xml", "ubl-credit-note.xml", "cii-invoice.xml"])
-def test_there_and_back_again_is_the_same_invoice(sample, name):
-    there = convert(sample(name))
-    back = convert(there.xml)
+def test_round_trip_returns_the_same_invoice(sample, name):
+    converted = convert(sample(name))
+    back = convert(converted.xml)
     assert einvoice.read(back.xml) == einvoice.read(sample(name))
 
 
 @settings(max_examples=40)
 @given(plausible_invoices())
-def test_what_went_there_without_loss_comes_back_the_same(invoice):
+def test_lossless_conversion_is_reversible(invoice):
     cii = write(invoice, "CrossIndustryInvoice")
     ubl = convert(cii)
     back = convert(ubl.xml)
@@ -39,12 +39,12 @@ def test_what_went_there_without_loss_comes_back_the_same(invoice):
     assert einvoice.read(back.xml) == einvoice.read(cii)
 
 
-def test_a_credit_note_becomes_the_document_that_ubl_has_for_it(sample):
+def test_credit_note_converts_to_ubl_credit_note(sample):
     cii = convert(sample("ubl-credit-note.xml")).xml
     assert xml.parse(convert(cii).xml).getroot().tag.endswith("}CreditNote")
 
 
-def test_what_has_no_place_is_told_with_term_text_and_line(sample):
+def test_loss_has_term_text_and_line(sample):
     """CII keeps one preceding invoice (BG-3); UBL any number."""
     data = sample("ubl-invoice.xml").read_text("utf-8")
     inner = "<cac:InvoiceDocumentReference><cbc:ID>{}</cbc:ID></cac:InvoiceDocumentReference>"
@@ -60,7 +60,7 @@ def test_what_has_no_place_is_told_with_term_text_and_line(sample):
     assert xml.parse(data.encode()).xpath(loss.xpath, namespaces=einvoice.NAMESPACES)[0].text == "V-2"
 
 
-def test_what_no_term_covers_is_told_in_either_direction(sample):
+def test_unmapped_content_is_a_loss_in_both_target_syntaxes(sample):
     data = (
         sample("ubl-invoice.xml")
         .read_bytes()
@@ -71,12 +71,12 @@ def test_what_no_term_covers_is_told_in_either_direction(sample):
         assert (loss.terms, loss.text, loss.xpath) == ((), "2.1", "/ubl:Invoice/cbc:UBLVersionID")
 
 
-def test_another_syntax_is_refused(sample):
+def test_unsupported_syntax_is_rejected(sample):
     with pytest.raises(ValueError, match="'UBL' or 'CII', not 'PDF'"):
         convert(sample("ubl-invoice.xml"), "PDF")
 
 
-def test_the_command_writes_the_document_and_tells_the_losses(sample, tmp_path, capsys):
+def test_command_writes_the_document_and_prints_losses(sample, tmp_path, capsys):
     out = tmp_path / "out.xml"
     assert main(["convert", str(sample("ubl-invoice.xml")), "-o", str(out), "--lang", "en"]) == 0
     assert capsys.readouterr().err == "No losses.\n"
@@ -93,7 +93,7 @@ def test_the_command_writes_the_document_and_tells_the_losses(sample, tmp_path, 
     assert main(["convert", str(tmp_path / "nothing.xml")]) == 2
 
 
-def test_the_command_writes_to_the_standard_output(sample):
+def test_command_writes_to_standard_output(sample):
     run = subprocess.run(
         [sys.executable, "-m", "einvoice.cli", "convert", sample("cii-invoice.xml")], capture_output=True, check=True
     )
@@ -102,12 +102,12 @@ def test_the_command_writes_to_the_standard_output(sample):
 
 @pytest.mark.cases
 @pytest.mark.slow
-def test_what_is_schema_valid_stays_so(cases):
-    """Every official example that is, in the other syntax."""
-    judged = 0
+def test_schema_valid_documents_stay_schema_valid(cases):
+    """Covers every schema-valid official example."""
+    converted = 0
     for case, data in cases("xrechnung-testsuite"):
         if case["xsd"]:
             document = xml.parse(convert(data).xml)
             assert schema.violations(document, document.getroot().tag.rpartition("}")[2]) == [], case["case"]
-            judged += 1
-    assert judged > 50
+            converted += 1
+    assert converted > 50

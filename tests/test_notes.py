@@ -1,4 +1,4 @@
-"""Notes: what findings and the catalog say of a rule itself, where it is known to judge otherwise than the norm."""
+"""Notes on rules: known deviations from the standard, shown on findings and in the catalog."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
 CII = (SAMPLES / "cii-invoice.xml").read_text("utf-8")
 
 
-def judged(document: str) -> ValidationResult:
+def validate(document: str) -> ValidationResult:
     return einvoice.validate(document.encode(), lang="en")
 
 
-def told(document: str, code: str) -> list[tuple[str, str]]:
-    """The kinds and texts of the notes of all findings of a code; the finding has to be there."""
-    findings = [finding for finding in judged(document).findings if finding.code == code]
+def notes_of(document: str, code: str) -> list[tuple[str, str]]:
+    """Return kind and text of the notes on the findings with this code; at least one finding must exist."""
+    findings = [finding for finding in validate(document).findings if finding.code == code]
     assert findings
     return [(note.kind, note.text) for finding in findings for note in finding.notes()]
 
 
-def vat_of(category: str, base: str, rate: str, tax: str) -> str:
-    """The invoice in UBL with one VAT breakdown."""
+def with_vat(category: str, base: str, rate: str, tax: str) -> str:
+    """Return the UBL sample with a single VAT breakdown."""
     amounts = f'<cbc:TaxableAmount currencyID="EUR">{base}</cbc:TaxableAmount>'
     amounts += f'<cbc:TaxAmount currencyID="EUR">{tax}</cbc:TaxAmount>'
     kind = f"<cbc:ID>{category}</cbc:ID><cbc:Percent>{rate}</cbc:Percent>"
@@ -47,8 +47,8 @@ def vat_of(category: str, base: str, rate: str, tax: str) -> str:
     return re.sub(r"<cac:TaxSubtotal>.*</cac:TaxSubtotal>", breakdown, UBL, flags=re.DOTALL)
 
 
-def vat_of_cii(category: str, base: str, rate: str, tax: str) -> str:
-    """The same in CII."""
+def with_vat_cii(category: str, base: str, rate: str, tax: str) -> str:
+    """Return the CII sample with a single VAT breakdown."""
     parts = f"<ram:CalculatedAmount>{tax}</ram:CalculatedAmount><ram:TypeCode>VAT</ram:TypeCode>"
     parts += f"<ram:BasisAmount>{base}</ram:BasisAmount><ram:CategoryCode>{category}</ram:CategoryCode>"
     parts += f"<ram:RateApplicablePercent>{rate}</ram:RateApplicablePercent>"
@@ -56,7 +56,7 @@ def vat_of_cii(category: str, base: str, rate: str, tax: str) -> str:
     return re.sub(breakdown, f"<ram:ApplicableTradeTax>{parts}</ram:ApplicableTradeTax>", CII, flags=re.DOTALL)
 
 
-# ---------------------------------------------------------------- where the artefact is wrong
+# ---------------------------------------------------------------- deviations of the official Schematron
 
 
 @pytest.mark.parametrize(
@@ -68,32 +68,32 @@ def vat_of_cii(category: str, base: str, rate: str, tax: str) -> str:
         (re.sub(r"DE\d{9}", "XK123456789", CII, count=1), "BR-CO-09"),
     ],
 )
-def test_kosovo_has_a_code_that_the_artefacts_do_not_know(document: str, code: str) -> None:
-    ((kind, text),) = told(document, code)
+def test_kosovo_code_missing_in_the_official_schematron_has_a_note(document: str, code: str) -> None:
+    ((kind, text),) = notes_of(document, code)
     assert kind == "stricter"
     assert "1A" in text
-    assert not judged(document).is_valid
+    assert not validate(document).is_valid
 
 
-def test_any_other_unknown_country_has_no_note() -> None:
-    assert told(UBL.replace("<cbc:IdentificationCode>DE", "<cbc:IdentificationCode>ZZ", 1), "BR-CL-14") == []
-    assert told(re.sub(r"DE\d{9}", "ZZ123456789", UBL, count=1), "BR-CO-09") == []
+def test_other_unknown_country_codes_have_no_note() -> None:
+    assert notes_of(UBL.replace("<cbc:IdentificationCode>DE", "<cbc:IdentificationCode>ZZ", 1), "BR-CL-14") == []
+    assert notes_of(re.sub(r"DE\d{9}", "ZZ123456789", UBL, count=1), "BR-CO-09") == []
 
 
-def test_a_note_is_told_in_its_syntax_and_situation_only() -> None:
-    same = CII.replace(
+def test_note_applies_only_to_its_syntax_and_condition() -> None:
+    with_tax_currency = CII.replace(
         "<ram:InvoiceCurrencyCode>", "<ram:TaxCurrencyCode>EUR</ram:TaxCurrencyCode><ram:InvoiceCurrencyCode>"
     )
-    ((kind, _),) = told(same, "BR-53")
+    ((kind, _),) = notes_of(with_tax_currency, "BR-53")
     assert kind == "stricter"
-    assert told(same.replace("TaxCurrencyCode>EUR", "TaxCurrencyCode>USD"), "BR-53") == []
-    ((kind, _),) = told(same.replace("TaxCurrencyCode>EUR", "TaxCurrencyCode>USD"), "BR-DEC-15")
+    assert notes_of(with_tax_currency.replace("TaxCurrencyCode>EUR", "TaxCurrencyCode>USD"), "BR-53") == []
+    ((kind, _),) = notes_of(with_tax_currency.replace("TaxCurrencyCode>EUR", "TaxCurrencyCode>USD"), "BR-DEC-15")
     assert kind == "stricter"
 
 
 @pytest.mark.parametrize(("category", "code"), [("E", "BR-E-01"), ("AE", "BR-AE-01")])
-def test_a_breakdown_of_an_unused_category(category: str, code: str) -> None:
-    (kind, _), *_ = told(vat_of_cii(category, "0.00", "0", "0.00"), code)
+def test_breakdown_of_an_unused_category_has_a_deviation_note(category: str, code: str) -> None:
+    (kind, _), *_ = notes_of(with_vat_cii(category, "0.00", "0", "0.00"), code)
     assert kind == "stricter"
 
 
@@ -108,18 +108,18 @@ def test_a_breakdown_of_an_unused_category(category: str, code: str) -> None:
         ("BR-DEC-13", "UBL"),
     ],
 )
-def test_what_an_artefact_lets_pass_stands_in_the_catalog(code: str, syntax: str) -> None:
+def test_laxer_deviations_are_listed_in_the_catalog(code: str, syntax: str) -> None:
     laxer = [note for note in entry(code).notes if note["kind"] == "laxer" and not note["until"]]
     assert syntax in {note["syntax"] for note in laxer}
     assert all(note["source"] for note in laxer)
 
 
-def test_what_an_artefact_lets_pass_is_told_with_no_finding() -> None:
+def test_laxer_deviations_are_not_attached_to_findings() -> None:
     document = re.sub("<ram:IssueDateTime>.*?</ram:IssueDateTime>", "", CII, flags=re.DOTALL)
-    assert told(document, "BR-03") == []
+    assert notes_of(document, "BR-03") == []
 
 
-def test_every_note_speaks_both_languages_and_fills_in_its_constants() -> None:
+def test_note_texts_have_no_unfilled_placeholders() -> None:
     texts = [text for known in catalog().values() for note in known.notes for text in (note["de"], note["en"])]
     assert len(texts) > 100
     assert not [text for text in texts if re.search(r"\{(category|label|reason_term|category_term|name)\}", text)]
@@ -128,51 +128,53 @@ def test_every_note_speaks_both_languages_and_fills_in_its_constants() -> None:
 # ---------------------------------------------------------------- conflicts and rounding
 
 
-@pytest.mark.parametrize("document", [vat_of, vat_of_cii])
-@pytest.mark.parametrize(("tax", "broken", "kept"), [("0.00", "BR-S-09", "BR-CO-17"), ("4.00", "BR-CO-17", "BR-S-09")])
-def test_a_rate_below_a_half_cannot_be_right_for_both_rules(document, tax, broken, kept) -> None:  # type: ignore[no-untyped-def]
-    """The official artefacts judge so too: no tax amount between keeps both."""
-    result = judged(document("S", "1000.00", "0.4", tax))
+@pytest.mark.parametrize("document", [with_vat, with_vat_cii])
+@pytest.mark.parametrize(
+    ("tax", "violated", "satisfied"), [("0.00", "BR-S-09", "BR-CO-17"), ("4.00", "BR-CO-17", "BR-S-09")]
+)
+def test_vat_rate_below_half_a_percent_has_a_conflict_note(document, tax, violated, satisfied) -> None:  # type: ignore[no-untyped-def]
+    """No tax amount satisfies both rules; the official Schematron reports the same."""
+    result = validate(document("S", "1000.00", "0.4", tax))
     codes = {finding.code for finding in result.findings}
-    assert broken in codes
-    assert kept not in codes
-    ((kind, text),) = told(document("S", "1000.00", "0.4", tax), broken)
+    assert violated in codes
+    assert satisfied not in codes
+    ((kind, text),) = notes_of(document("S", "1000.00", "0.4", tax), violated)
     assert kind == "conflict"
     assert "0.4 % to 0 %" in text
     assert "4.00" in text
 
 
-@pytest.mark.parametrize(("tax", "broken"), [("0.00", "BR-CO-17"), ("190.00", "BR-E-09")])
-def test_a_rate_in_an_exempt_category_cannot_be_right_for_both_rules(tax: str, broken: str) -> None:
-    for document in (vat_of, vat_of_cii):
-        ((kind, _),) = told(document("E", "1000.00", "19", tax), broken)
+@pytest.mark.parametrize(("tax", "violated"), [("0.00", "BR-CO-17"), ("190.00", "BR-E-09")])
+def test_vat_rate_in_an_exempt_category_has_a_conflict_note(tax: str, violated: str) -> None:
+    for document in (with_vat, with_vat_cii):
+        ((kind, _),) = notes_of(document("E", "1000.00", "19", tax), violated)
         assert kind == "conflict"
 
 
-def test_no_half_cent_breaks_one_rule_and_keeps_the_other() -> None:
+def test_half_cents_are_rounded_alike_by_both_rules() -> None:
     for tax in ("-1446.37", "-1446.38"):
-        for document in (vat_of, vat_of_cii):
-            codes = {finding.code for finding in judged(document("S", "-7612.50", "19", tax)).findings}
+        for document in (with_vat, with_vat_cii):
+            codes = {finding.code for finding in validate(document("S", "-7612.50", "19", tax)).findings}
             assert not codes & {"BR-CO-17", "BR-S-09"}
 
 
-def test_before_1_3_5_a_negative_half_cent_could_not_be_right_in_cii() -> None:
-    invoice = einvoice.read(vat_of_cii("S", "-7612.50", "19", "-1446.38").encode())
+def test_cii_releases_before_1_3_5_note_negative_half_cents() -> None:
+    invoice = einvoice.read(with_vat_cii("S", "-7612.50", "19", "-1446.38").encode())
     program = rulebook().program("CII", ["en16931"], {"en16931": "1.3.3"})
     (fired,) = (it for it in program.run(invoice) if it.rule.code == "BR-CO-17")
     (number,) = fired.note_indices
     assert "issues/74" in entry("BR-CO-17").notes[number]["source"]
 
 
-def test_what_may_come_from_rounding_says_so_with_its_numbers() -> None:
+def test_difference_within_rounding_has_a_rounding_note() -> None:
     document = UBL.replace('"EUR">369.00</cbc:LineExtensionAmount>', '"EUR">{}</cbc:LineExtensionAmount>')
-    ((kind, text),) = told(document.replace("{}", "369.01"), "BR-CO-10")
+    ((kind, text),) = notes_of(document.replace("{}", "369.01"), "BR-CO-10")
     assert kind == "rounding"
     assert "0.01" in text
-    assert told(document.replace("{}", "370.00"), "BR-CO-10") == []
+    assert notes_of(document.replace("{}", "370.00"), "BR-CO-10") == []
 
 
-def test_a_price_may_have_been_rounded() -> None:
+def test_rounded_price_has_a_rounding_note() -> None:
     price = '<cbc:PriceAmount currencyID="EUR">0.33</cbc:PriceAmount>'
     document = re.sub("<cbc:PriceAmount.*?</cbc:PriceAmount>", price, UBL, count=1)
     document = re.sub(r"(<cbc:InvoicedQuantity[^>]*>)[^<]*", r"\g<1>1000", document, count=1)
@@ -183,23 +185,23 @@ def test_a_price_may_have_been_rounded() -> None:
         count=1,
         flags=re.DOTALL,
     )
-    ((kind, text),) = told(document.replace("{}", "333.33"), "PEPPOL-EN16931-R120")
+    ((kind, text),) = notes_of(document.replace("{}", "333.33"), "PEPPOL-EN16931-R120")
     assert kind == "rounding"
     assert "3.33" in text
-    assert told(document.replace("{}", "340.00"), "PEPPOL-EN16931-R120") == []
+    assert notes_of(document.replace("{}", "340.00"), "PEPPOL-EN16931-R120") == []
 
 
-def test_a_rounded_amount_to_pay_belongs_into_bt_114() -> None:
+def test_rounded_payable_amount_note_names_bt_114() -> None:
     document = re.sub(r"(<cbc:PayableAmount[^>]*>)[^<]*", r"\g<1>400.03", UBL)
-    ((kind, text),) = told(document, "BR-CO-16")
+    ((kind, text),) = notes_of(document, "BR-CO-16")
     assert kind == "rounding"
     assert "BT-114" in text
 
 
-# ---------------------------------------------------------------- how it is printed
+# ---------------------------------------------------------------- output
 
 
-def test_a_note_is_printed_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_notes_appear_in_every_output_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "kosovo.xml"
     file.write_text(UBL.replace("<cbc:IdentificationCode>DE", "<cbc:IdentificationCode>XK", 1), "utf-8")
     main(["validate", str(file)])
@@ -215,7 +217,7 @@ def test_a_note_is_printed_everywhere(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "Hinweis: Für Kosovo" in capsys.readouterr().out
 
 
-def test_explain_tells_the_notes_of_today(capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_prints_current_notes_only(capsys: pytest.CaptureFixture[str]) -> None:
     main(["explain", "BR-CO-25", "--lang", "en"])
     printed = capsys.readouterr().out
     assert "issues/500" in printed
@@ -232,17 +234,17 @@ def test_explain_tells_the_notes_of_today(capsys: pytest.CaptureFixture[str]) ->
         ("fatal", "fatal", "Fehler", "error"),
     ],
 )  # fmt: skip
-def test_a_severity_in_words(flag: str, severity: str, german: str, english: str) -> None:
-    from einvoice.render.text import severity as in_words
+def test_severity_label_names_the_override(flag: str, severity: str, german: str, english: str) -> None:
+    from einvoice.render.text import severity as severity_label
 
     override = Override(severity, "Darum.", "Therefore.") if flag != severity else None  # type: ignore[arg-type]
     finding = Finding("BR-CL-23", severity, flag, "en16931", "lines", override=override)  # type: ignore[arg-type]
-    assert in_words(finding, "de") == german
-    assert in_words(finding, "en") == english
+    assert severity_label(finding, "de") == german
+    assert severity_label(finding, "en") == english
     assert (f". {german}: Darum." in str(finding)) == (flag != severity)
 
 
-def test_an_overridden_severity_is_printed_with_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_overridden_severity_is_printed_with_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "unit.xml"
     file.write_text(re.sub('unitCode="[^"]*"', 'unitCode="XYZQ"', UBL), "utf-8")
     main(["validate", str(file)])
@@ -278,7 +280,7 @@ set = {{ type_code = "325" }}
 DEVIATION = '[[deviation]]\ndirection = "stricter"\nsource = "s"\nde = "d"\nen = "e"\n'
 
 
-def written(folder: Path, notes: str) -> Path:
+def write_rule(folder: Path, notes: str) -> Path:
     path = folder / "X.toml"
     path.write_text(RULE.format(notes=notes), "utf-8")
     return path
@@ -297,38 +299,38 @@ def written(folder: Path, notes: str) -> Path:
         ('[[deviation]]\ndirection = "stricter"', '[[notes]]\nkind = "joke"', "[[notes]].kind"),
     ],
 )
-def test_a_wrong_note_is_explained(tmp_path: Path, old: str, new: str, key: str) -> None:
+def test_invalid_note_is_rejected_with_its_key(tmp_path: Path, old: str, new: str, key: str) -> None:
     ruleset = read_ruleset(rules_folder() / "en16931")
     with pytest.raises(RuleError) as caught:
-        read_file(written(tmp_path, DEVIATION.replace(old, new)), ruleset)
+        read_file(write_rule(tmp_path, DEVIATION.replace(old, new)), ruleset)
     assert caught.value.key == key
 
 
-@pytest.mark.parametrize("more", ["", 'syntax = "cii"\nvalues = ["XK"]', 'when = "True"', 'until = "1.3.5"'])
-def test_without_a_rule_the_text_found_tells_the_note(tmp_path: Path, more: str) -> None:
+@pytest.mark.parametrize("replacement", ["", 'syntax = "cii"\nvalues = ["XK"]', 'when = "True"', 'until = "1.3.5"'])
+def test_invalid_note_in_a_code_entry_is_rejected(tmp_path: Path, replacement: str) -> None:
     folder = tmp_path / "codes"
     folder.mkdir()
-    right = (rules_folder() / "codes" / "BR-CL-15.toml").read_text("utf-8")
-    assert 'values    = ["XK"]' in right
-    (folder / "BR-CL-15.toml").write_text(right.replace('values    = ["XK"]', more), "utf-8")
+    content = (rules_folder() / "codes" / "BR-CL-15.toml").read_text("utf-8")
+    assert 'values    = ["XK"]' in content
+    (folder / "BR-CL-15.toml").write_text(content.replace('values    = ["XK"]', replacement), "utf-8")
     with pytest.raises(RuleError):
         entry_of_text(folder / "BR-CL-15.toml", "en16931")
 
 
-def test_notes_hold_in_their_syntax_and_releases(tmp_path: Path) -> None:
+def test_notes_apply_to_their_syntax_and_releases(tmp_path: Path) -> None:
     ruleset = read_ruleset(rules_folder() / "en16931")
     for bounds in ('syntax = "cii"', 'until = "1.3.5"', 'since = "1.3.5"'):
         (definition,) = read_file(
-            written(tmp_path, DEVIATION.replace('source = "s"', f'source = "s"\n{bounds}')), ruleset
+            write_rule(tmp_path, DEVIATION.replace('source = "s"', f'source = "s"\n{bounds}')), ruleset
         )
-        there = {
+        applicable = {
             (syntax, version)
             for syntax in ("UBL", "CII")
             for version in ("1.3.4", "1.3.5")
             if definition.notes_for(syntax, version)
         }
         assert (
-            there
+            applicable
             == {
                 'syntax = "cii"': {("CII", "1.3.4"), ("CII", "1.3.5")},
                 'until = "1.3.5"': {("UBL", "1.3.4"), ("CII", "1.3.4")},
@@ -337,15 +339,15 @@ def test_notes_hold_in_their_syntax_and_releases(tmp_path: Path) -> None:
         )
 
 
-def test_the_differences_of_a_family_name_their_members() -> None:
+def test_deviations_of_a_rule_family_apply_to_the_named_variants() -> None:
     ruleset = read_ruleset(rules_folder() / "en16931")
-    found = {it.code: it.notes for it in read_definitions(rules_folder() / "en16931", ruleset)}
-    never = [note for note in found["BR-AF-09"] if "issues/312" in note.source]
-    assert [type(note) for note in never] == [Note]
-    assert not [note for note in found["BR-S-09"] if "issues/312" in note.source]
+    notes_by_code = {it.code: it.notes for it in read_definitions(rules_folder() / "en16931", ruleset)}
+    notes = [note for note in notes_by_code["BR-AF-09"] if "issues/312" in note.source]
+    assert [type(note) for note in notes] == [Note]
+    assert not [note for note in notes_by_code["BR-S-09"] if "issues/312" in note.source]
 
 
-def test_values_stay_plain_numbers() -> None:
+def test_values_in_json_are_not_formatted() -> None:
     finding = Finding("BR-CO-10", "fatal", "fatal", "en16931", "totals", values={"actual": Decimal("1234.50")})
     assert finding.to_dict("de")["values"] == {"actual": "1234.50"}
     assert "1.234,50" in finding.explanation("de")

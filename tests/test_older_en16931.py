@@ -1,4 +1,4 @@
-"""Rules of EN 16931 as they read in older releases; expected is what the official stylesheet of that release says."""
+"""Older releases of the EN 16931 rules, compared with the official stylesheet of each release."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from einvoice.syntax.xml import parse
 UBL, CII = "Invoice", "CrossIndustryInvoice"
 
 
-def taxed(category: str, rate: str) -> dict[str, Any]:
-    """A line of 100.00 and its breakdown, both of one category and rate."""
+def vat(category: str, rate: str) -> dict[str, Any]:
+    """Return an invoice line of 100.00 and its VAT breakdown, both with this category and rate."""
     tax = {"category": category, "rate": rate, "scheme": "VAT"}
     return {
         "lines[0].taxes": [tax],
@@ -27,9 +27,9 @@ def taxed(category: str, rate: str) -> dict[str, Any]:
     }
 
 
-def inside(place: str, xml: str) -> dict[str, str]:
-    """XML to insert into the one element of that name."""
-    return {f"//{place}": xml}
+def inside(element: str, xml: str) -> dict[str, str]:
+    """Return the XML to insert into the element with this name."""
+    return {f"//{element}": xml}
 
 
 CLASSIFIED = {
@@ -37,10 +37,10 @@ CLASSIFIED = {
 }
 UNCLASSIFIED = {"lines[0].item.classifications[0].identifier": {"raw": "94", "listID": " "}}
 RATED_CLOSELY = {"lines[0].taxes[0]": {"category": "S", "rate": "19.02", "scheme": "VAT"}}
-IGIC_CLOSELY = taxed("L", "7") | {"lines[0].taxes[0]": {"category": "L", "rate": "7.02", "scheme": "VAT"}}
-NOTHING_TAXED = taxed("L", "0") | {"vat_breakdown[0].taxable_amount": "0"}
-MINUS_NOTHING = taxed("E", "-0.00")
-PAID_BACK_NOTHING = taxed("E", "0") | {"vat_breakdown[0].tax_amount": "-0.00"}
+IGIC_CLOSELY = vat("L", "7") | {"lines[0].taxes[0]": {"category": "L", "rate": "7.02", "scheme": "VAT"}}
+NOTHING_TAXED = vat("L", "0") | {"vat_breakdown[0].taxable_amount": "0"}
+MINUS_NOTHING = vat("E", "-0.00")
+PAID_BACK_NOTHING = vat("E", "0") | {"vat_breakdown[0].tax_amount": "-0.00"}
 ALLOWED = {
     "allowances_and_charges[0]": {
         "indicator": "false",
@@ -58,7 +58,7 @@ BELOW_THE_LINE = inside(
     "</cac:TaxScheme></cac:TaxCategory></cac:TaxSubtotal></cac:TaxTotal>",
 )
 S_BELOW, E_BELOW, L_BELOW, K_BELOW = (
-    {place: xml.format(category) for place, xml in BELOW_THE_LINE.items()} for category in "SELK"
+    {element: xml.format(category) for element, xml in BELOW_THE_LINE.items()} for category in "SELK"
 )
 SUMMED_TWICE = inside(
     "ram:SpecifiedLineTradeSettlement",
@@ -75,7 +75,7 @@ AGENT_OF_BUYER, AGENT_OF_SELLER = (
     for agent in ("BuyerTaxRepresentativeTradeParty", "SellerTaxRepresentativeTradeParty")
 )
 
-#: What is changed, what is inserted, the syntax, the code that is looked for, and by release whether it fires.
+#: Changes, inserted XML, root element, rule code, and by release whether the rule fires.
 CASES: list[tuple[dict[str, Any], dict[str, str], str, str, dict[str, bool]]] = [
     (MINUS_NOTHING, {}, UBL, "BR-E-05", {"1.3.2": True, "1.3.3": False, "1.3.16": False}),
     (PAID_BACK_NOTHING, {}, UBL, "BR-E-09", {"1.3.2": True, "1.3.3": False}),
@@ -89,12 +89,12 @@ CASES: list[tuple[dict[str, Any], dict[str, str], str, str, dict[str, bool]]] = 
     (RATED_CLOSELY, {}, UBL, "BR-S-08", {"1.3.0": False, "1.3.1": True, "1.3.16": True}),
     (IGIC_CLOSELY, {}, UBL, "BR-IG-08", {"1.3.0": False, "1.3.1": True, "1.3.13": True}),
     (NOTHING_TAXED, {}, UBL, "BR-IG-09", {"1.3.0": True, "1.3.2": True, "1.3.3": False}),
-    (taxed("L", "7"), {}, CII, "BR-AF-08", {"1.3.0": True, "1.3.6": True, "1.3.7": False, "1.3.16": False}),
+    (vat("L", "7"), {}, CII, "BR-AF-08", {"1.3.0": True, "1.3.6": True, "1.3.7": False, "1.3.16": False}),
     ({}, SUMMED_TWICE, CII, "BR-S-08", {"1.3.0": True, "1.3.7": True, "1.3.12": True}),
     (DOUBLED, SUMMED_TWICE, CII, "BR-S-08", {"1.3.0": False, "1.3.7": False, "1.3.12": False}),
-    (taxed("O", "0") | DOUBLED, SUMMED_TWICE, CII, "BR-O-08", {"1.3.0": False, "1.3.6": False, "1.3.12": False}),
-    (taxed("Z", "0") | DOUBLED, SUMMED_TWICE, CII, "BR-Z-08", {"1.3.6": False, "1.3.12": False}),
-    (taxed("E", "0"), SUMMED_TWICE, CII, "BR-E-08", {"1.3.6": True, "1.3.12": True}),
+    (vat("O", "0") | DOUBLED, SUMMED_TWICE, CII, "BR-O-08", {"1.3.0": False, "1.3.6": False, "1.3.12": False}),
+    (vat("Z", "0") | DOUBLED, SUMMED_TWICE, CII, "BR-Z-08", {"1.3.6": False, "1.3.12": False}),
+    (vat("E", "0"), SUMMED_TWICE, CII, "BR-E-08", {"1.3.6": True, "1.3.12": True}),
     (CLASSIFIED, {}, CII, "BR-65", {"1.3.8": False, "1.3.10": False, "1.3.11": True, "1.3.16": True}),
     (UNCLASSIFIED, {}, CII, "BR-65", {"1.3.8": False, "1.3.9": True, "1.3.11": True}),
     ({}, EMPTY_CARD, UBL, "BR-51", {"1.3.0": True, "1.3.7": True, "1.3.8": False, "1.3.16": False}),
@@ -113,14 +113,14 @@ ROWS = [
 
 
 def document(changed: dict[str, Any], inserted: dict[str, str], root: str) -> bytes:
-    """The invoice of ``base.toml``, changed."""
+    """Return the invoice of ``base.toml`` with changes and inserted XML."""
     tree = parse(write(invoice_of(Example("", changed), rules_folder()), root)).getroot()
     insert(tree, inserted)
     return bytes(etree.tostring(tree))
 
 
 @pytest.mark.parametrize(("changed", "inserted", "root", "code", "release", "fires"), ROWS)
-def test_as_the_official_stylesheet_of_the_release(
+def test_rule_fires_as_in_the_official_stylesheet(
     changed: dict[str, Any], inserted: dict[str, str], root: str, code: str, release: str, fires: bool
 ) -> None:
     result = einvoice.validate(document(changed, inserted, root), ruleset=f"en16931-{release}")

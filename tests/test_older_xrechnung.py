@@ -1,4 +1,4 @@
-"""KoSIT's rules as they read in older releases; expected is what the official stylesheet of that release says."""
+"""Older releases of the XRechnung rules, compared with the official stylesheet of each release."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEXT_BEHIND = {"payment_terms[0].note": "#SKONTO#TAGE=14#PROZENT=2.00#\nText"}
 ADDRESSED = {"seller.contact.email": "ä@muster.example"}
 RATED_TWICE = {"lines[0].taxes[1]": {"category": "S", "rate": "19"}}
 
-#: What is changed, the code that is looked for, and by root element and release its flag, '' where it is silent.
+#: Changes, rule code, and by root element and release the expected flag ('' if the rule does not fire).
 CASES: list[tuple[dict[str, Any], str, dict[str, dict[str, str]]]] = [
     ({"buyer_reference": " "}, "BR-DE-15", {root: {"1.3.0": "fatal", "2.6.0": "fatal"} for root in (UBL, CREDIT, CII)}),
     (CARD_TOO, "BR-DE-13", {root: {"1.3.0": "fatal", "1.5.0": "fatal", "1.6.0": ""} for root in (UBL, CREDIT, CII)}),
@@ -72,8 +72,8 @@ ROWS = [
 ]
 
 
-def judged(example: Example, root: str, release: str, **replaced: str) -> dict[str, str]:
-    """The flags by code that a release of KoSIT's rules gives to a document; ``replaced`` are texts of elements."""
+def flags_of(example: Example, root: str, release: str, **replaced: str) -> dict[str, str]:
+    """Return the flags by code under a release of the XRechnung rules; ``replaced`` overrides texts of elements."""
     document = parse(write(invoice_of(example, rules_folder()), root)).getroot()
     for name, text in replaced.items():
         next(document.iter(f"{{*}}{name}")).text = text
@@ -82,31 +82,31 @@ def judged(example: Example, root: str, release: str, **replaced: str) -> dict[s
 
 
 @pytest.mark.parametrize(("changed", "code", "root", "release", "flag"), ROWS)
-def test_as_the_official_stylesheet_of_the_release(
+def test_flag_equals_that_of_the_official_stylesheet(
     changed: dict[str, Any], code: str, root: str, release: str, flag: str
 ) -> None:
-    assert judged(Example("", changed), root, release).get(code, "") == flag
+    assert flags_of(Example("", changed), root, release).get(code, "") == flag
 
 
 @pytest.mark.parametrize(("release", "fires"), [("1.3.0", True), ("2.2.0", True), ("2.3.0", False)])
-def test_codes_once_counted_to_the_letter(release: str, fires: bool) -> None:
-    assert ("BR-DE-17" in judged(Example(""), UBL, release, InvoiceTypeCode=" 380")) == fires
-    assert ("BR-DE-17" in judged(Example(""), CII, release, TypeCode="380\n")) == fires
+def test_whitespace_in_type_codes_depends_on_the_release(release: str, fires: bool) -> None:
+    assert ("BR-DE-17" in flags_of(Example(""), UBL, release, InvoiceTypeCode=" 380")) == fires
+    assert ("BR-DE-17" in flags_of(Example(""), CII, release, TypeCode="380\n")) == fires
 
 
 @pytest.mark.parametrize(("release", "fires"), [("1.5.0", False), ("1.6.0", True), ("2.2.0", True), ("2.3.0", False)])
-def test_codes_of_payment_means_were_numbers(release: str, fires: bool) -> None:
-    assert ("BR-DE-24-a" in judged(Example(""), UBL, release, PaymentMeansCode="048.0")) == fires
+def test_numeric_payment_means_codes_depend_on_the_release(release: str, fires: bool) -> None:
+    assert ("BR-DE-24-a" in flags_of(Example(""), UBL, release, PaymentMeansCode="048.0")) == fires
 
 
-def test_without_payment_terms_none_is_right() -> None:
-    without = Example("", drop=("due_date",))
-    assert judged(without, CII, "1.7.0")["BR-DE-18-a"] == "fatal"
-    assert "BR-DE-18-a" not in judged(without, CII, "2.0.2") | judged(without, UBL, "1.7.0")
+def test_missing_payment_terms_violate_only_cii_1_7() -> None:
+    no_due_date = Example("", drop=("due_date",))
+    assert flags_of(no_due_date, CII, "1.7.0")["BR-DE-18-a"] == "fatal"
+    assert "BR-DE-18-a" not in flags_of(no_due_date, CII, "2.0.2") | flags_of(no_due_date, UBL, "1.7.0")
 
 
 @pytest.mark.parametrize("version", ["2.0", "2.1", "2.2", "2.3"])
-def test_each_release_knows_the_extension_of_its_own_specification(version: str) -> None:
+def test_release_applies_extension_rules_of_its_own_specification(version: str) -> None:
     releases = {"1.5.0": "2.0", "1.6.1": "2.1", "1.7.3": "2.2", "1.8.2": "2.3"}
     document = Example(
         "",
@@ -116,16 +116,16 @@ def test_each_release_knows_the_extension_of_its_own_specification(version: str)
         },
     )
     for release, own in releases.items():
-        assert ("BR-DEX-01" in judged(document, UBL, release)) == (own == version), release
-        assert "BR-DEX-01" not in judged(document, CII, release)
+        assert ("BR-DEX-01" in flags_of(document, UBL, release)) == (own == version), release
+        assert "BR-DEX-01" not in flags_of(document, CII, release)
 
 
 ATTACHED = {"raw": "QQ==", "mimeCode": "text/plain", "filename": "a.txt"}
 
 
-def test_a_flag_that_only_invoices_had() -> None:
+def test_severity_override_applies_to_credit_notes_only() -> None:
     specification = specifications()["xrechnung-2.0"]
-    for root, levels in ((CREDIT, ["warning"]), (UBL, [])):
+    for root, severities in ((CREDIT, ["warning"]), (UBL, [])):
         published = severity_overrides.overrides(Identity("UBL", root, None, None, specification), "1.5.0")
-        assert [published[code].severity for code in ("BR-DE-21",) if code in published] == levels
+        assert [published[code].severity for code in ("BR-DE-21",) if code in published] == severities
     assert "BR-DE-21" not in severity_overrides.overrides(Identity("UBL", CREDIT, None, None, specification), "1.6.0")

@@ -1,4 +1,4 @@
-"""What is shipped: the ranges and the locked versions, the wheel, and that it works where nothing else is."""
+"""Packaging: dependency ranges, lock files, and the wheel in a clean environment."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCKS = {"everything": ROOT / ".ci" / "requirements.lock", "server": ROOT / "appliance" / "requirements.lock"}
-# One worker runs them all: the wheel is built and installed once.
+# Run in a single worker: the wheel is built and installed once.
 pytestmark = pytest.mark.xdist_group("packaging")
 
 UBL = ROOT / "appliance" / "samples" / "xrechnung-ubl.xml"
@@ -37,7 +37,7 @@ def locked(lock: Path) -> dict[str, set[str]]:
     return versions
 
 
-def asked(*extras: str) -> Iterator[Requirement]:
+def requirements(*extras: str) -> Iterator[Requirement]:
     optional = PYPROJECT["project"]["optional-dependencies"]
     for text in [*PYPROJECT["project"]["dependencies"], *(line for extra in extras for line in optional[extra])]:
         yield Requirement(text)
@@ -47,26 +47,26 @@ def asked(*extras: str) -> Iterator[Requirement]:
     ("lock", "extras"),
     [("everything", list(PYPROJECT["project"]["optional-dependencies"])), ("server", ["pdf", "appliance"])],
 )
-def test_a_lock_meets_the_ranges(lock, extras):
+def test_locked_versions_satisfy_the_ranges(lock, extras):
     versions = locked(LOCKS[lock])
     assert len(versions) > 20
-    for requirement in asked(*extras):
+    for requirement in requirements(*extras):
         for version in versions[canonicalize_name(requirement.name)]:
             assert requirement.specifier.contains(version), f"{requirement} is locked to {version}: run .ci/lock"
 
 
 @pytest.mark.parametrize("lock", LOCKS.values(), ids=LOCKS.keys())
-def test_a_lock_holds_packages_with_hashes_and_nothing_else(lock):
+def test_lock_contains_only_packages_with_hashes(lock):
     package = re.compile(r"[\w.-]+==[^\s;]+( ; [^\\]+)? \\\n(    --hash=sha256:[0-9a-f]{64}( \\)?\n)+")
     assert package.sub("", lock.read_text()) == ""
 
 
-def test_the_server_is_locked_to_the_tested_versions():
+def test_server_lock_has_the_tested_versions():
     everything, server = locked(LOCKS["everything"]), locked(LOCKS["server"])
     assert {name: everything.get(name) for name in server} == server
 
 
-def test_the_core_needs_three_packages():
+def test_core_dependencies():
     core = [Requirement(line) for line in requires("einvoice-toolkit") or []]
     names = {requirement.name for requirement in core if not requirement.marker}
     assert names == {"lxml", "pydantic", "factur-x"}
@@ -77,8 +77,8 @@ def test_the_core_needs_three_packages():
 
 def run(*command: str | Path, ok: bool = True, cwd: Path | None = None) -> str:
     """Run a command without this project's environment, and return what it prints."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
-    done = subprocess.run(command, cwd=cwd, env=kept, capture_output=True, text=True, timeout=300)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    done = subprocess.run(command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=300)
     assert (done.returncode == 0) is ok, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -93,50 +93,50 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def elsewhere(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clean_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make an empty environment outside the checkout, install the core there, and return its folder of commands."""
-    home = tmp_path_factory.mktemp("elsewhere")
-    venv.create(home, with_pip=True)
-    install(home / "bin", str(wheel))
-    return home / "bin"
+    folder = tmp_path_factory.mktemp("clean")
+    venv.create(folder, with_pip=True)
+    install(folder / "bin", str(wheel))
+    return folder / "bin"
 
 
-def install(commands: Path, what: str) -> None:
+def install(commands: Path, requirement: str) -> None:
     constraints = commands.parent / "constraints.txt"
     pins = re.findall(r"^[\w.-]+==[^\\\n]+", LOCKS["everything"].read_text(), flags=re.M)
     constraints.write_text("\n".join(pins))
     pip = [commands / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    run(*pip, "--constraint", constraints, what, cwd=commands)
+    run(*pip, "--constraint", constraints, requirement, cwd=commands)
 
 
 @pytest.mark.slow
-def test_the_wheel_carries_the_rules_and_nothing_of_the_workshop(wheel):
+def test_wheel_contains_rules_and_no_development_files(wheel):
     shipped = set(zipfile.ZipFile(wheel).namelist())
     rules = {f"einvoice/{path.relative_to(ROOT)}" for path in (ROOT / "rules").rglob("*") if path.is_file()}
     assert rules
     assert rules <= shipped
     assert {"appliance/samples/xrechnung-ubl.xml", "appliance/samples/xrechnung-cii.xml"} <= shipped
-    tops = {name.split("/")[0] for name in shipped}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"einvoice", "appliance"}
+    folders = {name.split("/")[0] for name in shipped}
+    assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"einvoice", "appliance"}
     assert not {name for name in shipped if name.endswith((".lock", "/run", ".pyc"))}
 
 
 @pytest.mark.slow
-def test_the_command_works_with_the_core_alone(elsewhere):
-    run(elsewhere / "einvoice", "validate", UBL, cwd=elsewhere)
-    wrong = elsewhere.parent / "wrong.xml"
+def test_command_works_with_core_dependencies_only(clean_environment):
+    run(clean_environment / "einvoice", "validate", UBL, cwd=clean_environment)
+    wrong = clean_environment.parent / "wrong.xml"
     wrong.write_bytes(
         UBL.read_bytes().replace(b">693.00</cbc:LineExtensionAmount>", b">692.99</cbc:LineExtensionAmount>")
     )
-    assert "BR-CO-10" in run(elsewhere / "einvoice", "validate", wrong, ok=False, cwd=elsewhere)
+    assert "BR-CO-10" in run(clean_environment / "einvoice", "validate", wrong, ok=False, cwd=clean_environment)
 
 
 @pytest.mark.slow
-def test_the_server_works_with_its_extra(elsewhere, wheel):
-    install(elsewhere, f"{wheel}[appliance]")
-    command = [elsewhere / "einvoice-appliance", "serve", "--try-out", "--port", "0"]
-    environ = {"EINVOICE_DATA": str(elsewhere.parent / "data"), "PATH": os.environ["PATH"]}
-    with subprocess.Popen(command, cwd=elsewhere, env=environ, stdout=subprocess.PIPE, text=True) as server:
+def test_server_works_with_its_extra(clean_environment, wheel):
+    install(clean_environment, f"{wheel}[appliance]")
+    command = [clean_environment / "einvoice-appliance", "serve", "--try-out", "--port", "0"]
+    environ = {"EINVOICE_DATA": str(clean_environment.parent / "data"), "PATH": os.environ["PATH"]}
+    with subprocess.Popen(command, cwd=clean_environment, env=environ, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             call = next(shlex.split(line) for line in server.stdout if line.strip().startswith("curl "))

@@ -1,4 +1,4 @@
-"""Rules by release: which are chosen, what they find, and what compatibility mode tells of the difference."""
+"""Releases of rules: selection, findings per release, announced releases and compatibility mode."""
 
 import datetime
 import json
@@ -21,7 +21,7 @@ CII = (SAMPLES / "cii-invoice.xml").read_bytes()
 TODAY = b"urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
 SHARED = Path(__file__).parent.parent.parent / "shared" / "cases"
 
-# XRechnung 2.3 has no rule that wants the seller's electronic address (BT-34).
+# XRechnung 2.3 does not require the seller's electronic address (BT-34).
 OF_23 = TODAY.replace(b"xeinkauf.de:kosit", b"xoev-de:kosit:standard").replace(b"3.0", b"2.3")
 NO_BT_34 = re.sub(rb"<cbc:EndpointID[^>]*>[^<]*</cbc:EndpointID>", b"", UBL, count=1)
 
@@ -35,11 +35,11 @@ def versions(result):
 
 
 @pytest.fixture(autouse=True)
-def nothing_pinned(monkeypatch):
+def no_pinned_release(monkeypatch):
     monkeypatch.delenv(releases.PINNED, raising=False)
 
 
-# ---------------------------------------------------------------- which release
+# ---------------------------------------------------------------- selection
 
 
 @pytest.mark.parametrize(
@@ -58,20 +58,20 @@ def nothing_pinned(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("data", [UBL, CII])
-def test_a_rule_set_is_the_last_release_for_its_specification(data, name, national, core):
+def test_rule_set_name_selects_the_last_release_of_its_specification(data, name, national, core):
     result = einvoice.validate(data, ruleset=name)
     assert (versions(result)["cius"], versions(result)["en16931"]) == (national, core)
     assert result.stack.complete
     assert result.stack.national.version == national
 
 
-def test_en_16931_alone():
+def test_en16931_rule_set_has_no_national_layer():
     result = einvoice.validate(UBL, ruleset="en16931-1.3.12")
     assert [layer.name for layer in result.stack.layers] == ["schema", "en16931"]
     assert versions(result)["en16931"] == "1.3.12"
 
 
-def test_every_name_that_is_listed_is_known():
+def test_every_listed_rule_set_name_is_accepted():
     assert {releases.named(name).name for name in releases.names()} == set(releases.names())
     with pytest.raises(ValueError, match=r"xrechnung-2\.0\.1.*en16931-1\.3\.12.*not 'xrechnung-2'"):
         releases.named("xrechnung-2")
@@ -89,36 +89,36 @@ def test_every_name_that_is_listed_is_known():
         ("2030-01-01", "xrechnung-3.0.2"),
     ],
 )
-def test_a_day_has_the_release_in_force(day, name):
+def test_date_selects_the_release_in_force(day, name):
     chosen = releases.as_of(datetime.date.fromisoformat(day))
     assert chosen == releases.named(name)
     result = einvoice.validate(UBL, as_of=datetime.date.fromisoformat(day))
     assert versions(result)["cius"] == chosen.version
 
 
-def test_a_day_before_the_first_release_is_refused():
+def test_date_before_the_first_release_is_rejected():
     with pytest.raises(ValueError, match="2020-07-01 on, not 2019-12-31"):
         einvoice.validate(UBL, as_of=datetime.date(2019, 12, 31))
 
 
-def test_releases_come_into_force_in_their_order():
+def test_releases_are_ordered_by_validity_date():
     for ruleset in (releases.NATIONAL, releases.CORE):
         days = [release.valid_from for release in releases.releases(ruleset) if release.valid_from]
         assert days == sorted(days)
 
 
-def test_the_environment_pins_what_is_current(monkeypatch):
+def test_environment_variable_pins_the_current_release(monkeypatch):
     monkeypatch.setenv(releases.PINNED, "xrechnung-2.3.1")
     assert versions(einvoice.validate(UBL))["cius"] == "1.8.2"
-    declares_the_norm = UBL.replace(TODAY, b"urn:cen.eu:en16931:2017")
-    assert versions(einvoice.validate(declares_the_norm)) == {"schema": "2.1", "en16931": "1.3.9"}
+    declares_en16931 = UBL.replace(TODAY, b"urn:cen.eu:en16931:2017")
+    assert versions(einvoice.validate(declares_en16931)) == {"schema": "2.1", "en16931": "1.3.9"}
     assert versions(einvoice.validate(UBL, ruleset="xrechnung-3.0.2"))["cius"] == "2.6.0"
     monkeypatch.setenv(releases.PINNED, "xrechnung-9")
     with pytest.raises(ValueError, match=r"EINVOICE_RULESET: ruleset is one of .*not 'xrechnung-9'"):
         einvoice.validate(UBL)
 
 
-# ---------------------------------------------------------------- announced
+# ---------------------------------------------------------------- announced releases
 
 ANNOUNCED = """
 [[versions]]
@@ -130,36 +130,36 @@ en16931       = "1.3.16"
 announced     = {announced}
 """
 
-TRIED = """
+SCRIPT = """
 import datetime, json, os, sys
 import einvoice
 document, valid_from = open(sys.argv[1], "rb").read(), datetime.date.fromisoformat(sys.argv[2])
-asked = {
-    "unasked": {},
+runs = {
+    "default": {},
     "by name": {"ruleset": "xrechnung-3.0.3"},
-    "by day": {"as_of": valid_from},
+    "by date": {"as_of": valid_from},
     "the day before": {"as_of": valid_from - datetime.timedelta(days=1)},
     "as declared": {"mode": "compatibility"},
     "compared": {"ruleset": "xrechnung-3.0.3", "mode": "compatibility"},
 }
-told = {}
-for name, how in asked.items():
-    result = einvoice.validate(document, **how)
+report = {}
+for name, options in runs.items():
+    result = einvoice.validate(document, **options)
     finds = "BR-DE-15" in {finding.code for finding in result.findings}
     changed = [(one.finding.code, one.only_in, one.version) for one in result.differences]
-    told[name] = result.stack.national.version, finds, changed
+    report[name] = result.stack.national.version, finds, changed
 known = einvoice.catalog()
-told["catalog"] = known.rule_set.version, known["BR-DE-15"].current
+report["catalog"] = known.rule_set.version, known["BR-DE-15"].current
 known = einvoice.catalog(ruleset="xrechnung-3.0.3")
-told["its catalog"] = known.xrechnung_version, known["BR-DE-15"].current
+report["its catalog"] = known.xrechnung_version, known["BR-DE-15"].current
 os.environ["EINVOICE_RULESET"] = "en16931-1.3.12"
-told["beside EN 16931"] = einvoice.validate(document).stack.layer("cius").version
-print(json.dumps(told))
+report["beside EN 16931"] = einvoice.validate(document).stack.layer("cius").version
+print(json.dumps(report))
 """
 
 
-def tried(folder, valid_from, announced="true"):
-    """What is found by a package to which a release is added in which BR-DE-15 is no more."""
+def validate_with_added_release(folder, valid_from, announced="true"):
+    """Validate with a copy of the package that has an added release without BR-DE-15."""
     root = Path(einvoice.__file__).parent
     shutil.copytree(root, folder / "einvoice", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(rules_folder(), folder / "rules")
@@ -171,22 +171,22 @@ def tried(folder, valid_from, announced="true"):
     document = folder / "invoice.xml"
     document.write_bytes(re.sub(rb"<cbc:BuyerReference>[^<]*</cbc:BuyerReference>", b"", UBL))
     done = subprocess.run(
-        [sys.executable, "-c", TRIED, str(document), str(valid_from)],
+        [sys.executable, "-c", SCRIPT, str(document), str(valid_from)],
         env=os.environ | {"PYTHONPATH": str(folder), "EINVOICE_CACHE": str(folder / "cache")},
         cwd=folder, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return json.loads(done.stdout)
 
 
-def test_an_announced_release_can_be_tried_and_is_not_the_current_one(tmp_path):
+def test_announced_release_is_selectable_but_not_current(tmp_path):
     valid_from = datetime.date.today() + datetime.timedelta(days=90)
-    of_today = [releases.newest().version, True, []]
-    assert tried(tmp_path, valid_from) == {
-        "unasked": of_today,
+    current = [releases.newest().version, True, []]
+    assert validate_with_added_release(tmp_path, valid_from) == {
+        "default": current,
         "by name": ["9.0.0", False, []],
-        "by day": ["9.0.0", False, []],
-        "the day before": of_today,
-        "as declared": of_today,
+        "by date": ["9.0.0", False, []],
+        "the day before": current,
+        "as declared": current,
         "compared": ["9.0.0", False, [["BR-DE-15", "current", "9.0.0"]]],
         "catalog": [releases.newest().version, True],
         "its catalog": ["3.0.3", False],
@@ -195,17 +195,17 @@ def test_an_announced_release_can_be_tried_and_is_not_the_current_one(tmp_path):
 
 
 @pytest.mark.parametrize("days", [-400, 0, 400])
-def test_what_is_current_is_no_matter_of_the_clock(tmp_path, days):
+def test_current_release_does_not_depend_on_the_clock(tmp_path, days):
     valid_from = datetime.date.today() + datetime.timedelta(days)
-    assert tried(tmp_path / "announced", valid_from)["unasked"][0] == releases.newest().version
-    found = tried(tmp_path / "in force", valid_from, announced="false")
-    assert [found[name][0] for name in ("unasked", "by name", "as declared")] == ["9.0.0", "9.0.0", "9.0.0"]
+    assert validate_with_added_release(tmp_path / "announced", valid_from)["default"][0] == releases.newest().version
+    report = validate_with_added_release(tmp_path / "in force", valid_from, announced="false")
+    assert [report[name][0] for name in ("default", "by name", "as declared")] == ["9.0.0", "9.0.0", "9.0.0"]
 
 
-# ---------------------------------------------------------------- what a release finds
+# ---------------------------------------------------------------- findings per release
 
 
-def test_a_row_about_elements_has_releases():
+def test_syntax_rule_depends_on_the_release():
     promised = UBL.replace(
         b"<cac:PaymentMeans>",
         b"<cac:Delivery><cac:PromisedDeliveryPeriod><cbc:StartDate>2026-04-01</cbc:StartDate>"
@@ -222,7 +222,7 @@ def test_a_row_about_elements_has_releases():
         assert (since in found, until in found) == (True, False)
 
 
-def test_the_severity_of_a_row_has_releases():
+def test_severity_of_a_syntax_rule_depends_on_the_release():
     twice = UBL.replace(b"<cac:Item>", b"<cac:Item>" + 2 * b"<cbc:Description>a</cbc:Description>", 1)
 
     def severity(name):
@@ -232,13 +232,13 @@ def test_the_severity_of_a_row_has_releases():
     assert (severity("en16931-1.3.2"), severity("en16931-1.3.3")) == ("warning", "fatal")
 
 
-def test_a_code_list_has_releases():
+def test_code_list_depends_on_the_release():
     croatian = UBL.replace(b">EUR<", b">HRK<").replace(b'"EUR"', b'"HRK"')
     assert "BR-CL-04" not in codes(einvoice.validate(croatian, ruleset="en16931-1.3.12"))
     assert "BR-CL-04" in codes(einvoice.validate(croatian, ruleset="en16931-1.3.13"))
 
 
-def test_a_rule_has_had_another_code():
+def test_renamed_rule_code_depends_on_the_release():
     canary = UBL.replace(b"<cbc:ID>S</cbc:ID>", b"<cbc:ID>L</cbc:ID>", 1)
     old, new = (codes(einvoice.validate(canary, ruleset=f"en16931-1.3.{minor}")) for minor in (13, 14))
     assert {"BR-IG-01"} == {code for code in old if code.endswith(("IG-01", "AF-01"))}
@@ -246,8 +246,8 @@ def test_a_rule_has_had_another_code():
     assert einvoice.catalog()["BR-IG-01"].code == "BR-AF-01"
 
 
-def test_a_context_has_releases():
-    """From 1.3.10 to 1.3.11 CII asked nothing of allowances: another rule stood before those that do."""
+def test_rule_context_depends_on_the_release():
+    """From 1.3.10 to 1.3.11 another rule shadowed the CII rules on allowances."""
     no_amount = re.sub(
         rb"(<ram:ApplicableHeaderTradeSettlement>.*?)(<ram:SpecifiedTradePaymentTerms>)",
         rb"\1<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>false</udt:Indicator>"
@@ -256,14 +256,14 @@ def test_a_context_has_releases():
         flags=re.DOTALL,
     )
     assert no_amount != CII
-    judged = {minor: einvoice.validate(no_amount, ruleset=f"en16931-1.3.{minor}") for minor in range(9, 13)}
-    assert [minor for minor, result in judged.items() if "BR-31" in codes(result)] == [9, 12]
+    results = {minor: einvoice.validate(no_amount, ruleset=f"en16931-1.3.{minor}") for minor in range(9, 13)}
+    assert [minor for minor, result in results.items() if "BR-31" in codes(result)] == [9, 12]
 
 
 # ---------------------------------------------------------------- compatibility mode
 
 
-def test_a_document_is_judged_by_what_it_declares_and_the_difference_is_told():
+def test_compatibility_mode_applies_the_declared_release_and_reports_differences():
     old = NO_BT_34.replace(TODAY, OF_23)
     result = einvoice.validate(old, mode="compatibility", lang="en")
     assert result.is_valid
@@ -278,25 +278,25 @@ def test_a_document_is_judged_by_what_it_declares_and_the_difference_is_told():
     assert today.differences == ()
 
 
-def test_an_override_that_ended_is_credited_to_the_rules_that_had_it():
-    """BR-CL-23 of EN 16931 is as it was; KoSIT made a warning of it in 2.3, and does in 3.0 for what declares 3.0."""
+def test_ended_override_is_attributed_to_the_national_rules():
+    """EN 16931 did not change BR-CL-23; KoSIT lowers it in 2.3, and in 3.0 for invoices that declare 3.0."""
     unit = re.sub(rb'unitCode="[^"]*"', b'unitCode="no unit"', UBL).replace(TODAY, OF_23)
     result = einvoice.validate(unit, mode="compatibility")
-    told = [one for one in result.differences if one.finding.code == "BR-CL-23"]
-    assert {(one.only_in, one.finding.severity, one.ruleset, one.version) for one in told} == {
+    changes = [one for one in result.differences if one.finding.code == "BR-CL-23"]
+    assert {(one.only_in, one.finding.severity, one.ruleset, one.version) for one in changes} == {
         ("declared", "warning", "xrechnung", "2.0.0"),
         ("current", "fatal", "xrechnung", "2.0.0"),
     }
 
 
-def test_the_answer_tells_the_differences():
+def test_json_lists_the_differences():
     result = einvoice.validate(NO_BT_34.replace(TODAY, OF_23), mode="compatibility")
     answer = json.loads(json.dumps(result.to_dict("en")))
-    told = answer["validation_details"]["compatibility"]
-    assert (answer["xrechnung_version"], answer["is_valid"], told["status"]) == ("2.3.1", True, "outdated")
-    assert "XRechnung 2.3.1" in told["message"]
-    assert len(told["differences"]) == len(result.differences)
-    (one,) = (it for it in told["differences"] if it["code"] == "PEPPOL-EN16931-R020")
+    compatibility = answer["validation_details"]["compatibility"]
+    assert (answer["xrechnung_version"], answer["is_valid"], compatibility["status"]) == ("2.3.1", True, "outdated")
+    assert "XRechnung 2.3.1" in compatibility["message"]
+    assert len(compatibility["differences"]) == len(result.differences)
+    (one,) = (it for it in compatibility["differences"] if it["code"] == "PEPPOL-EN16931-R020")
     assert one["changed_in"]["specification"] == "3.0.0"
     assert one["title"]
 
@@ -306,14 +306,14 @@ def test_the_answer_tells_the_differences():
     [(TODAY, "current"), (b"urn:cen.eu:en16931:2017", "current"), (b"nonsense", "unknown"), (b" ", "unknown")],
 )
 @pytest.mark.parametrize("data", [UBL, CII])
-def test_without_an_older_release_there_is_no_difference(data, declared, status):
+def test_current_or_unknown_declaration_has_no_differences(data, declared, status):
     result = einvoice.validate(data.replace(TODAY, declared), mode="compatibility")
     assert result.stack.status == status
     assert result.differences == ()
     assert versions(result)["en16931"] == releases.newest(releases.CORE).version
 
 
-def test_a_release_that_is_named_is_held_against_todays_too():
+def test_named_release_is_compared_with_the_current_one():
     result = einvoice.validate(NO_BT_34, mode="compatibility", ruleset="xrechnung-2.3.1")
     assert {one.finding.code for one in result.differences if one.only_in == "current"} >= {"PEPPOL-EN16931-R020"}
     declared = [one for one in result.differences if one.only_in == "declared"]
@@ -325,20 +325,20 @@ def test_a_release_that_is_named_is_held_against_todays_too():
 
 
 @pytest.mark.cases
-@pytest.mark.skipif(not SHARED.exists(), reason="the comparison cases are not there")
-def test_older_releases_agree_with_the_official_artefacts():
-    other, compared = [], 0
+@pytest.mark.skipif(not SHARED.exists(), reason="the comparison cases are not available")
+def test_older_releases_agree_with_the_official_schematron():
+    differing, compared = [], 0
     for line in (SHARED / "expected-older.jsonl").read_text("utf-8").splitlines():
         case = json.loads(line)
         if any(isinstance(fired, dict) for fired in case["fired"].values()):
-            continue  # the artefact stopped
+            continue  # the stylesheet aborted
         official = {code for fired in case["fired"].values() for code, *_ in fired}
         result = einvoice.validate(
             (SHARED / case["case"]).read_bytes(), ruleset=f"xrechnung-{case['ruleset']['xrechnung']}"
         )
-        ours = {code for code in codes(result) if code.startswith(("BR-", "UBL-", "CII-", "PEPPOL-"))}
+        native = {code for code in codes(result) if code.startswith(("BR-", "UBL-", "CII-", "PEPPOL-"))}
         compared += 1
-        if ours != official:
-            other.append(case["case"])
+        if native != official:
+            differing.append(case["case"])
     assert compared > 500
-    assert not other
+    assert not differing

@@ -1,4 +1,4 @@
-"""Findings and results as values: what they say, and the shapes they take."""
+"""Findings and results: texts, JSON, tables, CSV and HTML."""
 
 import csv
 import html.parser
@@ -36,32 +36,32 @@ def valid():
 
 
 @pytest.fixture(scope="module")
-def wrong():
+def invalid():
     return einvoice.validate(WRONG, lang="en")
 
 
-def made(code="BR-CO-10", **content):
+def make_finding(code="BR-CO-10", **content):
     return Finding(code, "fatal", "fatal", "en16931", "totals", **content)
 
 
 # ---------------------------------------------------------------- a finding
 
 
-def test_a_finding_is_a_small_value_that_nobody_changes():
-    finding = made()
+def test_finding_is_immutable_and_hashable():
+    finding = make_finding()
     with pytest.raises(FrozenInstanceError):
         finding.severity = "warning"
     assert not hasattr(finding, "__dict__")
-    assert finding == made()
-    assert {finding, made()} == {finding}
-    assert finding != made(terms=("BT-106",))
+    assert finding == make_finding()
+    assert {finding, make_finding()} == {finding}
+    assert finding != make_finding(terms=("BT-106",))
 
 
-def test_findings_at_different_places_are_different(wrong):
-    assert len(set(wrong.findings)) == len(wrong.findings) == 2
-    again = einvoice.validate(WRONG, lang="en")
-    assert again.findings == wrong.findings
-    assert set(again.findings) == set(wrong.findings)
+def test_findings_at_different_locations_are_not_equal(invalid):
+    assert len(set(invalid.findings)) == len(invalid.findings) == 2
+    restored = einvoice.validate(WRONG, lang="en")
+    assert restored.findings == invalid.findings
+    assert set(restored.findings) == set(invalid.findings)
 
 
 @pytest.mark.parametrize(
@@ -75,33 +75,33 @@ def test_findings_at_different_places_are_different(wrong):
         (("BT-DEX-001",), "BT-DEX-001"),
     ],
 )
-def test_the_leading_term_of_a_group_is_its_first_one(listed, leading):
-    assert made(terms=listed).bt_field == leading
+def test_leading_term_of_a_group_is_its_first_term(listed, leading):
+    assert make_finding(terms=listed).bt_field == leading
 
 
-def test_nothing_is_to_be_done_about_what_the_declared_extension_allows():
+def test_override_to_information_needs_no_fix():
     allowed = Override("information", "Erlaubt.", "Allowed.")
     tolerated = Override("warning", "Geduldet.", "Tolerated.")
-    assert made(override=allowed).fix("de") == "Hier ist nichts zu tun."
-    assert made(override=allowed).to_dict("en")["fix"] == "No action needed."
-    assert made(override=tolerated).fix("en") == made().fix("en")
+    assert make_finding(override=allowed).fix("de") == "Hier ist nichts zu tun."
+    assert make_finding(override=allowed).to_dict("en")["fix"] == "No action needed."
+    assert make_finding(override=tolerated).fix("en") == make_finding().fix("en")
 
 
 @pytest.mark.parametrize(
-    ("code", "found", "told"),
+    ("code", "found", "expected"),
     [("BR-CL-16", "58.000", "found “58.000”"), ("BR-CL-16", "", ""), ("BR-CL-03", "17.94", ""), ("BR-E-01", 0, "")],
 )
-def test_a_text_that_is_wrong_is_told_with_the_numbers(code, found, told):
-    assert text.compared_text(made(code, values={"found": found}), "en") == told
+def test_compared_text_quotes_the_invalid_value(code, found, expected):
+    assert text.compared_text(make_finding(code, values={"found": found}), "en") == expected
 
 
-def test_errors_are_told_before_what_is_for_information(wrong):
-    kinds = [replace(made(f"BR-0{number}"), severity=it) for number, it in enumerate(SEVERITIES, 1)]
-    ordered = [it.code for it in text.by_severity([*kinds, made("BR-09")])]
+def test_findings_are_displayed_by_severity(invalid):
+    findings = [replace(make_finding(f"BR-0{number}"), severity=each) for number, each in enumerate(SEVERITIES, 1)]
+    ordered = [each.code for each in text.by_severity([*findings, make_finding("BR-09")])]
     assert ordered == ["BR-03", "BR-09", "BR-02", "BR-01"]
-    many = replace(wrong, findings=(kinds[0],) * 300 + (kinds[2],))
-    for shown in (str(many), many._repr_html_(), "".join(format_table(iter([Outcome("a", many)]), "en"))):
-        codes = re.findall(r"BR-0\d", shown)
+    many = replace(invalid, findings=(findings[0],) * 300 + (findings[2],))
+    for printed in (str(many), many._repr_html_(), "".join(format_table(iter([Outcome("a", many)]), "en"))):
+        codes = re.findall(r"BR-0\d", printed)
         assert codes[0] == "BR-03"
         assert "BR-01" in codes
 
@@ -110,11 +110,11 @@ def test_every_group_has_a_leading_term():
     groups = [number for number in terms() if re.fullmatch(r"BG-\d+", number)]
     assert len(groups) > 30
     for group in groups:
-        assert re.fullmatch(r"BT-\d+", made(terms=(group,)).bt_field)
+        assert re.fullmatch(r"BT-\d+", make_finding(terms=(group,)).bt_field)
 
 
-def test_texts_come_in_the_language_asked_for_and_quote_the_values():
-    finding = made(values={"expected": Decimal("369.00"), "actual": Decimal("368.99")})
+def test_texts_use_the_requested_language_and_quote_values():
+    finding = make_finding(values={"expected": Decimal("369.00"), "actual": Decimal("368.99")})
     assert "369,00" in finding.fix("de")
     assert "369.00" in finding.fix("en")
     assert finding.title("de") != finding.title("en")
@@ -122,49 +122,51 @@ def test_texts_come_in_the_language_asked_for_and_quote_the_values():
     assert replace(finding, lang="en").title() == finding.title("en")
 
 
-def test_an_override_gives_its_reason():
-    finding = replace(made(), severity="warning", override=Override("warning", "darum", "therefore"))
+def test_override_has_a_reason():
+    finding = replace(make_finding(), severity="warning", override=Override("warning", "darum", "therefore"))
     assert (finding.override_reason(), finding.override_reason("en")) == ("darum", "therefore")
-    assert made().override_reason() == ""
+    assert make_finding().override_reason() == ""
 
 
-def test_a_finding_without_a_place_says_so():
-    finding = made()
+def test_finding_without_a_location():
+    finding = make_finding()
     assert (finding.line, finding.column, finding.xpath) == (None, None, "")
 
 
-def test_words_of_a_finding():
+def test_text_of_a_finding():
     (schema, rule) = einvoice.validate(WRONG).findings
     assert str(schema) == "SCHEMA-VALUE-DATE (Zeile 8, BT-2): „2026-05-32“ ist kein Datum"
     assert str(rule) == "BR-CO-10 (Zeile 113, BT-106): Die Summe der Positionsbeträge stimmt nicht"
     assert repr(rule) == "<Finding BR-CO-10: fatal, line 113>"
-    assert str(made(code="FILE-EMPTY")).startswith("FILE-EMPTY: ")
+    assert str(make_finding(code="FILE-EMPTY")).startswith("FILE-EMPTY: ")
 
 
-# ---------------------------------------------------------------- the answer of the HTTP interface
+# ---------------------------------------------------------------- JSON of the HTTP interface
 
-TEXT, TRUTH, WHOLE = str, bool, int
-ITEM = {
+TEXT, BOOLEAN, INTEGER = str, bool, int
+FINDING_SHAPE = {
     "code": TEXT, "severity": TEXT, "validation_layer": TEXT, "section": TEXT, "title": TEXT, "explanation": TEXT,
     "fix": TEXT, "bt_field": TEXT, "xpath": TEXT,
 }  # fmt: skip
-ANSWER = {
+RESULT_SHAPE = {
     "status": TEXT,
     "validation_mode": TEXT,
-    "is_valid": TRUTH,
+    "is_valid": BOOLEAN,
     "xrechnung_version": TEXT,
     "validation_profile": TEXT,
     "validation_format": TEXT,
-    "processing_time_ms": WHOLE,
-    "errors": [ITEM],
-    "warnings": [ITEM],
+    "processing_time_ms": INTEGER,
+    "errors": [FINDING_SHAPE],
+    "warnings": [FINDING_SHAPE],
     "validation_details": {
         "invoice_identity": {"syntax": TEXT, "declared_profile": TEXT, "declared_version": TEXT},
         "validation_stack": {"mode": TEXT, "scenario_id": TEXT, "status": TEXT, "en16931": TEXT, "xrechnung": TEXT},
         "compatibility": {"status": TEXT, "message": (str, type(None))},
     },
 }
-ODD = CII.replace(b"urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0", b"urn:example:none")
+UNKNOWN_SPECIFICATION = CII.replace(
+    b"urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0", b"urn:example:none"
+)
 
 
 def assert_shape(content, shape):
@@ -179,15 +181,17 @@ def assert_shape(content, shape):
         assert isinstance(content, shape)
 
 
-@pytest.mark.parametrize("data", [UBL, CII, WRONG, ODD, b"<Invoice xmlns='%s'/>" % einvoice.NAMESPACES["ubl"].encode()])
+@pytest.mark.parametrize(
+    "data", [UBL, CII, WRONG, UNKNOWN_SPECIFICATION, b"<Invoice xmlns='%s'/>" % einvoice.NAMESPACES["ubl"].encode()]
+)
 @pytest.mark.parametrize("lang", ["de", "en"])
-def test_the_answer_has_the_promised_shape(data, lang):
+def test_json_has_the_documented_shape(data, lang):
     answer = einvoice.validate(data).to_dict(lang)
-    assert_shape(answer, ANSWER)
+    assert_shape(answer, RESULT_SHAPE)
     assert json.loads(json.dumps(answer)) == answer
 
 
-def test_the_answer_says_what_was_judged_and_by_what(valid):
+def test_json_describes_invoice_and_validation_stack(valid):
     answer = valid.to_dict("en")
     assert (answer["status"], answer["validation_mode"], answer["is_valid"]) == ("done", "current", True)
     assert (answer["validation_profile"], answer["validation_format"]) == ("XRechnung", "UBL")
@@ -223,20 +227,20 @@ def test_the_answer_says_what_was_judged_and_by_what(valid):
     }
 
 
-def test_each_schema_has_a_digest_of_its_own():
-    kinds = ("ubl-invoice.xml", "ubl-credit-note.xml", "cii-invoice.xml")
-    results = [einvoice.validate(SAMPLES / name) for name in kinds for _ in range(2)]
+def test_each_schema_has_its_own_digest():
+    samples = ("ubl-invoice.xml", "ubl-credit-note.xml", "cii-invoice.xml")
+    results = [einvoice.validate(SAMPLES / name) for name in samples for _ in range(2)]
     digests = [result.stack.layer("schema").sha256 for result in results]
     assert digests[::2] == digests[1::2]
     assert len(set(digests)) == 3
 
 
-def test_the_date_of_a_cii_invoice_is_an_iso_date():
+def test_date_of_a_cii_invoice_is_an_iso_date():
     assert einvoice.validate(CII).summary.invoice_date == "2026-05-11"
 
 
-def test_fields_are_texts_for_documents_that_are_no_xrechnung():
-    answer = einvoice.validate(ODD).to_dict("en")
+def test_json_of_a_document_with_unknown_specification():
+    answer = einvoice.validate(UNKNOWN_SPECIFICATION).to_dict("en")
     stack = answer["validation_details"]["validation_stack"]
     assert answer["validation_profile"] == "unknown"
     assert answer["xrechnung_version"] == "3.0.2"
@@ -245,8 +249,8 @@ def test_fields_are_texts_for_documents_that_are_no_xrechnung():
     assert answer["validation_details"]["compatibility"]["message"]
 
 
-def test_items_of_the_answer(wrong):
-    answer = wrong.to_dict("en")
+def test_findings_in_json(invalid):
+    answer = invalid.to_dict("en")
     schema, rule = answer["errors"]
     assert answer["warnings"] == []
     assert (schema["validation_layer"], schema["indicative"]) == ("schema", False)
@@ -257,9 +261,9 @@ def test_items_of_the_answer(wrong):
     assert rule["title"] == "The line net amounts do not add up"
 
 
-def test_values_of_every_type_are_ready_for_json():
+def test_values_are_serializable():
     values = {"amount": Decimal("1E+3"), "day": date(2026, 2, 1), "truth": True, "text": "x", "number": 3}
-    assert made(values=values).to_dict()["values"] == {
+    assert make_finding(values=values).to_dict()["values"] == {
         "amount": "1000", "day": "2026-02-01", "truth": True, "text": "x", "number": 3,
     }  # fmt: skip
 
@@ -267,37 +271,37 @@ def test_values_of_every_type_are_ready_for_json():
 # ---------------------------------------------------------------- the result
 
 
-def test_raise_for_findings(valid, wrong):
+def test_raise_for_findings(valid, invalid):
     assert valid.raise_for_findings() is valid
     with pytest.raises(einvoice.FindingsError, match="BR-CO-10") as raised:
-        wrong.raise_for_findings()
-    assert raised.value.result is wrong
+        invalid.raise_for_findings()
+    assert raised.value.result is invalid
 
 
-def test_errors_and_warnings_are_all_findings(wrong):
-    softer = replace(wrong.findings[1], severity="information")
-    result = replace(wrong, findings=(wrong.findings[0], softer))
-    assert result.errors == (wrong.findings[0],)
-    assert result.warnings == (softer,)
+def test_findings_are_split_into_errors_and_warnings(invalid):
+    information = replace(invalid.findings[1], severity="information")
+    result = replace(invalid, findings=(invalid.findings[0], information))
+    assert result.errors == (invalid.findings[0],)
+    assert result.warnings == (information,)
 
 
-def test_words_of_a_result_are_the_same_every_time(valid, wrong):
+def test_text_of_a_result(valid, invalid):
     assert str(valid) == "LG-2026-0417, XRechnung 3.0 (UBL): gültig, keine Befunde"
     assert repr(valid) == "<ValidationResult XRechnung (UBL): valid, 0 errors, 0 warnings>"
-    assert repr(wrong) == "<ValidationResult XRechnung (UBL): not valid, 2 errors, 0 warnings>"
-    first, *rows = str(wrong).splitlines()
+    assert repr(invalid) == "<ValidationResult XRechnung (UBL): not valid, 2 errors, 0 warnings>"
+    first, *rows = str(invalid).splitlines()
     assert first == "LG-2026-0417, XRechnung 3.0 (UBL): not valid, 2 errors"
     assert [row.split()[0] for row in rows] == ["SCHEMA-VALUE-DATE", "BR-CO-10"]
 
 
-def test_a_long_list_is_cut_in_words_only(wrong):
-    many = replace(wrong, findings=wrong.findings * 30)
+def test_text_of_many_findings_is_truncated(invalid):
+    many = replace(invalid, findings=invalid.findings * 30)
     assert len(str(many).splitlines()) < 30
     assert str(many).endswith("… + 40")
 
 
-def test_a_table_has_a_row_for_each_finding_and_exact_numbers(wrong, valid):
-    frame = wrong.to_frame()
+def test_table_has_one_row_per_finding_with_exact_numbers(invalid, valid):
+    frame = invalid.to_frame()
     assert list(frame["code"]) == ["SCHEMA-VALUE-DATE", "BR-CO-10"]
     assert list(frame["line"]) == [8, 113]
     assert frame["actual"][1] == Decimal("369.00")
@@ -309,19 +313,19 @@ def test_a_table_has_a_row_for_each_finding_and_exact_numbers(wrong, valid):
     assert list(empty.columns) == list(frame.columns)
 
 
-def test_csv_can_be_read_back(wrong, tmp_path):
+def test_csv_round_trip(invalid, tmp_path):
     path = tmp_path / "findings.csv"
-    text = wrong.to_csv(path)
-    assert path.read_bytes().decode("utf-8") == text
-    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    content = invalid.to_csv(path)
+    assert path.read_bytes().decode("utf-8") == content
+    rows = list(csv.DictReader(io.StringIO(content, newline="")))
     assert [row["code"] for row in rows] == ["SCHEMA-VALUE-DATE", "BR-CO-10"]
     assert (rows[1]["expected"], rows[1]["actual"], rows[1]["difference"]) == ("368.99", "369.00", "0.01")
     assert rows[0]["expected"] == ""
 
 
 @pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1", "-x", "@SUM(A1)", "\t=1"])
-def test_no_cell_is_taken_for_a_formula(wrong, text):
-    result = replace(wrong, findings=(made(values={"actual": text}),))
+def test_csv_cells_are_protected_from_formula_injection(invalid, text):
+    result = replace(invalid, findings=(make_finding(values={"actual": text}),))
     (row,) = csv.DictReader(io.StringIO(result.to_csv(), newline=""))
     assert row["actual"] == f"'{text}"
 
@@ -344,7 +348,7 @@ class Page(html.parser.HTMLParser):
         self.text.append(data)
 
 
-def test_a_notebook_shows_it_without_running_what_a_document_says():
+def test_html_escapes_document_text():
     data = WRONG.replace(b"LG-2026-0417</cbc:ID>", b"&lt;script&gt;alert(1)&lt;/script&gt;</cbc:ID>", 1)
     data = data.replace(b"2026-05-32", b"&lt;img src=x onerror=alert(2)&gt;")
     result = einvoice.validate(data, lang="en")
@@ -360,46 +364,46 @@ def test_a_notebook_shows_it_without_running_what_a_document_says():
     assert "expected 368.99, found 369.00, difference 0.01" in text
 
 
-def test_a_notebook_shows_a_valid_invoice_without_a_table(valid):
+def test_html_of_a_valid_invoice_has_no_table(valid):
     page = Page()
     page.feed(valid._repr_html_())
     assert "table" not in page.tags
     assert "gültig" in " ".join(page.text)
 
 
-def test_a_notebook_is_not_flooded(wrong):
+def test_html_of_many_findings_is_truncated(invalid):
     page = Page()
-    page.feed(replace(wrong, findings=wrong.findings * 5000)._repr_html_())
+    page.feed(replace(invalid, findings=invalid.findings * 5000)._repr_html_())
     assert page.tags.count("tr") < 300
     assert "… + 9800" in page.text
 
 
-def test_every_text_of_the_catalog_that_a_result_needs_is_there():
+def test_catalog_contains_codes_outside_the_rule_layers():
     codes = {"LAYER-MISSING", "LAYER-FAILED", "FILE-PDF", "DECL-MISSING", "SCHEMA-VALUE-DATE"}
     assert codes <= set(catalog())
 
 
-def test_an_error_with_a_result_tells_which_codes():
+def test_findings_error_lists_the_codes():
     error = einvoice.FindingsError(einvoice.validate(WRONG))
     assert str(error) == "The invoice is not valid: SCHEMA-VALUE-DATE, BR-CO-10"
     assert isinstance(error, einvoice.EinvoiceError)
 
 
-def test_an_unreadable_document_travels_with_its_texts():
+def test_unreadable_document_error_survives_pickling():
     with pytest.raises(einvoice.UnreadableDocument) as raised:
         einvoice.validate(b"<a><b></a>")
-    again = pickle.loads(pickle.dumps(raised.value))
-    assert einvoice.explain_error(again, "de") == einvoice.explain_error(raised.value, "de")
-    title, detail = einvoice.explain_error(again, "en")
+    restored = pickle.loads(pickle.dumps(raised.value))
+    assert einvoice.explain_error(restored, "de") == einvoice.explain_error(raised.value, "de")
+    title, detail = einvoice.explain_error(restored, "en")
     assert title == "An element is closed with the wrong name"
     assert "<b>" in detail
 
 
-def test_a_place_is_where_a_start_tag_begins():
-    """libxml2 says where it ends, and nothing beyond line 65,535."""
+def test_location_is_the_beginning_of_the_start_tag():
+    """libxml2 reports the end of the tag, and no line beyond 65,535."""
     missing = WRONG.replace(b"<cbc:BuyerReference>", b"<!--").replace(b"</cbc:BuyerReference>", b"-->")
     (root,) = [finding for finding in einvoice.validate(missing).findings if finding.code == "BR-DE-15"]
     assert (root.line, root.column) == (missing[: missing.index(b"<Invoice")].count(b"\n") + 1, 1)
     long = b"<?xml version='1.0'?>" + b"\n" * 70_000 + missing.partition(b"?>")[2]
-    (far,) = [finding for finding in einvoice.validate(long).findings if finding.code == "BR-DE-15"]
-    assert far.line == 70_000 + root.line
+    (distant,) = [finding for finding in einvoice.validate(long).findings if finding.code == "BR-DE-15"]
+    assert distant.line == 70_000 + root.line

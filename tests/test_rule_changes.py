@@ -1,4 +1,4 @@
-"""What changed between two releases, to look at."""
+"""Rule changes between two releases, as object, table, page and text."""
 
 import pandas as pd
 import pytest
@@ -7,29 +7,29 @@ import einvoice
 
 
 @pytest.fixture(scope="module")
-def told():
+def changes():
     return einvoice.rule_changes("xrechnung-2.3.1", "xrechnung-3.0.2", lang="en")
 
 
-def test_what_kosit_announced_is_told(told):
-    assert (told.old, told.new) == ("xrechnung-2.3.1", "xrechnung-3.0.2")
-    assert {"PEPPOL-EN16931-R020", "PEPPOL-EN16931-R010", "BR-DE-CVD-01"} <= set(told.added)
-    assert "BR-DE-29" in told.removed  # PEPPOL-EN16931-R061 says the same
-    assert "BR-DE-18" in told.changed
-    assert not set(told.added) & set(told.removed)
-    assert told
+def test_changes_announced_by_kosit_are_listed(changes):
+    assert (changes.old, changes.new) == ("xrechnung-2.3.1", "xrechnung-3.0.2")
+    assert {"PEPPOL-EN16931-R020", "PEPPOL-EN16931-R010", "BR-DE-CVD-01"} <= set(changes.added)
+    assert "BR-DE-29" in changes.removed  # replaced by PEPPOL-EN16931-R061
+    assert "BR-DE-18" in changes.changed
+    assert not set(changes.added) & set(changes.removed)
+    assert changes
 
 
-def test_the_other_way_round_it_is_the_other_way_round(told):
-    back = einvoice.rule_changes("xrechnung-3.0.2", "xrechnung-2.3.1")
-    assert (back.added, back.removed, back.changed) == (told.removed, told.added, told.changed)
+def test_swapped_releases_swap_added_and_removed(changes):
+    reverse = einvoice.rule_changes("xrechnung-3.0.2", "xrechnung-2.3.1")
+    assert (reverse.added, reverse.removed, reverse.changed) == (changes.removed, changes.added, changes.changed)
     assert not einvoice.rule_changes("xrechnung-3.0.2", "xrechnung-3.0.2-2.6.0")
 
 
-def test_a_table_has_a_row_for_each_rule(told):
-    frame = told.to_frame()
+def test_table_has_one_row_per_rule(changes):
+    frame = changes.to_frame()
     assert dict(frame["change"].value_counts()) == {
-        kind: len(getattr(told, kind)) for kind in ("added", "removed", "changed")
+        kind: len(getattr(changes, kind)) for kind in ("added", "removed", "changed")
     }
     assert {name: str(kind) for name, kind in frame.dtypes.items()} == {
         **dict.fromkeys(("change", "severity", "layer", "section"), "category"),
@@ -39,24 +39,24 @@ def test_a_table_has_a_row_for_each_rule(told):
     assert (row.change, row.severity, row.layer) == ("added", "fatal", "cius")
     assert row.title == einvoice.catalog()["PEPPOL-EN16931-R020"].title("en")
     assert (frame.severity >= "information").all()
-    assert set(told.to_frame(lang="de").title) != set(frame.title)
-    pd.testing.assert_frame_equal(frame.drop(columns="title"), told.to_frame(lang="de").drop(columns="title"))
+    assert set(changes.to_frame(lang="de").title) != set(frame.title)
+    pd.testing.assert_frame_equal(frame.drop(columns="title"), changes.to_frame(lang="de").drop(columns="title"))
 
 
-def test_the_page_and_the_words_name_each_rule(told):
-    page = told._repr_html_()
-    for code in (*told.added, *told.removed, *told.changed):
+def test_html_and_text_list_each_rule(changes):
+    page = changes._repr_html_()
+    for code in (*changes.added, *changes.removed, *changes.changed):
         assert f">{code}<" in page
-        assert f"  {code}  " in str(told)
+        assert f"  {code}  " in str(changes)
     assert "<script" not in page
-    assert "Neu: " in told.to_text("de")
-    assert repr(told) == (
-        f"<RuleChanges xrechnung-2.3.1 to xrechnung-3.0.2: {len(told.added)} added, "
-        f"{len(told.removed)} removed, {len(told.changed)} changed>"
+    assert "Neu: " in changes.to_text("de")
+    assert repr(changes) == (
+        f"<RuleChanges xrechnung-2.3.1 to xrechnung-3.0.2: {len(changes.added)} added, "
+        f"{len(changes.removed)} removed, {len(changes.changed)} changed>"
     )
 
 
-def test_what_there_is_not_is_refused():
+def test_unknown_release_or_language_is_rejected():
     with pytest.raises(ValueError, match=r"'xrechnung-2\.3\.1'.* not 'xrechnung-9'"):
         einvoice.rule_changes("xrechnung-9", "xrechnung-3.0.2")
     with pytest.raises(ValueError, match="must be 'de' or 'en', not 'fr'"):

@@ -1,4 +1,4 @@
-"""Valid invoices for benchmarks: a typical one, and ones with any number of lines."""
+"""Valid invoices for benchmarks: a typical one and ones with any number of lines."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ TAX = Decimal("0.19")
 
 @cache
 def typical() -> bytes:
-    """Three lines, two VAT rates, an allowance: 6 kB."""
+    """Return an invoice with three lines, two VAT rates and an allowance (6 kB)."""
     return SAMPLE.read_bytes()
 
 
 @cache
 def long(lines: int) -> bytes:
-    """The typical invoice with more of its first line, so many lines in all, each numbered, and sums that add up."""
+    """Return the typical invoice with this number of lines and consistent totals."""
     text = SAMPLE.read_text(encoding="utf-8")
     first = text[text.index("  <cac:InvoiceLine>") :].partition("  <cac:InvoiceLine>\n    <cbc:ID>2<")[0]
     copies = (first.replace("<cbc:ID>1<", f"<cbc:ID>{number}<", 1) for number in range(10, lines + 8))
     net = Decimal("102.00") * (lines - 2)
     tax = (net - Decimal("102.00")) * TAX
     text = text.replace(first, "".join(copies))
-    for amount, more in (
+    for amount, increase in (
         ("260.00", net - 102),
         ("49.40", tax),
         ("56.33", tax),
@@ -34,5 +34,5 @@ def long(lines: int) -> bytes:
         ("415.33", net - 102 + tax),
         ("400.00", net - 102 + tax),
     ):
-        text = text.replace(f'"EUR">{amount}<', f'"EUR">{Decimal(amount) + more:.2f}<')
+        text = text.replace(f'"EUR">{amount}<', f'"EUR">{Decimal(amount) + increase:.2f}<')
     return text.encode("utf-8")

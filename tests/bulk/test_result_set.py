@@ -1,4 +1,4 @@
-"""What became of many files, as tables, as text, as a page, and compared with what it was."""
+"""Result sets: access, tables, CSV, Parquet, text, HTML, comparison and storage."""
 
 import csv
 import datetime
@@ -11,7 +11,7 @@ from decimal import Decimal
 
 import pandas as pd
 import pytest
-from corpora import UBL, numbered, planted, with_fault
+from corpora import UBL, make_corpus, numbered, with_error
 
 import einvoice
 from einvoice.bulk import ResultSet
@@ -19,16 +19,16 @@ from einvoice.bulk.baseline import read
 from einvoice.render.text import NUMBERS
 
 HOSTILE = "<script>alert(1)</script>&quot;\"'"
-FILES, CODES = planted(30)
+FILES, CODES = make_corpus(30)
 
 
-def here(source, **options):
+def validate_serially(source, **options):
     return einvoice.validate_many(source, workers=0, progress=False, **options)
 
 
 @pytest.fixture(scope="module")
 def results():
-    return here(FILES, lang="en")
+    return validate_serially(FILES, lang="en")
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,10 @@ def hostile():
     return data
 
 
-# ---------------------------------------------------------------- a sequence
+# ---------------------------------------------------------------- access
 
 
-def test_files_are_found_by_number_by_name_and_in_parts(results):
+def test_files_are_accessed_by_index_name_and_slice(results):
     name = next(iter(CODES))
     assert results[name].file == name
     assert name in results
@@ -64,27 +64,27 @@ def test_files_are_found_by_number_by_name_and_in_parts(results):
         results[30]
 
 
-def test_files_are_chosen_by_verdict_and_code(results):
-    chosen = results.select(code="BR-CO-10")
-    assert [file.file for file in chosen] == [name for name, code in CODES.items() if code == "BR-CO-10"]
+def test_files_are_selected_by_verdict_and_code(results):
+    selected = results.select(code="BR-CO-10")
+    assert [file.file for file in selected] == [name for name, code in CODES.items() if code == "BR-CO-10"]
     assert len(results.select("valid")) == 25
     assert len(results.select("valid", "BR-CO-10")) == 0
 
 
-def test_results_travel(results):
-    again = pickle.loads(pickle.dumps(results))
-    assert again == results
-    assert again.result(next(iter(CODES))).errors
+def test_results_survive_pickling(results):
+    restored = pickle.loads(pickle.dumps(results))
+    assert restored == results
+    assert restored.result(next(iter(CODES))).errors
 
 
-def test_what_is_kept_is_small(results):
+def test_stored_records_are_small(results):
     assert sum(map(len, results._lines)) < 1000 * len(FILES)
 
 
 # ---------------------------------------------------------------- tables
 
 
-def test_a_row_for_each_finding(results):
+def test_findings_table_has_one_row_per_finding(results):
     frame = results.to_frame()
     assert list(zip(frame.file, frame.code, strict=True)) == list(CODES.items())
     assert (frame.severity >= "warning").all()
@@ -99,15 +99,15 @@ def test_a_row_for_each_finding(results):
     assert sums.difference == abs(sums.expected - sums.actual)
 
 
-def test_the_columns_are_those_of_a_single_result(results):
+def test_findings_table_has_the_columns_of_a_single_result(results):
     name = next(name for name, code in CODES.items() if code == "BR-CO-10")
     alone = einvoice.validate(FILES[name], lang="en").to_frame()
-    among = results.to_frame()
-    assert list(among.columns) == ["file", *alone.columns]
-    assert among[among.file == name].iloc[0].to_dict() == {"file": name, **alone.iloc[0].to_dict()}
+    combined = results.to_frame()
+    assert list(combined.columns) == ["file", *alone.columns]
+    assert combined[combined.file == name].iloc[0].to_dict() == {"file": name, **alone.iloc[0].to_dict()}
 
 
-def test_a_row_for_each_file(results):
+def test_files_table_has_one_row_per_file(results):
     frame = results.to_frame("files")
     assert list(frame.file) == list(FILES)
     assert dict(frame.verdict.value_counts()) == results.verdicts
@@ -126,9 +126,9 @@ def test_a_row_for_each_file(results):
         results.to_frame("lines")
 
 
-def test_tables_of_nothing_have_their_types():
-    empty = here([])
-    full = here(FILES)
+def test_empty_tables_have_columns_and_types():
+    empty = validate_serially([])
+    full = validate_serially(FILES)
     for which in ("findings", "files"):
         assert len(empty.to_frame(which)) == 0
         assert list(empty.to_frame(which).columns) == list(full.to_frame(which).columns)
@@ -138,22 +138,22 @@ def test_tables_of_nothing_have_their_types():
 
 
 def german_excel(data):
-    """The rows of a CSV as Excel opens it where Windows is German: what looks like a number there is one."""
+    """Return the rows of a CSV as German Excel reads them: cells that look like numbers become numbers."""
     text = data.decode("utf-8") if data.startswith(b"\xef\xbb\xbf") else data.decode("cp1252")
     rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=";", strict=True))
     number = re.compile(r"-?\d+(,\d+)?")
     for row in rows:
-        assert None not in row  # no cell too many, as a separator in a text would make it
+        assert None not in row  # no extra cell from a separator inside a text
         for name, cell in row.items():
             assert not cell.startswith(("=", "+", "@"))
             row[name] = Decimal(cell.replace(",", ".")) if number.fullmatch(cell) else cell
     return rows
 
 
-def test_csv_that_a_german_excel_opens(tmp_path):
+def test_csv_for_german_excel(tmp_path):
     awkward = 'Müller; "Söhne"\r\n=1+1 €'
     data = UBL.replace(b"Lindenhof Gartenbau GmbH", awkward.replace("\r", "&#13;").encode())
-    results = here(FILES | {"Größe;2.xml": with_fault("BR-CO-10", data)})
+    results = validate_serially(FILES | {"Größe;2.xml": with_error("BR-CO-10", data)})
     results.to_csv(tmp_path / "files.csv", "files", sep=";", encoding="utf-8-sig")
     frame = results.to_frame("files")
     rows = german_excel((tmp_path / "files.csv").read_bytes())
@@ -165,19 +165,19 @@ def test_csv_that_a_german_excel_opens(tmp_path):
         assert [row[name] for row in rows] == [number if pd.notna(number) else "" for number in frame[name].to_list()]
         assert isinstance(rows[-1][name], Decimal)
     results.to_csv(tmp_path / "findings.csv", sep=";", encoding="utf-8-sig", lang="de")
-    found = german_excel((tmp_path / "findings.csv").read_bytes())
-    assert [row["code"] for row in found] == [*CODES.values(), "BR-CO-10"]
-    assert [found[-1][name] for name in NUMBERS] == [Decimal("368.99"), Decimal("369.00"), Decimal("0.01")]
-    assert [row["title"] for row in found] == list(results.to_frame(lang="de").title)
+    findings_rows = german_excel((tmp_path / "findings.csv").read_bytes())
+    assert [row["code"] for row in findings_rows] == [*CODES.values(), "BR-CO-10"]
+    assert [findings_rows[-1][name] for name in NUMBERS] == [Decimal("368.99"), Decimal("369.00"), Decimal("0.01")]
+    assert [row["title"] for row in findings_rows] == list(results.to_frame(lang="de").title)
 
 
-def test_csv_for_programs_has_points_and_any_separator(results, tmp_path):
+def test_csv_separator_and_encoding(results, tmp_path):
     results.to_csv(tmp_path / "b.csv", "files", sep="\t", encoding="cp1252")
     (first, *_) = csv.DictReader(io.StringIO((tmp_path / "b.csv").read_text("cp1252"), newline=""), delimiter="\t")
     assert first["gross"] == "415.33"
 
 
-def test_csv_says_what_the_frame_says(results):
+def test_csv_equals_the_table(results):
     for which in ("findings", "files"):
         rows = list(csv.DictReader(io.StringIO(results.to_csv(which=which), newline="")))
         frame = results.to_frame(which)
@@ -185,8 +185,8 @@ def test_csv_says_what_the_frame_says(results):
         assert [row["file"] for row in rows] == list(frame.file)
 
 
-def test_csv_is_no_formula():
-    results = here([("=cmd.xml", UBL.replace(b"LG-2026-0417", b"=1+1"))])
+def test_csv_cells_are_protected_from_formula_injection():
+    results = validate_serially([("=cmd.xml", UBL.replace(b"LG-2026-0417", b"=1+1"))])
     (row,) = csv.DictReader(io.StringIO(results.to_csv(which="files"), newline=""))
     assert (row["file"], row["number"]) == ("'=cmd.xml", "'=1+1")
 
@@ -200,9 +200,9 @@ def test_parquet_needs_pyarrow(results, tmp_path, monkeypatch):
 def test_parquet_keeps_numbers_exact(results, tmp_path):
     pytest.importorskip("pyarrow")
     wide = UBL.replace(b'"EUR">415.33', b'"EUR">' + b"9" * 35 + b".25", 1)
-    for number, some in enumerate((results, here([("a.xml", wide)]), here([]))):
-        some.to_parquet(tmp_path / f"{number}.parquet", "files")
-        some.to_parquet(tmp_path / f"{number}f.parquet")
+    for number, result_set in enumerate((results, validate_serially([("a.xml", wide)]), validate_serially([]))):
+        result_set.to_parquet(tmp_path / f"{number}.parquet", "files")
+        result_set.to_parquet(tmp_path / f"{number}f.parquet")
     files = pd.read_parquet(tmp_path / "0.parquet")
     assert set(files[files.verdict == "valid"].net) == {Decimal("359.00"), Decimal("250.00")}
     assert pd.read_parquet(tmp_path / "1.parquet").gross.isna().all()
@@ -213,19 +213,19 @@ def test_parquet_keeps_numbers_exact(results, tmp_path):
 
 def test_parquet_keeps_the_types(results, tmp_path):
     pytest.importorskip("pyarrow")
-    elsewhere = {"files": {"date": "datetime64[ms]"}, "findings": dict.fromkeys(NUMBERS, "str")}
-    for which, others in elsewhere.items():
+    differing_dtypes = {"files": {"date": "datetime64[ms]"}, "findings": dict.fromkeys(NUMBERS, "str")}
+    for which, differing in differing_dtypes.items():
         results.to_parquet(tmp_path / "a.parquet", which)
-        frame, again = results.to_frame(which), pd.read_parquet(tmp_path / "a.parquet")
-        pd.testing.assert_frame_equal(again.drop(columns=list(others)), frame.drop(columns=list(others)))
-        assert {name: str(again[name].dtype) for name in others} == others
-    assert results.to_frame().column.isna().any()  # a whole number that is missing makes no float of the others
+        frame, loaded = results.to_frame(which), pd.read_parquet(tmp_path / "a.parquet")
+        pd.testing.assert_frame_equal(loaded.drop(columns=list(differing)), frame.drop(columns=list(differing)))
+        assert {name: str(loaded[name].dtype) for name in differing} == differing
+    assert results.to_frame().column.isna().any()  # missing integers do not turn the column into floats
 
 
-# ---------------------------------------------------------------- text and pages
+# ---------------------------------------------------------------- text and HTML
 
 
-def test_the_summary_names_the_most_frequent(results):
+def test_summary_counts_files_and_codes(results):
     overview = results.summary()
     assert (overview.files, overview.findings) == (30, len(CODES))
     assert {it.code: it.files for it in overview.codes} == {
@@ -256,77 +256,89 @@ def parsed(page):
     return tags
 
 
-def test_no_page_runs_what_an_invoice_says(hostile):
-    first = here([(HOSTILE, hostile), (f"{HOSTILE}2", b"<x/>")])
-    pages = [first, first.summary(), here([("a", UBL)]).compare(first), first.compare(here([])), einvoice.read(hostile)]
+def test_html_escapes_invoice_text(hostile):
+    first = validate_serially([(HOSTILE, hostile), (f"{HOSTILE}2", b"<x/>")])
+    pages = [
+        first,
+        first.summary(),
+        validate_serially([("a", UBL)]).compare(first),
+        first.compare(validate_serially([])),
+        einvoice.read(hostile),
+    ]
     pages += [einvoice.validate(hostile), *first[0].findings, *first[1].findings]
-    for thing in pages:
-        page = parsed(thing._repr_html_())
+    for displayed in pages:
+        page = parsed(displayed._repr_html_())
         assert not {"script", "img", "iframe", "object", "link", "a"} & set(page.tags)
         assert not [name for name, _ in page.attributes if name.startswith("on") or name in ("src", "href")]
         assert "alert(1)" not in "".join(value or "" for _, value in page.attributes)
 
 
-def test_the_page_of_an_invoice_shows_its_facts():
+def test_html_of_an_invoice_shows_its_values():
     page = parsed(einvoice.read(UBL)._repr_html_())
     for fact in ("LG-2026-0417", "Lindenhof Gartenbau GmbH", "DE123456789", "415.33", "Lavendel im Topf", "BT-112"):
         assert fact in page.text
 
 
-def test_the_page_of_a_finding_is_unfolded():
-    (finding,) = einvoice.validate(with_fault("BR-CO-10", UBL), lang="en").findings
+def test_html_of_a_finding_is_expanded():
+    (finding,) = einvoice.validate(with_error("BR-CO-10", UBL), lang="en").findings
     page = parsed(finding._repr_html_())
     assert ("open", None) in page.attributes
     assert finding.title() in page.text
     assert finding.fix() in page.text
 
 
-def test_nothing_that_is_shown_changes_from_run_to_run(tmp_path):
+def test_displayed_texts_are_reproducible(tmp_path):
     path = tmp_path / "a.xml"
-    path.write_bytes(with_fault("BR-CO-10", UBL))
-    results = here([path])
-    shown = [results, results[0], results.summary(), results.compare(here([])), results.compare(here([])).new[0]]
-    for thing in shown:
-        said = repr(thing) + str(thing) + getattr(thing, "_repr_html_", str)()
-        assert str(tmp_path) not in said
-        assert "0x" not in said
-        assert results[0].sha256 not in repr(thing)
+    path.write_bytes(with_error("BR-CO-10", UBL))
+    results = validate_serially([path])
+    displayed_objects = [
+        results,
+        results[0],
+        results.summary(),
+        results.compare(validate_serially([])),
+        results.compare(validate_serially([])).new[0],
+    ]
+    for displayed in displayed_objects:
+        output = repr(displayed) + str(displayed) + getattr(displayed, "_repr_html_", str)()
+        assert str(tmp_path) not in output
+        assert "0x" not in output
+        assert results[0].sha256 not in repr(displayed)
 
 
-# ---------------------------------------------------------------- compared
+# ---------------------------------------------------------------- comparison
 
 
-def test_nothing_has_changed_where_nothing_has(results, tmp_path):
+def test_comparison_of_equal_results_is_empty(results, tmp_path):
     results.save(tmp_path / "a.jsonl")
     assert ResultSet.load(tmp_path / "a.jsonl") == results
-    comparison = here(FILES, lang="en").compare(tmp_path / "a.jsonl")
+    comparison = validate_serially(FILES, lang="en").compare(tmp_path / "a.jsonl")
     assert not comparison
     assert len(comparison.same) == len(CODES)
     results.assert_matches(tmp_path / "a.jsonl")
 
 
-def test_what_has_changed_is_told():
-    wrong, late = with_fault("BR-CO-10", UBL), with_fault("SCHEMA-VALUE-DATE", UBL)
-    before = here({"a": wrong, "b": UBL, "c": late, "gone": wrong}, lang="en")
-    after = here({"a": UBL, "b": wrong, "c": late, "new": late}, lang="en")
-    told = after.compare(before)
-    assert [(it.file, it.finding.code) for it in told.fixed] == [("a", "BR-CO-10")]
-    assert [(it.file, it.finding.code) for it in told.new] == [("b", "BR-CO-10"), ("new", "SCHEMA-VALUE-DATE")]
-    assert [(it.file, it.finding.code) for it in told.same] == [("c", "SCHEMA-VALUE-DATE")]
-    assert told.turned == (("a", "invalid", "valid"), ("b", "valid", "invalid"))
-    assert (told.missing, told.added) == (("gone",), ("new",))
-    frame = told.to_frame()
+def test_comparison_lists_changes():
+    wrong, late = with_error("BR-CO-10", UBL), with_error("SCHEMA-VALUE-DATE", UBL)
+    before = validate_serially({"a": wrong, "b": UBL, "c": late, "gone": wrong}, lang="en")
+    after = validate_serially({"a": UBL, "b": wrong, "c": late, "new": late}, lang="en")
+    comparison = after.compare(before)
+    assert [(it.file, it.finding.code) for it in comparison.fixed] == [("a", "BR-CO-10")]
+    assert [(it.file, it.finding.code) for it in comparison.new] == [("b", "BR-CO-10"), ("new", "SCHEMA-VALUE-DATE")]
+    assert [(it.file, it.finding.code) for it in comparison.same] == [("c", "SCHEMA-VALUE-DATE")]
+    assert comparison.turned == (("a", "invalid", "valid"), ("b", "valid", "invalid"))
+    assert (comparison.missing, comparison.added) == (("gone",), ("new",))
+    frame = comparison.to_frame()
     assert list(frame.change) == ["fixed", "new", "new", "same"]
     with pytest.raises(AssertionError) as raised:
         after.assert_matches(before)
-    said = str(raised.value)
+    message = str(raised.value)
     for part in ("b: BR-CO-10 (line 113, BT-106)", "a: not valid → valid", "gone", "new files", "fixed findings: 1"):
-        assert part in said
+        assert part in message
 
 
-def test_files_that_are_named_anew_are_matched_by_number():
-    before = here({f"2026-10/{n}.xml": numbered(n, with_fault("BR-CO-10", UBL)) for n in range(3)})
-    after = here({f"2026-11/{n}.xml": numbered(n, with_fault("BR-CO-10", UBL)) for n in range(3)})
+def test_renamed_files_are_matched_by_invoice_number():
+    before = validate_serially({f"2026-10/{n}.xml": numbered(n, with_error("BR-CO-10", UBL)) for n in range(3)})
+    after = validate_serially({f"2026-11/{n}.xml": numbered(n, with_error("BR-CO-10", UBL)) for n in range(3)})
     assert len(after.compare(before).missing) == 3
     assert not after.compare(before, by="number")
     after.assert_matches(before, by="number")
@@ -334,20 +346,20 @@ def test_files_that_are_named_anew_are_matched_by_number():
         after.compare(before, by="date")
 
 
-def test_results_that_are_not_whole_are_not_the_same(results):
-    part = ResultSet(results._lines, results.settings, complete=False)
+def test_interrupted_results_do_not_match(results):
+    interrupted = ResultSet(results._lines, results.settings, complete=False)
     with pytest.raises(AssertionError, match="unterbrochen"):
-        part.assert_matches(results)
+        interrupted.assert_matches(results)
 
 
-def test_long_differences_are_cut():
-    before = here({f"{n}.xml": UBL for n in range(30)})
+def test_long_differences_are_truncated():
+    before = validate_serially({f"{n}.xml": UBL for n in range(30)})
     with pytest.raises(AssertionError, match=r"… \+ 10") as raised:
-        here({}).assert_matches(before)
+        validate_serially({}).assert_matches(before)
     assert len(str(raised.value).splitlines()) < 30
 
 
-# ---------------------------------------------------------------- accepted
+# ---------------------------------------------------------------- accepted findings
 
 ACCEPTED = """
 [[accepted]]
@@ -363,35 +375,35 @@ def accepted(tmp_path, text=ACCEPTED):
     return tmp_path / "accepted.toml"
 
 
-def test_accepted_findings_are_left_out_until_they_expire(results, tmp_path):
-    book = accepted(tmp_path)
+def test_accepted_findings_are_excluded_until_they_expire(results, tmp_path):
+    baseline = accepted(tmp_path)
     name = next(name for name, code in CODES.items() if code == "BR-CO-10" and name.startswith("0/"))
-    last, over = datetime.date(2026, 12, 31), datetime.date(2027, 1, 1)
-    left = results.without(book, on=last)
-    assert name not in set(left.to_frame().file)
-    assert left[name].errors == 0
-    assert left[name].verdict == "invalid"
-    assert {file.file for file in left if file.findings} == {
+    last, day_after = datetime.date(2026, 12, 31), datetime.date(2027, 1, 1)
+    remaining = results.without(baseline, on=last)
+    assert name not in set(remaining.to_frame().file)
+    assert remaining[name].errors == 0
+    assert remaining[name].verdict == "invalid"
+    assert {file.file for file in remaining if file.findings} == {
         n for n, c in CODES.items() if n[0] != "0" or c != "BR-CO-10"
     }
-    assert results.without(book, on=over) == results
-    assert len(read(book).expired(over)) == 1
-    assert read(book).expired(last) == ()
+    assert results.without(baseline, on=day_after) == results
+    assert len(read(baseline).expired(day_after)) == 1
+    assert read(baseline).expired(last) == ()
 
 
-def test_accepted_findings_are_no_difference(tmp_path):
-    book = accepted(tmp_path, '[[accepted]]\ncode = "BR-CO-10"\nreason = "known"\n')
+def test_accepted_findings_are_ignored_in_comparisons(tmp_path):
+    baseline = accepted(tmp_path, '[[accepted]]\ncode = "BR-CO-10"\nreason = "known"\n')
     before, after = (
-        here({"a": with_fault("BR-DE-15", UBL)}),
-        here({"a": with_fault("BR-CO-10", with_fault("BR-DE-15", UBL))}),
+        validate_serially({"a": with_error("BR-DE-15", UBL)}),
+        validate_serially({"a": with_error("BR-CO-10", with_error("BR-DE-15", UBL))}),
     )
     with pytest.raises(AssertionError, match="BR-CO-10"):
         after.assert_matches(before)
-    after.assert_matches(before, accepted=book)
+    after.assert_matches(before, accepted=baseline)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("x", "not valid TOML"),
         ("[accepted]", "every entry must begin"),
@@ -405,15 +417,15 @@ def test_accepted_findings_are_no_difference(tmp_path):
         ("[[accepted]]\ncode = 'BR-CO-10'\nreason = 'x'\nfiles = ['x']", "files must be a pattern"),
     ],
 )
-def test_a_wrong_file_of_accepted_findings_says_what_is_wrong(tmp_path, text, said):
-    with pytest.raises(ValueError, match=said):
+def test_invalid_baseline_is_rejected_with_a_reason(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message):
         read(accepted(tmp_path, text))
 
 
-# ---------------------------------------------------------------- on disk
+# ---------------------------------------------------------------- storage
 
 
-def test_the_format_is_lines_of_json_with_a_version(results, tmp_path):
+def test_storage_format_is_versioned_json_lines(results, tmp_path):
     results.save(tmp_path / "a.jsonl")
     first, *files, last = map(json.loads, (tmp_path / "a.jsonl").read_text("utf-8").splitlines())
     assert first["einvoice_results"] == 1
@@ -421,23 +433,23 @@ def test_the_format_is_lines_of_json_with_a_version(results, tmp_path):
     assert last == {"end": 30}
 
 
-def test_what_a_later_release_adds_is_passed_over(results, tmp_path):
+def test_unknown_fields_are_ignored_on_load(results, tmp_path):
     results.save(tmp_path / "a.jsonl")
     text = (tmp_path / "a.jsonl").read_text("utf-8").replace('"verdict":', '"mood":"good","verdict":')
     (tmp_path / "a.jsonl").write_text(text, "utf-8")
     assert list(ResultSet.load(tmp_path / "a.jsonl", lang="en")) == list(results)
 
 
-def test_lines_of_something_else_are_refused(tmp_path):
+def test_invalid_records_are_rejected(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"einvoice_results": 1}\n{"a": 1}\n')
     with pytest.raises(ValueError, match="not a record of a validated file"):
         ResultSet.load(tmp_path / "a.jsonl")[0]
 
 
-# ---------------------------------------------------------------- the lines of an invoice
+# ---------------------------------------------------------------- invoice lines
 
 
-def test_the_lines_of_an_invoice():
+def test_invoice_lines_table():
     invoice = einvoice.read(UBL)
     frame = invoice.to_frame("lines")
     assert list(frame.line) == [line.identifier.text for line in invoice.lines]
@@ -450,7 +462,7 @@ def test_the_lines_of_an_invoice():
         invoice.to_frame("taxes")
 
 
-def test_lines_below_lines_follow_them():
+def test_sub_lines_follow_their_parent():
     lines = einvoice.read(UBL).lines
     lines[0].lines = [lines[1]]
     frame = einvoice.Invoice(lines=[lines[0], lines[2]]).to_frame()

@@ -1,4 +1,4 @@
-"""An interrupt keeps what is done, and what is done is not done again."""
+"""Interrupted and resumed bulk validation."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
-from corpora import FAULTS, UBL, in_folder, numbered, planted, with_fault
+from corpora import REPLACEMENTS, UBL, make_corpus, numbered, with_error, write_files
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,147 +18,150 @@ import einvoice
 from einvoice.bulk import ResultSet, jsonl
 from einvoice.bulk.record import decode
 
-FILES = planted(12)[0]
+FILES = make_corpus(12)[0]
 
 
 @pytest.fixture
-def judged(monkeypatch):
-    """The contents that are judged from now on, in this process."""
-    seen = []
+def validated(monkeypatch):
+    """Collect the contents validated in this process."""
+    contents = []
 
     def validate(data, **options):
-        seen.append(data)
+        contents.append(data)
         return einvoice.validate(data, **options)
 
     monkeypatch.setattr("einvoice.bulk.execution.worker.validate", validate)
-    return seen
+    return contents
 
 
-def here(source, **options):
+def validate_serially(source, **options):
     return einvoice.validate_many(source, workers=0, progress=False, **options)
 
 
-def interrupted(pairs, after):
+def interrupt_after(pairs, after):
     for number, pair in enumerate(pairs):
         if number == after:
             raise KeyboardInterrupt
         yield pair
 
 
-def test_an_interrupt_keeps_what_is_done():
-    whole = here(FILES)
-    part = here(interrupted(FILES.items(), 5))
-    assert not part.complete
-    assert not part.is_valid
-    assert list(part) == list(whole[:5])
-    assert "interrupted" in repr(part)
-    assert "unterbrochen" in str(part)
-    assert "unterbrochen" in part._repr_html_()
-    assert here(interrupted(FILES.items(), 0)).verdicts == {"valid": 0, "invalid": 0, "unreadable": 0}
+def test_interrupt_keeps_finished_results():
+    complete = validate_serially(FILES)
+    unfinished = validate_serially(interrupt_after(FILES.items(), 5))
+    assert not unfinished.complete
+    assert not unfinished.is_valid
+    assert list(unfinished) == list(complete[:5])
+    assert "interrupted" in repr(unfinished)
+    assert "unterbrochen" in str(unfinished)
+    assert "unterbrochen" in unfinished._repr_html_()
+    assert validate_serially(interrupt_after(FILES.items(), 0)).verdicts == {"valid": 0, "invalid": 0, "unreadable": 0}
 
 
-def test_an_interrupt_waits_for_what_others_have_begun():
-    files = planted(400)[0]
+def test_interrupt_waits_for_running_batches():
+    files = make_corpus(400)[0]
     with ThreadPoolExecutor(1) as threads:
-        part = einvoice.validate_many(interrupted(files.items(), 200), executor=threads, progress=False)
-    assert not part.complete
-    assert 64 <= len(part) <= 192
-    assert [file.file for file in part] == list(files)[: len(part)]
+        unfinished = einvoice.validate_many(interrupt_after(files.items(), 200), executor=threads, progress=False)
+    assert not unfinished.complete
+    assert 64 <= len(unfinished) <= 192
+    assert [file.file for file in unfinished] == list(files)[: len(unfinished)]
 
 
 @pytest.mark.parametrize("threads", [0, 1])
-def test_an_interrupt_while_results_are_kept_comes_after_that(threads, monkeypatch):
+def test_interrupt_during_storing_is_deferred(threads, monkeypatch):
     monkeypatch.setattr("einvoice.bulk.execution.executors.BATCH_FILES", 1)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    kept = []
+    stored = []
 
-    def keep(self, rows):
-        if not kept:
+    def store_and_interrupt(self, rows):
+        if not stored:
             signal.raise_signal(signal.SIGINT)
-        kept.extend(rows)
+        stored.extend(rows)
 
-    monkeypatch.setattr("einvoice.bulk.execution.run._Run._store", keep)
+    monkeypatch.setattr("einvoice.bulk.execution.run._Run._store", store_and_interrupt)
     try:
         with ThreadPoolExecutor(1) as pool:
-            hands = {"executor": pool} if threads else {"workers": 0}
-            part = einvoice.validate_many(FILES, progress=False, **hands)
+            options = {"executor": pool} if threads else {"workers": 0}
+            unfinished = einvoice.validate_many(FILES, progress=False, **options)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
-    assert not part.complete
+    assert not unfinished.complete
     monkeypatch.undo()
-    assert kept
-    assert [decode(row.line) for row in kept] == list(here(FILES))[: len(kept)]
+    assert stored
+    assert [decode(row.line) for row in stored] == list(validate_serially(FILES))[: len(stored)]
 
 
-def test_what_is_done_is_not_judged_again(tmp_path, judged):
-    notes = tmp_path / "notes.jsonl"
-    part = here(interrupted(FILES.items(), 5), resume=notes)
-    assert len(part) == len(judged) == 5
-    whole = here(FILES, resume=notes)
-    assert judged == list(FILES.values())
-    assert whole == here(FILES)
-    assert ResultSet.load(notes) == whole
-    assert ResultSet.load(notes).complete
-    judged.clear()
-    assert here(FILES, resume=notes) == whole
-    assert judged == []
+def test_finished_files_are_not_validated_again(tmp_path, validated):
+    journal = tmp_path / "journal.jsonl"
+    unfinished = validate_serially(interrupt_after(FILES.items(), 5), resume=journal)
+    assert len(unfinished) == len(validated) == 5
+    complete = validate_serially(FILES, resume=journal)
+    assert validated == list(FILES.values())
+    assert complete == validate_serially(FILES)
+    assert ResultSet.load(journal) == complete
+    assert ResultSet.load(journal).complete
+    validated.clear()
+    assert validate_serially(FILES, resume=journal) == complete
+    assert validated == []
 
 
-def test_the_content_counts_and_not_the_name(tmp_path, judged):
-    here([("a.xml", UBL), ("b.xml", numbered(2))], resume=tmp_path)
+def test_files_are_identified_by_content(tmp_path, validated):
+    validate_serially([("a.xml", UBL), ("b.xml", numbered(2))], resume=tmp_path)
     assert (tmp_path / jsonl.FILENAME).is_file()
-    judged.clear()
-    results = here([("b.xml", UBL), ("c.xml", numbered(3))], resume=tmp_path)
-    assert judged == [numbered(3)]
+    validated.clear()
+    results = validate_serially([("b.xml", UBL), ("c.xml", numbered(3))], resume=tmp_path)
+    assert validated == [numbered(3)]
     assert [(file.file, file.number) for file in results] == [("b.xml", "LG-2026-0417"), ("c.xml", "LG-2026-000003")]
     assert list(ResultSet.load(tmp_path / jsonl.FILENAME)) == list(results)
 
 
-def test_what_the_content_did_not_decide_is_tried_again(tmp_path):
+def test_files_that_could_not_be_opened_are_retried(tmp_path):
     path = tmp_path / "late.xml"
-    assert here([path, path], resume=tmp_path).verdicts["unreadable"] == 2
+    assert validate_serially([path, path], resume=tmp_path).verdicts["unreadable"] == 2
     path.write_bytes(UBL)
-    assert here([path, path], resume=tmp_path).verdicts["valid"] == 2
+    assert validate_serially([path, path], resume=tmp_path).verdicts["valid"] == 2
 
 
-def test_processes_resume_too(tmp_path):
-    folder = in_folder(tmp_path / "files", planted(200)[0])
-    notes = tmp_path / "notes.jsonl"
-    here(interrupted([(it.file, folder / it.file) for it in here(folder)], 77), resume=notes)
-    assert einvoice.validate_many(folder, workers=2, progress=False, resume=notes) == here(folder)
+def test_process_pool_resumes_a_run(tmp_path):
+    folder = write_files(tmp_path / "files", make_corpus(200)[0])
+    journal = tmp_path / "journal.jsonl"
+    validate_serially(
+        interrupt_after([(it.file, folder / it.file) for it in validate_serially(folder)], 77), resume=journal
+    )
+    assert einvoice.validate_many(folder, workers=2, progress=False, resume=journal) == validate_serially(folder)
 
 
 @settings(max_examples=40)
 @given(data=st.data())
-def test_wherever_a_run_breaks_off_nothing_is_lost(tmp_path_factory, data):
-    notes = tmp_path_factory.mktemp("run") / "notes.jsonl"
-    whole = here(FILES, resume=notes)
-    written = notes.read_bytes()
-    head = written.index(b"\n") + 1
-    cut = written[: data.draw(st.integers(head, len(written)))]
-    notes.write_bytes(cut)
-    lines = [line for line in cut.splitlines(keepends=True)[1:] if line.endswith(b"}\n")]
-    kept = {json.loads(line).get("sha256") for line in lines}
-    seen = []
+def test_run_resumes_from_a_truncated_journal(tmp_path_factory, data):
+    journal = tmp_path_factory.mktemp("run") / "journal.jsonl"
+    complete = validate_serially(FILES, resume=journal)
+    full_journal = journal.read_bytes()
+    header_end = full_journal.index(b"\n") + 1
+    truncated = full_journal[: data.draw(st.integers(header_end, len(full_journal)))]
+    journal.write_bytes(truncated)
+    lines = [line for line in truncated.splitlines(keepends=True)[1:] if line.endswith(b"}\n")]
+    stored = {json.loads(line).get("sha256") for line in lines}
+    contents = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "einvoice.bulk.execution.worker.validate", lambda it, **options: seen.append(it) or einvoice.validate(it)
+            "einvoice.bulk.execution.worker.validate",
+            lambda it, **options: contents.append(it) or einvoice.validate(it),
         )
-        assert here(FILES, resume=notes) == whole
-    assert seen == [it for it in FILES.values() if jsonl.sha256(it) not in kept]
+        assert validate_serially(FILES, resume=journal) == complete
+    assert contents == [it for it in FILES.values() if jsonl.sha256(it) not in stored]
 
 
-def test_results_by_other_rules_or_of_something_else_are_left_alone(tmp_path):
-    here(FILES, resume=tmp_path / "a.jsonl")
+def test_incompatible_journals_are_rejected_unchanged(tmp_path):
+    validate_serially(FILES, resume=tmp_path / "a.jsonl")
     before = (tmp_path / "a.jsonl").read_bytes()
     with pytest.raises(ValueError, match="other rules or options"):
-        here(FILES, resume=tmp_path / "a.jsonl", profile="xrechnung")
+        validate_serially(FILES, resume=tmp_path / "a.jsonl", profile="xrechnung")
     assert (tmp_path / "a.jsonl").read_bytes() == before
-    (tmp_path / "b.txt").write_text("a letter to my aunt\n")
+    (tmp_path / "b.txt").write_text("not a result set\n")
     with pytest.raises(ValueError, match="does not contain results"):
-        here(FILES, resume=tmp_path / "b.txt")
-    assert (tmp_path / "b.txt").read_text() == "a letter to my aunt\n"
+        validate_serially(FILES, resume=tmp_path / "b.txt")
+    assert (tmp_path / "b.txt").read_text() == "not a result set\n"
     (tmp_path / "c.jsonl").write_text('{"einvoice_results": 2}\n')
     with pytest.raises(ValueError, match="version 2"):
         ResultSet.load(tmp_path / "c.jsonl")
@@ -171,16 +174,16 @@ from einvoice.bulk.execution import worker
 
 validate_one = worker.validate
 
-def logged(data, **options):
+def log_and_validate(data, **options):
     with open(sys.argv[3], "ab", 0) as log:
         log.write(hashlib.sha256(data).hexdigest().encode() + b"\\n")
     return validate_one(data, **options)
 
-worker.validate = logged  # in each worker, too: it imports this script
+worker.validate = log_and_validate  # also in each worker, which imports this script
 
-def run(**hands):
+def run(**options):
     print("begin", flush=True)
-    results = einvoice.validate_many(sys.argv[1], resume=sys.argv[2], progress=False, **hands)
+    results = einvoice.validate_many(sys.argv[1], resume=sys.argv[2], progress=False, **options)
     print(results.complete, len(results), flush=True)
 
 if __name__ == "__main__":
@@ -194,38 +197,38 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("how", "interrupt"), [("processes", os.killpg), ("dask", os.kill)])
-def test_interrupted_at_half_no_file_is_judged_twice_and_none_is_lost(tmp_path, how, interrupt):
-    """A terminal interrupts all processes, a notebook's button likewise; those of a cluster are elsewhere."""
-    if how == "dask":
+@pytest.mark.parametrize(("executor", "interrupt"), [("processes", os.killpg), ("dask", os.kill)])
+def test_interrupted_run_validates_each_file_once(tmp_path, executor, interrupt):
+    """A terminal or notebook interrupts all processes; cluster workers do not receive the signal."""
+    if executor == "dask":
         pytest.importorskip("distributed")
-    files = planted(2000)[0]
-    folder = in_folder(tmp_path / "files", files)
+    files = make_corpus(2000)[0]
+    folder = write_files(tmp_path / "files", files)
     (tmp_path / "run.py").write_text(SCRIPT)
-    notes, log = tmp_path / "notes.jsonl", tmp_path / "log"
-    command = [sys.executable, *map(str, (tmp_path / "run.py", folder, notes, log)), how]
-    # Whoever runs the tests in the background has this signal ignored, and passes that on.
-    listening = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    options = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True, "preexec_fn": listening}
+    journal, log = tmp_path / "journal.jsonl", tmp_path / "log"
+    command = [sys.executable, *map(str, (tmp_path / "run.py", folder, journal, log)), executor]
+    # Background shells ignore SIGINT and child processes inherit that.
+    reset_sigint = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    options = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True, "preexec_fn": reset_sigint}
     with subprocess.Popen(command, **options) as run:
         deadline = time.monotonic() + 120
-        while not notes.exists() or notes.read_bytes().count(b"\n") < 1000:
+        while not journal.exists() or journal.read_bytes().count(b"\n") < 1000:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         interrupt(run.pid, signal.SIGINT)
-        said = run.communicate(timeout=60)[0].split()
+        output = run.communicate(timeout=60)[0].split()
     assert run.returncode == 0
-    assert said[:2] == ["begin", "False"]
-    assert 999 <= len(ResultSet.load(notes)) == int(said[2]) < 2000
+    assert output[:2] == ["begin", "False"]
+    assert 999 <= len(ResultSet.load(journal)) == int(output[2]) < 2000
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.split() == ["begin", "True", "2000"]
     contents = [jsonl.sha256(data) for data in files.values()]
     assert len(set(contents)) == 2000
     assert sorted(log.read_text().split()) == sorted(contents)
-    whole = ResultSet.load(notes)
-    assert whole.complete
-    assert list(whole) == list(here(folder))
+    resumed = ResultSet.load(journal)
+    assert resumed.complete
+    assert list(resumed) == list(validate_serially(folder))
 
 
-def test_faults_are_all_in_the_files():
-    assert {with_fault(code, UBL) for code in FAULTS} & {UBL} == set()
+def test_each_replacement_changes_the_sample():
+    assert {with_error(code, UBL) for code in REPLACEMENTS} & {UBL} == set()

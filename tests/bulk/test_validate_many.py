@@ -1,4 +1,4 @@
-"""Many files: whatever they come in, the same verdicts, in order, and nothing raised about a file."""
+"""Bulk validation: sources, archives, unreadable files, executors and progress."""
 
 import io
 import logging
@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from corpora import CII, FAULTS, UBL, in_folder, numbered, planted, with_fault
+from corpora import CII, REPLACEMENTS, UBL, make_corpus, numbered, with_error, write_files
 
 import einvoice
 from einvoice.bulk.execution import executors
 from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.record import MAX_FINDINGS, VERDICTS, decode
 
-FILES, CODES = planted(150)
+FILES, CODES = make_corpus(150)
 
 
-def here(source, **options):
+def validate_serially(source, **options):
     return einvoice.validate_many(source, workers=0, progress=False, **options)
 
 
@@ -33,7 +33,7 @@ def names(results):
 
 @pytest.fixture(scope="module")
 def single():
-    """What each file is by itself."""
+    """Verdict of each file validated separately."""
 
     def verdict(data):
         try:
@@ -49,36 +49,36 @@ def results():
     return einvoice.validate_many(FILES, workers=2, progress=False)
 
 
-def test_planted_faults_are_found_where_they_are_and_nowhere_else(results):
-    assert set(CODES.values()) == set(FAULTS)
+def test_findings_are_exactly_the_planted_errors(results):
+    assert set(CODES.values()) == set(REPLACEMENTS)
     found = {file.file: {finding.code for finding in file.findings} for file in results if file.errors}
     assert found == {name: {code} for name, code in CODES.items()}
 
 
-def test_verdicts_are_those_of_each_file_by_itself_in_order(results, single):
+def test_verdicts_equal_single_validation_in_order(results, single):
     assert [(file.file, file.verdict) for file in results] == list(single.items())
     assert {verdict: list(single.values()).count(verdict) for verdict in VERDICTS} == results.verdicts
 
 
-def test_one_process_several_and_threads_say_the_same(results):
-    assert here(FILES) == results
+def test_serial_threads_and_processes_give_equal_results(results):
+    assert validate_serially(FILES) == results
     with ThreadPoolExecutor(3) as threads:
         assert einvoice.validate_many(FILES, executor=threads, progress=False) == results
-        assert threads.submit(int).result() == 0  # it is not shut down
+        assert threads.submit(int).result() == 0  # the executor is not shut down
 
 
-def test_findings_are_those_of_the_file_by_itself(results):
+def test_findings_equal_single_validation(results):
     for name in CODES:
         if results[name].verdict == "invalid":
-            alone = einvoice.validate(FILES[name])
-            assert results[name].findings == alone.findings
-            for kept, own in zip(results[name].findings, alone.findings, strict=True):
-                assert kept.to_dict("en") == own.to_dict("en")
+            separate_result = einvoice.validate(FILES[name])
+            assert results[name].findings == separate_result.findings
+            for stored, separate in zip(results[name].findings, separate_result.findings, strict=True):
+                assert stored.to_dict("en") == separate.to_dict("en")
 
 
 @pytest.mark.parametrize("data", [UBL, CII])
-def test_facts_are_those_of_the_invoice(data):
-    (file,) = here([("a.xml", data)])
+def test_invoice_fields_equal_those_of_the_invoice(data):
+    (file,) = validate_serially([("a.xml", data)])
     invoice = einvoice.read(data)
     assert (file.seller, file.seller_vat) == (invoice.seller.name.text, invoice.seller.vat_identifier.text)
     assert (file.buyer, file.number, file.currency) == (invoice.buyer.name.text, invoice.number.text, "EUR")
@@ -91,42 +91,48 @@ def test_facts_are_those_of_the_invoice(data):
     assert (file.profile, file.version) == ("XRechnung", "3.0")
 
 
-# ---------------------------------------------------------------- where files come from
+# ---------------------------------------------------------------- sources
 
 
-def test_a_folder_is_searched_for_invoices(tmp_path):
-    in_folder(tmp_path, FILES | {"0/readme.txt": b"x", ".git/a.xml": b"x", "0/.b.xml": b"x", "Z.XML": UBL})
-    results = here(tmp_path)
+def test_folder_is_searched_recursively(tmp_path):
+    write_files(tmp_path, FILES | {"0/readme.txt": b"x", ".git/a.xml": b"x", "0/.b.xml": b"x", "Z.XML": UBL})
+    results = validate_serially(tmp_path)
     assert names(results) == ["Z.XML", *sorted(FILES)]
-    assert names(here(str(tmp_path / "1"))) == [name[2:] for name in sorted(FILES) if name.startswith("1/")]
+    assert names(validate_serially(str(tmp_path / "1"))) == [
+        name[2:] for name in sorted(FILES) if name.startswith("1/")
+    ]
 
 
-def test_a_pattern_finds_what_it_matches(tmp_path, monkeypatch):
-    in_folder(tmp_path, FILES)
-    assert names(here(f"{tmp_path}/[01]/*.xml")) == [name for name in sorted(FILES) if name[0] in "01"]
-    assert names(here(f"{tmp_path}/**/*.xml")) == sorted(FILES)
+def test_glob_patterns(tmp_path, monkeypatch):
+    write_files(tmp_path, FILES)
+    assert names(validate_serially(f"{tmp_path}/[01]/*.xml")) == [name for name in sorted(FILES) if name[0] in "01"]
+    assert names(validate_serially(f"{tmp_path}/**/*.xml")) == sorted(FILES)
     monkeypatch.chdir(tmp_path)
-    assert names(here("2/0*.xml")) == [name[2:] for name in sorted(FILES) if name[0] == "2"]
-    assert len(here("2/*.pdf")) == 0
+    assert names(validate_serially("2/0*.xml")) == [name[2:] for name in sorted(FILES) if name[0] == "2"]
+    assert len(validate_serially("2/*.pdf")) == 0
 
 
-def test_a_list_of_paths_keeps_its_order_and_no_folders_of_the_machine(tmp_path):
-    in_folder(tmp_path, FILES)
-    chosen = list(FILES)[7:0:-1]
-    paths = [tmp_path / name for name in chosen]
-    assert names(here(paths)) == chosen
-    assert names(here(pd.Series(map(str, paths), index=range(5, 12)))) == chosen
-    assert names(here(paths[0])) == [Path(chosen[0]).name]
+def test_list_of_paths_keeps_order_and_relative_names(tmp_path):
+    write_files(tmp_path, FILES)
+    selected = list(FILES)[7:0:-1]
+    paths = [tmp_path / name for name in selected]
+    assert names(validate_serially(paths)) == selected
+    assert names(validate_serially(pd.Series(map(str, paths), index=range(5, 12)))) == selected
+    assert names(validate_serially(paths[0])) == [Path(selected[0]).name]
 
 
-def test_a_column_of_bytes_is_named_by_its_index():
+def test_series_of_bytes_is_named_by_its_index():
     column = pd.Series([UBL, None, CII], index=["a", "b", "c"])
-    assert [(file.file, file.verdict) for file in here(column)] == [("a", "valid"), ("b", "unreadable"), ("c", "valid")]
+    assert [(file.file, file.verdict) for file in validate_serially(column)] == [
+        ("a", "valid"),
+        ("b", "unreadable"),
+        ("c", "valid"),
+    ]
 
 
-def test_pairs_may_come_from_an_iterator_of_any_length():
+def test_iterator_of_pairs():
     pairs = iter([("a.xml", UBL), ("b.xml", memoryview(CII)), ("c.xml", "nowhere.xml")])
-    assert [file.verdict for file in here(pairs)] == ["valid", "valid", "unreadable"]
+    assert [file.verdict for file in validate_serially(pairs)] == ["valid", "valid", "unreadable"]
 
 
 def zipped(path, files, **options):
@@ -145,59 +151,61 @@ def tarred(path, files, mode):
     return path
 
 
-OTHERS = {"readme.txt": b"x", "__MACOSX/a.xml": b"x", ".hidden/a.xml": b"x"}
+IGNORED_FILES = {"readme.txt": b"x", "__MACOSX/a.xml": b"x", ".hidden/a.xml": b"x"}
 
 
-def test_archives_give_what_the_files_alone_give(tmp_path, results):
-    assert here(zipped(tmp_path / "a.zip", FILES | OTHERS)) == results
+def test_archives_give_the_same_results_as_files(tmp_path, results):
+    assert validate_serially(zipped(tmp_path / "a.zip", FILES | IGNORED_FILES)) == results
     for mode in ("w:", "w:gz", "w:bz2", "w:xz"):
-        archive = here(tarred(tmp_path / "a.bin", FILES | OTHERS, mode))
+        archive = validate_serially(tarred(tmp_path / "a.bin", FILES | IGNORED_FILES, mode))
         assert archive == results
     dotted = {f"./{name}": data for name, data in FILES.items()}
-    assert here(tarred(tmp_path / "dotted.tgz", dotted, "w:gz")) == results
+    assert validate_serially(tarred(tmp_path / "dotted.tgz", dotted, "w:gz")) == results
 
 
-def test_a_full_result_can_be_had_from_every_source(tmp_path):
+def test_full_result_is_available_from_every_source(tmp_path):
     name = next(name for name, code in CODES.items() if code == "BR-CO-10")
-    sources = [FILES, zipped(tmp_path / "a.zip", FILES), in_folder(tmp_path / "files", FILES)]
-    for results in [*map(here, sources), here(tarred(tmp_path / "a.tgz", FILES, "w:gz"))]:
+    sources = [FILES, zipped(tmp_path / "a.zip", FILES), write_files(tmp_path / "files", FILES)]
+    for results in [*map(validate_serially, sources), validate_serially(tarred(tmp_path / "a.tgz", FILES, "w:gz"))]:
         assert [finding.code for finding in results.result(name).findings] == ["BR-CO-10"]
-    loose = here(iter(FILES.items()))
+    from_iterator = validate_serially(iter(FILES.items()))
     with pytest.raises(LookupError, match="no longer available"):
-        loose.result(name)
-    assert loose.result(name, FILES[name]).invoice == einvoice.read(FILES[name])
+        from_iterator.result(name)
+    assert from_iterator.result(name, FILES[name]).invoice == einvoice.read(FILES[name])
     with pytest.raises(ValueError, match="has changed"):
-        loose.result(name, UBL)
+        from_iterator.result(name, UBL)
 
 
 @pytest.mark.parametrize("source", [b"<xml/>", 7, None, pd.DataFrame({"path": []}), [7], [("a",)]])
-def test_what_is_no_source_is_refused(source):
+def test_unsupported_source_is_rejected(source):
     with pytest.raises(TypeError):
-        here(source)
+        validate_serially(source)
 
 
 @pytest.mark.parametrize("options", [{"lang": "fr"}, {"mode": "x"}, {"profile": "x"}, {"ruleset": "x"}])
-def test_wrong_options_are_refused_before_anything_begins(options):
+def test_invalid_options_are_rejected_at_once(options):
     with pytest.raises(ValueError, match="not"):
-        here(FILES, **options)
+        validate_serially(FILES, **options)
     with pytest.raises(ValueError, match="'workers' must be 0"):
         einvoice.validate_many(FILES, workers=-1)
     with pytest.raises(ValueError, match="mutually exclusive"):
         einvoice.validate_many(FILES, workers=1, client=object())
     with pytest.raises(FileNotFoundError):
-        here("no/such/folder")
+        validate_serially("no/such/folder")
 
 
-# ---------------------------------------------------------------- what cannot be read
+# ---------------------------------------------------------------- unreadable files
 
 
-def test_whatever_is_wrong_with_a_file_is_a_row(tmp_path):
-    in_folder(tmp_path, {"empty.xml": b"", "text.xml": b"hello", "cut.xml": UBL[:2000], "large.xml": b" " * 10_485_761})
+def test_unreadable_files_are_reported_per_file(tmp_path):
+    write_files(
+        tmp_path, {"empty.xml": b"", "text.xml": b"hello", "cut.xml": UBL[:2000], "large.xml": b" " * 10_485_761}
+    )
     (tmp_path / "folder.xml").mkdir()
     (tmp_path / "gone.xml").symlink_to("nowhere")
     os.mkfifo(tmp_path / "pipe.xml")
     paths = [tmp_path / name for name in ("folder.xml", "gone.xml", "pipe.xml", "a\0b.xml", "x" * 300)]
-    found = {file.file: file.findings[0].code for file in here([*paths, *tmp_path.glob("[ectl]*.xml")])}
+    found = {file.file: file.findings[0].code for file in validate_serially([*paths, *tmp_path.glob("[ectl]*.xml")])}
     assert found == {
         "folder.xml": "FILE-OPEN",
         "gone.xml": "FILE-OPEN",
@@ -211,88 +219,88 @@ def test_whatever_is_wrong_with_a_file_is_a_row(tmp_path):
     }
 
 
-def test_names_that_are_no_utf_8_can_be_written_down(tmp_path):
+def test_non_utf8_names_are_escaped(tmp_path):
     path = os.fsencode(tmp_path) + b"/\xff.xml"
     with open(path, "wb") as file:  # noqa: PTH123 (a name as bytes)
         file.write(UBL)
-    results = here(tmp_path)
+    results = validate_serially(tmp_path)
     assert names(results) == ["\\xff.xml"]
     assert results.is_valid
     assert results.result("\\xff.xml").is_valid
 
 
-def test_a_mistake_of_ours_costs_one_file_its_verdict(monkeypatch):
-    def broken(data, **options):
+def test_internal_error_affects_one_file_only(monkeypatch):
+    def raise_for_cii(data, **options):
         if data == CII:
             raise RecursionError
         return einvoice.validate(data, **options)
 
-    monkeypatch.setattr("einvoice.bulk.execution.worker.validate", broken)
-    results = here([("a", UBL), ("b", CII), ("c", UBL)])
+    monkeypatch.setattr("einvoice.bulk.execution.worker.validate", raise_for_cii)
+    results = validate_serially([("a", UBL), ("b", CII), ("c", UBL)])
     assert [file.verdict for file in results] == ["valid", "unreadable", "valid"]
     assert results["b"].findings[0].code == "FILE-WORKER"
     assert "RecursionError" in results["b"].findings[0].explanation("en")
 
 
-def test_so_many_findings_are_kept_and_all_are_counted():
+def test_stored_findings_are_limited_and_all_are_counted():
     line = UBL[UBL.index(b"<cac:InvoiceLine>") : UBL.index(b"</cac:InvoiceLine>") + 18]
-    bare = line.replace(b"<cbc:Name>", b"<!--").replace(b"</cbc:Name>", b"-->")
-    (file,) = here([("a", UBL.replace(line, bare * (MAX_FINDINGS + 50), 1))])
+    unnamed = line.replace(b"<cbc:Name>", b"<!--").replace(b"</cbc:Name>", b"-->")
+    (file,) = validate_serially([("a", UBL.replace(line, unnamed * (MAX_FINDINGS + 50), 1))])
     assert len(file.findings) == MAX_FINDINGS
     assert file.errors > MAX_FINDINGS + 49
 
 
-# ---------------------------------------------------------------- archives that want too much
+# ---------------------------------------------------------------- limits of archives
 
 
-def test_a_file_of_zeros_without_end_costs_no_more_than_the_limit(tmp_path):
+def test_oversized_archive_member_is_rejected(tmp_path):
     huge = b"\0" * 60_000_000
     packed = zipped(tmp_path / "a.zip", {"a.xml": huge, "b.xml": UBL})
     assert packed.stat().st_size < 100_000
     for path in (packed, tarred(tmp_path / "a.tgz", {"a.xml": huge, "b.xml": UBL}, "w:gz")):
-        results = here(path)
+        results = validate_serially(path)
         assert results["a.xml"].findings[0].code == "FILE-SIZE"
         assert results["b.xml"].is_valid
 
 
-def test_a_header_that_wants_the_memory_is_refused(tmp_path):
+def test_oversized_tar_header_is_rejected(tmp_path):
     long_name = tarfile.TarInfo("././@LongLink")
     long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 2_000_000_000
     tail = b"\0" * 1024
     (tmp_path / "a.tar").write_bytes(long_name.tobuf(tarfile.GNU_FORMAT) + tail)
-    (only,) = here(tmp_path / "a.tar")
-    assert only.findings[0].code == "FILE-ARCHIVE"
-    assert "header" in only.findings[0].explanation("en")
+    (file,) = validate_serially(tmp_path / "a.tar")
+    assert file.findings[0].code == "FILE-ARCHIVE"
+    assert "header" in file.findings[0].explanation("en")
 
 
 @pytest.mark.parametrize("packing", ["zip", "tar"])
-def test_an_archive_is_left_where_its_budget_is_through(tmp_path, monkeypatch, packing):
+def test_archive_limits_stop_extraction(tmp_path, monkeypatch, packing):
     monkeypatch.setattr("einvoice.bulk.files.archive.MAX_FILES", 3)
     files = {f"{number}.xml": numbered(number) for number in range(6)}
     path = zipped(tmp_path / "a", files) if packing == "zip" else tarred(tmp_path / "a", files, "w:gz")
-    results = here(path)
+    results = validate_serially(path)
     assert [file.verdict for file in results] == ["valid"] * 3 + ["unreadable"]
     assert "more than 3 files" in results[3].findings[0].explanation("en")
     monkeypatch.setattr("einvoice.bulk.files.archive.MAX_FILES", 100)
     monkeypatch.setattr("einvoice.bulk.files.archive.MAX_BYTES", 4 * len(UBL))
-    shorter = here(path)
-    assert 2 <= shorter.verdicts["valid"] <= 4
-    assert shorter[-1].findings[0].code == "FILE-ARCHIVE"
+    limited_by_size = validate_serially(path)
+    assert 2 <= limited_by_size.verdicts["valid"] <= 4
+    assert limited_by_size[-1].findings[0].code == "FILE-ARCHIVE"
 
 
-def test_what_is_damaged_in_an_archive_is_a_row(tmp_path):
+def test_damaged_archive_members_are_reported(tmp_path):
     data = bytearray(zipped(tmp_path / "a.zip", {"a.xml": UBL, "b.xml": CII}).read_bytes())
     data[60] ^= 0xFF
     (tmp_path / "a.zip").write_bytes(data)
-    assert [file.verdict for file in here(tmp_path / "a.zip")] == ["unreadable", "valid"]
-    cut = tarred(tmp_path / "a.tgz", {"a.xml": UBL, "b.xml": CII}, "w:gz").read_bytes()
-    (tmp_path / "a.tgz").write_bytes(cut[: len(cut) * 2 // 3])
-    assert here(tmp_path / "a.tgz")[-1].findings[0].code == "FILE-ARCHIVE"
+    assert [file.verdict for file in validate_serially(tmp_path / "a.zip")] == ["unreadable", "valid"]
+    truncated = tarred(tmp_path / "a.tgz", {"a.xml": UBL, "b.xml": CII}, "w:gz").read_bytes()
+    (tmp_path / "a.tgz").write_bytes(truncated[: len(truncated) * 2 // 3])
+    assert validate_serially(tmp_path / "a.tgz")[-1].findings[0].code == "FILE-ARCHIVE"
     (tmp_path / "b.zip").write_bytes(b"PK\x03\x04" + bytes(100))
-    assert [file.findings[0].code for file in here(tmp_path / "b.zip")] == ["FILE-ARCHIVE"]
+    assert [file.findings[0].code for file in validate_serially(tmp_path / "b.zip")] == ["FILE-ARCHIVE"]
 
 
-def test_links_and_devices_in_an_archive_are_passed_over(tmp_path):
+def test_links_in_archives_are_ignored(tmp_path):
     with tarfile.open(tmp_path / "a.tar", "w") as archive:
         link = tarfile.TarInfo("a.xml")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
@@ -300,24 +308,24 @@ def test_links_and_devices_in_an_archive_are_passed_over(tmp_path):
         info = tarfile.TarInfo("../../b.xml")
         info.size = len(UBL)
         archive.addfile(info, io.BytesIO(UBL))
-    assert names(here(tmp_path / "a.tar")) == ["../../b.xml"]  # a name, and no place to write to
+    assert names(validate_serially(tmp_path / "a.tar")) == ["../../b.xml"]  # used as a name, not as a path to write to
     assert not (tmp_path.parent.parent / "b.xml").exists()
 
 
-# ---------------------------------------------------------------- processes
+# ---------------------------------------------------------------- executors
 
 
-class Deadly(type(Path())):
-    """A file that ends the process that looks for it."""
+class KillsProcess(type(Path())):
+    """A path that kills the process that accesses it."""
 
     def exists(self):
         os._exit(9)
 
 
 @pytest.mark.slow
-def test_a_file_that_kills_its_process_is_a_row_and_costs_the_others_nothing():
+def test_crashed_process_affects_one_file_only():
     items = [executors.Item(name, data) for name, data in FILES.items()]
-    items[70] = executors.Item("deadly.xml", Deadly("deadly.xml"))
+    items[70] = executors.Item("deadly.xml", KillsProcess("deadly.xml"))
     executor = executors.ProcessPool(2, Options())
     try:
         lines = [row for rows in executor.rows(items) for row in rows]
@@ -331,7 +339,7 @@ def test_a_file_that_kills_its_process_is_a_row_and_costs_the_others_nothing():
 
 
 @pytest.mark.slow
-def test_an_executor_of_processes_that_the_caller_has_judges():
+def test_supplied_process_pool_is_used():
     items = [executors.Item("a.xml", UBL)]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         rows = [row for rows in executors.Pooled(pool, 1, Options()).rows(items) for row in rows]
@@ -339,26 +347,26 @@ def test_an_executor_of_processes_that_the_caller_has_judges():
 
 
 @pytest.mark.slow
-def test_a_worker_of_somebody_else_that_dies_costs_files_their_verdict_and_nothing_is_lost():
+def test_broken_supplied_pool_reports_remaining_files_as_unreadable():
     items = [executors.Item(str(number), UBL) for number in range(400)]
-    items[100] = executors.Item("100", Deadly("deadly.xml"))
+    items[100] = executors.Item("100", KillsProcess("deadly.xml"))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         rows = [row for rows in executors.Pooled(pool, 1, Options()).rows(items) for row in rows]
-    told = [decode(row.line) for row in rows]
-    assert [file.file for file in told] == [item.name for item in items]
-    assert {file.verdict for file in told[:64]} == {"valid"}
-    assert {file.verdict for file in told[64:]} == {"unreadable"}  # such an executor is broken for good
-    assert {file.findings[0].code for file in told[64:]} == {"FILE-WORKER"}
-    assert not any(row.reusable for row in rows[64:])  # to be judged when the run is resumed
+    results = [decode(row.line) for row in rows]
+    assert [file.file for file in results] == [item.name for item in items]
+    assert {file.verdict for file in results[:64]} == {"valid"}
+    assert {file.verdict for file in results[64:]} == {"unreadable"}  # a broken pool cannot be restarted
+    assert {file.findings[0].code for file in results[64:]} == {"FILE-WORKER"}
+    assert not any(row.reusable for row in rows[64:])  # validated again when the run is resumed
 
 
 @pytest.mark.slow
-def test_where_a_worker_of_dask_dies_only_its_file_has_no_verdict():
+def test_crashed_dask_worker_affects_one_file_only():
     distributed = pytest.importorskip("distributed")
     import dask
 
     items = [executors.Item(str(number), UBL) for number in range(200)]
-    items[100] = executors.Item("100", Deadly("deadly.xml"))
+    items[100] = executors.Item("100", KillsProcess("deadly.xml"))
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
@@ -367,44 +375,44 @@ def test_where_a_worker_of_dask_dies_only_its_file_has_no_verdict():
         distributed.Client(cluster) as client,
     ):
         executor = executors.create_executor(None, client, None, Options())
-        told = [decode(row.line) for rows in executor.rows(items) for row in rows]
-    assert [file.file for file in told] == [item.name for item in items]
-    assert [file.file for file in told if not file.is_valid] == ["100"]
-    assert told[100].findings[0].code == "FILE-WORKER"
+        results = [decode(row.line) for rows in executor.rows(items) for row in rows]
+    assert [file.file for file in results] == [item.name for item in items]
+    assert [file.file for file in results if not file.is_valid] == ["100"]
+    assert results[100].findings[0].code == "FILE-WORKER"
 
 
-def test_an_executor_that_is_shut_down_is_refused():
+def test_shut_down_executor_is_rejected():
     with ThreadPoolExecutor(1) as threads:
         pass
     with pytest.raises(RuntimeError, match="after shutdown"):
         einvoice.validate_many(FILES, executor=threads, progress=False)
 
 
-def test_no_more_is_under_way_than_the_bound():
-    taken = 0
+def test_number_of_pending_batches_is_bounded():
+    submitted = 0
 
     def source():
-        nonlocal taken
+        nonlocal submitted
         for number in range(2000):
-            taken += 1
+            submitted += 1
             yield executors.Item(f"{number}.xml", b"")
 
     with ThreadPoolExecutor(1) as threads:
         done = 0
         for rows in executors.Pooled(threads, 1, Options()).rows(source()):
-            assert taken - done <= (executors.PENDING_BATCHES + 1) * executors.BATCH_FILES
+            assert submitted - done <= (executors.PENDING_BATCHES + 1) * executors.BATCH_FILES
             done += len(rows)
     assert done == 2000
 
 
-def test_a_batch_ends_where_its_content_is_large():
+def test_batches_are_limited_by_size_and_count():
     large = [executors.Item(str(number), bytes(executors.BATCH_BYTES // 2)) for number in range(5)]
     assert [len(batch) for batch in executors.batches(large)] == [2, 2, 1]
     assert [len(batch) for batch in executors.batches([executors.Item("", Path())] * 130)] == [64, 64, 2]
 
 
 @pytest.mark.slow
-def test_dask_gives_the_same_results(results):
+def test_dask_gives_equal_results(results):
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
@@ -415,37 +423,37 @@ def test_dask_gives_the_same_results(results):
         assert einvoice.validate_many(FILES, client=client, progress=False) == results
 
 
-def test_the_bar_counts_files_and_is_no_must(monkeypatch):
-    shown = []
+def test_progress_bar_is_optional(monkeypatch):
+    calls = []
 
     class Bar:
         def __init__(self, total, **_):
-            shown.append(total)
+            calls.append(total)
 
         def set_postfix(self, invalid, refresh):
-            shown.append(invalid)
+            calls.append(invalid)
 
         def update(self, number):
-            shown.append(number)
+            calls.append(number)
 
         def close(self):
-            shown.append("closed")
+            calls.append("closed")
 
     monkeypatch.setitem(sys.modules, "tqdm", types.SimpleNamespace())
     monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Bar))
-    pairs = [("a", UBL), ("b", with_fault("BR-CO-10", UBL))]
+    pairs = [("a", UBL), ("b", with_error("BR-CO-10", UBL))]
     einvoice.validate_many(pairs, workers=0)
-    assert shown == [2, 0, 1, 1, 1, "closed"]
+    assert calls == [2, 0, 1, 1, 1, "closed"]
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert len(einvoice.validate_many(pairs, workers=0)) == 2
 
 
-def test_workers_judge_by_the_release_that_the_environment_asks_for(monkeypatch):
+def test_workers_use_the_pinned_release(monkeypatch):
     monkeypatch.setenv("EINVOICE_RULESET", "xrechnung-2.0.1")
     pinned = einvoice.validate_many(FILES, workers=1, progress=False)
-    assert pinned == here(FILES)
+    assert pinned == validate_serially(FILES)
     monkeypatch.delenv("EINVOICE_RULESET")
-    assert pinned != here(FILES)
+    assert pinned != validate_serially(FILES)
     monkeypatch.setenv("EINVOICE_RULESET", "x")
     with pytest.raises(ValueError, match="EINVOICE_RULESET"):
-        here(FILES)
+        validate_serially(FILES)

@@ -1,4 +1,4 @@
-"""The official artefacts beside our rules, or instead of them: what becomes of their verdict in the result."""
+"""Reference engine: official Schematron findings beside or instead of the native ones, and their agreement."""
 
 import json
 import pickle
@@ -19,14 +19,14 @@ INVOICE = "urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"
 REASONS = [code[10:].lower() for code in catalog() if code.startswith("REFERENCE-") and code != "REFERENCE-RULE"]
 
 
-def said(monkeypatch, *runs, scenario="", configuration="theirs"):
-    """Let the artefacts say this."""
+def set_reference_runs(monkeypatch, *runs, scenario="", configuration="reference-rules"):
+    """Make the reference engine return these runs."""
     monkeypatch.setattr(
         "einvoice.reference.validate", lambda data, identity: ReferenceResult(configuration, scenario, runs)
     )
 
 
-def report(code, severity="fatal", location="/*", text="In their words."):
+def reference_finding(code, severity="fatal", location="/*", text="Reference text."):
     return ReferenceFinding(code, severity, severity, location, text)
 
 
@@ -34,13 +34,13 @@ CORE = ReferenceRun("en16931", "EN 16931", "1.3.16", rules=7)
 CIUS = ReferenceRun("cius", "XRechnung", "2.6.0")
 
 
-def test_an_engine_that_is_unknown_is_an_error():
+def test_unknown_engine_is_rejected():
     with pytest.raises(ValueError, match="'native' or 'reference' or 'both', not 'java'"):
         einvoice.validate(UBL, engine="java")
 
 
-def test_our_verdict_counts_and_theirs_stands_beside_it(monkeypatch):
-    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("BR-DE-15"),)))
+def test_native_verdict_applies_and_reference_findings_are_compared(monkeypatch):
+    set_reference_runs(monkeypatch, CORE, ReferenceRun("cius", reports=(reference_finding("BR-DE-15"),)))
     result = einvoice.validate(UBL, engine="both")
     assert result.is_valid
     assert result.stack.engine == "both"
@@ -49,58 +49,58 @@ def test_our_verdict_counts_and_theirs_stands_beside_it(monkeypatch):
     assert result.agreement.compared == ("en16931", "cius")
 
 
-def test_who_finds_the_same_agrees(monkeypatch):
-    said(monkeypatch, ReferenceRun("en16931", reports=(report("BR-CO-10"),)), CIUS)
+def test_equal_findings_agree(monkeypatch):
+    set_reference_runs(monkeypatch, ReferenceRun("en16931", reports=(reference_finding("BR-CO-10"),)), CIUS)
     agreement = einvoice.validate(WRONG_SUM, engine="both").agreement
     assert agreement.agreed
     assert not agreement.only_native
 
 
-def test_what_only_we_find_is_told(monkeypatch):
-    said(monkeypatch, CORE, CIUS)
+def test_native_only_findings_are_listed(monkeypatch):
+    set_reference_runs(monkeypatch, CORE, CIUS)
     agreement = einvoice.validate(WRONG_SUM, engine="both").agreement
     assert agreement.agreed is False
     assert [finding.code for finding in agreement.only_native] == ["BR-CO-10"]
 
 
-def test_a_layer_that_stopped_is_not_compared(monkeypatch):
+def test_stopped_layer_is_not_compared(monkeypatch):
     stopped = ReferenceRun("en16931", "EN 16931", executed=False, reason="stopped", detail="no number")
-    said(monkeypatch, stopped, CIUS)
+    set_reference_runs(monkeypatch, stopped, CIUS)
     agreement = einvoice.validate(WRONG_SUM, engine="both").agreement
     assert agreement.compared == ("cius",)
     assert agreement.agreed
 
 
-def test_an_extension_s_artefact_has_the_national_rules_in_it(monkeypatch):
-    said(monkeypatch, CORE, ReferenceRun("extension", reports=(report("BR-DE-15"),)))
+def test_extension_schematron_includes_the_national_rules(monkeypatch):
+    set_reference_runs(monkeypatch, CORE, ReferenceRun("extension", reports=(reference_finding("BR-DE-15"),)))
     extension = b"urn:xeinkauf.de:kosit:xrechnung_3.0#conformant#urn:xeinkauf.de:kosit:extension:xrechnung_3.0"
     document = UBL.replace(b"urn:xeinkauf.de:kosit:xrechnung_3.0", extension)
-    without = document.replace(b"<cbc:BuyerReference>", b"<!--").replace(b"</cbc:BuyerReference>", b"-->")
-    agreement = einvoice.validate(without, engine="both").agreement
+    no_buyer_reference = document.replace(b"<cbc:BuyerReference>", b"<!--").replace(b"</cbc:BuyerReference>", b"-->")
+    agreement = einvoice.validate(no_buyer_reference, engine="both").agreement
     assert agreement.compared == ("en16931", "cius", "extension")
     assert agreement.agreed
     assert einvoice.validate(document, engine="reference").stack.complete
 
 
-def test_nothing_compared_is_no_agreement(monkeypatch):
-    said(monkeypatch, ReferenceRun("en16931", executed=False, reason="missing"))
+def test_agreement_is_unknown_if_nothing_was_compared(monkeypatch):
+    set_reference_runs(monkeypatch, ReferenceRun("en16931", executed=False, reason="missing"))
     agreement = einvoice.validate(UBL, engine="both").agreement
     assert agreement.agreed is None
     assert "es wurde nichts verglichen" in str(einvoice.validate(UBL, engine="both"))
 
 
-def test_a_severity_that_differs_is_a_difference(monkeypatch):
-    said(monkeypatch, ReferenceRun("en16931", reports=(report("BR-CO-10", "warning"),)), CIUS)
+def test_different_severities_disagree(monkeypatch):
+    set_reference_runs(monkeypatch, ReferenceRun("en16931", reports=(reference_finding("BR-CO-10", "warning"),)), CIUS)
     agreement = einvoice.validate(WRONG_SUM, engine="both").agreement
     assert [finding.code for finding in agreement.only_native] == ["BR-CO-10"]
     assert [finding.severity for finding in agreement.only_reference] == ["warning"]
 
 
-def test_instead_of_our_rules(monkeypatch):
-    said(
+def test_reference_engine_replaces_native_findings(monkeypatch):
+    set_reference_runs(
         monkeypatch,
         ReferenceRun("en16931", "EN 16931", "1.3.16", rules=7),
-        ReferenceRun("cius", reports=(report("BR-DE-15"),)),
+        ReferenceRun("cius", reports=(reference_finding("BR-DE-15"),)),
     )
     result = einvoice.validate(WRONG_SUM, engine="reference")
     assert [finding.code for finding in result.findings] == ["BR-DE-15"]
@@ -110,8 +110,10 @@ def test_instead_of_our_rules(monkeypatch):
 
 
 @pytest.mark.parametrize("reason", REASONS)
-def test_an_artefact_that_did_not_run_is_an_error(monkeypatch, reason):
-    said(monkeypatch, CORE, ReferenceRun("cius", "XRechnung", executed=False, reason=reason, detail="Because."))
+def test_schematron_that_did_not_run_is_an_error(monkeypatch, reason):
+    set_reference_runs(
+        monkeypatch, CORE, ReferenceRun("cius", "XRechnung", executed=False, reason=reason, detail="Because.")
+    )
     result = einvoice.validate(UBL, engine="reference")
     assert not result.is_valid
     (finding,) = result.findings
@@ -121,8 +123,8 @@ def test_an_artefact_that_did_not_run_is_an_error(monkeypatch, reason):
         assert "{" not in finding.title(lang) + finding.explanation(lang) + finding.fix(lang)
 
 
-def test_a_layer_without_an_artefact_is_an_error(monkeypatch):
-    said(monkeypatch, CORE)
+def test_layer_without_schematron_is_an_error(monkeypatch):
+    set_reference_runs(monkeypatch, CORE)
     result = einvoice.validate(UBL, engine="reference")
     assert [(finding.code, finding.layer) for finding in result.findings] == [("REFERENCE-MISSING", "cius")]
 
@@ -136,29 +138,41 @@ def test_a_layer_without_an_artefact_is_an_error(monkeypatch):
         "/ubl:Invoice/cbc:BuyerReference",
     ],
 )
-def test_the_place_is_found_however_it_is_written(monkeypatch, location):
-    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("BR-DE-15", location=location),)))
+def test_supported_location_notations(monkeypatch, location):
+    set_reference_runs(
+        monkeypatch, CORE, ReferenceRun("cius", reports=(reference_finding("BR-DE-15", location=location),))
+    )
     (finding,) = einvoice.validate(UBL, engine="reference").findings
     assert finding.line == UBL[: UBL.index(b"<cbc:BuyerReference>")].count(b"\n") + 1
 
 
 @pytest.mark.parametrize("location", ["", "/*[", "/nowhere", "count(/*)", "'text'"])
-def test_a_place_that_nobody_finds_is_the_invoice(monkeypatch, location):
-    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("BR-DE-15", location=location),)))
+def test_unresolvable_location_falls_back_to_the_root(monkeypatch, location):
+    set_reference_runs(
+        monkeypatch, CORE, ReferenceRun("cius", reports=(reference_finding("BR-DE-15", location=location),))
+    )
     (finding,) = einvoice.validate(UBL, engine="reference").findings
     assert finding.xpath == "/ubl:Invoice"
 
 
-def test_a_known_code_is_told_in_our_words(monkeypatch):
-    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("BR-DE-15", text="[BR-DE-15] Theirs."),)))
+def test_known_code_uses_catalog_texts(monkeypatch):
+    set_reference_runs(
+        monkeypatch,
+        CORE,
+        ReferenceRun("cius", reports=(reference_finding("BR-DE-15", text="[BR-DE-15] Reference text."),)),
+    )
     (finding,) = einvoice.validate(UBL, engine="reference").findings
     assert finding.title("en") == catalog()["BR-DE-15"].title("en")
     assert finding.bt_field == "BT-10"
-    assert finding.to_dict("en")["reported"] == "[BR-DE-15] Theirs."
+    assert finding.to_dict("en")["reported"] == "[BR-DE-15] Reference text."
 
 
-def test_an_unknown_code_is_told_in_theirs(monkeypatch):
-    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("SHOP-7", "warning", text="Name the {shelf}."),)))
+def test_unknown_code_uses_the_reported_text(monkeypatch):
+    set_reference_runs(
+        monkeypatch,
+        CORE,
+        ReferenceRun("cius", reports=(reference_finding("SHOP-7", "warning", text="Name the {shelf}."),)),
+    )
     result = einvoice.validate(UBL, engine="reference")
     assert result.is_valid
     (finding,) = result.findings
@@ -167,42 +181,44 @@ def test_an_unknown_code_is_told_in_theirs(monkeypatch):
     assert finding.entry.code == "REFERENCE-RULE"
 
 
-def test_the_answer_has_it_all(monkeypatch):
-    said(monkeypatch, CORE, ReferenceRun("cius", "XRechnung", reports=(report("SHOP-7"),)), scenario="UBL")
+def test_json_contains_the_reference_comparison(monkeypatch):
+    set_reference_runs(
+        monkeypatch, CORE, ReferenceRun("cius", "XRechnung", reports=(reference_finding("SHOP-7"),)), scenario="UBL"
+    )
     result = einvoice.validate(WRONG_SUM, engine="both")
-    told = json.loads(json.dumps(result.to_dict("en")))["validation_details"]
-    assert told["validation_stack"]["engine"] == "both"
-    assert told["reference"]["agreed"] is False
-    assert told["reference"]["configuration"] == "theirs"
-    assert told["reference"]["scenario"] == "UBL"
-    assert [layer["name"] for layer in told["reference"]["layers"]] == ["en16931", "cius"]
-    assert [finding["code"] for finding in told["reference"]["only_native"]] == ["BR-CO-10"]
-    assert [finding["code"] for finding in told["reference"]["only_reference"]] == ["SHOP-7"]
+    details = json.loads(json.dumps(result.to_dict("en")))["validation_details"]
+    assert details["validation_stack"]["engine"] == "both"
+    assert details["reference"]["agreed"] is False
+    assert details["reference"]["configuration"] == "reference-rules"
+    assert details["reference"]["scenario"] == "UBL"
+    assert [layer["name"] for layer in details["reference"]["layers"]] == ["en16931", "cius"]
+    assert [finding["code"] for finding in details["reference"]["only_native"]] == ["BR-CO-10"]
+    assert [finding["code"] for finding in details["reference"]["only_reference"]] == ["SHOP-7"]
     assert pickle.loads(pickle.dumps(result)).agreement == result.agreement
 
 
-def test_the_command_tells_it(monkeypatch, tmp_path, capsys):
-    said(monkeypatch, CORE, ReferenceRun("cius", reports=(report("SHOP-7"),)))
+def test_command_prints_the_reference_comparison(monkeypatch, tmp_path, capsys):
+    set_reference_runs(monkeypatch, CORE, ReferenceRun("cius", reports=(reference_finding("SHOP-7"),)))
     file = tmp_path / "invoice.xml"
     file.write_bytes(UBL)
     assert main(["validate", "--engine", "both", "--lang", "en", str(file)]) == 0
-    shown = capsys.readouterr().out
-    assert "different findings (compared: EN 16931, XRechnung)" in shown
-    assert "SHOP-7" in shown
+    printed = capsys.readouterr().out
+    assert "different findings (compared: EN 16931, XRechnung)" in printed
+    assert "SHOP-7" in printed
     assert main(["validate", "--engine", "reference", "--lang", "en", str(file)]) == 1
 
 
-def test_the_report_tells_it(monkeypatch):
-    from einvoice.visualization.report import page as page
+def test_report_shows_the_reference_comparison(monkeypatch):
+    from einvoice.visualization.report import page
 
-    said(monkeypatch, CORE, CIUS)
-    told = page._second_opinion(einvoice.validate(WRONG_SUM, engine="both", lang="en"), "en")
-    assert "BR-CO-10" in str(told)
+    set_reference_runs(monkeypatch, CORE, CIUS)
+    section = page._second_opinion(einvoice.validate(WRONG_SUM, engine="both", lang="en"), "en")
+    assert "BR-CO-10" in str(section)
     assert not page._second_opinion(einvoice.validate(UBL), "en")
 
 
 @pytest.mark.slow
-def test_the_artefacts_that_come_along():
+def test_bundled_schematron():
     pytest.importorskip("saxonche")
     found = einvoice.validate(WRONG_SUM, engine="reference").findings
     assert [(finding.code, finding.layer) for finding in found] == [

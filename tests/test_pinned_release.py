@@ -1,4 +1,4 @@
-"""What is current: the newest release, or the one that the environment pins; in results and in the catalog alike."""
+"""The current release, newest or pinned by the environment, in results and in the catalog."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ SAMPLES = Path(__file__).parent / "samples"
 UBL = (SAMPLES / "ubl-invoice.xml").read_bytes()
 OLDER = "urn:cen.eu:en16931:2017#compliant#urn:xoev-de:kosit:standard:xrechnung_"
 PINNED = "xrechnung-3.0.2-2.4.0"
-"""A release of the rules before the last one for its specification."""
+"""An earlier release for the newest specification."""
 MODES = ("current", "compatibility")
 
 
@@ -28,13 +28,13 @@ def pin(monkeypatch):
 
 
 def declaring(version):
-    """The sample declares XRechnung 3.0."""
-    said = (OLDER + version).encode()
-    return re.sub(rb"urn:cen.eu:[^<]*xrechnung_3.0", said, UBL) if version != "3.0" else UBL
+    """Return the sample with this declared version of XRechnung (3.0 in the sample itself)."""
+    identifier = (OLDER + version).encode()
+    return re.sub(rb"urn:cen.eu:[^<]*xrechnung_3.0", identifier, UBL) if version != "3.0" else UBL
 
 
-def standing(version, mode="current"):
-    """How a document stands that declares a version: the status, the release that judged it, what is said of it."""
+def validate_declaring(version, mode="current"):
+    """Return status, national release, compatibility message and result for a document that declares this version."""
     result = einvoice.validate(declaring(version), mode=mode, lang="en")
     assert result.stack.layer("cius").version == result.stack.national.version
     message = result.to_dict("en")["validation_details"]["compatibility"]["message"]
@@ -42,44 +42,44 @@ def standing(version, mode="current"):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_document_of_the_pinned_specification_is_current(pin, mode):
+def test_document_of_the_pinned_specification_is_current(pin, mode):
     pin(PINNED)
-    status, version, message, result = standing("3.0", mode)
+    status, version, message, result = validate_declaring("3.0", mode)
     assert (status, version, message) == ("current", "2.4.0", None)
     assert result.stack.layer("en16931").version == "1.3.14.2"
     assert result.differences == ()
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_an_older_specification_is_current_where_it_is_pinned(pin, mode):
+def test_older_specification_is_current_if_pinned(pin, mode):
     pin("xrechnung-2.3.1")
-    status, version, message, result = standing("2.3", mode)
+    status, version, message, result = validate_declaring("2.3", mode)
     assert (status, version, message) == ("current", "1.8.2", None)
     assert "DECL-OUTDATED" not in {finding.code for finding in result.findings}
 
 
 @pytest.mark.parametrize(("mode", "version"), [("current", "1.8.2"), ("compatibility", "1.7.3")])
-def test_what_the_pinned_one_replaced_is_outdated_and_told_so(pin, mode, version):
+def test_specification_before_the_pinned_one_is_outdated(pin, mode, version):
     pin("xrechnung-2.3.1")
-    status, judged, message, result = standing("2.2", mode)
-    assert (status, judged) == ("outdated", version)
+    status, release, message, result = validate_declaring("2.2", mode)
+    assert (status, release) == ("outdated", version)
     assert "XRechnung 2.2" in message
-    (told,) = (finding for finding in result.findings if finding.code == "DECL-OUTDATED")
-    assert told.values["successor"] == "XRechnung 2.3"
-    assert told.values["identifier"] == OLDER + "2.3"
+    (finding,) = (finding for finding in result.findings if finding.code == "DECL-OUTDATED")
+    assert finding.values["successor"] == "XRechnung 2.3"
+    assert finding.values["identifier"] == OLDER + "2.3"
 
 
 @pytest.mark.parametrize(("mode", "version"), [("current", "1.8.2"), ("compatibility", "2.6.0")])
-def test_what_is_later_than_the_pinned_one_is_unknown_to_it(pin, mode, version):
+def test_specification_after_the_pinned_one_is_unknown(pin, mode, version):
     pin("xrechnung-2.3.1")
-    status, judged, message, _ = standing("3.0", mode)
-    assert (status, judged) == ("unknown", version)
+    status, release, message, _ = validate_declaring("3.0", mode)
+    assert (status, release) == ("unknown", version)
     assert "a later version than the one in force" in message
 
 
-def test_beside_en_16931_alone_the_newest_of_xrechnung_counts(pin):
+def test_pinned_en16931_uses_the_newest_xrechnung(pin):
     pin("en16931-1.3.12")
-    status, version, _, result = standing("3.0")
+    status, version, _, result = validate_declaring("3.0")
     assert (status, version) == ("current", "2.6.0")
     assert result.stack.layer("en16931").version == "1.3.12"
     assert einvoice.catalog().xrechnung_version == result.to_dict("en")["xrechnung_version"] == "3.0.2"
@@ -88,49 +88,49 @@ def test_beside_en_16931_alone_the_newest_of_xrechnung_counts(pin):
 # ---------------------------------------------------------------- the catalog
 
 
-def test_the_catalog_is_that_of_the_pinned_release(pin):
+def test_catalog_follows_the_pinned_release(pin):
     unpinned = einvoice.catalog()
     pin(PINNED)
     known = einvoice.catalog()
     assert known is einvoice.catalog()
     assert known is einvoice.catalog(ruleset=PINNED) is not unpinned
     assert einvoice.catalog(ruleset="xrechnung-3.0.2") is unpinned
-    told = known.to_dict("en")
-    assert (told["xrechnung_version"], told["rule_set"]) == ("3.0.2", PINNED)
+    content = known.to_dict("en")
+    assert (content["xrechnung_version"], content["rule_set"]) == ("3.0.2", PINNED)
     assert known.version != unpinned.version
     assert known.keys() == unpinned.keys()
-    # Release 2.5.0 made a warning of R120, which was an error; EN 16931 1.3.16 brought CII-SR-464.
+    # Release 2.5.0 lowered R120 from error to warning; EN 16931 1.3.16 added CII-SR-464.
     assert (known["PEPPOL-EN16931-R120"].severity, unpinned["PEPPOL-EN16931-R120"].severity) == ("fatal", "warning")
-    current = {item["code"]: item["current"] for item in told["items"]}
+    current = {item["code"]: item["current"] for item in content["items"]}
     assert (current["BR-DE-15"], current["CII-SR-464"], unpinned["CII-SR-464"].current) == (True, False, True)
 
 
-def test_a_code_is_listed_as_the_release_has_it():
+def test_catalog_lists_codes_of_the_release():
     known = einvoice.catalog(ruleset="en16931-1.3.13")
-    assert known["BR-IG-01"].code == "BR-IG-01"  # in UBL; in CII it has been the other one all along
+    assert known["BR-IG-01"].code == "BR-IG-01"  # in UBL; CII has always used BR-AF-01
     assert (set(known["BR-IG-01"].severities), set(known["BR-AF-01"].severities)) == ({"UBL"}, {"CII"})
     assert set(einvoice.catalog()["BR-AF-01"].severities) == {"UBL", "CII"}
 
 
 @pytest.mark.parametrize("name", ["xrechnung-1.2.2", "xrechnung-2.3.1", PINNED, "xrechnung-3.0.2"])
-def test_the_catalog_has_what_the_rules_of_the_release_can_find(name):
-    """The engine reads the same files another way."""
+def test_catalog_matches_the_rules_of_the_release(name):
+    """Catalog and engine read the same rule files independently."""
     release, known = releases.named(name), einvoice.catalog(ruleset=name)
-    there = set()
+    codes = set()
     for syntax in ("UBL", "CII"):
         rules = engine.rulebook().program(syntax, versions=dict(release.versions)).rules
         for rule in (*rules, *rule_table(syntax, releases=dict(release.versions)).rules):
             entry = known[rule.code]
             assert (entry.code, entry.current) == (rule.code, True)
             assert entry.severities[syntax] == rule.severity, rule.code
-            there.add(rule.code)
-    assert len(there) > 1000
-    gone = {code for code, entry in known.items() if not entry.current}
-    assert gone
-    assert not gone & there
+            codes.add(rule.code)
+    assert len(codes) > 1000
+    removed = {code for code, entry in known.items() if not entry.current}
+    assert removed
+    assert not removed & codes
 
 
-def test_an_unknown_release_has_no_catalog(pin):
+def test_catalog_of_an_unknown_release_is_rejected(pin):
     with pytest.raises(ValueError, match=r"ruleset is one of .*not 'xrechnung-9'"):
         einvoice.catalog(ruleset="xrechnung-9")
     pin("xrechnung-9")
