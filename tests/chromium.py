@@ -1,4 +1,4 @@
-"""A real Chromium, and a page in it that is listened to."""
+"""Chromium, and pages that record requests and console errors."""
 
 import shutil
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ THIS_MACHINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 
 @contextmanager
 def chromium():
-    """A browser that knows no host but this machine; skipped where it or its driver is missing."""
+    """Provide a browser without access to other hosts; skip if it or its driver is missing."""
     driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if PROGRAM is None:
         pytest.skip("chromium is not installed")
@@ -23,29 +23,29 @@ def chromium():
             browser.close()
 
 
-class Watched:
-    """A page: the addresses it `asked` for, and its `complaints`: errors, warnings, and dialogs."""
+class MonitoredPage:
+    """A page that records its `requests` and `console_errors` (errors, warnings and dialogs)."""
 
     def __init__(self, browser, **options):
         self.page = browser.new_page(**options)
-        self.asked = []
-        self.complaints = []
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.requests = []
+        self.console_errors = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", lambda error: self.console_errors.append(str(error)))
         self.page.on("console", self._read)
         self.page.on("dialog", self._dismiss)
 
     def _read(self, message):
         if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
+            self.console_errors.append(message.text)
 
     def _dismiss(self, dialog):
-        self.complaints.append(dialog.message)
+        self.console_errors.append(dialog.message)
         dialog.dismiss()
 
-    def asked_of_others(self, *own):
-        """The addresses that do not begin like these, and are no objects of the page itself."""
-        return [url for url in self.asked if not url.startswith((*own, "blob:"))]
+    def external_requests(self, *prefixes):
+        """Return the requested URLs without these prefixes and without objects of the page itself."""
+        return [url for url in self.requests if not url.startswith((*prefixes, "blob:"))]
 
     def close(self):
         self.page.close()

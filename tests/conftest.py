@@ -1,4 +1,4 @@
-"""What several tests need: the project's own sample invoices, and the comparison cases where they are there."""
+"""Shared fixtures: sample invoices, comparison cases and a browser."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ CASES = ROOT.parent / "shared" / "cases"
 
 @pytest.fixture(scope="session")
 def sample():
-    """The path of an invoice in tests/samples; they are invented, and valid."""
+    """Return the path of a (fictitious, valid) invoice in tests/samples."""
 
     def path(name):
         return ROOT / "tests" / "samples" / name
@@ -27,10 +27,10 @@ def sample():
 
 @pytest.fixture(scope="session")
 def cases():
-    """The comparison cases beside the checkout: (what was officially said of it, the document's bytes), one by one."""
+    """Iterate the comparison cases of a folder as (official result, document bytes)."""
     expected = CASES / "expected.jsonl"
     if not expected.exists():
-        pytest.skip("the comparison cases are not there")
+        pytest.skip("the comparison cases are not available")
 
     def read(folder):
         with expected.open(encoding="utf-8") as lines:
@@ -44,13 +44,13 @@ def cases():
 
 @pytest.fixture(scope="module")
 def browser():
-    """A real Chromium; not for the whole session, since its driver has an event loop, and other tests have theirs."""
+    """Chromium; not session-scoped, as the event loop of its driver would conflict with other tests."""
     with chromium() as browser:
         yield browser
 
 
 def pytest_collection_modifyitems(items):
-    """Let one process run all tests of the appliance: its server is started once."""
+    """Run all appliance tests in one process, which starts the server once."""
     for item in items:
         if "tests/appliance" in item.path.as_posix():
             item.add_marker(pytest.mark.xdist_group("appliance"))

@@ -3,10 +3,10 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from chromium import Watched
+from chromium import MonitoredPage
 
 
-class Page(Watched):
+class Page(MonitoredPage):
     """The web app in a separate browser context, with or without a key."""
 
     def __init__(self, browser, server, *, key=True, **options):

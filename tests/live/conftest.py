@@ -1,4 +1,4 @@
-"""A fresh seed only on request: ``pytest -m live``."""
+"""Skip tests with random seeds unless requested by ``pytest -m live``."""
 
 import pytest
 
@@ -8,4 +8,4 @@ def pytest_collection_modifyitems(config, items):
         return
     for item in items:
         if item.get_closest_marker("live"):
-            item.add_marker(pytest.mark.skip(reason="takes a fresh seed each time: pytest -m live"))
+            item.add_marker(pytest.mark.skip(reason="uses a random seed: pytest -m live"))

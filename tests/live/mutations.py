@@ -1,8 +1,7 @@
-"""Hypothesis strategies that draw a mutant: an invoice, and one to three edits of it.
+"""Hypothesis strategies for mutants: an invoice with one to three edits.
 
-Half of the mutants are drawn rule by rule: a rule, a document that keeps or breaks it, edits of what it reads. The
-others are edited anywhere. An edit does what careless programs do: it forgets, empties, pads, doubles, moves,
-miscalculates.
+Half of the mutants target a rule: an example document of the rule with edits of the elements it reads. The others are
+edited anywhere. Edits imitate faulty programs: they remove, empty, pad, duplicate, move or miscalculate.
 """
 
 from __future__ import annotations
@@ -50,14 +49,14 @@ _SWAPS = {
 
 
 class Mutant(NamedTuple):
-    """A document, and what was done to it."""
+    """A document and the edits applied to it."""
 
     document: bytes
     edits: tuple[str, ...]
 
 
 class _Edit(NamedTuple):
-    """What an edit may ask for: draws, the whole document, the elements to choose from, words to write."""
+    """Context of an edit: draw function, document, candidate elements and target rule."""
 
     draw: DrawFn
     root: Any
@@ -71,7 +70,7 @@ class _Edit(NamedTuple):
         return self.one_of([it for it in self.chosen if not len(it)] or self.leaves())
 
     def group(self) -> Any:
-        """A group that is chosen, or that something chosen stands in."""
+        """Draw a candidate group, or the group around a candidate."""
         groups = [it if len(it) else it.getparent() for it in self.chosen]
         return self.one_of([it for it in groups if it is not self.root] or self.groups()[1:] or [self.root[0]])
 
@@ -82,22 +81,22 @@ class _Edit(NamedTuple):
         return [it for it in self.root.iter("*") if len(it)]
 
     def word(self) -> str:
-        return str(self.one_of((*(self.target.words if self.target else ()), *_WORDS)))
+        return str(self.one_of((*(self.target.literals if self.target else ()), *_WORDS)))
 
 
 @st.composite
 def mutants(draw: DrawFn, documents: tuple[bytes, ...]) -> Mutant:
-    """A mutant of one of ``documents``, of an example of a rule, or of a made invoice."""
+    """Draw a mutant of one of ``documents``, of a rule example, or of a generated invoice."""
     target = draw(st.one_of(st.sampled_from(targets()), st.none()))
     root = etree.fromstring(draw(_bases(documents, target)), _PARSER)
-    told = tuple(_edited(draw, root, target) for _ in range(draw(st.integers(1, 3))))
-    return Mutant(etree.tostring(root), told)
+    edits = tuple(_edited(draw, root, target) for _ in range(draw(st.integers(1, 3))))
+    return Mutant(etree.tostring(root), edits)
 
 
 def _bases(documents: tuple[bytes, ...], target: Target | None) -> st.SearchStrategy[bytes]:
-    made = plausible_invoices().map(lambda invoice: write(invoice, "Invoice"))
-    own = [st.sampled_from(target.documents)] * 2 if target else []
-    return st.one_of(*own, st.sampled_from(documents), made)
+    generated = plausible_invoices().map(lambda invoice: write(invoice, "Invoice"))
+    examples = [st.sampled_from(target.documents)] * 2 if target else []
+    return st.one_of(*examples, st.sampled_from(documents), generated)
 
 
 def _edited(draw: DrawFn, root: Any, target: Target | None) -> str:
@@ -112,7 +111,7 @@ def _edited(draw: DrawFn, root: Any, target: Target | None) -> str:
 
 
 def _remove(edit: _Edit) -> str:
-    return _out(edit.leaf())
+    return _detach(edit.leaf())
 
 
 def _blank(edit: _Edit) -> str:
@@ -146,7 +145,7 @@ def _case(edit: _Edit) -> str:
 
 def _word(edit: _Edit) -> str:
     leaf = edit.leaf()
-    # Nearly all that is no number would stop the stylesheet where a number belongs.
+    # Most texts in place of a number would abort the stylesheet.
     leaf.text = edit.word() if _decimal(leaf) is None else edit.one_of(_NUMBERS)
     return f"{_name(leaf)}: {leaf.text!r}"
 
@@ -203,11 +202,11 @@ def _scheme(edit: _Edit) -> str:
 # ---------------------------------------------------------------- structure
 
 
-def _cut(edit: _Edit) -> str:
-    return _out(edit.group())
+def _remove_group(edit: _Edit) -> str:
+    return _detach(edit.group())
 
 
-def _hollow(edit: _Edit) -> str:
+def _empty_group(edit: _Edit) -> str:
     group = edit.group()
     group[:] = []
     return _name(group)
@@ -233,7 +232,7 @@ def _move(edit: _Edit) -> str:
 
 
 def _swap(edit: _Edit) -> str:
-    """As if a line or code of an invoice stood in a credit note."""
+    """Swap an element of an invoice with that of a credit note, or vice versa."""
     elements = [it for it in edit.root.iter("*") if it.tag in _SWAPS]
     if not elements:
         return "nothing"
@@ -243,7 +242,7 @@ def _swap(edit: _Edit) -> str:
 
 
 def _create(edit: _Edit) -> str:
-    """An element that the rule reads, where there was none."""
+    """Add an element that the rule reads."""
     tags = edit.target.tags if edit.target and edit.target.tags else [it.tag for it in edit.chosen]
     host = edit.one_of([it.getparent() for it in edit.chosen])
     element = etree.SubElement(host, edit.one_of(tags))
@@ -251,9 +250,9 @@ def _create(edit: _Edit) -> str:
     return f"{_name(element)} in {_name(host)}"
 
 
-def _grow(edit: _Edit) -> str:
-    """What a rule on single elements is about, and the elements around it."""
-    rule: SyntaxRule = edit.one_of(_rows())
+def _add_checked_element(edit: _Edit) -> str:
+    """Add an element that a syntax rule checks, with its parents."""
+    rule: SyntaxRule = edit.one_of(_syntax_rules())
     path: Path = edit.one_of(list(rule.paths()))
     context: Path = edit.one_of(list(rule.contexts()))
     steps = [step.names[-1].text for step in (*context.steps, *path.steps)]
@@ -261,19 +260,19 @@ def _grow(edit: _Edit) -> str:
     if steps[:1] == [edit.root.tag]:
         steps = steps[1:]
     elif context.anywhere and context.steps and not path.anywhere:
-        there = list(edit.root.iter(steps[len(context.steps) - 1]))
-        element, steps = (edit.one_of(there), steps[len(context.steps) :]) if there else (element, steps)
+        contexts = list(edit.root.iter(steps[len(context.steps) - 1]))
+        element, steps = (edit.one_of(contexts), steps[len(context.steps) :]) if contexts else (element, steps)
     for number, tag in enumerate(steps, 1):
-        below = element.find(tag) if number < len(steps) or path.attribute else None
-        element = etree.SubElement(element, tag) if below is None else below
+        child = element.find(tag) if number < len(steps) or path.attribute else None
+        element = etree.SubElement(element, tag) if child is None else child
     if path.attribute:
         element.set(path.attribute, edit.one_of(_SCHEMES))
     return f"{rule.code}: {_name(element)}"
 
 
 @functools.cache
-def _rows() -> list[SyntaxRule]:
-    """The rules on single elements whose paths are made of whole names."""
+def _syntax_rules() -> list[SyntaxRule]:
+    """Return the syntax rules whose paths consist of complete names."""
     paths = {rule: [*rule.contexts(), *rule.paths()] for rule in rule_table(SYNTAX).rules if rule.table != "national"}
     return [
         rule
@@ -283,26 +282,26 @@ def _rows() -> list[SyntaxRule]:
 
 
 def _extend(edit: _Edit) -> str:
-    """Content that is no business term, in an extension or anywhere."""
+    """Add content without a business term, in an extension or anywhere."""
     content = edit.one_of(edit.groups())
-    around = etree.Element(_EXT + "ExtensionContent")
-    around.append(edit.one_of([copy.deepcopy(content), etree.Element("{urn:example}Other"), etree.Element("Other")]))
+    wrapper = etree.Element(_EXT + "ExtensionContent")
+    wrapper.append(edit.one_of([copy.deepcopy(content), etree.Element("{urn:example}Other"), etree.Element("Other")]))
     if edit.draw(st.booleans()):
         extension = etree.SubElement(etree.Element(_EXT + "UBLExtensions"), _EXT + "UBLExtension")
-        extension.append(around)
+        extension.append(wrapper)
         edit.root.insert(0, extension.getparent())
         return "in front"
-    content.append(around)
+    content.append(wrapper)
     return _name(content)
 
 
 _EDITS = (
     _number, _number, _number, _word, _word, _other, _remove, _blank, _pad, _case, _comment, _scheme,
-    _cut, _hollow, _double, _copy, _move, _swap, _create, _grow, _extend,
+    _remove_group, _empty_group, _double, _copy, _move, _swap, _create, _add_checked_element, _extend,
 )  # fmt: skip
 
 
-def _out(element: Any) -> str:
+def _detach(element: Any) -> str:
     if element.getparent() is not None:
         element.getparent().remove(element)
     return _name(element)

@@ -1,4 +1,4 @@
-"""What each rule of EN 16931 looks at in a UBL document, by its business terms and the binding of UBL."""
+"""Elements read by each EN 16931 rule in UBL, from its business terms and the UBL mapping."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ _LITERAL = re.compile(r"'([^' ]+)'")
 
 @dataclass(frozen=True)
 class Target:
-    """A rule, the names of the elements that it reads, the words that it knows, and documents that keep or break it."""
+    """A rule with the elements and attributes it reads, the literals it contains, and its example documents."""
 
     code: str
     tags: tuple[str, ...]
     attributes: tuple[str, ...]
-    words: tuple[str, ...]
+    literals: tuple[str, ...]
     documents: tuple[bytes, ...]
 
 
 @functools.cache
 def ruleset() -> RuleSet:
-    """The rules of EN 16931."""
+    """Return the EN 16931 rule set."""
     return read_ruleset(rules_folder() / BASE)
 
 
 @functools.cache
 def definitions() -> tuple[Definition, ...]:
-    """Every rule of EN 16931 that a UBL document can break."""
+    """Return every EN 16931 rule that applies to UBL."""
     found: list[Definition] = []
     for file in rule_files(rules_folder() / BASE):
-        with suppress(RuleError):  # test_rulebook tells of it
+        with suppress(RuleError):  # reported by test_rulebook
             found += read_file(file, ruleset())
     newest = ruleset().newest
     return tuple(it for it in found if it.in_version(newest) and not it.sentence(SYNTAX, newest).not_applicable)
@@ -57,45 +57,45 @@ def definitions() -> tuple[Definition, ...]:
 
 @functools.cache
 def targets() -> tuple[Target, ...]:
-    """Every rule with what it looks at."""
+    """Return the targets of all rules."""
     return tuple(map(_target, definitions()))
 
 
 def _target(definition: Definition) -> Target:
     sentence = definition.sentence(SYNTAX, ruleset().newest)
-    places = [place for term in sentence.terms for place in _places().get(term, ())]
-    said = [*sentence.let.values(), sentence.when, sentence.assertion]
+    locations = [location for term in sentence.terms for location in _locations().get(term, ())]
+    expressions = [*sentence.let.values(), sentence.when, sentence.assertion]
     constants = [it for it in sentence.parameters.values() if isinstance(it, str)]
-    words = [*(word for text in said for word in _LITERAL.findall(text)), *constants]
+    literals = [*(literal for text in expressions for literal in _LITERAL.findall(text)), *constants]
     examples = [example for _, example in examples_of(definition, SYNTAX)]
     return Target(
         definition.code,
-        tuple(dict.fromkeys(tag for tag, _ in places)),
-        tuple(dict.fromkeys(attribute for _, attribute in places if attribute)),
-        tuple(dict.fromkeys(words)),
+        tuple(dict.fromkeys(tag for tag, _ in locations)),
+        tuple(dict.fromkeys(attribute for _, attribute in locations if attribute)),
+        tuple(dict.fromkeys(literals)),
         tuple(etree.tostring(document_of(example, definition.file, SYNTAX)) for example in examples),
     )
 
 
 @functools.cache
-def _places() -> dict[str, list[tuple[str, str]]]:
-    """By business term or group: the element that says it, and the attribute, '' for none."""
+def _locations() -> dict[str, list[tuple[str, str]]]:
+    """Return element and attribute ('' for none) of each business term or group."""
     found: dict[str, list[tuple[str, str]]] = {}
     binding = table(SYNTAX)
-    for term, place in _walk(binding.rows, binding.model, binding.model, ""):
-        found.setdefault(term, []).append(place)
+    for term, location in _walk(binding.rows, binding.model, binding.model, ""):
+        found.setdefault(term, []).append(location)
     return found
 
 
 def _walk(
-    rows: tuple[Row, ...], owner: type[Group], above: type[Group], around: str
+    rows: tuple[Row, ...], owner: type[Group], parent: type[Group], parent_tag: str
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     for row in rows:
-        tag = row.path[-1] if row.path else around
+        tag = row.path[-1] if row.path else parent_tag
         if row.field is None:
-            yield from _walk(row.rows or (), owner, above, tag)
+            yield from _walk(row.rows or (), owner, parent, tag)
             continue
-        holder = above if row.of_parent else owner
+        holder = parent if row.of_parent else owner
         kind = kinds_of(holder)[row.field][0]
         for term in terms_of(holder, row.field) or getattr(kind, "groups", ()):
             yield term, (tag, row.attribute or "")

@@ -1,8 +1,7 @@
-"""Mutated invoices: the codes that we find are those of the official EN 16931 stylesheet for UBL.
+"""Mutated invoices: findings equal those of the official EN 16931 stylesheet for UBL.
 
-``tests/run`` judges the same 2,000 mutants each time, and 500 more of the comparison cases where they are there.
-``pytest -m live`` draws new ones, makes the first on which the two differ as small as it can, and keeps it in
-``found/``, where it is a case from then on.
+``tests/run`` validates 2,000 fixed mutants, and 500 more of the comparison cases if available. ``pytest -m live`` draws
+new ones, shrinks the first with different findings, and stores it in ``found/`` as a regression test.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from hypothesis import Phase, given, seed, settings
 
 import einvoice
 
-from .artefact import artefact, version
 from .mutations import Mutant, mutants
+from .official_schematron import official_schematron, version
 from .targets import SYNTAX, definitions, ruleset
 
 pytest.importorskip("saxonche")
@@ -31,11 +30,11 @@ FOUND = Path(__file__).parent / "found"
 SAMPLES = tuple(path.read_bytes() for path in sorted(Path(__file__).parents[1].glob("samples/ubl-*.xml")))
 SEEDS = range(4)
 MUTANTS = 500
-MOST_STOPS = 0.15
+MAX_ABORTED = 0.15
 
 
-def ours(document: bytes) -> frozenset[str]:
-    """The codes that we find in the layer that the stylesheet judges."""
+def native_codes(document: bytes) -> frozenset[str]:
+    """Return the codes found in the layer that the stylesheet covers."""
     found = einvoice.validate(document, profile="xrechnung").findings
     assert not any(it.code == "LAYER-FAILED" for it in found)
     return frozenset(it.code for it in found if it.layer == ruleset().layer)
@@ -43,118 +42,118 @@ def ours(document: bytes) -> frozenset[str]:
 
 @functools.cache
 def allowed() -> frozenset[str]:
-    """The codes of rules that say why they judge otherwise (``[[deviation]]``)."""
+    """Return the codes of rules with a documented deviation (``[[deviation]]``)."""
     return frozenset(definition.code for definition in definitions() if "deviation" in definition.data)
 
 
 def difference(document: bytes) -> dict[str, str] | None:
-    """Who alone found which codes, nobody for none; None where the stylesheet stops (we never do)."""
-    found, official = ours(document), artefact().codes(document)
+    """Return the codes found by one side only; None if the stylesheet aborts."""
+    native, official = native_codes(document), official_schematron().codes(document)
     if official is None:
         return None
     return {
-        code: "found by us alone" if code in found else "not found by us"
-        for code in sorted((found ^ official) - allowed())
+        code: "found natively only" if code in native else "found by the stylesheet only"
+        for code in sorted((native ^ official) - allowed())
     }
 
 
 class Tally:
-    """How the mutants of one run were judged."""
+    """Results of one run."""
 
     def __init__(self) -> None:
-        self.judged: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.differing: list[tuple[dict[str, str], Mutant]] = []
 
-    def judge(self, mutant: Mutant) -> dict[str, str]:
-        """The difference, if the stylesheet has an answer."""
-        differs = difference(mutant.document)
-        self.judged["stops" if differs is None else "differs" if differs else "same"] += 1
-        if differs:
-            self.differing.append((differs, mutant))
-        return differs or {}
+    def compare(self, mutant: Mutant) -> dict[str, str]:
+        """Compare both results; return the difference."""
+        differing = difference(mutant.document)
+        self.counts["aborted" if differing is None else "different" if differing else "same"] += 1
+        if differing:
+            self.differing.append((differing, mutant))
+        return differing or {}
 
     def __str__(self) -> str:
-        told = [f"{differs} after {'; '.join(mutant.edits)}" for differs, mutant in self.differing[:20]]
-        return "\n".join([f"{self.judged.total()} mutants: {dict(self.judged)}", *told])
+        details = [f"{differing} after {'; '.join(mutant.edits)}" for differing, mutant in self.differing[:20]]
+        return "\n".join([f"{self.counts.total()} mutants: {dict(self.counts)}", *details])
 
 
-def fixed(number: int, documents: tuple[bytes, ...]) -> Tally:
-    """Judge the mutants of one seed."""
+def compare_mutants(number: int, documents: tuple[bytes, ...]) -> Tally:
+    """Compare the mutants of one seed."""
     tally = Tally()
 
     @seed(number)
     @settings(max_examples=MUTANTS, database=None, phases=[Phase.generate])
     @given(mutants(documents))
-    def judge(mutant: Mutant) -> None:
-        tally.judge(mutant)
+    def compare(mutant: Mutant) -> None:
+        tally.compare(mutant)
 
-    run: Callable[[], Any] = judge
+    run: Callable[[], Any] = compare
     run()
     print(tally)
     return tally
 
 
 def assert_agreed(tally: Tally) -> None:
-    assert tally.judged.total() >= MUTANTS
+    assert tally.counts.total() >= MUTANTS
     assert not tally.differing, str(tally)
-    assert tally.judged["stops"] <= MOST_STOPS * tally.judged.total(), str(tally)
+    assert tally.counts["aborted"] <= MAX_ABORTED * tally.counts.total(), str(tally)
 
 
-def test_the_stylesheet_is_the_release_that_we_judge_by() -> None:
+def test_stylesheet_is_the_newest_release() -> None:
     assert version() == ruleset().newest
 
 
-def test_the_stylesheet_answers() -> None:
+def test_stylesheet_returns_codes_or_aborts() -> None:
     invoice = SAMPLES[-1]
-    assert artefact().codes(invoice) == frozenset()
-    assert artefact().codes(invoice.replace(b"<cbc:ID>LG-2026-0417</cbc:ID>", b"")) == {"BR-02"}
-    assert artefact().codes(invoice.replace(b"</cbc:PayableAmount>", b"?</cbc:PayableAmount>")) is None
+    assert official_schematron().codes(invoice) == frozenset()
+    assert official_schematron().codes(invoice.replace(b"<cbc:ID>LG-2026-0417</cbc:ID>", b"")) == {"BR-02"}
+    assert official_schematron().codes(invoice.replace(b"</cbc:PayableAmount>", b"?</cbc:PayableAmount>")) is None
 
 
 @pytest.mark.parametrize("number", SEEDS)
-def test_mutants(number: int) -> None:
-    assert_agreed(fixed(number, SAMPLES))
+def test_mutants_have_equal_findings(number: int) -> None:
+    assert_agreed(compare_mutants(number, SAMPLES))
 
 
 @pytest.mark.cases
-def test_mutants_of_cases() -> None:
+def test_mutants_of_comparison_cases_have_equal_findings() -> None:
     documents = cases()
     if not documents:
-        pytest.skip("the comparison cases are not there")
-    assert_agreed(fixed(len(SEEDS), documents))
+        pytest.skip("the comparison cases are not available")
+    assert_agreed(compare_mutants(len(SEEDS), documents))
 
 
 @pytest.mark.parametrize("path", sorted(FOUND.glob("*.xml")), ids=lambda path: path.stem)
-def test_found(path: Path) -> None:
+def test_stored_mutants_have_equal_findings(path: Path) -> None:
     assert difference(path.read_bytes()) == {}
 
 
 @pytest.mark.live
-def test_fresh_mutants() -> None:
+def test_new_mutants_have_equal_findings() -> None:
     tally = Tally()
 
     @settings(max_examples=len(SEEDS) * MUTANTS, database=None, phases=[Phase.generate, Phase.shrink])
     @given(mutants(SAMPLES + cases()))
-    def judge(mutant: Mutant) -> None:
-        assert not tally.judge(mutant), str(mutant.edits)
+    def compare(mutant: Mutant) -> None:
+        assert not tally.compare(mutant), str(mutant.edits)
 
-    run: Callable[[], Any] = judge
+    run: Callable[[], Any] = compare
     try:
         run()
     finally:
         print(tally)
         if tally.differing:
-            keep(*tally.differing[-1])  # the last one is the smallest
+            store(*tally.differing[-1])  # Hypothesis reports the smallest one last
 
 
-def keep(differs: dict[str, str], mutant: Mutant) -> None:
-    """Make a mutant a case."""
-    name = f"{'-'.join(differs)[:60]}-{hashlib.sha256(mutant.document).hexdigest()[:8]}.xml"
+def store(differing: dict[str, str], mutant: Mutant) -> None:
+    """Store a mutant as a regression test."""
+    name = f"{'-'.join(differing)[:60]}-{hashlib.sha256(mutant.document).hexdigest()[:8]}.xml"
     (FOUND / name).write_bytes(mutant.document)
 
 
 def cases() -> tuple[bytes, ...]:
-    """The schema-valid UBL invoices beside the checkout, none if they are not there."""
+    """Return the schema-valid UBL invoices of the comparison cases, none if not available."""
     expected = CASES / "expected.jsonl"
     if not expected.exists():
         return ()

@@ -1,23 +1,23 @@
-"""An invoice that says HTML wherever it can say something: no page and no widget makes an element of it, or runs it."""
+"""Invoices with HTML in all texts: no page and no widget renders or executes it."""
 
 import json
 
 import pytest
 from lxml import etree
-from widgets import Shown, marks
+from widgets import NotebookPage, marks
 
 import einvoice
 
 pytestmark = marks
 
-# No longer than what is shown of a name, so that nothing is cut off.
+# Short enough not to be truncated in names.
 IMAGE = "'\"></style><img src=x onerror=run=1>"
 SCRIPT = "</td></style><script>run=1</script>"
 INJECTED = "script, img, svg, iframe, object, embed, link, b, [onload], [onerror]"
 
 
-def spoiled(data, text):
-    """The same document with hostile text in place of every text and every attribute."""
+def inject_everywhere(data, text):
+    """Replace every text and attribute value of a document."""
     root = etree.fromstring(data)
     for element in root.iter(etree.Element):
         if not len(element):
@@ -27,8 +27,8 @@ def spoiled(data, text):
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
 
 
-def spoiled_in_part(data, tag, text):
-    """The same document with hostile text in all elements of a name; the rules can go on with the others."""
+def inject_into(data, tag, text):
+    """Replace the text of all elements with one name, so that most rules still run."""
     root = etree.fromstring(data)
     for element in root.iter(tag):
         element.text = text
@@ -37,45 +37,45 @@ def spoiled_in_part(data, tag, text):
 
 @pytest.fixture(scope="module")
 def documents(sample):
-    """By hostile names: all hostile, and each kind of element alone."""
+    """Documents by filename: one with every text replaced, and one per element name."""
     documents = {}
     for name in ("ubl-invoice.xml", "cii-invoice.xml"):
         data = sample(name).read_bytes()
         leaves = dict.fromkeys(it.tag for it in etree.fromstring(data).iter(etree.Element) if not len(it))
         for text in (IMAGE, SCRIPT):
-            documents[f"{text.replace('/', '')}/{name}"] = spoiled(data, text)
-        documents |= {f"{IMAGE}/{name}{number}": spoiled_in_part(data, tag, IMAGE) for number, tag in enumerate(leaves)}
+            documents[f"{text.replace('/', '')}/{name}"] = inject_everywhere(data, text)
+        documents |= {f"{IMAGE}/{name}{number}": inject_into(data, tag, IMAGE) for number, tag in enumerate(leaves)}
     return documents
 
 
 @pytest.fixture(scope="module")
 def results(documents):
-    found = einvoice.validate_many(documents, workers=0, progress=False, lang="en")
-    assert found.verdicts["unreadable"] == 0
-    return found
+    results = einvoice.validate_many(documents, workers=0, progress=False, lang="en")
+    assert results.verdicts["unreadable"] == 0
+    return results
 
 
 @pytest.fixture
 def shown(browser):
-    shown = Shown(browser)
+    shown = NotebookPage(browser)
     yield shown
     assert shown.page.locator(INJECTED).count() == 0
     assert shown.page.evaluate("typeof run") == "undefined"
-    assert shown.heard == []
+    assert shown.problems == []
     shown.page.close()
 
 
-def test_no_page_makes_anything_of_it(shown, documents, results):
+def test_html_escapes_invoice_text(shown, documents, results):
     hybrids = pytest.importorskip("pdf.hybrids", reason="pikepdf is not installed")
     first = documents[next(iter(documents))]
     clean = einvoice.validate_many({"a": b"<x/>"}, workers=0, progress=False)
-    hybrid = einvoice.validate(hybrids.hybrid(name=IMAGE.replace("/", ""), xml=spoiled(hybrids.XML, SCRIPT)))
-    things = [einvoice.read(first), einvoice.catalog(), results, results.summary(), results.compare(clean)]
-    things += [hybrid, hybrid.container, hybrid.invoice]
+    hybrid = einvoice.validate(hybrids.hybrid(name=IMAGE.replace("/", ""), xml=inject_everywhere(hybrids.XML, SCRIPT)))
+    displayed = [einvoice.read(first), einvoice.catalog(), results, results.summary(), results.compare(clean)]
+    displayed += [hybrid, hybrid.container, hybrid.invoice]
     for data in documents.values():
         result = einvoice.validate(data, mode="compatibility")
-        things += [result, *result.findings]
-    pages = {thing._repr_html_() for thing in things}
+        displayed += [result, *result.findings]
+    pages = {each._repr_html_() for each in displayed}
     pages.add(results.explore()._repr_mimebundle_()[0]["text/html"])
     shown.write("".join(pages))
     text = shown.page.evaluate("document.body.textContent")
@@ -84,7 +84,7 @@ def test_no_page_makes_anything_of_it(shown, documents, results):
     assert len(pages) > len(documents)
 
 
-def test_the_widget_of_a_result_makes_nothing_of_it(shown, documents):
+def test_result_widget_escapes_invoice_text(shown, documents):
     result = einvoice.validate(documents[next(iter(documents))], lang="en")
     view = result.explore()
     page = shown.widget(view)
@@ -98,7 +98,7 @@ def test_the_widget_of_a_result_makes_nothing_of_it(shown, documents):
     page.wait_for_function("document.querySelector('.ev-status').innerText.startsWith('No finding')")
 
 
-def test_the_widget_of_many_makes_nothing_of_it(shown, results):
+def test_many_widget_escapes_invoice_text(shown, results):
     view = results.explore()
     page = shown.widget(view)
     for kind in ("folder", "seller"):

@@ -1,4 +1,4 @@
-"""The notebooks in a real JupyterLab: run, clicked through, saved, and made a page of. Nothing leaves this machine."""
+"""The notebooks in JupyterLab: execution, interaction and export, without external requests."""
 
 import json
 import os
@@ -18,9 +18,9 @@ psutil = pytest.importorskip("psutil")
 pytestmark = marks
 
 ROOT = Path(__file__).parent.parent.parent
-SETTINGS = {"fetchNews": "false", "checkForUpdates": False}  # else Lab asks, and its server looks them up
+SETTINGS = {"fetchNews": "false", "checkForUpdates": False}  # prevents external requests
 IDLE = "() => jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
-SEEN = """(line) => {
+IS_CURRENT_LINE_VISIBLE = """(line) => {
     const here = document.querySelector('.einvoice-view [aria-current=true]'), pane = here?.closest('pre');
     if (!here) return false;
     const [it, box] = [here, pane].map((element) => element.getBoundingClientRect());
@@ -30,13 +30,13 @@ SEEN = """(line) => {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Copies of the notebooks, and of how a page is made of them."""
+    """Copies of the notebooks and their export configuration."""
     return Path(shutil.copytree(ROOT / "notebooks", tmp_path_factory.mktemp("lab") / "notebooks"))
 
 
 @pytest.fixture(scope="module")
 def lab(folder, tmp_path_factory):
-    """The address of a JupyterLab of the test's own, with its token; afterwards it is gone, and its kernels with it."""
+    """URL template of a JupyterLab server; checks that its kernels end with it."""
     home = tmp_path_factory.mktemp("home")
     token = secrets.token_hex(16)
     settings = home / "config/lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
@@ -70,12 +70,12 @@ def lab(folder, tmp_path_factory):
     finally:
         server.terminate()
         server.wait(timeout=30)
-    _, left = psutil.wait_procs(kernels, timeout=10)
-    assert left == []
+    _, alive = psutil.wait_procs(kernels, timeout=10)
+    assert alive == []
 
 
 def address(server, home):
-    """Where a server is reached, as soon as it is."""
+    """Wait for the server and return its address."""
     for _ in range(300):
         assert server.poll() is None, (home / "log").read_text()
         for file in home.glob("runtime/jpserver-*.json"):
@@ -86,21 +86,21 @@ def address(server, home):
 
 @pytest.fixture
 def opened(browser, lab):
-    """Open a notebook and run its cells; at the end nothing may have been asked of others, or been complained of."""
+    """Open a notebook and run its cells; finally check for external requests and console errors."""
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
-    page, outside, complaints = context.new_page(), [], []
+    page, external_requests, console_errors = context.new_page(), [], []
     page.set_default_timeout(90_000)
 
     def route(route):
         if urlsplit(route.request.url).hostname == "127.0.0.1":
             return route.continue_()
-        outside.append(route.request.url)
+        external_requests.append(route.request.url)
         return route.abort()
 
     context.route("**/*", route)
-    page.on("websocket", lambda it: urlsplit(it.url).hostname == "127.0.0.1" or outside.append(it.url))
-    page.on("console", lambda it: it.type == "error" and complaints.append(it.text))
-    page.on("pageerror", lambda it: complaints.append(str(it)))
+    page.on("websocket", lambda it: urlsplit(it.url).hostname == "127.0.0.1" or external_requests.append(it.url))
+    page.on("console", lambda it: it.type == "error" and console_errors.append(it.text))
+    page.on("pageerror", lambda it: console_errors.append(str(it)))
 
     def opened(name):
         page.goto(lab.format(name))
@@ -113,12 +113,12 @@ def opened(browser, lab):
 
     yield opened
     context.close()
-    assert outside == []
-    assert complaints == []
+    assert external_requests == []
+    assert console_errors == []
 
 
 def status(page, expected):
-    """Wait until the widget says how much of all it shows."""
+    """Wait until the widget shows this status."""
     page.wait_for_selector(f'.einvoice-view [role=status] >> text="{expected}"')
 
 
@@ -128,14 +128,14 @@ def theme(page, name):
 
 
 def check_contrasts(page, selector):
-    """Every text of an output stands out in both themes."""
+    """Check the contrast of every text in both themes."""
     for name in ("Light", "Dark"):
         theme(page, name)
         worst, element = page.locator(selector).first.evaluate(CONTRASTS)[0]
         assert worst >= 1, (name, element)
 
 
-def test_one_invoice(opened):
+def test_notebook_of_one_invoice(opened):
     page = opened("01-one-invoice.ipynb")
     view = page.locator(".einvoice-view")
     view.locator(".ev-reset").click()
@@ -145,12 +145,12 @@ def test_one_invoice(opened):
     status(page, "3 of 4 findings")
     rows = view.locator("tr[data-key]")
     rows.nth(1).click()
-    page.wait_for_function(SEEN, arg=rows.nth(1).locator(".ev-line").inner_text())
+    page.wait_for_function(IS_CURRENT_LINE_VISIBLE, arg=rows.nth(1).locator(".ev-line").inner_text())
     cells = page.locator(".jp-Notebook .jp-Cell").count()
     for key in ("ArrowDown", "d", "d", "x"):
         page.keyboard.press(key)
-    page.wait_for_function(SEEN, arg=rows.nth(2).locator(".ev-line").inner_text())
-    assert page.locator(".jp-Notebook .jp-Cell").count() == cells, "what is typed in the widget is not for the notebook"
+    page.wait_for_function(IS_CURRENT_LINE_VISIBLE, arg=rows.nth(2).locator(".ev-line").inner_text())
+    assert page.locator(".jp-Notebook .jp-Cell").count() == cells, "keys typed in the widget reach the notebook"
     assert "BR-CO-13" in view.locator(".ev-detail").inner_text()
     view.locator("button[lang=de]").click()
     status(page, "3 von 4 Befunden")
@@ -161,7 +161,7 @@ def test_one_invoice(opened):
     assert page.locator(f"{static} td").first.evaluate("(cell) => getComputedStyle(cell).textAlign") == "left"
 
 
-def test_many_invoices(opened):
+def test_notebook_of_many_invoices(opened):
     page = opened("02-many-invoices.ipynb")
     view = page.locator(".einvoice-view.ev-many")
     view.locator("button[aria-label='BR-DE-15, harbour (20): 10']").click()
@@ -176,7 +176,7 @@ def test_many_invoices(opened):
 
 @pytest.fixture
 def exported(opened, folder, lab):
-    """The pages that nbconvert makes of the notebooks as JupyterLab has saved them, by name; its menu does the same."""
+    """Pages exported by nbconvert from the saved notebooks, by name."""
     names = ("01-one-invoice", "02-many-invoices")
     for name in names:
         page = opened(f"{name}.ipynb")
@@ -190,18 +190,18 @@ def exported(opened, folder, lab):
     return pages
 
 
-def test_a_page_shows_without_scripts_what_the_widgets_show(browser, exported):
+def test_exported_page_shows_widget_contents_without_scripts(browser, exported):
     context = browser.new_context(java_script_enabled=False)
-    page, asked = context.new_page(), []
-    page.on("request", lambda it: it.url.startswith(("file:", "data:")) or asked.append(it.url))
+    page, requests = context.new_page(), []
+    page.on("request", lambda it: it.url.startswith(("file:", "data:")) or requests.append(it.url))
     page.goto(exported["01-one-invoice"].as_uri())
-    shown = page.locator(".jp-Cell:has-text('view = result.explore()') .einvoice")
-    assert shown.locator("details").count() == 5
-    shown.locator("summary", has_text="The line net amounts do not add up").click()
-    assert shown.get_by_text("expected 224.90, found 224.91").is_visible()
+    output = page.locator(".jp-Cell:has-text('view = result.explore()') .einvoice")
+    assert output.locator("details").count() == 5
+    output.locator("summary", has_text="The line net amounts do not add up").click()
+    assert output.get_by_text("expected 224.90, found 224.91").is_visible()
     page.goto(exported["02-many-invoices"].as_uri())
-    shown = page.locator(".jp-Cell:has-text('view = results.explore()') .einvoice")
-    assert "10 of 20 not valid" in shown.last.inner_text()
-    assert "harbour (20)" in shown.last.inner_text()
-    assert asked == []
+    output = page.locator(".jp-Cell:has-text('view = results.explore()') .einvoice")
+    assert "10 of 20 not valid" in output.last.inner_text()
+    assert "harbour (20)" in output.last.inner_text()
+    assert requests == []
     context.close()

@@ -1,4 +1,4 @@
-"""Many results as a widget: the map, the files of a field, the single file."""
+"""Widget of a result set: heat map, charts, file list and file details."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def view(results):
     return results.explore()
 
 
-def counted(view):
+def file_counts(view):
     groups = [name for name, _ in view._map["groups"]]
     return {row["code"]: dict(zip(groups, row["cells"], strict=True)) for row in view._map["rows"]}
 
@@ -47,12 +47,12 @@ def counted(view):
         ),
     ],
 )
-def test_the_map_counts_files(view, by, expected):
+def test_heat_map_counts_files(view, by, expected):
     view.by = by
-    assert counted(view) == expected
+    assert file_counts(view) == expected
 
 
-def test_a_field_lists_its_files(view):
+def test_selected_cell_filters_the_file_list(view):
     assert repr(view) == "<ManyView: 5 of 5 files>"
     view.code, view.group = "BR-S-08", "b"
     assert [file.file for file in view.files] == ["b/1.xml"]
@@ -64,7 +64,7 @@ def test_a_field_lists_its_files(view):
     assert [file.file for file in view.files] == ["b/1.xml"]
 
 
-def test_a_file_opens(view):
+def test_selected_file_shows_its_findings(view):
     view.file = "a/2.xml"
     assert [row[2] for row in view._detail["rows"]] == ["BR-S-08"]
     assert view.open_file().finding.code == "BR-S-08"
@@ -72,7 +72,7 @@ def test_a_file_opens(view):
         view.file = "c/1.xml"
 
 
-def test_a_finding_shows_its_place_in_the_file(view):
+def test_selected_finding_shows_an_excerpt(view):
     view.file = "a/2.xml"
     assert view.finding == view.results["a/2.xml"].findings[0]
     excerpt = view._place["excerpt"]
@@ -87,7 +87,7 @@ def test_a_finding_shows_its_place_in_the_file(view):
         view.selected = 0
 
 
-def test_files_that_are_not_at_hand_any_more_are_told_without_their_xml(results, tmp_path):
+def test_unavailable_file_has_no_excerpt(results, tmp_path):
     results.save(tmp_path / "saved.jsonl")
     view = einvoice.ResultSet.load(tmp_path / "saved.jsonl", lang="en").explore()
     view.file = "a/2.xml"
@@ -97,16 +97,16 @@ def test_files_that_are_not_at_hand_any_more_are_told_without_their_xml(results,
 @pytest.mark.parametrize(
     ("text", "expected"), [("HAFEN", ["b/3.xml"]), ("b/", ["b/1.xml", "b/2.xml", "b/3.xml"]), ("2026-0417", 4)]
 )
-def test_a_text_is_looked_for_in_name_seller_and_number(view, text, expected):
+def test_text_filter_searches_name_seller_and_number(view, text, expected):
     view.text = text
     assert ([file.file for file in view.files] if isinstance(expected, list) else len(view.files)) == expected
 
 
-def test_a_click_reads_no_file_again(view, monkeypatch):
-    """What is asked of 100,000 files may take a while once, not at each click."""
-    view.results["a/2.xml"]  # names are put in order once, too
-    for reading in ("__iter__", "records"):
-        monkeypatch.setattr(einvoice.ResultSet, reading, lambda self: pytest.fail("all files were read again"))
+def test_interaction_reads_no_file_again(view, monkeypatch):
+    """Large result sets are indexed once, not on every interaction."""
+    view.results["a/2.xml"]  # builds the index of names
+    for method in ("__iter__", "records"):
+        monkeypatch.setattr(einvoice.ResultSet, method, lambda self: pytest.fail("all files were read again"))
     view.code, view.group = "BR-S-08", "b"
     view.by, view.text, view.lang = "month", "1", "de"
     view.file = "a/2.xml"
@@ -117,7 +117,7 @@ def bars(view):
     return {chart["kind"]: {bar["name"]: bar["count"] for bar in chart["bars"]} for chart in view._charts}
 
 
-def test_charts_count_what_is_not_valid(view):
+def test_charts_count_invalid_files(view):
     assert bars(view) == {
         "folder": {"a": "1 / 2", "b": "2 / 3"},
         "seller": {"": "1 / 1", "Hafenkran AG": "0 / 1", "Lindenhof Gartenbau GmbH": "2 / 3"},
@@ -127,7 +127,7 @@ def test_charts_count_what_is_not_valid(view):
     assert lengths == {"a": (33.3, 33.3), "b": (66.7, 33.3)}
 
 
-def test_a_bar_chooses_its_group_together_with_its_kind(view):
+def test_selected_bar_sets_group_and_grouping(view):
     view.code, view.group = "BR-S-08", "a"
     view.set_state({"by": "month", "code": None, "group": "2026-04"})
     assert [file.file for file in view.files] == ["b/1.xml"]
@@ -135,7 +135,7 @@ def test_a_bar_chooses_its_group_together_with_its_kind(view):
     assert view.group is None
 
 
-def test_groups_are_at_first_those_that_tell_files_apart(sample):
+def test_default_grouping_has_more_than_one_group(sample):
     data = sample("ubl-invoice.xml").read_bytes()
     other = data.replace(b">Lindenhof Gartenbau GmbH<", b">Hafenkran AG<")
     view = einvoice.validate_many({"1.xml": data, "2.xml": other}, workers=0, progress=False).explore()
@@ -143,7 +143,7 @@ def test_groups_are_at_first_those_that_tell_files_apart(sample):
     assert set(bars(view)) == {"seller"}
 
 
-def test_what_is_left_out_is_told(sample):
+def test_omitted_groups_and_files_are_counted(sample):
     wrong = sample("ubl-invoice.xml").read_bytes().replace(b'EUR">260.00', b'EUR">261.00')
     files = {f"{number % 30:02}/{number}.xml": wrong for number in range(210)}
     view = einvoice.validate_many(files, workers=0, progress=False, lang="en").explore()
@@ -158,16 +158,16 @@ def test_what_is_left_out_is_told(sample):
     assert view._files["rest"] == ""
 
 
-def test_the_language_changes_the_texts(view):
+def test_language_changes_the_texts(view):
     view.lang = "de"
     assert view._files["status"] == "5 von 5 Dateien"
     assert view._head["about"] == ["2 gültig", "2 nicht gültig", "1 nicht lesbar"]
     assert view._charts[0]["title"] == "Nach Ordner"
 
 
-def test_a_page_without_widgets_shows_the_overview_and_the_charts(view):
+def test_static_html_shows_overview_and_charts(view):
     data, _ = view._repr_mimebundle_()
     assert data["text/html"].startswith(view.results._repr_html_())
-    for told in ("Hafenkran AG", "2 of 3 not valid", "Files by rule and group", "b (3)", "2026-04"):
-        assert told in data["text/html"]
+    for text in ("Hafenkran AG", "2 of 3 not valid", "Files by rule and group", "b (3)", "2026-04"):
+        assert text in data["text/html"]
     assert data["text/plain"] == "<ManyView: 5 of 5 files>"

@@ -1,9 +1,9 @@
-"""The widget of many results in a real Chromium: charts, map, files, down to the place in the XML."""
+"""Widget of a result set in Chromium: charts, heat map, file list and excerpt."""
 
 import re
 
 import pytest
-from widgets import Shown, marks
+from widgets import NotebookPage, marks
 
 import einvoice
 
@@ -12,7 +12,7 @@ pytestmark = marks
 
 @pytest.fixture(scope="module")
 def results(sample):
-    """Ten files in two folders, of two sellers and two months; in each folder other faults."""
+    """Ten files in two folders, of two sellers and two months, with different errors per folder."""
     good = sample("ubl-invoice.xml").read_bytes()
     wrong = good.replace(b'EUR">260.00', b'EUR">261.00')
     april = wrong.replace(b"<cbc:IssueDate>2026-05-04", b"<cbc:IssueDate>2026-04-04")
@@ -24,27 +24,27 @@ def results(sample):
 
 @pytest.fixture
 def shown(browser, results):
-    view, shown = results.explore(), Shown(browser)
+    view, shown = results.explore(), NotebookPage(browser)
     shown.widget(view)
     yield view, shown
     shown.page.close()
-    assert shown.heard == []
+    assert shown.problems == []
 
 
 def status(page, expected):
     page.wait_for_selector(f'[role=status] >> text="{expected}"')
 
 
-def names(page):
+def listed_files(page):
     return page.locator("tr[data-key] td.ev-file").all_inner_texts()
 
 
-def test_from_a_field_of_the_map_down_to_the_place(shown):
+def test_selection_from_heat_map_to_excerpt(shown):
     view, page = shown[0], shown[1].page
     page.click("button[aria-label='BR-S-08, a (6): 2']")
     status(page, "2 of 10 files")
     assert (view.code, view.group) == ("BR-S-08", "a")
-    assert names(page) == ["a/wrong.xml", "a/april.xml"]
+    assert listed_files(page) == ["a/wrong.xml", "a/april.xml"]
     page.click("text=a/april.xml")
     page.wait_for_selector("pre [aria-current=true]")
     assert page.inner_text(".ev-file .ev-title") == "a/april.xml"
@@ -55,14 +55,14 @@ def test_from_a_field_of_the_map_down_to_the_place(shown):
     assert (view.code, view.group) == (None, None)
 
 
-def test_a_bar_of_a_chart_chooses_a_group_and_turns_the_map(shown):
+def test_chart_bar_selects_group_and_grouping(shown):
     view, page = shown[0], shown[1].page
     page.click("button[aria-label='Hafenkran AG: 3 of 3 not valid']")
     status(page, "3 of 10 files")
     assert (view.by, view.group) == ("seller", "Hafenkran AG")
     assert page.get_attribute("[data-by=seller][data-group='Hafenkran AG']", "aria-pressed") == "true"
-    heads = page.locator(".ev-heatmap th[scope=col]").all_inner_texts()
-    assert heads[3:] == ["(no seller) (1)", "Hafenkran AG (3)", "Lindenhof Gartenbau GmbH (6)"]
+    headers = page.locator(".ev-heatmap th[scope=col]").all_inner_texts()
+    assert headers[3:] == ["(no seller) (1)", "Hafenkran AG (3)", "Lindenhof Gartenbau GmbH (6)"]
     page.click("button[data-by=month]:not([data-group])")
     status(page, "10 of 10 files")
     assert page.locator(".ev-heatmap th[scope=col]").all_inner_texts()[3:] == [
@@ -72,19 +72,19 @@ def test_a_bar_of_a_chart_chooses_a_group_and_turns_the_map(shown):
     ]
 
 
-def test_bars_are_as_long_as_what_they_tell(shown):
+def test_length_of_chart_bars(shown):
     page = shown[1].page
     lengths = page.evaluate(
         """[...document.querySelectorAll('[data-by=folder][data-group]')].map((bar) => [
             bar.dataset.group, ...[...bar.querySelectorAll('.ev-stacked-bar > *')].map((it) => it.offsetWidth)])"""
     )
-    (first, *b), (second, *a) = lengths  # the folder with more that is not valid comes first
+    (first, *b), (second, *a) = lengths  # the folder with more invalid files comes first
     assert (first, second) == ("b", "a")
     assert sum(b) / sum(a) == pytest.approx(4 / 6, abs=0.03)
     assert (b[1], a[0] / sum(a)) == (0, pytest.approx(2 / 6, abs=0.03))
 
 
-def test_it_goes_by_keyboard_alone(shown):
+def test_keyboard_navigation(shown):
     view, shown = shown
     page, keys = shown.page, shown.page.keyboard
     page.focus(".ev-heatmap [tabindex='0']")
@@ -120,7 +120,7 @@ def test_it_goes_by_keyboard_alone(shown):
     assert view.file == "a/wrong.xml"
 
 
-def test_the_language_changes_all_of_it(shown):
+def test_language_changes_all_texts(shown):
     view, page = shown[0], shown[1].page
     view.file = "b/0.xml"
     page.click("button[lang=de]")
@@ -132,7 +132,7 @@ def test_the_language_changes_all_of_it(shown):
     assert not re.search("[Ss]eller|valid|[Ff]inding|[Ss]earch", "".join(texts))
 
 
-def test_everything_that_can_be_used_has_a_name(shown):
+def test_controls_have_accessible_names(shown):
     page = shown[1].page
     page.click("text=a/wrong.xml")
     page.wait_for_selector("pre")
@@ -144,8 +144,8 @@ def test_everything_that_can_be_used_has_a_name(shown):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_every_text_stands_out(browser, results, dark):
-    view, shown = results.explore(), Shown(browser, dark)
+def test_text_contrast(browser, results, dark):
+    view, shown = results.explore(), NotebookPage(browser, dark)
     shown.widget(view)
     shown.page.click("text=a/wrong.xml")
     shown.page.wait_for_selector("pre")

@@ -1,15 +1,15 @@
-"""The widget of a result in a real Chromium: keys and clicks reach Python, and all of it can be read and reached."""
+"""Widget of a result in Chromium: interaction, keyboard navigation and accessibility."""
 
 import re
 
 import pytest
-from widgets import Shown, marks
+from widgets import NotebookPage, marks
 
 import einvoice
 
 pytestmark = marks
 
-FAULTS = {
+ERRORS = {
     rb">DE123456789<": rb">123456789<",
     rb">58</cbc:PaymentMeansCode>": rb">0</cbc:PaymentMeansCode>",
     rb'EUR">260.00': rb'EUR">261.00',
@@ -18,19 +18,19 @@ FAULTS = {
 
 @pytest.fixture
 def shown(browser, sample):
-    """The widget of an invoice with three faults, and its page."""
+    """The widget of an invoice with three errors, and its page."""
     data = sample("ubl-invoice.xml").read_bytes()
-    for right, wrong in FAULTS.items():
+    for right, wrong in ERRORS.items():
         data = data.replace(right, wrong)
     view = einvoice.validate(data, lang="en").explore()
-    shown = Shown(browser)
+    shown = NotebookPage(browser)
     shown.widget(view)
     yield view, shown
     shown.page.close()
-    assert shown.heard == []
+    assert shown.problems == []
 
 
-def test_keys_and_clicks_reach_python(shown):
+def test_interaction_updates_python_traits(shown):
     view, page = shown[0], shown[1].page
     page.focus("table[role=grid]")
     page.keyboard.press("ArrowDown")
@@ -50,7 +50,7 @@ def test_keys_and_clicks_reach_python(shown):
     assert view.filters == {}
 
 
-def test_it_goes_by_keyboard_alone(shown):
+def test_keyboard_navigation(shown):
     view, shown = shown
     keys = shown.page.keyboard
     shown.page.focus("button[lang=en]")
@@ -75,7 +75,7 @@ def test_it_goes_by_keyboard_alone(shown):
     assert view.filters == {}
 
 
-def test_what_is_typed_here_is_not_for_the_notebook(shown):
+def test_keys_do_not_reach_the_notebook(shown):
     page = shown[1].page
     page.evaluate("window.heard = []; document.addEventListener('keydown', (event) => heard.push(event.key))")
     for place in ("table", "button[lang=de]", ".ev-detail", "input"):
@@ -85,7 +85,7 @@ def test_what_is_typed_here_is_not_for_the_notebook(shown):
     assert page.evaluate("heard.filter((key) => key !== 'Control')") == ["b"] * 4
 
 
-def test_the_place_is_in_sight(shown):
+def test_current_line_is_scrolled_into_view(shown):
     page = shown[1].page
     for row in page.locator("tr[data-key]").all():
         row.click()
@@ -99,7 +99,7 @@ def test_the_place_is_in_sight(shown):
         )
 
 
-def test_everything_that_can_be_used_has_a_name(shown):
+def test_controls_have_accessible_names(shown):
     page = shown[1].page
     for role in ("button", "searchbox", "combobox", "grid", "region", "search", "columnheader"):
         elements = page.get_by_role(role).all()
@@ -113,7 +113,7 @@ def test_everything_that_can_be_used_has_a_name(shown):
     )
 
 
-def test_what_has_the_focus_is_seen(shown):
+def test_focus_is_visible(shown):
     page = shown[1].page
     for _ in range(12):
         page.keyboard.press("Tab")
@@ -122,10 +122,10 @@ def test_what_has_the_focus_is_seen(shown):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_every_text_stands_out(browser, sample, dark):
+def test_text_contrast(browser, sample, dark):
     wrong = sample("ubl-invoice.xml").read_bytes().replace(b">DE123456789<", b">123456789<")
     result = einvoice.validate(wrong, lang="en")
-    shown = Shown(browser, dark)
+    shown = NotebookPage(browser, dark)
     shown.widget(result.explore())
     shown.page.click("summary")
     worst, element = shown.contrasts()[0]

@@ -1,7 +1,7 @@
-"""A widget in a real Chromium, with a stand-in for the notebook around it; and what may not happen there."""
+"""Widgets in Chromium, with a minimal notebook frontend."""
 
 import pytest
-from chromium import Watched
+from chromium import MonitoredPage
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 from ipywidgets import DOMWidget
@@ -10,16 +10,16 @@ NOTEBOOK = """async (script) => {
   const { default: widget } = await import(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
   const state = await ask({}), listeners = {};
   let changed = {};
-  const tell = (key) => (listeners["change:" + key] ?? []).forEach((listener) => listener());
+  const notify = (key) => (listeners["change:" + key] ?? []).forEach((listener) => listener());
   const model = {
     get: (key) => state[key],
-    set(key, value) { state[key] = changed[key] = value; tell(key); },
+    set(key, value) { state[key] = changed[key] = value; notify(key); },
     async save_changes() {
       const sent = changed;
       changed = {};
-      const now = await ask(sent), news = Object.keys(now).filter((key) => JSON.stringify(now[key]) !== JSON.stringify(state[key]));
+      const now = await ask(sent), changes = Object.keys(now).filter((key) => JSON.stringify(now[key]) !== JSON.stringify(state[key]));
       Object.assign(state, now);
-      news.forEach(tell);
+      changes.forEach(notify);
     },
     on: (event, listener) => (listeners[event] ??= []).push(listener),
   };
@@ -27,8 +27,8 @@ NOTEBOOK = """async (script) => {
 }"""  # noqa: E501
 PAGE = "<!doctype html><style>:root { color-scheme: light dark; background: Canvas }</style><body>"
 
-# The contrast of every text with what is behind it, as WCAG 2 counts it, and as a share of what it asks for: 4.5 for
-# text, 3 for the signs that stand beside a word. The worst first.
+# Contrast of every text with its background (WCAG 2), relative to the required contrast: 4.5 for text, 3 for icons.
+# Lowest first.
 CONTRASTS = """(root) => {
   const paint = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgba = (colour) => {
@@ -62,8 +62,8 @@ CONTRASTS = """(root) => {
 marks = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 
-class Shown(Watched):
-    """A page of a notebook; nothing on it may be `heard`: no complaint, and no request to others."""
+class NotebookPage(MonitoredPage):
+    """A notebook page that records `problems`: console errors and external requests."""
 
     def __init__(self, browser, dark=False):
         super().__init__(browser, color_scheme="dark" if dark else "light", viewport={"width": 1100, "height": 1000})
@@ -71,15 +71,15 @@ class Shown(Watched):
         self.write("")
 
     @property
-    def heard(self):
-        return self.complaints + self.asked_of_others()
+    def problems(self):
+        return self.console_errors + self.external_requests()
 
     def write(self, html):
-        """Put HTML on the page, in place of what was there."""
+        """Replace the content of the page."""
         self.page.set_content(PAGE + html)
 
     def widget(self, view):
-        """Put a widget on the page."""
+        """Show a widget on the page."""
         names = set(view.keys) - {"layout", "_css", "_esm", "_anywidget_id"} - set(DOMWidget().keys)
 
         def ask(changed):
@@ -92,9 +92,9 @@ class Shown(Watched):
         return self.page
 
     def focus(self):
-        """What has the focus: its label, or else its text."""
+        """Return the label of the focused element, or its text."""
         return self.page.evaluate("(({ ariaLabel, innerText }) => ariaLabel ?? innerText)(document.activeElement)")
 
     def contrasts(self, root="body"):
-        """How much of the contrast that it needs every text has, and the element it stands in; the worst first."""
+        """Return relative contrast and element of every text, lowest first."""
         return self.page.locator(root).first.evaluate(CONTRASTS)

@@ -1,11 +1,11 @@
-"""How often our rules of EN 16931 and the official stylesheet for UBL find the same, over many documents.
+"""Agreement of the native EN 16931 rules with the official stylesheet for UBL, over many documents.
 
     python tests/reference/agreement.py                        the comparison cases beside the checkout
     python tests/reference/agreement.py FOLDER --min 0.995     all UBL invoices in a folder
 
-It is what `einvoice.validate(…, engine="both")` says of the layer: the same codes with the same flags. Ours are the
-rules of the release that the stylesheet says it is. A document on which the stylesheet stops has no answer and does
-not count; one that nobody can read as an invoice neither. Exit status 1 below the limit.
+Documents agree if `einvoice.validate(…, engine="both")` reports the same codes with the same flags for the layer, with
+the release of the stylesheet. Unreadable documents and those on which the stylesheet aborts are not counted. The exit
+status is 1 below the limit.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ MIN = 0.999
 
 
 def release(identity: Identity) -> str:
-    """The release of our rules that the stylesheet is."""
+    """Return the rule set name of the stylesheet's release."""
     scenario = packaged.scenario(identity)
     assert scenario is not None
     return f"{LAYER}-{scenario.resources[0].version}"
 
 
 class Tally:
-    """How the documents were judged."""
+    """Numbers of equal and differing documents."""
 
     def __init__(self) -> None:
-        self.judged: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.differing: dict[str, str] = {}
 
     def add(self, name: str, data: bytes) -> None:
-        """Judge a document by both."""
+        """Validate a document with both engines."""
         try:
             identity = identify(xml.parse(data))
         except UnreadableDocument:
@@ -51,46 +51,46 @@ class Tally:
         agreement = einvoice.validate(data, engine="both", ruleset=release(identity)).agreement
         assert agreement is not None
         if LAYER not in agreement.compared:
-            self.judged["no answer"] += 1
+            self.counts["not compared"] += 1
             return
-        alone = [
+        exclusive = [
             ", ".join(sorted({it.code for it in findings if it.layer == LAYER})) or "–"
             for findings in (agreement.only_native, agreement.only_reference)
         ]
-        if alone == ["–", "–"]:
-            self.judged["same"] += 1
+        if exclusive == ["–", "–"]:
+            self.counts["same"] += 1
         else:
-            self.judged["different"] += 1
-            self.differing[name] = f"ours alone: {alone[0]}; theirs alone: {alone[1]}"
+            self.counts["different"] += 1
+            self.differing[name] = f"native only: {exclusive[0]}; reference only: {exclusive[1]}"
 
     @property
     def share(self) -> float:
-        """Of the documents on which the stylesheet has an answer, those on which both find the same."""
-        answered = self.judged["same"] + self.judged["different"]
-        return self.judged["same"] / answered if answered else 0.0
+        """Share of equal results among the compared documents."""
+        compared = self.counts["same"] + self.counts["different"]
+        return self.counts["same"] / compared if compared else 0.0
 
     def __str__(self) -> str:
-        told = [f"{name}: {how}" for name, how in [*self.differing.items()][:20]]
-        return "\n".join([f"{self.share:.2%} agreement, {dict(self.judged)}", *told])
+        details = [f"{name}: {how}" for name, how in [*self.differing.items()][:20]]
+        return "\n".join([f"{self.share:.2%} agreement, {dict(self.counts)}", *details])
 
 
 def tally(folder: Path) -> Tally:
-    """Judge all documents of a folder, and of those in it."""
-    found = Tally()
+    """Compare all documents of a folder, recursively."""
+    result = Tally()
     for path in sorted(folder.rglob("*.xml")):
-        found.add(path.relative_to(folder).as_posix(), path.read_bytes())
-    return found
+        result.add(path.relative_to(folder).as_posix(), path.read_bytes())
+    return result
 
 
 def main() -> int:
     """Print the share; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, nargs="?", default=CASES)
-    parser.add_argument("--min", type=float, default=MIN, help=f"the share to reach (default: {MIN})")
+    parser.add_argument("--min", type=float, default=MIN, help=f"minimum share (default: {MIN})")
     options = parser.parse_args()
-    found = tally(options.folder)
-    print(found)
-    return 0 if found.share >= options.min else 1
+    result = tally(options.folder)
+    print(result)
+    return 0 if result.share >= options.min else 1
 
 
 if __name__ == "__main__":

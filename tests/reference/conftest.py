@@ -16,7 +16,7 @@ def rules_folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def file(tmp_path):
-    """Writes a file to be added, and returns its path."""
+    """Writes a bundle file and returns its path."""
 
     def write(content, name="test.zip"):
         path = tmp_path / name
@@ -27,13 +27,13 @@ def file(tmp_path):
 
 
 @pytest.fixture
-def added(file):
+def add_bundle(file):
     """Adds a configuration or a stylesheet."""
 
-    def added(content, name="test.zip", **options):
+    def add_bundle(content, name="test.zip", **options):
         return add(file(content, name), **options)
 
-    return added
+    return add_bundle
 
 
 @pytest.fixture
@@ -42,6 +42,6 @@ def invoice(sample):
 
 
 @pytest.fixture
-def judged():
-    """What the artefacts say of a document."""
+def validate_reference():
+    """Runs the reference engine on a document."""
     return lambda data: validate(data, identify(xml.parse(data)))

@@ -1,4 +1,4 @@
-"""Our rules of EN 16931 and the official stylesheet for UBL report the same findings."""
+"""The native EN 16931 rules and the official stylesheet for UBL report the same findings."""
 
 import pytest
 
@@ -11,30 +11,30 @@ pytest.importorskip("saxonche")
 
 @pytest.mark.slow
 @pytest.mark.cases
-def test_the_comparison_cases():
+def test_comparison_cases_agree():
     if not CASES.is_dir():
-        pytest.skip("the comparison cases are not there")
-    found = tally(CASES)
-    assert found.judged["same"] > 2500
-    assert found.share >= MIN, str(found)
+        pytest.skip("the comparison cases are not available")
+    result = tally(CASES)
+    assert result.counts["same"] > 2500
+    assert result.share >= MIN, str(result)
 
 
 @pytest.mark.slow
-def test_a_difference_is_told(invoice, monkeypatch):
-    found = Tally()
-    found.add("as it is", invoice)
-    assert found.share == 1
+def test_difference_is_listed(invoice, monkeypatch):
+    result = Tally()
+    result.add("unchanged", invoice)
+    assert result.share == 1
     core = ReferenceRun("en16931", reports=(ReferenceFinding("BR-01", "fatal", "fatal", "/*", "No."),))
     monkeypatch.setattr("einvoice.reference.validate", lambda *_: ReferenceResult("factur-x", "UBL", (core,)))
-    found.add("otherwise", invoice)
-    assert found.share == 0.5
-    assert "otherwise: ours alone: –; theirs alone: BR-01" in str(found)
+    result.add("changed", invoice)
+    assert result.share == 0.5
+    assert "changed: native only: –; reference only: BR-01" in str(result)
 
 
 @pytest.mark.slow
-def test_what_cannot_be_compared_does_not_count(invoice, sample):
-    found = Tally()
+def test_documents_that_cannot_be_compared_are_not_counted(invoice, sample):
+    result = Tally()
     for data in (b"no XML", sample("cii-invoice.xml").read_bytes(), invoice.replace(b'"EUR">', b'"EUR">x')):
-        found.add("no matter", data)
-    assert dict(found.judged) == {"no answer": 1}
-    assert found.share == 0
+        result.add("document", data)
+    assert dict(result.counts) == {"not compared": 1}
+    assert result.share == 0

@@ -13,14 +13,14 @@ pytest.importorskip("saxonche")
 pytestmark = pytest.mark.slow
 
 
-def judged(data):
+def validate_reference(data):
     return validate(data, as_facturx(identify(xml.parse(data))))
 
 
-def test_ubl_is_judged_by_en_16931_and_what_there_is_none_for_is_said(sample):
-    verdict = judged(sample("ubl-invoice.xml").read_bytes())
-    core, national = verdict.runs
-    assert (verdict.configuration, verdict.scenario, verdict.complete) == ("factur-x", "UBL", False)
+def test_ubl_uses_en16931_and_reports_the_missing_layer(sample):
+    result = validate_reference(sample("ubl-invoice.xml").read_bytes())
+    core, national = result.runs
+    assert (result.configuration, result.scenario, result.complete) == ("factur-x", "UBL", False)
     assert (core.layer, core.executed, core.reason, core.reports) == ("en16931", True, "", ())
     assert core.rules > 900
     assert re.fullmatch(r"1\.3\.\d+", core.version)
@@ -29,10 +29,10 @@ def test_ubl_is_judged_by_en_16931_and_what_there_is_none_for_is_said(sample):
     assert national.problem_code == "REFERENCE-MISSING"
 
 
-def test_reports_are_told_as_the_artefact_has_them(sample):
+def test_findings_keep_code_severity_location_and_test(sample):
     data = sample("ubl-invoice.xml").read_bytes()
     data = data.replace(b"<cbc:DocumentCurrencyCode>EUR</cbc:DocumentCurrencyCode>", b"")
-    core = judged(data).runs[0]
+    core = validate_reference(data).runs[0]
     assert "BR-05" in core.codes
     report = next(it for it in core.reports if it.code == "BR-05")
     assert (report.flag, report.severity) == ("fatal", "fatal")
@@ -41,22 +41,22 @@ def test_reports_are_told_as_the_artefact_has_them(sample):
     assert "DocumentCurrencyCode" in report.test
 
 
-def test_a_stylesheet_that_stops_has_not_judged(sample):
+def test_aborted_stylesheet_has_no_findings(sample):
     data = sample("ubl-invoice.xml").read_bytes()
-    core = judged(re.sub(rb"(<cbc:PayableAmount[^>]*>)", rb"\1x", data)).runs[0]
+    core = validate_reference(re.sub(rb"(<cbc:PayableAmount[^>]*>)", rb"\1x", data)).runs[0]
     assert (core.executed, core.reason, core.reports) == (False, "stopped", ())
     assert "xs:decimal" in core.detail
 
 
-@pytest.mark.parametrize("level", PROFILES)
-def test_facturx_profiles(level):
-    verdict = judged(profile_document(level))
-    (run,) = verdict.runs
-    assert (verdict.scenario, run.layer, run.executed, run.reports) == (level, "profile", True, ())
-    assert run.version.startswith("factur-x " if level == "extended" else "1.09")  # its file does not say
+@pytest.mark.parametrize("profile", PROFILES)
+def test_facturx_profiles(profile):
+    result = validate_reference(profile_document(profile))
+    (run,) = result.runs
+    assert (result.scenario, run.layer, run.executed, run.reports) == (profile, "profile", True, ())
+    assert run.version.startswith("factur-x " if profile == "extended" else "1.09")  # not in the file
 
 
-def test_cii_without_a_profile_has_no_artefact(sample):
-    verdict = judged(sample("cii-invoice.xml").read_bytes())
-    assert (verdict.configuration, verdict.complete) == ("", False)
-    assert [(run.layer, run.reason) for run in verdict.runs] == [("en16931", "missing"), ("cius", "missing")]
+def test_cii_without_a_profile_has_no_stylesheet(sample):
+    result = validate_reference(sample("cii-invoice.xml").read_bytes())
+    assert (result.configuration, result.complete) == ("", False)
+    assert [(run.layer, run.reason) for run in result.runs] == [("en16931", "missing"), ("cius", "missing")]

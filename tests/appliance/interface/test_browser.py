@@ -33,8 +33,8 @@ def opened(browser, server):
         violations = page.violations()
         page.close()
         assert violations == []
-        assert page.complaints == []
-        assert page.asked_of_others(str(server.base)) == []
+        assert page.console_errors == []
+        assert page.external_requests(str(server.base)) == []
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ def test_compatibility_mode(page):
     assert page.texts(".differences .origin")[place] == "neu mit XRechnung 3.0.0 (2.0.0)"
     page.choose(("a.xml", older), ("b.xml", CII))
     assert page.texts(".file-list button .muted") == ["Gültig", "Gültig"]
-    assert not any("/batch" in url for url in page.asked), "a batch applies the current rule set"
+    assert not any("/batch" in url for url in page.requests), "a batch applies the current rule set"
 
 
 def test_engines_are_hidden_without_official_rules(page):
@@ -247,7 +247,7 @@ def test_both_engines_agree(page):
 
 def test_engines_differ(browser, tmp_path):
     pytest.importorskip("saxonche")
-    from reference.made import files, packed
+    from reference.bundle_files import files, packed
 
     from einvoice.reference import add
 
@@ -272,7 +272,7 @@ def test_engines_differ(browser, tmp_path):
         assert "nur mit dem offiziellen Schematron" in page.text(".layers")
         chosen(page, "engine", "native")
         assert "Geprüft wurde nur" not in page.text(".layers")
-        assert (page.complaints, page.violations()) == ([], [])
+        assert (page.console_errors, page.violations()) == ([], [])
         page.close()
 
 
@@ -338,7 +338,7 @@ def test_multiple_files(page):
 def test_more_files_than_a_batch_allows(page):
     page.choose(*[(f"{number}.xml", UBL) for number in range(12)])
     assert page.texts(".file-list button .muted") == ["Gültig"] * 12
-    assert sum("/batch" in url for url in page.asked) == 2
+    assert sum("/batch" in url for url in page.requests) == 2
 
 
 def test_files_rejected_before_upload(page):
@@ -358,7 +358,7 @@ def test_unreadable_file_is_explained(opened):
     assert problem["detail"] in page.text(".problem")
     page.page.wait_for_selector(".row.highlighted")
     assert highlighted_lines(page) == [str(problem["line"])]
-    page.complaints.clear()  # the browser logs the status 422
+    page.console_errors.clear()  # the browser logs the status 422
 
 
 def test_drag_and_drop(page):
@@ -394,7 +394,7 @@ def test_files_wait_for_a_key(opened):
     page.page.wait_for_selector("#result-title")
     assert page.text("#result-title") == "Gültig"
     assert page.text("#error") == ""
-    page.complaints.clear()  # the browser logs the status 401
+    page.console_errors.clear()  # the browser logs the status 401
 
 
 def test_key_is_checked_once(page):
@@ -402,7 +402,7 @@ def test_key_is_checked_once(page):
     page.page.click("[data-lang=en]")
     assert page.text("#key-hint") == "The key is valid (plan business)."
     page.choose(("rechnung.xml", CII))
-    assert sum("/capabilities" in url for url in page.asked) == 1
+    assert sum("/capabilities" in url for url in page.requests) == 1
 
 
 def test_key_is_kept_in_memory_only(page):
@@ -410,7 +410,7 @@ def test_key_is_kept_in_memory_only(page):
     key = page.server.client.headers["x-api-key"]
     assert page.page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]
     assert page.page.evaluate("indexedDB.databases()") == []
-    assert [url for url in page.asked if key in url] == []
+    assert [url for url in page.requests if key in url] == []
     assert key not in page.page.content()
     page.page.reload()
     assert page.page.input_value("#key") == ""
@@ -518,7 +518,7 @@ def test_behind_a_proxy_with_a_path(browser, tmp_path):
         page = Page(browser, server)
         page.choose(("rechnung.xml", WRONG))
         assert page.download("text=Prüfbericht (PDF)")[1].startswith(b"%PDF-")
-        assert page.complaints == []
+        assert page.console_errors == []
         page.close()
 
 

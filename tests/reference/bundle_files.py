@@ -10,17 +10,17 @@ XSL = 'xmlns:xsl="http://www.w3.org/1999/XSL/Transform"'
 MATCH = f"exists(/ubl:Invoice/cbc:CustomizationID[. = '{SPECIFICATION}'])"
 
 
-def rule(code, said="", attributes='flag="fatal"', kind="failed-assert"):
-    """An instruction that writes the report of a rule which every document breaks."""
+def rule(code, text="", attributes='flag="fatal"', kind="failed-assert"):
+    """Return an instruction that reports a violation for every document."""
     code = f'id="{code}"' if code else ""
     return (
         f'<svrl:{kind} {code} {attributes} test="false()" location="/ubl:Invoice">'
-        f"<svrl:text>{said}</svrl:text></svrl:{kind}>"
+        f"<svrl:text>{text}</svrl:text></svrl:{kind}>"
     )
 
 
 def stylesheet(*content, namespaces=f"{UBL} {CBC}", title="Rules of the test", before="", attributes=""):
-    """A Schematron as a compiler of Schematron makes it."""
+    """Return a compiled Schematron."""
     return (
         f'<xsl:stylesheet {XSL} xmlns:svrl="http://purl.oclc.org/dsdl/svrl" {namespaces} version="3.0" {attributes}>'
         f'{before}<xsl:template match="/"><svrl:schematron-output title="{title}">'
@@ -29,7 +29,7 @@ def stylesheet(*content, namespaces=f"{UBL} {CBC}", title="Rules of the test", b
 
 
 def template(name, *content):
-    """A stylesheet to be included, with one named template."""
+    """Return a stylesheet with one named template, to be included."""
     svrl = 'xmlns:svrl="http://purl.oclc.org/dsdl/svrl"'
     return (
         f'<xsl:stylesheet {XSL} {svrl} version="3.0"><xsl:template name="{name}">{"".join(content)}'
@@ -50,7 +50,7 @@ XSD_MAIN = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"
   <xs:import namespace="urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2"
     schemaLocation="{imported}"/>
   <xs:element name="Invoice"><xs:complexType><xs:sequence>
-    <xs:any namespace="##other" processContents="lax" maxOccurs="{most}"/>
+    <xs:any namespace="##other" processContents="lax" maxOccurs="{max_occurs}"/>
   </xs:sequence></xs:complexType></xs:element>
 </xs:schema>"""
 XSD_IMPORTED = b"""<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"
@@ -59,8 +59,8 @@ XSD_IMPORTED = b"""<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"
 </xs:schema>"""
 
 
-def schema(imported="../common/cbc.xsd", most="unbounded"):
-    return XSD_MAIN.format(imported=imported, most=most).encode()
+def schema(imported="../common/cbc.xsd", max_occurs="unbounded"):
+    return XSD_MAIN.format(imported=imported, max_occurs=max_occurs).encode()
 
 
 def scenario(
@@ -70,16 +70,16 @@ def scenario(
     schemas=("xsd/main/invoice.xsd",),
     levels='<customLevel level="warning">BR-CL-23</customLevel>',
 ):
-    """A scenario; the stylesheets are named after their files."""
+    """Return a scenario; stylesheets are named after their files."""
     steps = [("validateWithXmlSchema", it) for it in schemas] + [("validateWithSchematron", it) for it in stylesheets]
-    judged = "".join(
+    resources = "".join(
         f"<{step}><resource><name>The {location}</name><location>{location}</location></resource></{step}>"
         for step, location in steps
     )
     return f"""<scenario><name>{name}</name><description><p>One</p></description>
       <namespace prefix="cbc">urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2</namespace>
       <namespace prefix="ubl">urn:oasis:names:specification:ubl:schema:xsd:Invoice-2</namespace>
-      <match>{match}</match>{judged}
+      <match>{match}</match>{resources}
       <createReport><resource><name>Report</name><location>report.xsl</location></resource>{levels}</createReport>
       <acceptMatch>true()</acceptMatch></scenario>"""
 
@@ -93,8 +93,8 @@ def scenarios(*content, title="Configuration of the test"):
 
 
 def files(*content, others=()):
-    """The files of a configuration, of which ``others`` replace some or come besides."""
-    told = {
+    """Return the files of a configuration; ``others`` are added or replace defaults."""
+    content_by_name = {
         "scenarios.xml": scenarios(*(content or (scenario(),))),
         "report.xsl": b"<x/>",
         "xsl/en.xsl": CORE,
@@ -102,13 +102,13 @@ def files(*content, others=()):
         "xsd/main/invoice.xsd": schema(),
         "xsd/common/cbc.xsd": XSD_IMPORTED,
     }
-    return told | dict(others)
+    return content_by_name | dict(others)
 
 
-def packed(members, top=""):
-    """A ZIP of these files."""
+def packed(members, folder=""):
+    """Return a ZIP of these files."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
-            archive.writestr(f"{top}{name}", content)
+            archive.writestr(f"{folder}{name}", content)
     return data.getvalue()
