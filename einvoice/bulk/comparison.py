@@ -45,8 +45,8 @@ class Comparison:
     Attributes:
         fixed: findings that disappeared from files in both sets.
         new: new findings, including those in added files.
-        same: unchanged findings.
-        turned: files whose verdict changed.
+        unchanged: findings in both sets.
+        changed_verdicts: files whose verdict changed.
         missing, added: names of removed and added files.
         lang: default language of the texts.
         settings: differing settings of the two runs: name in `ResultSet.settings`, value before, value after.
@@ -54,20 +54,20 @@ class Comparison:
 
     fixed: tuple[Change, ...]
     new: tuple[Change, ...]
-    same: tuple[Change, ...]
-    turned: tuple[ChangedVerdict, ...]
+    unchanged: tuple[Change, ...]
+    changed_verdicts: tuple[ChangedVerdict, ...]
     missing: tuple[str, ...]
     added: tuple[str, ...]
     lang: Language = "de"
     settings: tuple[tuple[str, Any, Any], ...] = ()
 
     def __bool__(self) -> bool:
-        return any((self.fixed, self.new, self.turned, self.missing, self.added))
+        return any((self.fixed, self.new, self.changed_verdicts, self.missing, self.added))
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
         """Return a pandas table, one row per finding.
 
-        Columns: `change` ("fixed", "new" or "same"; category), `file`, `code`, `severity`, `layer`, `bt_field`
+        Columns: `change` ("fixed", "new" or "unchanged"; category), `file`, `code`, `severity`, `layer`, `bt_field`
         (categories), `line` (Int64), `title`, `xpath`.
 
         Raises:
@@ -78,14 +78,14 @@ class Comparison:
 
         columns = ("code", "severity", "layer", "bt_field", "line", "title", "xpath")
         rows = []
-        for kind in ("fixed", "new", "same"):
+        for kind in ("fixed", "new", "unchanged"):
             for change in getattr(self, kind):
                 row = tables.row(change.finding, lang or self.lang)
                 rows.append((kind, change.file, *(row[name] for name in columns)))
         frame = pd.DataFrame(rows, columns=["change", "file", *columns])
         severity = pd.CategoricalDtype(["information", "warning", "fatal"], ordered=True)
         dtypes: dict[str, Any] = dict.fromkeys(("file", "code", "layer", "bt_field"), "category")
-        dtypes |= {"change": pd.CategoricalDtype(["fixed", "new", "same"]), "severity": severity, "line": "Int64"}
+        dtypes |= {"change": pd.CategoricalDtype(["fixed", "new", "unchanged"]), "severity": severity, "line": "Int64"}
         return frame.astype(dtypes | {"title": "str", "xpath": "str"})
 
     def to_text(self, lang: Language | None = None) -> str:
@@ -93,7 +93,7 @@ class Comparison:
         language = lang or self.lang
         labels = LABELS[language]
         parts = [_counts(labels, self), *settings_lines(self, language)]
-        parts += _section(labels["turned"], [changed_verdict(it, language) for it in self.turned])
+        parts += _section(labels["changed_verdicts"], [changed_verdict(it, language) for it in self.changed_verdicts])
         for kind in ("new", "fixed"):
             parts += _section(labels[kind], [_change_line(it, language) for it in getattr(self, kind)])
         for kind in ("missing", "added"):
@@ -104,8 +104,9 @@ class Comparison:
         return self.to_text()
 
     def __repr__(self) -> str:
-        counts = ("fixed", "new", "same", "turned", "missing", "added")
-        return f"<Comparison: {', '.join(f'{len(getattr(self, name))} {name}' for name in counts)}>"
+        kinds = ("fixed", "new", "unchanged", "changed_verdicts", "missing", "added")
+        counts = (f"{len(getattr(self, kind))} {kind.replace('_', ' ')}" for kind in kinds)
+        return f"<Comparison: {', '.join(counts)}>"
 
     def _repr_html_(self) -> str:
         return presentation.to_html(self, self.lang)
@@ -125,21 +126,21 @@ def compare(
     old, new = _grouped(before, by), _grouped(after, by)
     fixed: list[Change] = []
     added: list[Change] = []
-    same: list[Change] = []
-    turned: list[ChangedVerdict] = []
+    unchanged: list[Change] = []
+    changed_verdicts: list[ChangedVerdict] = []
     for key, files in new.items():
         for previous, current in _pairs(old.get(key, []), files):
-            removed, introduced, unchanged = _changes(previous, current)
+            removed, introduced, common = _changes(previous, current)
             fixed += removed
             added += introduced
-            same += unchanged
+            unchanged += common
             if previous is not None and previous.verdict != current.verdict:
-                turned.append(ChangedVerdict(current.file, previous.verdict, current.verdict))
+                changed_verdicts.append(ChangedVerdict(current.file, previous.verdict, current.verdict))
     return Comparison(
         tuple(fixed),
         tuple(added),
-        tuple(same),
-        tuple(turned),
+        tuple(unchanged),
+        tuple(changed_verdicts),
         tuple(_surplus(old, new)),
         tuple(_surplus(new, old)),
         lang,
@@ -195,7 +196,7 @@ def _key(finding: Finding) -> tuple[str, str, str]:
 def _counts(labels: Mapping[str, str], comparison: Comparison) -> str:
     counts = [
         f"{labels[kind]}: {len(getattr(comparison, kind))}"
-        for kind in ("new", "fixed", "same", "turned", "missing", "added")
+        for kind in ("new", "fixed", "unchanged", "changed_verdicts", "missing", "added")
     ]
     return "; ".join(counts)
 

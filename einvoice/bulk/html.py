@@ -101,11 +101,11 @@ def _comparison(comparison: Comparison, lang: Language) -> str:
     labels = LABELS[lang]
     counts = " · ".join(
         f"{labels[kind]}: {whole(len(getattr(comparison, kind)), lang)}"
-        for kind in ("new", "fixed", "same", "turned", "missing", "added")
+        for kind in ("new", "fixed", "unchanged", "changed_verdicts", "missing", "added")
     )
     lists = "".join(_changes(labels[kind], getattr(comparison, kind), lang) for kind in ("new", "fixed"))
-    verdicts = [changed_verdict(it, lang, _MAX_NAME) for it in comparison.turned]
-    lists += _list(labels["turned"], verdicts)
+    verdicts = [changed_verdict(it, lang, _MAX_NAME) for it in comparison.changed_verdicts]
+    lists += _list(labels["changed_verdicts"], verdicts)
     for kind in ("missing", "added"):
         lists += _list(labels[kind], [quote(name, limit=_MAX_NAME) for name in getattr(comparison, kind)])
     settings = "".join(f"<p>{escape(line)}</p>" for line in settings_lines(comparison, lang))

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 _MAX_BARS: Final = 8
 _MAX_CODES: Final = 30
 _MAX_GROUPS: Final = 24
-_NAME: Final = 40
+_MAX_LABEL: Final = 40
 
 
 def bars(index: Index, lang: Language) -> list[dict[str, Any]]:
     """Return a bar chart per kind with more than one group: the groups with most invalid files, or the latest months.
 
-    Each bar has `name`, `label`, `said` (description), `count`, and `wrong` and `right`: the lengths of its parts in
-    percent of the longest bar.
+    Each bar has `name`, `label`, `description`, `count`, and the lengths of its parts `invalid` and `valid` in percent
+    of the longest bar.
     """
     return [_chart(kind, groups, lang) for kind in KINDS if len(groups := index.groups(kind)) > 1]
 
@@ -35,7 +35,7 @@ def _chart(kind: str, groups: list[Group], lang: Language) -> dict[str, Any]:
     if kind == "month":
         shown = sorted(groups)[-_MAX_BARS:]
     else:
-        shown = sorted(groups, key=lambda it: (-it.wrong, -it.files, it.name))[:_MAX_BARS]
+        shown = sorted(groups, key=lambda it: (-it.invalid, -it.files, it.name))[:_MAX_BARS]
     longest, omitted = max(it.files for it in shown), len(groups) - len(shown)
     return {
         "kind": kind,
@@ -44,28 +44,30 @@ def _chart(kind: str, groups: list[Group], lang: Language) -> dict[str, Any]:
             {
                 "name": it.name,
                 "label": label(it.name, kind, lang),
-                "said": labels["wrong"].format(wrong=whole(it.wrong, lang), files=whole(it.files, lang)),
-                "count": f"{whole(it.wrong, lang)} / {whole(it.files, lang)}",
-                "wrong": round(100 * it.wrong / longest, 1),
-                "right": round(100 * (it.files - it.wrong) / longest, 1),
+                "description": labels["invalid_files"].format(
+                    invalid=whole(it.invalid, lang), files=whole(it.files, lang)
+                ),
+                "count": f"{whole(it.invalid, lang)} / {whole(it.files, lang)}",
+                "invalid": round(100 * it.invalid / longest, 1),
+                "valid": round(100 * (it.files - it.invalid) / longest, 1),
             }
             for it in shown
         ],
-        "rest": labels["rest_groups"].format(count=whole(omitted, lang)) if omitted else "",
+        "more": labels["more_groups"].format(count=whole(omitted, lang)) if omitted else "",
     }
 
 
-def heat_map(index: Index, overview: Overview, kind: str, lang: Language) -> dict[str, Any]:
+def heatmap(index: Index, overview: Overview, kind: str, lang: Language) -> dict[str, Any]:
     """Return the heatmap of codes by groups of a kind.
 
     `groups`: name and label of the largest; `rows`: for each code in how many `files` it was found, and for each group
-    in how many (`cells`) and in which percentage of its files (`shares`); `rest`: text about omitted groups and codes.
+    in how many (`cells`) and in which percentage of its files (`shares`); `more`: text about omitted groups and codes.
     """
     labels, cells, groups = LABELS[lang], index.cells(kind), index.groups(kind)
     columns = sorted(sorted(groups, key=lambda it: (-it.files, it.name))[:_MAX_GROUPS])
-    known = {it.code: it for it in overview.codes}  # one row per code, even with two severities
-    rows = sorted(known.values(), key=lambda it: (SEVERITIES.index(it.severity), -it.files))[:_MAX_CODES]
-    omitted = {"rest_groups": len(groups) - len(columns), "rest_codes": len(known) - len(rows)}
+    codes = {it.code: it for it in overview.codes}  # one row per code, even with two severities
+    rows = sorted(codes.values(), key=lambda it: (SEVERITIES.index(it.severity), -it.files))[:_MAX_CODES]
+    omitted = {"more_groups": len(groups) - len(columns), "more_rules": len(codes) - len(rows)}
     return {
         "groups": [[it.name, f"{label(it.name, kind, lang)} ({whole(it.files, lang)})"] for it in columns],
         "rows": [
@@ -79,10 +81,10 @@ def heat_map(index: Index, overview: Overview, kind: str, lang: Language) -> dic
             }
             for it in rows
         ],
-        "rest": " ".join(labels[key].format(count=whole(count, lang)) for key, count in omitted.items() if count),
+        "more": " ".join(labels[key].format(count=whole(count, lang)) for key, count in omitted.items() if count),
     }
 
 
 def label(name: str, kind: str, lang: Language) -> str:
     """Return the label of a group; of a long folder name the end is kept."""
-    return quote(name, limit=_NAME, keep_end=kind == "folder") or LABELS[lang][f"no_{kind}"]
+    return quote(name, limit=_MAX_LABEL, keep_end=kind == "folder") or LABELS[lang][f"no_{kind}"]

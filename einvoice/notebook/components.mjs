@@ -140,9 +140,9 @@ function selectableTable({ select, enter, leave }) {
 
 // Render an XML excerpt, highlight the location and scroll to it. The observer waits until the output is visible.
 function renderExcerpt(pane, excerpt, label) {
-  pane.setAttribute("aria-label", label("source"));
+  pane.setAttribute("aria-label", label("excerpt"));
   if (!excerpt.marked) {
-    pane.replaceChildren(create("p", { class: "ev-note" }, excerpt.missing || label("no_place")));
+    pane.replaceChildren(create("p", { class: "ev-note" }, excerpt.missing || label("no_location")));
     return;
   }
   const [before, marked, after] = excerpt.marked;
@@ -155,7 +155,7 @@ function renderExcerpt(pane, excerpt, label) {
   const mark = create("mark", {}, marked);
   const current = line({ "aria-current": "true" }, before, mark, after);
   const below = excerpt.below.map((text) => line({}, text));
-  const attributes = { tabindex: "0", "aria-label": label("source"), role: "region" };
+  const attributes = { tabindex: "0", "aria-label": label("excerpt"), role: "region" };
   const code = create("pre", attributes, ...above, current, ...below);
   pane.replaceChildren(code);
   new ResizeObserver((_, observer) => {

@@ -14,7 +14,7 @@ from einvoice.visualization.report.labels import WORDS as PAGE_LABELS
 SEVERITIES: Final = ("fatal", "warning", "information")
 KEYS: Final = ("severity", "layer", "section", "term", "text")
 
-#: A value per key, of `severity` also several; "" or a missing key does not filter.
+#: One value per key, for `severity` also several; "" or a missing key means no filter.
 Filters: TypeAlias = Mapping[str, str | Sequence[str]]
 
 
@@ -27,10 +27,10 @@ def validated(filters: Filters) -> dict[str, Any]:
     unknown = sorted(set(filters) - set(KEYS))
     if unknown:
         raise ValueError(f"unknown filter {', '.join(unknown)}; valid filters are {', '.join(KEYS)}")
-    known: dict[str, Any] = {key: filters[key] for key in KEYS if filters.get(key)}
-    if isinstance(known.get("severity"), str):
-        known["severity"] = [known["severity"]]
-    return known
+    used: dict[str, Any] = {key: filters[key] for key in KEYS if filters.get(key)}
+    if isinstance(used.get("severity"), str):
+        used["severity"] = [used["severity"]]
+    return used
 
 
 def matching_indices(findings: Sequence[Finding], filters: Filters, lang: Language) -> list[int]:
@@ -46,23 +46,23 @@ def _matches(finding: Finding, filters: Filters, lang: Language) -> bool:
         and filters.get("layer", finding.layer) == finding.layer
         and filters.get("section", finding.section) == finding.section
         and ("term" not in filters or filters["term"] in finding.terms)
-        and (not text or text in _words(finding, lang))
+        and (not text or text in _search_text(finding, lang))
     )
 
 
-def _words(finding: Finding, lang: Language) -> str:
+def _search_text(finding: Finding, lang: Language) -> str:
     texts = (finding.code, *finding.terms, finding.title(lang), finding.explanation(lang), finding.fix(lang))
     return "\n".join(texts).casefold()
 
 
 def choices(findings: Iterable[Finding], lang: Language) -> dict[str, list[list[Any]]]:
     """Return the choices of each filter: value, label and number of findings."""
-    known = list(findings)
-    terms = Counter(term for finding in known for term in dict.fromkeys(finding.terms))
+    items = list(findings)
+    terms = Counter(term for finding in items for term in dict.fromkeys(finding.terms))
     return {
-        "severity": _counted((finding.severity for finding in known), SEVERITIES.index, str),
-        "layer": _counted((finding.layer for finding in known), str, lambda it: layer_name(it, lang)),
-        "section": _counted((finding.section for finding in known), SECTIONS.index, lambda it: title(it, lang)),
+        "severity": _counted((finding.severity for finding in items), SEVERITIES.index, str),
+        "layer": _counted((finding.layer for finding in items), str, lambda it: layer_name(it, lang)),
+        "section": _counted((finding.section for finding in items), SECTIONS.index, lambda it: title(it, lang)),
         "term": _counted(terms.elements(), _in_order, lambda it: term_name(it, lang)),
     }
 

@@ -16,7 +16,7 @@ _MONTH: Final = re.compile(r"\d{4}-\d\d")
 
 
 class Row(NamedTuple):
-    """Indexed facts of a file."""
+    """Indexed values of a file."""
 
     file: str
     verdict: str
@@ -31,7 +31,7 @@ class Group(NamedTuple):
 
     name: str
     files: int
-    wrong: int
+    invalid: int
 
 
 class Index:
@@ -70,7 +70,7 @@ class Index:
         ]
 
     def has(self, kind: str, name: str | None) -> bool:
-        """Return whether there is a group with this name."""
+        """Return whether a group has this name."""
         return name in self._members[kind]
 
     def cells(self, kind: str) -> Mapping[tuple[str, str], int]:
@@ -81,14 +81,14 @@ class Index:
             cells.update({(code, name): count for code, count in codes.items()})
         return cells
 
-    def chosen(self, kind: str, name: str | None, code: str | None, text: str) -> list[int]:
+    def matching(self, kind: str, name: str | None, code: str | None, text: str) -> list[int]:
         """Return the indices of the files that match group, code and search text; None matches all."""
-        of_group: Any = range(len(self)) if name is None else self._members[kind].get(name, ())
+        numbers: Any = range(len(self)) if name is None else self._members[kind].get(name, ())
         if code is not None:
             with_code = self._with_code.get(code, ())
-            of_group = with_code if name is None else sorted(set(of_group) & set(with_code))
-        sought = text.casefold()
-        return [number for number in of_group if not sought or sought in _search_text(self.rows[number])]
+            numbers = with_code if name is None else sorted(set(numbers) & set(with_code))
+        search_text = text.casefold()
+        return [number for number in numbers if not search_text or search_text in _search_text(self.rows[number])]
 
 
 def _group(row: Row, date: str, kind: str) -> str:

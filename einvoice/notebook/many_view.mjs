@@ -3,7 +3,7 @@
 const MOVES = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] };
 
 function render({ model, el }) {
-  const label = (key) => model.get("_words")[key] ?? key;
+  const label = (key) => model.get("_labels")[key] ?? key;
   const search = searchField({ change: (text) => change({ text }), leave: () => files.focus() });
   const root = widgetRoot("ev-many", search);
   const verdict = create("p");
@@ -47,38 +47,38 @@ function render({ model, el }) {
   // ---------------------------------------------------------------- header and charts
 
   function renderHeader() {
-    const header = model.get("_head");
+    const header = model.get("_header");
     verdict.className = header.valid ? "ev-valid" : "ev-invalid";
-    verdict.replaceChildren(create("strong", {}, header.valid ? "✓ " : "✗ "), header.about.join(" · "));
+    verdict.replaceChildren(create("strong", {}, header.valid ? "✓ " : "✗ "), header.summary.join(" · "));
     notes.textContent = header.remark;
     language.update(model.get("lang"), label("language"));
     search.placeholder = label("search_files");
     search.setAttribute("aria-label", label("search_files"));
     reset.textContent = label("reset");
     toolbar.setAttribute("aria-label", label("search_files"));
-    shortcuts.textContent = label("keys_many");
+    shortcuts.textContent = label("shortcuts_many");
   }
 
   function renderCharts() {
-    const sections = model.get("_charts").map(({ kind, title, bars, rest }) => {
+    const sections = model.get("_charts").map(({ kind, title, bars, more }) => {
       const heading = create("button", { type: "button", "data-by": kind, click: () => change({ by: kind }) }, title);
-      const lines = bars.map(({ name, label: text, said: share, count, wrong, right }) => {
+      const lines = bars.map(({ name, label: text, description, count, invalid, valid }) => {
         const bar = create("span", { class: "ev-stacked-bar", "aria-hidden": "true" });
-        for (const [part, width] of Object.entries({ invalid: wrong, valid: right })) {
+        for (const [part, width] of Object.entries({ invalid, valid })) {
           const piece = create("span", { class: `ev-bar-${part}` });
           piece.style.width = `${width}%`;
           bar.append(piece);
         }
-        const ariaLabel = `${text}: ${share}`;
+        const ariaLabel = `${text}: ${description}`;
         const click = () => selectGroup(kind, name);
         const attributes = { type: "button", "data-by": kind, "data-group": name, click };
         const content = [create("span", { class: "ev-name" }, text), bar, create("span", { class: "ev-count" }, count)];
         const button = create("button", { ...attributes, title: ariaLabel, "aria-label": ariaLabel }, ...content);
         return create("li", {}, button);
       });
-      const chartHeader = create("div", { class: "ev-chart-header" }, heading, create("span", {}, label("wrong_of")));
+      const chartHeader = create("div", { class: "ev-chart-header" }, heading, create("span", {}, label("invalid_of_all")));
       const list = create("ul", {}, ...lines);
-      return create("section", { "aria-label": title }, chartHeader, list, rest ? create("p", {}, rest) : "");
+      return create("section", { "aria-label": title }, chartHeader, list, more ? create("p", {}, more) : "");
     });
     const focused = [...charts.querySelectorAll("button")].indexOf(charts.ownerDocument.activeElement);
     charts.replaceChildren(...sections);
@@ -95,7 +95,7 @@ function render({ model, el }) {
 
   // A cell shows the number of files; its colour intensity is the share of the group.
   function renderHeatmap() {
-    const { groups, rows, rest } = model.get("_map");
+    const { groups, rows, more } = model.get("_heatmap");
     const cell = (count, share, ariaLabel, code, group) => {
       const attributes = { type: "button", tabindex: "-1", "data-cell": "", "aria-label": ariaLabel };
       const click = () => selectCell(code, group);
@@ -122,10 +122,10 @@ function render({ model, el }) {
     const headerRow = create("tr", {}, ...headings.map((text) => create("th", { scope: "col" }, text)));
     const hadFocus = heatmap.contains(heatmap.ownerDocument.activeElement);
     const table = [create("thead", {}, headerRow), create("tbody", {}, ...lines)];
-    heatmap.replaceChildren(create("table", { "aria-label": label("map") }, ...table));
+    heatmap.replaceChildren(create("table", { "aria-label": label("heatmap") }, ...table));
     heatmap.hidden = !rows.length;
-    moreGroups.textContent = rest;
-    moreGroups.hidden = !rest;
+    moreGroups.textContent = more;
+    moreGroups.hidden = !more;
     updateSelection();
     if (hadFocus) heatmap.querySelector('[tabindex="0"]')?.focus();
   }
@@ -171,7 +171,7 @@ function render({ model, el }) {
   // ---------------------------------------------------------------- files and findings
 
   function renderFiles() {
-    const { rows, status: message, rest: moreText } = model.get("_files");
+    const { rows, status: message, more: moreText } = model.get("_files");
     const columns = ["file", "verdict", "seller", "errors"].map((key) => [key, label(key)]);
     files.render(label("files"), columns, [{ title: "", rows }]);
     files.setSelected(model.get("file"), false);
@@ -182,12 +182,12 @@ function render({ model, el }) {
   }
 
   function renderDetail() {
-    const { file, rows } = model.get("_detail");
+    const { file, rows } = model.get("_file_details");
     detail.hidden = !file;
     if (!file) return;
     detail.setAttribute("aria-label", file);
     title.textContent = file;
-    noFindings.textContent = label("clean");
+    noFindings.textContent = label("no_findings");
     noFindings.hidden = rows.length > 0;
     const columns = ["code", "line", "finding"].map((key) => [key, label(key)]);
     const cells = ([number, severity, code, line, text]) => {
@@ -199,14 +199,14 @@ function render({ model, el }) {
   }
 
   function renderFinding() {
-    const finding = model.get("_place");
+    const finding = model.get("_finding_details");
     explanation.hidden = source.hidden = !finding.excerpt;
     if (!finding.excerpt) return;
-    explanation.setAttribute("aria-label", label("detail"));
+    explanation.setAttribute("aria-label", label("details"));
     explanation.replaceChildren(
       create("p", {}, finding.explanation),
       create("p", { class: "ev-fix" }, create("strong", {}, label("fix"), ": "), finding.fix),
-      create("p", { class: "ev-note" }, label("open")),
+      create("p", { class: "ev-note" }, label("open_file")),
     );
     explanation.scrollTop = 0;
     renderExcerpt(source, finding.excerpt, label);
@@ -216,19 +216,19 @@ function render({ model, el }) {
   el.append(root);
   renderAll();
   return addListeners(model, {
-    "change:_words": renderAll,
-    "change:_head": renderHeader,
+    "change:_labels": renderAll,
+    "change:_header": renderHeader,
     "change:lang": renderHeader,
     "change:_charts": renderCharts,
-    "change:_map": renderHeatmap,
+    "change:_heatmap": renderHeatmap,
     "change:by": updateSelection,
     "change:code": updateSelection,
     "change:group": updateSelection,
     "change:_files": renderFiles,
     "change:file": () => files.setSelected(model.get("file")),
-    "change:_detail": renderDetail,
+    "change:_file_details": renderDetail,
     "change:selected": () => findings.setSelected(model.get("selected")),
-    "change:_place": renderFinding,
+    "change:_finding_details": renderFinding,
   });
 }
 

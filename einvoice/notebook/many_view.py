@@ -50,13 +50,13 @@ class ManyView(anywidget.AnyWidget):
     lang = traitlets.Enum(LANGUAGES, default_value="de").tag(sync=True)
 
     # Display data for the browser.
-    _words = traitlets.Dict().tag(sync=True)
-    _head = traitlets.Dict().tag(sync=True)
+    _labels = traitlets.Dict().tag(sync=True)
+    _header = traitlets.Dict().tag(sync=True)
     _charts: Any = traitlets.List().tag(sync=True)
-    _map = traitlets.Dict().tag(sync=True)
+    _heatmap = traitlets.Dict().tag(sync=True)
     _files = traitlets.Dict().tag(sync=True)
-    _detail = traitlets.Dict().tag(sync=True)
-    _place = traitlets.Dict().tag(sync=True)
+    _file_details = traitlets.Dict().tag(sync=True)
+    _finding_details = traitlets.Dict().tag(sync=True)
 
     def __init__(self, results: ResultSet, *, lang: Language) -> None:
         self.results = results
@@ -75,7 +75,7 @@ class ManyView(anywidget.AnyWidget):
     @property
     def files(self) -> tuple[FileResult, ...]:
         """Files of the selected cell."""
-        return tuple(self.results[number] for number in self._chosen)
+        return tuple(self.results[number] for number in self._matching)
 
     @property
     def finding(self) -> Finding | None:
@@ -105,22 +105,22 @@ class ManyView(anywidget.AnyWidget):
         return number
 
     @property
-    def _chosen(self) -> list[int]:
-        return self._index.chosen(self.by, self.group, self.code, self.text)
+    def _matching(self) -> list[int]:
+        return self._index.matching(self.by, self.group, self.code, self.text)
 
     def _update_all(self, _: Any = None) -> None:
         """Update all display data for the selected language."""
         lang: Language = self.lang
         verdicts = {name: number for name, number in self._overview.verdicts.items() if number}
         with self.hold_sync():
-            self._words = dict(LABELS[lang])
-            self._head = {
+            self._labels = dict(LABELS[lang])
+            self._header = {
                 "valid": self.results.is_valid,
-                "about": [f"{whole(number, lang)} {VERDICT_LABELS[lang][name]}" for name, number in verdicts.items()],
+                "summary": [f"{whole(number, lang)} {VERDICT_LABELS[lang][name]}" for name, number in verdicts.items()],
                 "remark": "" if self.results.complete else BULK_LABELS[lang]["interrupted"],
             }
             self._charts = charts.bars(self._index, lang)
-            self._update_map()
+            self._update_heatmap()
             self._update_files()
             self._update_findings()
 
@@ -129,24 +129,24 @@ class ManyView(anywidget.AnyWidget):
         with self.hold_sync():
             if not self._index.has(self.by, self.group):
                 self.group = None
-            self._update_map()
+            self._update_heatmap()
             self._update_files()
 
-    def _update_map(self) -> None:
-        self._map = charts.heat_map(self._index, self._overview, self.by, self.lang)
+    def _update_heatmap(self) -> None:
+        self._heatmap = charts.heatmap(self._index, self._overview, self.by, self.lang)
 
     def _update_files(self, _: Any = None) -> None:
         """Update the files of the selected cell."""
         lang: Language = self.lang
-        labels, chosen = LABELS[lang], self._chosen
-        omitted = len(chosen) - _MAX_ROWS
-        rows = [self._index.rows[number] for number in chosen[:_MAX_ROWS]]
+        labels, matching = LABELS[lang], self._matching
+        omitted = len(matching) - _MAX_ROWS
+        rows = [self._index.rows[number] for number in matching[:_MAX_ROWS]]
         self._files = {
-            "status": labels["files_shown"].format(shown=whole(len(chosen), lang), all=whole(len(self._index), lang)),
+            "status": labels["files_shown"].format(shown=whole(len(matching), lang), all=whole(len(self._index), lang)),
             "rows": [
                 [it.file, quote(it.file), VERDICT_LABELS[lang][it.verdict], quote(it.seller), it.errors] for it in rows
             ],
-            "rest": labels["rest_files"].format(count=whole(omitted, lang)) if omitted > 0 else "",
+            "more": labels["more_files"].format(count=whole(omitted, lang)) if omitted > 0 else "",
         }
 
     def _update_file(self, _: Any = None) -> None:
@@ -159,20 +159,21 @@ class ManyView(anywidget.AnyWidget):
         """Update the findings of the selected file."""
         findings = enumerate(self.results[self.file].findings[:_MAX_ROWS] if self.file else ())
         rows = [[number, it.severity, it.code, it.line, it.title(self.lang)] for number, it in findings]
-        self._detail = {"file": quote(self.file), "rows": rows}
+        self._file_details = {"file": quote(self.file), "rows": rows}
         self._update_finding()
 
     def _update_finding(self, _: Any = None) -> None:
         """Update the selected finding and its location in the XML."""
         finding, lang = self.finding, self.lang
         if finding is None:
-            self._place = {}
+            self._finding_details = {}
             return
-        part = excerpt(self._source(), finding.line, finding.column)
-        self._place = {
+        lines_around = excerpt(self._source(), finding.line, finding.column)
+        reason = "no_location" if finding.line is None else "file_unavailable"
+        self._finding_details = {
             "explanation": finding.explanation(lang),
             "fix": finding.fix(lang),
-            "excerpt": part or {"missing": LABELS[lang]["no_place" if finding.line is None else "not_at_hand"]},
+            "excerpt": lines_around or {"missing": LABELS[lang][reason]},
         }
 
     def _source(self) -> list[str]:
@@ -185,11 +186,11 @@ class ManyView(anywidget.AnyWidget):
         return self._lines[1]
 
     def __repr__(self) -> str:
-        return f"<ManyView: {len(self._chosen)} of {len(self._index)} files>"
+        return f"<ManyView: {len(self._matching)} of {len(self._index)} files>"
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the widget, and plain HTML for pages that cannot show it, such as exports."""
         bundle = super()._repr_mimebundle_(**options)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
-        page = overview_html(self._overview, self.lang) + many_html.html(self._charts, self._map, self.lang)
+        page = overview_html(self._overview, self.lang) + many_html.html(self._charts, self._heatmap, self.lang)
         return {**data, "text/plain": repr(self), "text/html": page}, metadata

@@ -1,7 +1,7 @@
 // Widget for one result. Python computes the content; this script renders it.
 
 function render({ model, el }) {
-  const label = (key) => model.get("_words")[key] ?? key;
+  const label = (key) => model.get("_labels")[key] ?? key;
   const search = searchField({ change: (text) => filter("text", text), leave: () => list.focus() });
   const root = widgetRoot("ev-single", search);
   const verdict = create("p");
@@ -37,21 +37,21 @@ function render({ model, el }) {
   // ---------------------------------------------------------------- header and footer
 
   function renderHeader() {
-    const header = model.get("_head");
-    const about = header.about.flatMap((text) => [" · ", text]);
+    const header = model.get("_header");
+    const summary = header.summary.flatMap((text) => [" · ", text]);
     verdict.className = header.valid ? "ev-valid" : "ev-invalid";
-    verdict.replaceChildren(create("strong", {}, header.valid ? "✓ " : "✗ ", header.verdict), ...about);
+    verdict.replaceChildren(create("strong", {}, header.valid ? "✓ " : "✗ ", header.verdict), ...summary);
     notes.replaceChildren(...header.remarks.map((text) => create("p", {}, text)));
     language.update(model.get("lang"), label("language"));
   }
 
   // Layers and rule set differences, collapsed: they are the same for most invoices.
   function renderFooter() {
-    const sections = model.get("_head").folded.map(([summary, lines]) => {
+    const sections = model.get("_header").sections.map(([summary, lines]) => {
       const items = lines.map((text) => create("li", {}, text));
       return create("details", {}, create("summary", {}, summary), create("ul", {}, ...items));
     });
-    footer.replaceChildren(...sections, create("p", { class: "ev-shortcuts" }, label("keys")));
+    footer.replaceChildren(...sections, create("p", { class: "ev-shortcuts" }, label("shortcuts")));
   }
 
   // ---------------------------------------------------------------- filters
@@ -97,7 +97,7 @@ function render({ model, el }) {
   // ---------------------------------------------------------------- findings, details and XML excerpt
 
   function renderTable() {
-    const { groups, status: message, rest: moreText } = model.get("_table");
+    const { groups, status: message, more: moreText } = model.get("_table");
     const columns = ["severity", "code", "term", "line", "finding"].map((key) => [key, label(key)]);
     const cells = (row) => {
       const severity = [severityIcon(row.severity), label(row.severity)];
@@ -112,19 +112,19 @@ function render({ model, el }) {
   }
 
   function renderDetail() {
-    const finding = model.get("_detail");
-    detail.setAttribute("aria-label", label("detail"));
+    const finding = model.get("_finding_details");
+    detail.setAttribute("aria-label", label("details"));
     detail.hidden = source.hidden = !finding.code;
     if (!finding.code) return;
     const entry = ([name, text]) => [create("dt", {}, name), create("dd", {}, text)];
-    const numbers = finding.numbers.map((number) => create("div", {}, ...entry(number)));
-    const properties = finding.facts.flatMap(entry);
+    const values = finding.values.map((value) => create("div", {}, ...entry(value)));
+    const properties = finding.properties.flatMap(entry);
     const code = create("strong", {}, finding.code);
     detail.replaceChildren(
-      create("p", { class: "ev-rule" }, severityIcon(finding.severity), code, ` · ${finding.judged}`),
+      create("p", { class: "ev-rule" }, severityIcon(finding.severity), code, ` · ${finding.severity_label}`),
       create("p", { class: "ev-title", role: "heading", "aria-level": "3" }, finding.title),
       create("p", {}, finding.explanation),
-      numbers.length ? create("dl", { class: "ev-values" }, ...numbers) : "",
+      values.length ? create("dl", { class: "ev-values" }, ...values) : "",
       create("p", { class: "ev-fix" }, create("strong", {}, label("fix"), ": "), finding.fix),
       finding.reason ? create("p", { class: "ev-note" }, finding.reason) : "",
       ...finding.notes.map(renderNote),
@@ -144,14 +144,14 @@ function render({ model, el }) {
   el.append(root);
   renderAll();
   return addListeners(model, {
-    "change:_head": () => [renderHeader(), renderFooter()],
+    "change:_header": () => [renderHeader(), renderFooter()],
     "change:lang": renderHeader,
     "change:_choices": renderToolbar,
-    "change:_words": renderAll,
+    "change:_labels": renderAll,
     "change:filters": updateToolbar,
     "change:_table": renderTable,
     "change:selected": () => list.setSelected(model.get("selected")),
-    "change:_detail": renderDetail,
+    "change:_finding_details": renderDetail,
   });
 }
 

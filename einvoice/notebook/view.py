@@ -56,26 +56,26 @@ class ResultView(anywidget.AnyWidget):
     lang = traitlets.Enum(LANGUAGES, default_value="de").tag(sync=True)
 
     # Display data for the browser.
-    _words = traitlets.Dict().tag(sync=True)
-    _head = traitlets.Dict().tag(sync=True)
+    _labels = traitlets.Dict().tag(sync=True)
+    _header = traitlets.Dict().tag(sync=True)
     _choices = traitlets.Dict().tag(sync=True)
     _table = traitlets.Dict().tag(sync=True)
-    _detail = traitlets.Dict().tag(sync=True)
+    _finding_details = traitlets.Dict().tag(sync=True)
 
     def __init__(self, result: ValidationResult, *, lang: Language) -> None:
         self.result = result
         super().__init__(lang=lang)
         self._update_all()
-        self.selected = next(iter(self._shown), -1)
+        self.selected = next(iter(self._matching), -1)
         self.observe(self._update_all, "lang")
         self.observe(self._update_table, "filters")
-        self.observe(self._update_detail, "selected")
-        self._update_detail()
+        self.observe(self._update_finding, "selected")
+        self._update_finding()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Filtered findings, by descending severity."""
-        return tuple(self.result.findings[number] for number in self._shown)
+        return tuple(self.result.findings[number] for number in self._matching)
 
     @property
     def finding(self) -> Finding | None:
@@ -97,7 +97,7 @@ class ResultView(anywidget.AnyWidget):
         return number
 
     @property
-    def _shown(self) -> list[int]:
+    def _matching(self) -> list[int]:
         return matching_indices(self.result.findings, self.filters, self.lang)
 
     @cached_property
@@ -109,11 +109,11 @@ class ResultView(anywidget.AnyWidget):
         lang, result = self.lang, self.result
         with self.hold_sync():
             severities = {name: RESULT_LABELS[lang][name] for name in SEVERITIES}
-            self._words = {**LABELS[lang], **severities}
-            self._head = {
+            self._labels = {**LABELS[lang], **severities}
+            self._header = {
                 "valid": result.is_valid,
                 "verdict": verdict(result, lang),
-                "about": [
+                "summary": [
                     text
                     for text in (
                         quote(result.filename or result.summary.invoice_number),
@@ -123,28 +123,31 @@ class ResultView(anywidget.AnyWidget):
                     if text
                 ],
                 "remarks": [text for text in _remarks(result, lang) if text],
-                "folded": [[summary, lines] for summary, lines in _sections(result, lang) if lines],
+                "sections": [[summary, lines] for summary, lines in _sections(result, lang) if lines],
             }
             self._choices = choices(result.findings, lang)
             self._update_table()
-            self._update_detail()
+            self._update_finding()
 
     def _update_table(self, _: Any = None) -> None:
         """Update the table and its status line."""
-        labels, shown, total = LABELS[self.lang], self._shown, len(self.result.findings)
-        omitted = len(shown) - _MAX_ROWS
-        status = labels["shown"].format(shown=len(shown), all=total)
+        labels, matching, total = LABELS[self.lang], self._matching, len(self.result.findings)
+        omitted = len(matching) - _MAX_ROWS
+        status = labels["findings_shown"].format(shown=len(matching), all=total)
         self._table = {
-            "groups": [{"title": heading, "rows": rows} for heading, rows in self._groups(shown[:_MAX_ROWS]) if rows],
-            "status": status if shown else labels["nothing" if total else "clean"],
-            "rest": labels["rest"].format(count=omitted) if omitted > 0 else "",
+            "groups": [
+                {"title": heading, "rows": rows} for heading, rows in self._groups(matching[:_MAX_ROWS]) if rows
+            ],
+            "status": status if matching else labels["no_matches" if total else "no_findings"],
+            "more": labels["more_findings"].format(count=omitted) if omitted > 0 else "",
         }
 
-    def _groups(self, shown: list[int]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    def _groups(self, indices: list[int]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         """Yield heading and rows of the findings in the invoice, and of those in the PDF container."""
         pdf = self.result.container
-        for heading, of_pdf in (("", False), (container(pdf, self.lang) if pdf else "", True)):
-            yield heading, [self._row(it) for it in shown if (self.result.findings[it].layer == "pdf") is of_pdf]
+        for heading, in_container in (("", False), (container(pdf, self.lang) if pdf else "", True)):
+            rows = [it for it in indices if (self.result.findings[it].layer == "pdf") is in_container]
+            yield heading, [self._row(it) for it in rows]
 
     def _row(self, number: int) -> dict[str, Any]:
         finding = self.result.findings[number]
@@ -157,29 +160,29 @@ class ResultView(anywidget.AnyWidget):
             "title": finding.title(self.lang),
         }
 
-    def _update_detail(self, _: Any = None) -> None:
+    def _update_finding(self, _: Any = None) -> None:
         """Update the details of the selected finding."""
         finding = self.finding
         if finding is None:
-            self._detail = {}
+            self._finding_details = {}
             return
         lang: Language = self.lang
-        self._detail = {
+        self._finding_details = {
             "code": finding.code,
             "severity": finding.severity,
-            "judged": severity_text(finding, lang),
+            "severity_label": severity_text(finding, lang),
             "title": finding.title(lang),
             "explanation": finding.explanation(lang),
             "reason": finding.override_reason(lang),
-            "numbers": [[LABELS[lang][name], text] for name, text in compared(finding, lang)],
+            "values": [[LABELS[lang][name], text] for name, text in compared(finding, lang)],
             "fix": finding.fix(lang),
             "notes": [{"text": note.text, "source": note.source} for note in finding.notes(lang)],
-            "facts": [[LABELS[lang][key], text] for key, text in _facts(finding, lang) if text],
+            "properties": [[LABELS[lang][key], text] for key, text in _properties(finding, lang) if text],
             "excerpt": excerpt(self._lines, finding.line, finding.column),
         }
 
     def __repr__(self) -> str:
-        return f"<ResultView: {len(self._shown)} of {len(self.result.findings)} findings>"
+        return f"<ResultView: {len(self._matching)} of {len(self.result.findings)} findings>"
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the widget, and plain HTML for pages that cannot show it, such as exports."""
@@ -203,8 +206,8 @@ def _sections(result: ValidationResult, lang: Language) -> Iterator[tuple[str, l
     """Yield collapsible sections: summary and lines."""
     yield RESULT_LABELS[lang]["differences"], _first(difference(it, lang) for it in result.differences)
     if result.agreement:
-        heading, *deviating = agreement_lines(result.agreement, lang)
-        yield heading, _first(deviating)
+        heading, *lines = agreement_lines(result.agreement, lang)
+        yield heading, _first(lines)
     yield layers(result.stack.layers, lang), [layer(it, lang) for it in result.stack.layers]
 
 
@@ -214,18 +217,18 @@ def _first(lines: Iterable[str]) -> list[str]:
     return [*items[:_MAX_ROWS], f"… + {omitted}"] if omitted > 0 else items
 
 
-def _facts(finding: Finding, lang: Language) -> list[tuple[str, str]]:
+def _properties(finding: Finding, lang: Language) -> list[tuple[str, str]]:
     """Return further details: business terms, location, source of the rule."""
-    known = catalog().get(finding.code)  # None for a rule that only the official Schematron has
+    entry = catalog().get(finding.code)  # None for a rule of the official Schematron only
     column = f", {LABELS[lang]['column']} {finding.column}" if finding.column else ""
     return [
-        ("about", ", ".join(term_name(term, lang) for term in finding.terms)),
+        ("terms", ", ".join(term_name(term, lang) for term in finding.terms)),
         ("section", title(finding.section, lang)),
         ("layer", layer_name(finding.layer, lang)),
-        ("place", f"{LABELS[lang]['line']} {finding.line}{column}" if finding.line else ""),
-        ("path", finding.xpath),
-        ("draft", finding.draft_pointer or ""),
-        ("rule_source", known.source if known else ""),
+        ("location", f"{LABELS[lang]['line']} {finding.line}{column}" if finding.line else ""),
+        ("xpath", finding.xpath),
+        ("draft_field", finding.draft_pointer or ""),
+        ("rule_source", entry.source if entry else ""),
         ("reported", finding.reported),
-        ("catalog", f'einvoice.catalog()["{finding.code}"]' if known else ""),
+        ("catalog", f'einvoice.catalog()["{finding.code}"]' if entry else ""),
     ]

@@ -159,8 +159,8 @@ def test_comparison_of_two_rule_sets():
         ("unit.xml", "BR-CL-23", "warning"),
         ("core.xml", "BR-DE-21", "warning"),
     }
-    assert ("sum.xml", "BR-CO-10") in {(it.file, it.finding.code) for it in comparison.same}
-    assert set(comparison.turned) == {
+    assert ("sum.xml", "BR-CO-10") in {(it.file, it.finding.code) for it in comparison.unchanged}
+    assert set(comparison.changed_verdicts) == {
         ("addressless.xml", "valid", "invalid"),
         ("unit.xml", "valid", "invalid"),
     }

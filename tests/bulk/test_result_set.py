@@ -313,7 +313,7 @@ def test_comparison_of_equal_results_is_empty(results, tmp_path):
     assert ResultSet.load(tmp_path / "a.jsonl") == results
     comparison = validate_serially(FILES, lang="en").compare(tmp_path / "a.jsonl")
     assert not comparison
-    assert len(comparison.same) == len(CODES)
+    assert len(comparison.unchanged) == len(CODES)
     results.assert_matches(tmp_path / "a.jsonl")
 
 
@@ -324,11 +324,11 @@ def test_comparison_lists_changes():
     comparison = after.compare(before)
     assert [(it.file, it.finding.code) for it in comparison.fixed] == [("a", "BR-CO-10")]
     assert [(it.file, it.finding.code) for it in comparison.new] == [("b", "BR-CO-10"), ("new", "SCHEMA-VALUE-DATE")]
-    assert [(it.file, it.finding.code) for it in comparison.same] == [("c", "SCHEMA-VALUE-DATE")]
-    assert comparison.turned == (("a", "invalid", "valid"), ("b", "valid", "invalid"))
+    assert [(it.file, it.finding.code) for it in comparison.unchanged] == [("c", "SCHEMA-VALUE-DATE")]
+    assert comparison.changed_verdicts == (("a", "invalid", "valid"), ("b", "valid", "invalid"))
     assert (comparison.missing, comparison.added) == (("gone",), ("new",))
     frame = comparison.to_frame()
-    assert list(frame.change) == ["fixed", "new", "new", "same"]
+    assert list(frame.change) == ["fixed", "new", "new", "unchanged"]
     with pytest.raises(AssertionError) as raised:
         after.assert_matches(before)
     message = str(raised.value)

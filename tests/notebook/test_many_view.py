@@ -26,8 +26,8 @@ def view(results):
 
 
 def file_counts(view):
-    groups = [name for name, _ in view._map["groups"]]
-    return {row["code"]: dict(zip(groups, row["cells"], strict=True)) for row in view._map["rows"]}
+    groups = [name for name, _ in view._heatmap["groups"]]
+    return {row["code"]: dict(zip(groups, row["cells"], strict=True)) for row in view._heatmap["rows"]}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_selected_cell_filters_the_file_list(view):
 
 def test_selected_file_shows_its_findings(view):
     view.file = "a/2.xml"
-    assert [row[2] for row in view._detail["rows"]] == ["BR-S-08"]
+    assert [row[2] for row in view._file_details["rows"]] == ["BR-S-08"]
     assert view.open_file().finding.code == "BR-S-08"
     with pytest.raises(traitlets.TraitError):
         view.file = "c/1.xml"
@@ -75,14 +75,14 @@ def test_selected_file_shows_its_findings(view):
 def test_selected_finding_shows_an_excerpt(view):
     view.file = "a/2.xml"
     assert view.finding == view.results["a/2.xml"].findings[0]
-    excerpt = view._place["excerpt"]
+    excerpt = view._finding_details["excerpt"]
     assert excerpt["marked"][1] == "<cac:TaxSubtotal>"
     assert excerpt["first"] + len(excerpt["above"]) == view.finding.line
-    assert view._place["fix"] == view.finding.fix("en")
+    assert view._finding_details["fix"] == view.finding.fix("en")
     view.file = "b/2.xml"
-    assert view._place["excerpt"] == {"missing": LABELS["en"]["not_at_hand"]}
+    assert view._finding_details["excerpt"] == {"missing": LABELS["en"]["file_unavailable"]}
     view.file = "a/1.xml"
-    assert (view.selected, view._detail["rows"], view._place) == (-1, [], {})
+    assert (view.selected, view._file_details["rows"], view._finding_details) == (-1, [], {})
     with pytest.raises(traitlets.TraitError):
         view.selected = 0
 
@@ -91,7 +91,7 @@ def test_unavailable_file_has_no_excerpt(results, tmp_path):
     results.save(tmp_path / "saved.jsonl")
     view = einvoice.ResultSet.load(tmp_path / "saved.jsonl", lang="en").explore()
     view.file = "a/2.xml"
-    assert view._place["excerpt"] == {"missing": LABELS["en"]["not_at_hand"]}
+    assert view._finding_details["excerpt"] == {"missing": LABELS["en"]["file_unavailable"]}
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_charts_count_invalid_files(view):
         "seller": {"": "1 / 1", "Hafenkran AG": "0 / 1", "Lindenhof Gartenbau GmbH": "2 / 3"},
         "month": {"": "1 / 1", "2026-04": "1 / 1", "2026-05": "1 / 3"},
     }
-    lengths = {bar["name"]: (bar["wrong"], bar["right"]) for bar in view._charts[0]["bars"]}
+    lengths = {bar["name"]: (bar["invalid"], bar["valid"]) for bar in view._charts[0]["bars"]}
     assert lengths == {"a": (33.3, 33.3), "b": (66.7, 33.3)}
 
 
@@ -147,21 +147,21 @@ def test_omitted_groups_and_files_are_counted(sample):
     wrong = sample("ubl-invoice.xml").read_bytes().replace(b'EUR">260.00', b'EUR">261.00')
     files = {f"{number % 30:02}/{number}.xml": wrong for number in range(210)}
     view = einvoice.validate_many(files, workers=0, progress=False, lang="en").explore()
-    assert len(view._map["groups"]) == 24
-    assert view._map["rows"][0]["files"] == 210
-    assert view._map["rest"] == "More groups: 6."
-    assert view._charts[0]["rest"] == "More groups: 22."
+    assert len(view._heatmap["groups"]) == 24
+    assert view._heatmap["rows"][0]["files"] == 210
+    assert view._heatmap["more"] == "More groups: 6."
+    assert view._charts[0]["more"] == "More groups: 22."
     assert len(view._files["rows"]) == 200
-    assert view._files["rest"].startswith("… and 10 more")
+    assert view._files["more"].startswith("… and 10 more")
     assert len(view.files) == 210
     view.group = "29"
-    assert view._files["rest"] == ""
+    assert view._files["more"] == ""
 
 
 def test_language_changes_the_texts(view):
     view.lang = "de"
     assert view._files["status"] == "5 von 5 Dateien"
-    assert view._head["about"] == ["2 gültig", "2 nicht gültig", "1 nicht lesbar"]
+    assert view._header["summary"] == ["2 gültig", "2 nicht gültig", "1 nicht lesbar"]
     assert view._charts[0]["title"] == "Nach Ordner"
 
 

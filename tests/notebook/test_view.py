@@ -34,7 +34,7 @@ def codes(view):
 def test_initial_state_selects_the_first_finding(view):
     assert codes(view) == [finding.code for finding in view.result.findings]
     assert view.finding is view.findings[0]
-    assert view._detail["title"] == view.finding.title("en")
+    assert view._finding_details["title"] == view.finding.title("en")
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,11 @@ def test_text_filter_searches_the_displayed_language(view):
 
 
 def test_language_changes_every_text(view):
-    english = view._words, view._head, view._choices, view._table, view._detail
+    english = view._labels, view._header, view._choices, view._table, view._finding_details
     view.lang = "de"
-    german = view._words, view._head, view._choices, view._table, view._detail
+    german = view._labels, view._header, view._choices, view._table, view._finding_details
     assert all(one != other for one, other in zip(english, german, strict=True))
-    assert view._detail["fix"] == view.finding.fix("de")
+    assert view._finding_details["fix"] == view.finding.fix("de")
 
 
 MARKS = ["<cbc:CompanyID>123456789</cbc:CompanyID>", "<cac:TaxSubtotal>"]
@@ -81,7 +81,7 @@ MARKS = ["<cbc:CompanyID>123456789</cbc:CompanyID>", "<cac:TaxSubtotal>"]
 @pytest.mark.parametrize(("number", "mark"), list(enumerate(MARKS)))
 def test_selected_finding_shows_an_excerpt(view, document, number, mark):
     view.selected = number
-    excerpt = view._detail["excerpt"]
+    excerpt = view._finding_details["excerpt"]
     before, marked, after = excerpt["marked"]
     assert marked == mark
     shown = [*excerpt["above"], before + marked + after, *excerpt["below"]]
@@ -93,7 +93,7 @@ def test_selected_finding_shows_an_excerpt(view, document, number, mark):
 def test_no_selection_has_no_details(view):
     view.selected = -1
     assert view.finding is None
-    assert view._detail == {}
+    assert view._finding_details == {}
 
 
 @pytest.mark.parametrize("invalid", [{"selected": 2}, {"selected": -2}, {"filters": {"colour": "red"}}, {"lang": "fr"}])
@@ -123,7 +123,7 @@ def test_container_findings_are_grouped_separately():
     container_codes = [finding.code for finding in view.result.container.findings]
     assert [row["code"] for row in container["rows"]] == container_codes
     assert not {row["code"] for row in invoice["rows"]} & set(container_codes)
-    assert "PDF: not valid · factur-x.xml" in view._head["remarks"]
+    assert "PDF: not valid · factur-x.xml" in view._header["remarks"]
     view.filters = {"layer": "pdf"}
     assert codes(view) == container_codes
 
@@ -135,13 +135,13 @@ def test_compatibility_mode_lists_differences(sample):
     result = einvoice.validate(older, mode="compatibility", lang="en")
     view = result.explore()
     assert result.differences
-    (_, lines), (_, layers) = view._head["folded"]
+    (_, lines), (_, layers) = view._header["sections"]
     assert len(lines) == len(result.differences)
     assert all(one.finding.code in line for one, line in zip(result.differences, lines, strict=True))
     assert len(layers) == len(result.stack.layers)
     page = result._repr_html_()
     assert all(html.escape(line) in page for line in lines)
-    assert html.escape(view._head["remarks"][-1]) in page
+    assert html.escape(view._header["remarks"][-1]) in page
 
 
 def test_reference_findings_with_unknown_codes_are_listed(sample, monkeypatch):
@@ -149,15 +149,15 @@ def test_reference_findings_with_unknown_codes_are_listed(sample, monkeypatch):
     runs = ReferenceRun("en16931", "EN 16931", "1.3.16"), ReferenceRun("cius", reports=(reported,))
     monkeypatch.setattr("einvoice.reference.validate", lambda data, identity: ReferenceResult("rules", "", runs))
     compared = einvoice.validate(sample("ubl-invoice.xml"), engine="both", lang="en")
-    heading, lines = compared.explore()._head["folded"][0]
-    assert heading in compared.explore()._head["remarks"]
+    heading, lines = compared.explore()._header["sections"][0]
+    assert heading in compared.explore()._header["remarks"]
     assert "THEIRS-1" in lines[0]
     assert "THEIRS-1" in compared._repr_html_()
     replaced = einvoice.validate(sample("ubl-invoice.xml"), engine="reference", lang="en").explore()
     assert codes(replaced) == ["THEIRS-1"]
-    facts = [text for _, text in replaced._detail["facts"]]
-    assert "<b>Not so.</b>" in facts
-    assert not any("catalog" in text for text in facts)
+    properties = [text for _, text in replaced._finding_details["properties"]]
+    assert "<b>Not so.</b>" in properties
+    assert not any("catalog" in text for text in properties)
 
 
 def test_static_html_shows_the_result(view):
@@ -170,13 +170,13 @@ def test_static_html_shows_the_result(view):
 def test_valid_invoice_has_no_findings(sample):
     view = einvoice.explore(einvoice.validate(sample("ubl-invoice.xml")), lang="en")
     assert repr(view) == "<ResultView: 0 of 0 findings>"
-    assert (view.selected, view._table["status"], view._head["valid"]) == (-1, "No findings.", True)
+    assert (view.selected, view._table["status"], view._header["valid"]) == (-1, "No findings.", True)
 
 
 def test_excerpt_of_a_single_long_line_in_another_encoding(document):
     text = document.decode().replace("UTF-8", "ISO-8859-1")
     view = einvoice.validate("".join(line.strip() + " " for line in text.split("\n")).encode("latin-1")).explore()
-    before, marked, after = view._detail["excerpt"]["marked"]
+    before, marked, after = view._finding_details["excerpt"]["marked"]
     assert marked == MARKS[0]
     assert max(len(before), len(after)) == 401
 

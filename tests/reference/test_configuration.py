@@ -190,7 +190,7 @@ def test_replaced_configuration_applies_at_once(add_bundle, invoice, validate_re
             "xsl/more.xsl": template("more", rule(code)),
             "xsd/common/cbc.xsd": XSD_IMPORTED.replace(b"string", kind.encode()),
         }
-        assert add_bundle(packed(files(files_by_name=files_by_name)), replace=True).title == code
+        assert add_bundle(packed(files(others=files_by_name)), replace=True).title == code
         xsd, _, run = validate_reference(invoice).runs
         assert run.codes == {"A", code}
         assert any("xs:integer" in it.text for it in xsd.reports) == (kind == "integer")
