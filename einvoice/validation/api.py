@@ -73,7 +73,7 @@ def validate(
 
     Raises:
         UnreadableDocument: the file cannot be read as an invoice; one of its subclasses, see `einvoice.errors`.
-        ValueError: an argument has an unknown value; the message lists the known ones.
+        ValueError: an argument has an unknown value; the message lists the valid ones.
         OSError: the file cannot be opened.
     """
     started = time.perf_counter()

@@ -66,7 +66,7 @@ class FindingBuilder:
 
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
         """Return the finding for a violated syntax rule."""
-        known = entry(violation.code)
+        catalog_entry = entry(violation.code)
         terms = self._terms_of(violation.element)
         flag = cast("Severity", violation.rule.severity)
         override = self._overrides.get(violation.code)
@@ -76,8 +76,8 @@ class FindingBuilder:
             severity=severity,
             flag=flag,
             layer=layer,
-            section=section(None, terms, violation.rule.table) if terms else known.section,
-            terms=terms or known.terms,
+            section=section(None, terms, violation.rule.table) if terms else catalog_entry.section,
+            terms=terms or catalog_entry.terms,
             location=self.places.at(violation.element, violation.attribute),
             values=_quotable(violation.values),
             indicative=self._indicative,
@@ -93,15 +93,15 @@ class FindingBuilder:
         self, code: str, layer: str, node: Any, values: Mapping[str, object], terms: tuple[str, ...] = ()
     ) -> Finding:
         """Return the finding of a catalog entry; `terms` replace those of the entry."""
-        known = entry(code)
-        severity = cast("Severity", known.severity)
+        catalog_entry = entry(code)
+        severity = cast("Severity", catalog_entry.severity)
         return Finding(
             code=code,
             severity=severity,
             flag=severity,
             layer=layer,
-            section=section(None, terms, known.file) if terms else known.section,
-            terms=terms or known.terms,
+            section=section(None, terms, catalog_entry.file) if terms else catalog_entry.section,
+            terms=terms or catalog_entry.terms,
             location=self.places.at(node),
             values=_quotable(values),
             lang=self.lang,

@@ -1,7 +1,6 @@
-"""The passes of a validation: each takes the context of a document and returns findings and layers.
+"""Passes of a validation: each takes the context of a document and returns findings and layers.
 
-They run in order. `Context.reported` is the one thing that later passes take from earlier ones: an element that a rule
-reports is not reported again as unmapped.
+Passes run in order and share only `Context.reported`: an element that a rule reports is not reported again as unmapped.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _MAX_UNMAPPED: Final = 20
 _MAX_PER_SYNTAX_RULE: Final = 100
 """Maximum findings per syntax rule; broken exports repeat the same error."""
 _NOT_USED: Final = "PROFILE-NOT-USED"
-"""Reported only where no other rule reports the element."""
+"""Reported only if no other rule reports the element."""
 _SCHEMAS: Final = {
     "UBL": ({"de": "XML-Schema von UBL", "en": "XML schema of UBL"}, "2.1"),
     "CII": ({"de": "XML-Schema von CII", "en": "XML schema of CII"}, "D16B"),
@@ -44,7 +43,7 @@ _log: Final = logging.getLogger("einvoice")
 
 
 class Outcome(NamedTuple):
-    """What a pass found, the layers that it ran, and the PDF container that it validated."""
+    """Findings of a pass, the layers that it ran, and the PDF container that it validated."""
 
     findings: Sequence[Finding] = ()
     layers: Sequence[Layer] = ()
@@ -57,11 +56,11 @@ class Context:
 
     Attributes:
         document: the document.
-        selection: the rules that validate it.
-        violations: the violations of its XML schema.
-        invoice: the invoice in it.
-        collector: what the syntax rules inspect, collected while the invoice was read.
-        build: builds its findings.
+        selection: the selected rules.
+        violations: violations of the XML schema.
+        invoice: the parsed invoice.
+        collector: elements that syntax rules inspect, collected while reading the invoice.
+        build: builder of the findings.
         reported: elements that syntax rules or the Factur-X profile reported.
     """
 
@@ -103,7 +102,7 @@ def xml_schema(context: Context) -> Outcome:
 
 
 def declaration(context: Context) -> Outcome:
-    """Report a specification (BT-24) that is missing, unknown, outdated, or validated in part."""
+    """Report a specification (BT-24) that is missing, unknown, outdated, or only partly supported."""
     remarks = replace(context.document.identity, specification=context.selection.specification).remarks
     if not remarks:
         return Outcome()
@@ -113,14 +112,14 @@ def declaration(context: Context) -> Outcome:
 
 
 def profile(context: Context) -> Outcome:
-    """Report what the XML schema of the Factur-X profile forbids or requires."""
+    """Report violations of the XML schema of the Factur-X profile."""
     profile = context.selection.profile
     if profile is None or profile.is_schema:
         return Outcome()
-    known = [violation.element for violation in context.violations]
-    found = list(schema_violations(context.document.tree, profile, known))
-    context.reported.update(it.element for it in found)
-    return Outcome([context.build.of_element(it.code, "profile", it.element, it.values) for it in found])
+    reported = [violation.element for violation in context.violations]
+    violations = list(schema_violations(context.document.tree, profile, reported))
+    context.reported.update(it.element for it in violations)
+    return Outcome([context.build.of_element(it.code, "profile", it.element, it.values) for it in violations])
 
 
 def rules(context: Context) -> Outcome:
@@ -132,7 +131,7 @@ def rules(context: Context) -> Outcome:
     try:
         findings = [*_rule_findings(context), *_syntax_rule_findings(context)]
     except Exception as error:
-        # One document must not stop a batch, and a layer that failed must not count as run.
+        # A failed layer must neither stop a batch nor count as run.
         _log.exception("A rule layer failed")
         names = (layer.name for layer in selection.program.layers)
         failed = context.not_run("LAYER-FAILED", names, reason=type(error).__name__)
@@ -148,7 +147,7 @@ def _rule_findings(context: Context) -> list[Finding]:
 
 
 def _syntax_rule_findings(context: Context) -> list[Finding]:
-    """Return at most `_MAX_PER_SYNTAX_RULE` findings per code; the last one counts those that are left out."""
+    """Return at most `_MAX_PER_SYNTAX_RULE` findings per code; the last one has the number of omitted findings."""
     program, reported = context.selection.program, context.reported
     run = {layer.name for layer in program.layers} if program else set()
     counts: Counter[str] = Counter()
@@ -161,7 +160,7 @@ def _syntax_rule_findings(context: Context) -> list[Finding]:
         counts[violation.code] += 1
         if counts[violation.code] <= _MAX_PER_SYNTAX_RULE:
             findings.setdefault(violation.code, []).append(context.build.of_syntax_rule(violation, layer))
-    return [it for code, found in findings.items() for it in _counted(found, counts[code])]
+    return [it for code, of_code in findings.items() for it in _counted(of_code, counts[code])]
 
 
 def _layer_of(rule: Rule | SyntaxRule, selection: RuleSelection) -> str:
@@ -182,7 +181,7 @@ def unmapped(context: Context) -> Outcome:
 
 
 def _counted(findings: list[Finding], total: int) -> list[Finding]:
-    """Record in the last finding how many of `total` findings are left out."""
+    """Record the number of omitted findings in the last one."""
     if total > len(findings):
         findings[-1] = replace(findings[-1], suppressed=total - len(findings))
     return findings
@@ -218,7 +217,7 @@ class Run:
     Attributes:
         context: the document and its selection.
         findings: sorted by layer, position in the document, and code.
-        layers: in the order in which they ran.
+        layers: in order of execution.
         container: the PDF container; None for an XML file.
     """
 

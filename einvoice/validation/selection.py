@@ -1,6 +1,6 @@
-"""The options of a validation, and the rules that they select for a document.
+"""Options of a validation, and the selection of rules for a document.
 
-The selection depends on what the document declares and on the options only, so it is resolved once and cached.
+The selection depends only on the declaration of the document and the options, so it is cached.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Options:
     """How documents are validated; `einvoice.validate` describes each option.
 
     Raises:
-        ValueError: an option has an unknown value; the message lists the known ones.
+        ValueError: an option has an unknown value; the message lists the valid ones.
         TypeError: `as_of` is not a date.
     """
 
@@ -47,10 +47,10 @@ class Options:
     engine: Engine = "native"
 
     def __post_init__(self) -> None:
-        for name, known in (("lang", LANGUAGES), ("mode", MODES), ("profile", PROFILES), ("engine", ENGINES)):
-            if getattr(self, name) not in known:
+        for name, valid in (("lang", LANGUAGES), ("mode", MODES), ("profile", PROFILES), ("engine", ENGINES)):
+            if getattr(self, name) not in valid:
                 raise ValueError(
-                    f"argument {name!r} must be {' or '.join(map(repr, known))}, not {getattr(self, name)!r}"
+                    f"argument {name!r} must be {' or '.join(map(repr, valid))}, not {getattr(self, name)!r}"
                 )
         if self.ruleset:
             releases.named(self.ruleset)
@@ -63,13 +63,13 @@ class RuleSelection:
     """The rules that validate a document.
 
     Attributes:
-        identity: the document's identity as seen from the current release, without the texts of BT-23 and BT-24.
+        identity: identity of the document relative to the current release, without the texts of BT-23 and BT-24.
         release: the release of the rule sets.
         layers: the rule layers, in order, without the XML schema.
         profile: the Factur-X profile; None for other documents.
-        status: how the declared specification relates to the current one.
+        status: relation of the declared specification to the current one.
         national: the national rule set of the release, applied or not.
-        forced: the options name the rules, whatever the document declares.
+        forced: the options override the declaration of the document.
     """
 
     identity: Identity
@@ -82,7 +82,7 @@ class RuleSelection:
 
     @property
     def specification(self) -> Specification:
-        """The declared specification, as seen from the current release."""
+        """The declared specification, relative to the current release."""
         return self.identity.specification
 
     @functools.cached_property
@@ -114,7 +114,7 @@ class RuleSelection:
 
     @functools.cached_property
     def rule_layers(self) -> tuple[Layer, ...]:
-        """The layers of `program`, as the validation stack shows them."""
+        """The layers of `program` for the validation stack."""
         if self.profile:
             return self.profile.layers(self.versions)
         return tuple(self._layer(layer) for layer in self.program.layers) if self.program else ()
@@ -146,9 +146,11 @@ def select(identity: Identity, options: Options, *, hybrid: bool = False) -> Rul
     Raises:
         ValueError: no release is in force on the day of the options, or EINVOICE_RULESET names an unknown one.
     """
-    declared = replace(identity, customization_id=None, process=None)  # texts of the document: not part of the key
+    declared = replace(
+        identity, customization_id=None, process=None
+    )  # document texts must not be part of the cache key
     facturx = hybrid or options.profile == "facturx"
-    pinned = os.environ.get(releases.PINNED, "")  # part of the key, since it may change while the process runs
+    pinned = os.environ.get(releases.PINNED, "")  # part of the cache key: may change at run time
     return _select(as_facturx(declared) if facturx else declared, options, pinned)
 
 
@@ -174,7 +176,7 @@ def _select(declared: Identity, options: Options, pinned: str) -> RuleSelection:
 
 
 def _as_of_release(identity: Identity, current: Release) -> Identity:
-    """Return the identity with the successor that its specification has as of the current release."""
+    """Return the identity with the successor of its specification in the current release."""
     specification, family = identity.specification, releases.national(current).family
     successor = specifications().get(specification.superseded_by)
     if successor is None or "cius" not in specification.layers or successor.family == family:
