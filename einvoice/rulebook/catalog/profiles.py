@@ -1,7 +1,7 @@
 """Catalog entries of the element rules of Factur-X profiles.
 
 The rows are in ``rules/facturx/syntax/rows.csv``. Their texts are composed from ``texts.toml`` and the names of the
-steps of a path (``words.csv``): the last step names the element, the steps above its parents.
+steps of a path (``elements.csv``): the last step names the element, the steps above its parents.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _SYNTAX: Final = "CII"
 _NOT_USED: Final = "forbidden"  # all these rows have one code, with texts written by hand
 
 
-class Word(NamedTuple):
-    """A row of ``words.csv``; ``genitive`` has its article, and is empty if the texts omit the step."""
+class ElementName(NamedTuple):
+    """A row of ``elements.csv``; ``genitive`` has its article, and is empty if the texts omit the step."""
 
     element: str
     de: str
@@ -47,12 +47,12 @@ def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
     if not (folder / "rows.csv").exists():
         return
     data = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
-    words = Names(folder / "words.csv", Word)
+    element_names = Names(folder / "elements.csv", ElementName)
     known: set[str] = set()
     for row in (*_rows(folder / "rows.csv"), *_rows(folder / "rules.csv")):
         if row["code"] not in known and row["check"] != _NOT_USED:  # a code may have a row for each profile
             known.add(row["code"])
-            yield _entry(row, data, words if row["file"] == "rows.csv" else None)
+            yield _entry(row, data, element_names if row["file"] == "rows.csv" else None)
 
 
 def _rows(file: Path) -> Iterator[dict[str, str]]:
@@ -60,17 +60,17 @@ def _rows(file: Path) -> Iterator[dict[str, str]]:
         yield from ({**row, "file": file.name} for row in csv.DictReader(lines))
 
 
-def _entry(row: Mapping[str, str], data: Mapping[str, Any], words: Names[Word] | None) -> CatalogEntry:
+def _entry(row: Mapping[str, str], data: Mapping[str, Any], element_names: Names[ElementName] | None) -> CatalogEntry:
     texts: dict[str, dict[str, str]] = {}
     section = "document"
-    if words is not None:
-        steps = [words[path] for path in _paths(row)]
-        section = next((word.section for word in reversed(steps) if word.section), section)
+    if element_names is not None:
+        steps = [element_names[path] for path in _paths(row)]
+        section = next((step.section for step in reversed(steps) if step.section), section)
         for language in LANGUAGES:
             placeholders = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
             texts[language] = {name: fill(text, placeholders) for name, text in data[row["check"]][language].items()}
     if section not in SECTIONS:
-        raise RuleError("must be one of " + ", ".join(SECTIONS), file=f"{FOLDER}/words.csv", key=section)
+        raise RuleError("must be one of " + ", ".join(SECTIONS), file=f"{FOLDER}/elements.csv", key=section)
     return CatalogEntry(
         row["code"],
         row["severity"],
@@ -98,17 +98,17 @@ def _paths(row: Mapping[str, str]) -> Iterator[str]:
     return ("/".join(steps[: index + 1]) for index in range(len(steps)))
 
 
-def _noun(steps: list[Word], language: str) -> str:
+def _noun(steps: list[ElementName], language: str) -> str:
     """Return the name of the last step with its parents.
 
-    >>> buyer = Word("", "Käufer", "des Käufers", "buyer", "buyer")
-    >>> address = Word("", "Anschrift", "der Anschrift", "address", "")
-    >>> country = Word("", "Ländercode", "", "country code", "")
+    >>> buyer = ElementName("", "Käufer", "des Käufers", "buyer", "buyer")
+    >>> address = ElementName("", "Anschrift", "der Anschrift", "address", "")
+    >>> country = ElementName("", "Ländercode", "", "country code", "")
     >>> _noun([buyer, address, country], "de"), _noun([buyer, address, country], "en")
     ('Ländercode der Anschrift des Käufers', 'country code of the address of the buyer')
     """
     *parents, last = steps
-    owners = [word for word in reversed(parents) if word.genitive]
+    owners = [step for step in reversed(parents) if step.genitive]
     if language == "de":
-        return " ".join([last.de, *(word.genitive for word in owners)])
-    return " of the ".join([last.en, *(word.en for word in owners)])
+        return " ".join([last.de, *(step.genitive for step in owners)])
+    return " of the ".join([last.en, *(step.en for step in owners)])

@@ -1,7 +1,7 @@
 """The functions of the rule language, each equivalent to XPath that the official rules use.
 
-Generated rules call them by name, with ``GLOBALS`` as globals. The doctests show Saxon's answers; ``tests/words`` has
-many more.
+Generated rules call them by name, with ``GLOBALS`` as globals. The doctests show results of Saxon; more are in
+``tests/functions``.
 """
 
 from einvoice.rulebook.functions import lookups, sequences  # noqa: F401 (they register functions)
