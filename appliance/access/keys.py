@@ -1,4 +1,4 @@
-"""API keys. Only hashes are stored, one key a line, in the format of an environment file:
+"""API keys. Only hashes are stored, one key per line, in the format of an environment file:
 
     EINVOICE_KEY_ACME_1=acme:business:5f1c…
 
@@ -100,7 +100,7 @@ class KeyFile:
             ValueError: invalid name, or the name already has `MAX_KEYS_PER_NAME` keys.
         """
         if not _NAME.fullmatch(name):
-            raise ValueError(f"a name consists of a-z, 0-9 and hyphens, 40 characters at most, not {name!r}")
+            raise ValueError(f"the name must consist of at most 40 of the characters a-z, 0-9 and hyphen, not {name!r}")
         labels = {key.label for key in self.read()}
         stem = name.upper().replace("-", "_")
         free = [label for n in range(MAX_KEYS_PER_NAME) if (label := f"{stem}_{n + 1}") not in labels]

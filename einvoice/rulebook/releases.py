@@ -132,11 +132,11 @@ def as_of(day: datetime.date, ruleset: str = NATIONAL) -> Release:
         TypeError: not a date.
     """
     if not isinstance(day, datetime.date):
-        raise TypeError(f"as_of is a datetime.date, not {type(day).__name__}")
+        raise TypeError(f"argument 'as_of' must be a datetime.date, not {type(day).__name__}")
     known = releases(ruleset)
     in_force = [release for release in known if release.valid_from and release.valid_from <= day.isoformat()]
     if not in_force:
-        raise ValueError(f"as_of is a day from {known[0].valid_from} on, not {day.isoformat()}")
+        raise ValueError(f"argument 'as_of' must be a day from {known[0].valid_from} on, not {day.isoformat()}")
     return in_force[-1]
 
 

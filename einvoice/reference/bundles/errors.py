@@ -55,7 +55,7 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "level": {
         "de": "Die scenarios.xml verwendet die Stufe „{level}“; erlaubt sind error, warning und information.",
-        "en": "The scenarios.xml uses the level “{level}”; allowed are error, warning and information.",
+        "en": "The scenarios.xml uses the level “{level}”; valid levels are error, warning and information.",
     },
     "missing": {
         "de": "{file} verweist auf die Datei {path}, die es nicht gibt.",

@@ -180,7 +180,8 @@ def _history(newest: Context, entries: list[dict[str, Any]], syntax: str) -> Ite
 def _check_keys(row: dict[str, Any], keys: tuple[str, ...], file: str, key: str) -> None:
     for name, content in row.items():
         if name not in keys:
-            raise RuleError(f"has the unknown key '{name}'", file=file, key=key, hint="known are " + ", ".join(keys))
+            hint = f"valid keys are {', '.join(keys)}"
+            raise RuleError(f"has the unknown key '{name}'", file=file, key=key, hint=hint)
         if not isinstance(content, str) and name.upper() not in SYNTAXES and name != _HISTORY:
             raise RuleError("must be text", file=file, key=f"{key}.{name}")
 

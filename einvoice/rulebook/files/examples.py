@@ -103,7 +103,7 @@ def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> G
         here = f"{path}.{name}".lstrip(".")
         if name not in cls.fields:
             near = get_close_matches(name, cls.fields, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(cls.fields)}"
+            hint = f"did you mean '{near[0]}'?" if near else f"valid fields are {', '.join(cls.fields)}"
             raise RuleError(f"{cls.__name__} has no field '{name}'", file=file, key=here, hint=hint)
         kind, many = kinds[name]
         setattr(group, name, _content(kind, many, content, file, here))

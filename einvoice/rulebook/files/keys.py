@@ -101,7 +101,7 @@ def check_keys(data: Mapping[str, Any], known: Mapping[str, type[Any]], file: st
         full = f"{inside}.{key}".lstrip(".")
         if key not in known:
             near = get_close_matches(key, known, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}"
+            hint = f"did you mean '{near[0]}'?" if near else f"valid keys are {', '.join(known)}"
             raise RuleError("is not a known key", file=file, key=full, hint=hint)
         if not isinstance(content, known[key]):
             name = _TYPE_NAMES[known[key].__name__]

@@ -41,7 +41,7 @@ def read_file(path: Path, ruleset: RuleSet) -> list[Definition]:
     try:
         data = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
-        raise RuleError(str(error), file=file, hint="texts stand in quotes; a table is [name]") from None
+        raise RuleError(str(error), file=file, hint="enclose texts in quotes; write a table as [name]") from None
     check_file(data, file)
     variants = data["variants"] if "variants" in data else {data["code"]: {}}
     definitions = [Definition(code, file, ruleset, variant, data) for code, variant in variants.items()]

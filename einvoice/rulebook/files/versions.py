@@ -49,11 +49,11 @@ class RuleSet(NamedTuple):
         """Return the index of a release; raise ``LookupError`` with the known ones for an unknown one."""
         names = [known.name for known in self.versions]
         if version not in names:
-            raise LookupError(f"unknown release '{version}' of {self.name}; known are {', '.join(names)}")
+            raise LookupError(f"unknown release '{version}' of {self.name}; known releases are {', '.join(names)}")
         return names.index(version)
 
     def has(self, since: str, until: str, version: str) -> bool:
-        """Return whether ``version`` is in the range from ``since`` to before ``until``; '' is no bound."""
+        """Return whether ``version`` is in the range from ``since`` to before ``until``; '' means no bound."""
         index = self.index_of(version)
         return (not since or self.index_of(since) <= index) and (not until or index < self.index_of(until))
 
@@ -70,13 +70,13 @@ def read_ruleset(folder: Path) -> RuleSet:
         if not isinstance(data.get(key), kind):
             raise RuleError("is missing or has the wrong type", file=file, key=key)
     if set(data["title"]) != {"de", "en"}:
-        raise RuleError("must have de and en", file=file, key="title")
+        raise RuleError("must have the keys de and en", file=file, key="title")
     versions = tuple(_version(entry, file) for entry in data["versions"])
     names = [version.name for version in versions]
     if not names or len(set(names)) < len(names):
         raise RuleError("must list each release once, the oldest first", file=file, key="versions")
     if [version.announced for version in versions] != sorted(version.announced for version in versions):
-        raise RuleError("must be the last releases", file=file, key="versions.announced")
+        raise RuleError("must list the last releases only", file=file, key="versions.announced")
     return RuleSet(folder.name, data["layer"], data["title"], versions)
 
 
@@ -91,6 +91,5 @@ def _version(entry: dict[str, Any], file: str) -> Version:
 def _check_keys(data: dict[str, Any], keys: set[str], file: str, inside: str) -> None:
     for key in data:
         if key not in keys:
-            raise RuleError(
-                "is not a known key", file=file, key=f"{inside}.{key}".lstrip("."), hint=", ".join(sorted(keys))
-            )
+            hint = f"valid keys are {', '.join(sorted(keys))}"
+            raise RuleError("is not a known key", file=file, key=f"{inside}.{key}".lstrip("."), hint=hint)

@@ -41,7 +41,7 @@ class RuleSets:
         """
         for name in selected:
             if name not in self.sets:
-                raise LookupError(f"unknown rule set '{name}'; known are {', '.join(self.sets)}")
+                raise LookupError(f"unknown rule set '{name}'; known rule sets are {', '.join(self.sets)}")
         versions = {
             name: ruleset.versions[ruleset.index_of(selected.get(name, ruleset.newest))]
             for name, ruleset in self.sets.items()
@@ -96,7 +96,7 @@ def _layer(
     digests: Mapping[str, str],
     rules: Sequence[Rule],
 ) -> tuple[Any, ...]:
-    """Return the row of a layer: the first rule set that has it, its release, and the number of rules."""
+    """Return the row of a layer: the first rule set with that layer, its release, and the number of rules."""
     for name, definitions in rule_sets.definitions.items():
         if any(definition.layer == layer for definition in definitions):
             release, title = versions[name], rule_sets.sets[name].title

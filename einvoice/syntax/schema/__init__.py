@@ -39,7 +39,7 @@ def violations(document: etree._ElementTree, root: str) -> list[SchemaViolation]
         ValueError: unknown root element or profile.
     """
     if root not in ROOTS and root not in PROFILES:
-        raise ValueError(f"no XML schema for {root!r}; known are {', '.join(ROOTS)}")
+        raise ValueError(f"no XML schema for {root!r}; use one of {', '.join(ROOTS)}")
     schema = _schema(root)
     errors = schema.errors(document)
     if not errors:
