@@ -2,7 +2,7 @@
 
 A list is a file of ``rules/codelists``: a table with the columns ``code``, ``since``, ``until`` and, if the lists of
 UBL and CII differ, ``syntax`` (``ubl`` or ``cii``). A code is part of the list from release ``since`` to before
-``until``; an empty cell is no bound.
+``until``; an empty cell means no bound.
 """
 
 from __future__ import annotations

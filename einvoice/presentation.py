@@ -1,6 +1,6 @@
 """Generic functions that present an object: as HTML, text, plain data, table or widget.
 
-Data classes call them from methods such as `to_dict` and `_repr_html_`. Upper rooms implement them by type
+Data classes call them from methods such as `to_dict` and `_repr_html_`. Packages of upper layers implement them by type
 (`@to_dict.register`, see `functools.singledispatch`). `einvoice` names the modules that do; they are imported on first
 use, so that validation alone loads none of them.
 """
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 Language: TypeAlias = Literal["de", "en"]
 
 implementations: dict[str, tuple[str, ...]] = {}
-"""Modules that implement each generic function, in the order in which they are imported until one fits."""
+"""Modules that implement each generic function, in the order in which they are imported until one supports the type."""
 
 
 def _implementation(function: Any, value: object) -> Any:
     """Import modules until one implements the function for the type of `value`; return the implementation.
 
     Raises:
-        TypeError: none does.
+        TypeError: no module implements it.
     """
     default = function.dispatch(object)
     for module in implementations.get(function.__name__, ()):

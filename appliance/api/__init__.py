@@ -1,1 +1,1 @@
-"""The routes of the documented interface under `/api/external`, one module a subject."""
+"""The routes of the documented interface under `/api/external`, one module per subject."""

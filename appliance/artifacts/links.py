@@ -245,7 +245,7 @@ class ArtifactLinks:
 
     @staticmethod
     async def _put_pdf(store: ArtifactStore, name: str, pdf: bytes, seconds: float) -> None:
-        """Store a PDF for the rest of its link's lifetime; after an error it is rendered again next time."""
+        """Store a PDF for the rest of its link's lifetime; if that fails, the next request renders it again."""
         if seconds <= 0:
             return
         try:

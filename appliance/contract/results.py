@@ -15,7 +15,7 @@ _AFTER_LINK = ("reported", "draft_pointer", "only_in", "changed_in")
 """Members of a finding that follow `doc_url`."""
 
 _UNKNOWN_RULE = "REFERENCE-RULE"
-"""Catalog entry for rules of the official Schematron that have no entry of their own."""
+"""Catalog entry shared by rules of the official Schematron without a separate entry."""
 
 INVALID_DRAFT = ProblemType(
     "invalid_draft",
@@ -78,7 +78,7 @@ def _catalog_code(code: str, members: dict[str, Any]) -> str:
 def unreadable_result(
     error: einvoice.UnreadableDocument, lang: Language, milliseconds: int, base: str | None
 ) -> dict[str, Any]:
-    """Return the validation result of a file that cannot be read, as a batch item has it.
+    """Return the validation result of a file that cannot be read, as in a batch item.
 
     `base` is that of `add_links`.
     """

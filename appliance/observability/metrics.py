@@ -15,7 +15,7 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Metrics:
-    """The metrics of a server process, in a registry of their own.
+    """The metrics of a server process, in a separate registry.
 
     Label values come from a small fixed set, never from a document.
     """

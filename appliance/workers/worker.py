@@ -77,7 +77,7 @@ def _warm_up() -> None:
 
 def _has_used_much_memory(megabytes: int) -> bool:
     """Return whether peak memory exceeded a quarter of the limit; the allocator returns little of it to the system."""
-    # VmHWM, not `ru_maxrss`: that starts with the memory of the server, the parent process.
+    # VmHWM, not `ru_maxrss`, which is inherited from the server, the parent process.
     peak = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text("ascii"))
     return peak is not None and int(peak[1]) > megabytes << 8
 

@@ -141,7 +141,7 @@ def _breakdown(
     allowances_and_charges: Iterable[DocumentAllowanceOrCharge],
     given: Iterable[VatCategory],
 ) -> list[VatSubtotal]:
-    """Group by category and rate (None counts as 0). All given entries come first, in order, even if unused."""
+    """Group the taxable amounts by category and rate (None counts as 0), after all given entries, used or not."""
     result: list[VatSubtotal] = []
     by_key: dict[tuple[str | None, Decimal], VatSubtotal] = {}
     for entry in given:

@@ -167,7 +167,7 @@ class Draft(DraftModel):
         )
 
     def problems(self) -> Iterator[DraftProblem]:
-        """Yield errors between fields: format and profile, content without a place in them, wrong totals."""
+        """Yield errors that involve several fields: format and profile, content they cannot hold, wrong totals."""
         if self.format != "ZUGFERD" and self.declared_profile not in _XML_PROFILES:
             yield DraftProblem(
                 "/profile",

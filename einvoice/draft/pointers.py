@@ -187,7 +187,7 @@ def _with_indices(field: Field, match: _Match) -> Steps:
 
 
 def _last_list(path: str, previous: str, indices: Mapping[str, int]) -> str:
-    """Return the last list on a path of the model, after the previous list; "" if its index is unknown."""
+    """Return the innermost list on a path of the model with a known index; "" if it is not below ``previous``."""
     while path and path not in indices:
         path = path.rpartition(".")[0]
     return "" if len(path) <= len(previous) else path

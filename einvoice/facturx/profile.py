@@ -37,8 +37,8 @@ class Profile:
     def relationships(self, country: str = "") -> tuple[str, ...]:
         """Return the allowed values of AFRelationship, the usual one first.
 
-        Profiles without invoice lines are data, never an alternative. For the other profiles Germany requires the
-        alternative; France also allows source and data.
+        Profiles without invoice lines require "Data". For the other profiles Germany requires "Alternative"; France
+        also allows "Source" and "Data".
 
         Args:
             country: country code of the seller (ISO 3166-1); "" if unknown.

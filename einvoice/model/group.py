@@ -108,7 +108,7 @@ class Group:
     def parent(self) -> Any:
         """The group of the parent element; None for a group that was not read from a document.
 
-        The reference is weak: without cycles a large invoice is freed as soon as its last reference goes.
+        The reference is weak: without cycles a large invoice is freed as soon as nothing refers to it.
         """
         return None if self.parent_ref is None else self.parent_ref()
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class Note(Group):
     """BG-1: a note on the whole invoice.
 
-    UBL has the subject code inside the text (``#REG#…``), CII in an element of its own.
+    UBL has the subject code inside the text (``#REG#…``), CII in a separate element.
     """
 
     groups = ("BG-1",)
@@ -142,7 +142,7 @@ class Invoice(Identified):
         syntax: "UBL" or "CII", "" for an invoice that was not read from a document.
         root: name of the root element.
         lang: language in which a notebook shows the invoice.
-        misplaced: groups at places without a business term, by class.
+        misplaced: groups that occur where EN 16931 has no business term, by class.
         unmapped: elements without a business term.
     """
 
@@ -240,7 +240,7 @@ class Invoice(Identified):
 
     @view("BG-2")
     def process(self) -> ProcessControl:
-        """BG-2: process control, which has no element of its own."""
+        """BG-2: process control, which has no separate element."""
         return ProcessControl(business_process=self.business_process, specification=self.specification)
 
     @view("BG-25")
@@ -259,12 +259,12 @@ class Invoice(Identified):
 
     @cached_property
     def lines_by_element(self) -> dict[Any, list[Line]]:
-        """All lines of the document, misplaced ones included, by parent element."""
+        """All lines of the document, including misplaced ones, by parent element."""
         return self._by_element(Line)
 
     @cached_property
     def allowances_and_charges_by_element(self) -> dict[Any, list[AllowanceCharge]]:
-        """All allowances and charges of the document, misplaced ones included, by parent element."""
+        """All allowances and charges of the document, including misplaced ones, by parent element."""
         return self._by_element(AllowanceCharge)
 
     def _by_element(self, cls: type[Group]) -> dict[Any, list[Any]]:

@@ -44,7 +44,7 @@ class Period(Group):
 
 
 class Attached(Group):
-    """An attached file, misplaced ones included."""
+    """An attached file; also the class of misplaced ones."""
 
     attachment: Binary = term("BT-125")
 
@@ -96,7 +96,7 @@ class Price(QuotedPrice):
 
 
 class GrossPrice(QuotedPrice):
-    """BG-29: the price before the discount, as CII has it."""
+    """BG-29: the price before the discount, as in CII."""
 
     amount: UnitPrice = term("BT-148")
 
@@ -116,7 +116,7 @@ class ItemClassification(Group):
 
 
 class Goods(Identified):
-    """An item with a standard identifier, misplaced ones included."""
+    """An item with a standard identifier; also the class of misplaced items."""
 
     standard_identifier: Identifier = term("BT-157")
 
@@ -173,7 +173,7 @@ class Line(Identified):
 
     @property
     def is_sub_line(self) -> bool:
-        """Whether it is nested in another line, as UBL does."""
+        """Whether it is nested in another line, as in UBL."""
         parent = None if self.parent_ref is None else self.parent_ref()
         if not isinstance(parent, Line):
             return False
@@ -181,7 +181,7 @@ class Line(Identified):
 
     @property
     def is_misplaced(self) -> bool:
-        """Whether it is at a place without a business term, so it is not a line of the invoice."""
+        """Whether it occurs where EN 16931 has no business term, so it is not a line of the invoice."""
         return "misplaced" in self.tracked
 
     @property

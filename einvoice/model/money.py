@@ -13,7 +13,7 @@ from einvoice.model.values import Amount, Code, Date, Identifier, Percentage, Te
 class CreditTransfer(Group):
     """BG-17: the account to pay to.
 
-    ``proprietary_identifier`` is an account number other than an IBAN, for which CII has an element of its own.
+    ``proprietary_identifier`` is an account number other than an IBAN; CII has a separate element for it.
     """
 
     groups = ("BG-17",)
@@ -58,7 +58,7 @@ class PaymentMeans(Group):
 
     @property
     def is_misplaced(self) -> bool:
-        """Whether it is at a place without a business term, so not beside the payment terms."""
+        """Whether it occurs where EN 16931 has no business term, that is, not beside the payment terms."""
         return "misplaced" in self.tracked
 
     @property
@@ -92,7 +92,7 @@ class TaxCategory(Group):
 
     @property
     def is_vat(self) -> bool:
-        """Whether the official rules of the syntax take the tax for VAT."""
+        """Whether the official rules of the syntax treat the tax as VAT."""
         return self.scheme.text == "VAT" or any(further.text == "VAT" for further in self.scheme.more)
 
 

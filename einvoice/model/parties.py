@@ -125,7 +125,7 @@ class Identified(Group):
 
 
 class Party(Identified):
-    """A party with identifiers, misplaced ones included (an agent, a carrier)."""
+    """A party with identifiers; also the class of misplaced parties, such as an agent or a carrier."""
 
     plain = ("identifiers", "legal_identifier")
     identifiers: Sequence[Identifier] = terms("BT-29", "BT-46", "BT-60")
@@ -148,7 +148,7 @@ class Party(Identified):
 
 
 class Addressee(Party):
-    """A party with an electronic address, misplaced ones included."""
+    """A party with an electronic address; also the class of misplaced ones."""
 
     electronic_address: Identifier = term("BT-34", "BT-49")
 
@@ -198,7 +198,7 @@ class TradeParty(Addressee):
 class Seller(TradeParty):
     """BG-4: the seller.
 
-    ``global_identifiers`` are the identifiers with a scheme, which have an element of their own in CII. UBL has one
+    ``global_identifiers`` are the identifiers with a scheme, which have a separate element in CII. UBL has one
     list, in which the scheme ``SEPA`` marks the creditor identifier (BT-90).
     """
 
@@ -215,7 +215,7 @@ class Seller(TradeParty):
 
     @view("BT-32")
     def tax_number(self) -> Identifier:
-        """BT-32: the first registration for another tax than VAT."""
+        """BT-32: the first registration for a tax other than VAT."""
         return first(r.identifier for r in self.tax_registrations if not r.is_vat)
 
 
@@ -264,7 +264,7 @@ class TaxRepresentative(Group):
 
 
 class Location(Identified):
-    """A delivery location, misplaced ones included."""
+    """A delivery location; also the class of misplaced ones."""
 
     plain = ("location_identifier",)
     location_identifier: Identifier = term("BT-71")

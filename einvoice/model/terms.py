@@ -1,7 +1,7 @@
 """Business terms of EN 16931-1 and the XRechnung extension: names, cardinalities, types and fields of the model.
 
-``terms.csv`` has one row for each group (``BG-…``), each term (``BT-…``) and each attribute of a term with a number
-of its own (``BT-29-1``), in the order of the standard. It is loaded on first use.
+``terms.csv`` has one row for each group (``BG-…``), each term (``BT-…``) and each numbered attribute of a term
+(``BT-29-1``), in the order of the standard. It is loaded on first use.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _ancestors(number: str) -> Iterator[str]:
 def path_of(number: str) -> str:
     """Return the fields from the invoice to a term, joined by points; lists are not indexed.
 
-    If UBL and CII have a term at different places, this is the one that most rules read.
+    If UBL and CII have a term in different groups, this is the path that most rules read.
 
     Raises:
         LookupError: unknown number.

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final, Self
 
 from einvoice.model import location
 
-#: White space as XML knows it; Python's ``str.strip`` would also take the no-break space, which XPath keeps.
+#: White space as XML defines it; Python's ``str.strip`` would also remove the no-break space, which XPath keeps.
 BLANKS: Final = " \t\r\n"
 NO_ATTRIBUTES: Final[Mapping[str, str]] = {}
 
@@ -220,7 +220,7 @@ class Identifier(Value):
 class Number(Value):
     """A numeric value.
 
-    ``number`` is the exact `Decimal`; ``absent`` if the text is no xs:decimal, which has no exponent.
+    ``number`` is the exact `Decimal`; ``absent`` if the text is not an xs:decimal, which has no exponent.
     """
 
     __slots__ = ("number",)
@@ -287,7 +287,7 @@ class Date(Value):
 
     @property
     def date(self) -> Any:
-        """The date; ``absent`` if the text is no calendar date."""
+        """The date; ``absent`` if the text is not a calendar date."""
         text = self.raw.strip(BLANKS)
         parts = _ISO_DATE.match(text) or _CALENDAR_DATE.match(text)
         try:

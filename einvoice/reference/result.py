@@ -90,7 +90,7 @@ class ReferenceResult:
 
     @property
     def complete(self) -> bool:
-        """Whether there are runs, and all of them were executed to their end."""
+        """Whether at least one artefact ran, and all ran to completion."""
         return bool(self.runs) and all(run.executed for run in self.runs)
 
 

@@ -69,7 +69,7 @@ class _Document:
         return ReferenceResult(configuration.name, scenario.name, self.run(configuration, scenario))
 
     def run_bundled(self, identity: Identity) -> ReferenceResult:
-        """Run the bundled artefacts; layers without one get a run with the reason "missing"."""
+        """Run the bundled artefacts; a layer without an artefact gets a run with the reason "missing"."""
         configuration, scenario = packaged.configuration(), packaged.scenario(identity)
         if configuration is None or scenario is None:
             return ReferenceResult("", "", _not_executed(identity.layers, "missing"))

@@ -95,7 +95,7 @@ def _container(pdf: Container, findings: Iterable[Finding], lang: Language) -> s
 
 
 def _differences(result: ValidationResult, lang: Language) -> str:
-    """Return the compatibility message and the differences to the current release."""
+    """Return the compatibility message and the differences from the current release."""
     message = compatibility_message(result, lang) or ""
     if not result.differences:
         return f"<p>{escape(message)}</p>" if message else ""

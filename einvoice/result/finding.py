@@ -16,7 +16,7 @@ from einvoice.syntax.severity_overrides import Override
 Severity: TypeAlias = Literal["fatal", "warning", "information"]
 
 UNKNOWN_RULE: Final = "REFERENCE-RULE"
-"""Catalog entry for rules of the official Schematron that have no entry of their own."""
+"""Catalog entry shared by rules of the official Schematron without a separate entry."""
 
 _NO_ACTION: Final[Mapping[Language, str]] = {"de": "Hier ist nichts zu tun.", "en": "No action needed."}
 _SUPPRESSED: Final[Mapping[Language, str]] = {

@@ -58,7 +58,7 @@ class ValidationResult:
         lang: default language of the texts.
         filename: filename without folder; "" if the document has none.
         processing_time_ms: duration of the validation in milliseconds.
-        container: the hybrid PDF, which has a validation result of its own; None for XML.
+        container: the hybrid PDF with its own validation result; None for XML.
         differences: in compatibility mode, findings reported only by the declared release or only by the current one.
         agreement: comparison with the official Schematron; None unless validated with engine "both".
     """

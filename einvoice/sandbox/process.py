@@ -50,7 +50,7 @@ class SandboxProcess:
         self._module = module
         self._arguments = arguments
         self._lock = threading.RLock()
-        self._sockets: list[socket.socket] = []  # our ends of the connection and of the lifeline
+        self._sockets: list[socket.socket] = []  # the parent's ends of the connection and of the lifeline
         self._process: subprocess.Popen[bytes] | None = None
         self.sessions = 0
         atexit.register(self.stop)

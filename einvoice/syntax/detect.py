@@ -183,10 +183,10 @@ _RELEASE_CANDIDATE: Final = "urn:un:unece:uncefact:data:standard:CBFBUY:5"
 
 
 def identify(document: etree._ElementTree) -> Identity:
-    """Identify a parsed document. If it declares several specifications, the first one counts.
+    """Identify a parsed document. If it declares several specifications, the first one is used.
 
     Raises:
-        errors.UnknownRoot: the document is XML, but no invoice in UBL or CII; ZUGFeRD 1.x and Order-X have subclasses.
+        errors.UnknownRoot: the root element is not a UBL or CII invoice; ZUGFeRD 1.x and Order-X have subclasses.
     """
     root = document.getroot()
     if root.tag not in _ROOTS:

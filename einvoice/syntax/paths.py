@@ -111,7 +111,7 @@ def _attribute_path(known: Term, syntax: str) -> str:
     value = next((it for it in terms().values() if it.path == owner), None)
     if attribute not in _ATTRIBUTES or value is None:
         return ""
-    # CII has an element of its own for identifiers with a scheme.
+    # CII has a separate element for identifiers with a scheme.
     schemed = [it for it in _elements_of(value.number, syntax) if it.fields[-1].startswith("global_")]
     path = _xpath(schemed[0], value, syntax) if schemed else path_of(value.number, syntax)
     return f"{path}/@{_ATTRIBUTES[attribute]}" if path else ""

@@ -43,7 +43,7 @@ def read(root: Any, collector: ElementCollector | None = None) -> Invoice:
         collector: takes the elements that the syntax rules inspect.
 
     Raises:
-        LookupError: another root element.
+        LookupError: unknown root element.
     """
     if collector is None:
         collector = ElementCollector(element_states(table_of(root.tag).syntax))
@@ -68,8 +68,8 @@ def read(root: Any, collector: ElementCollector | None = None) -> Invoice:
 def gc_paused() -> Iterator[None]:
     """Pause garbage collection while a large invoice is processed, for the whole process.
 
-    The new objects are all in use, and searching them again and again takes a third of the time for 10,000 lines.
-    Reference counting still frees what is dropped. So pause for one document at a time.
+    The new objects are all in use; searching them repeatedly takes a third of the time for 10,000 lines. Reference
+    counting still frees dropped objects. Pause for one document at a time only.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -105,7 +105,7 @@ class _Reader:
                 self.attributes[state, name].append(element)
 
     def walk(self, element: Any, state: ElementState, group: Any) -> None:
-        """Fill ``group`` from the children of ``element``. One long function, since it runs for every element."""
+        """Fill ``group`` from the children of ``element``. Not split into functions: it runs for every element."""
         if not len(element) and state.own is None and not (element.text or "").strip(BLANKS):
             self.blank.append(element)
         states = state.next
@@ -187,7 +187,7 @@ class _Reader:
                 self.walk(child, below, target)
 
     def _misplace(self, child: Any, parent: ElementState, group: Group) -> None:
-        """Record a known group found at a place that has no business term."""
+        """Record a known group that occurs where EN 16931 has no business term."""
         if parent.kind != UNMAPPED:
             self.unmapped.append(child)
         group.__dict__["tracked"] = {"misplaced": [child]}

@@ -1,4 +1,4 @@
-"""Element states: what the reader knows about each path, worked out on first occurrence and kept.
+"""Element states: what the reader knows about each path, computed on first occurrence and cached.
 
 Untrusted documents may have as many paths as elements; at most `LIMIT` transitions are kept.
 """
@@ -48,7 +48,7 @@ class ElementState(State):
 class ElementStates:
     """The states of one syntax, from the root element (``start``) on.
 
-    ``blank`` is no path: it stands for all elements without children and text. ``is_full`` is set at `LIMIT`.
+    ``blank`` is not a path: it represents all elements without children and text. ``is_full`` is set at `LIMIT`.
     """
 
     def __init__(self, table: Table) -> None:
@@ -68,17 +68,17 @@ class ElementStates:
         is_kept = next(self._transitions) < LIMIT
         if state is None:
             state = self._create(*key, is_shared=is_kept)
-        if is_kept:  # several threads may read documents: the first one to keep a state wins
+        if is_kept:  # several threads may read documents: the first one to store a state wins
             return parent.next.setdefault(tag, self._shared.setdefault(key, state))
         self.is_full = True
         return state
 
     def _matches(self, parent: ElementState | None, tag: Any) -> tuple[Any, ...]:
-        """Return what distinguishes states of the same meaning; for a subclass to define."""
+        """Return what distinguishes states of the same meaning; subclasses override this."""
         return ()
 
     def _create(self, bound: State, matches: tuple[Any, ...], *, is_shared: bool) -> ElementState:
-        """Return a new state; ``is_shared`` means that one state serves all elements of the document it fits."""
+        """Return a new state; ``is_shared`` means that all matching elements of a document use the same one."""
         return ElementState(bound)
 
 
@@ -86,7 +86,7 @@ _STATES: Final[dict[str, ElementStates]] = {}
 
 
 def element_states(syntax: str) -> ElementStates:
-    """Return the states of ``UBL`` or ``CII``; call once a document, since full ones are replaced by new ones."""
+    """Return the states of ``UBL`` or ``CII``; call once per document, since full ones are replaced."""
     states = _STATES.get(syntax)
     if states is None or states.is_full:
         states = _STATES[syntax] = ElementStates(table(syntax))

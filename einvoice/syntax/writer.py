@@ -33,7 +33,7 @@ def write(invoice: Invoice, root: str) -> bytes:
     (see ``Invoice.unmapped``).
 
     Raises:
-        LookupError: another root.
+        LookupError: unknown root element.
     """
     syntax, name, prefixes = _ROOTS[root]
     is_unchanged = invoice.syntax == syntax and invoice.root in ("", root)

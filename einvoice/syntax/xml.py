@@ -75,7 +75,7 @@ def source_bytes(source: Source, limits: Limits = DEFAULT) -> tuple[bytes, str]:
 
 
 def _read(file: BinaryIO, limits: Limits) -> bytes:
-    """Read at most one byte more than allowed; a raw file may return parts."""
+    """Read at most one byte more than allowed; a raw file may return fewer bytes than requested."""
     data = bytearray()
     while len(data) <= limits.bytes:
         part = file.read(limits.bytes + 1 - len(data))
@@ -187,7 +187,7 @@ def positions(data: bytes, elements: Sequence[etree._Element]) -> list[Position]
     Parses the document again, so request all positions of a document in one call.
 
     Raises:
-        ValueError: an element is not of this document.
+        ValueError: an element belongs to another document.
     """
     if not elements:
         return []

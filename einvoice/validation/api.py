@@ -60,7 +60,7 @@ def validate(
         lang: default language of the texts, "de" or "en"; each finding has both.
         mode: "current" uses the current rule set: the newest in force, or the one that the environment variable
             EINVOICE_RULESET names. "compatibility" uses the last rule set of the specification that the document
-            declares, and lists in `differences` what the current one finds differently.
+            declares, and lists the differences from the current one in `differences`.
         profile: "xrechnung" validates against EN 16931 and XRechnung whatever the document declares. "facturx" treats
             a CII document that declares EN 16931 as the Factur-X profile EN 16931, which declares the same.
         ruleset: the rule set to use whatever the document declares, such as "xrechnung-2.0.1" (with the EN 16931
@@ -68,7 +68,7 @@ def validate(
         as_of: uses the rule set in force on that day.
         engine: "native" uses the rules of einvoice. "reference" uses the official artefacts: those installed by
             `einvoice rules add`, or the bundled ones, which do not cover every document. "both" uses the rules of
-            einvoice, and lists in `agreement` what the official artefacts find differently. "reference" and "both"
+            einvoice, and lists the differences from the official artefacts in `agreement`. "reference" and "both"
             need the extra "reference".
 
     Raises:
@@ -123,7 +123,7 @@ def _agreement(reference_result: ReferenceResult, done: Run) -> Agreement:
 
 
 def _differences(document: Document, selection: RuleSelection, options: Options) -> tuple[Difference, ...]:
-    """Return what the current rules find differently, in compatibility mode."""
+    """Return the differences from the findings of the current rules, in compatibility mode."""
     if options.mode != "compatibility":
         return ()
     current, release = releases.current(), selection.release

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def passes_of(result: ReferenceResult) -> Sequence[Pass]:
-    """Return the passes for a result of the official artefacts; an XML schema among them replaces ours."""
+    """Return the passes for a result of the official artefacts; an XML schema among them replaces that of einvoice."""
     has_schema = any(run.layer == "schema" for run in result.runs)
     reference = partial(_reference, result)
     return (passes.declaration, reference) if has_schema else (passes.xml_schema, passes.declaration, reference)

@@ -64,7 +64,7 @@ def _print_losses(converted: Converted, lang: Language) -> None:
 
 
 def _line(loss: Loss, lang: Language) -> str:
-    """Return "line 35: BT-41 Seller contact point: Accounts", or the XPath of an element without business term."""
+    """Return "line 35: BT-41 Seller contact point: Accounts", or the XPath of an element without a business term."""
     place = f"{LABELS[lang]['line']} {loss.line}" if loss.line else ""
     what = f"{loss.terms[0]} {name(loss.terms[0], lang)}" if loss.terms else loss.xpath
     return ": ".join(part for part in (place, what, quote(loss.text)) if part)

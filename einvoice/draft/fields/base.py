@@ -71,7 +71,7 @@ class DraftModel(BaseModel):
         return {key: value for key, value in content.items() if key not in cls.model_fields or not _is_blank(value)}
 
     def problems(self) -> Iterator[DraftProblem]:
-        """Yield errors between the fields of this model; pointers are relative to it."""
+        """Yield errors that involve several fields of this model; pointers are relative to it."""
         yield from ()
 
     def walk(self) -> Iterator[tuple[str, DraftModel]]:

@@ -105,7 +105,7 @@ def date_missing(opened: OpenedPdf) -> Faults:
 
 @check("PDF-DATE")
 def date(opened: OpenedPdf) -> Faults:
-    """Its dates follow the PDF date format (ISO 32000-1, 7.9.4)."""
+    """The dates of the embedded file follow the PDF date format (ISO 32000-1, 7.9.4)."""
     for key in ("ModDate", "CreationDate"):
         found = text(opened.chosen.parameter(f"/{key}"))
         if found and not _DATE.fullmatch(found):

@@ -72,7 +72,7 @@ def properties_missing(opened: OpenedPdf) -> Faults:
 
 @check("PDF-FX-NAMESPACE")
 def namespace(opened: OpenedPdf) -> Faults:
-    """Those properties are in a namespace that Factur-X or ZUGFeRD defines."""
+    """The Factur-X properties are in a namespace that Factur-X or ZUGFeRD defines."""
     namespace = opened.metadata.namespace
     if namespace and namespace not in NAMESPACES:
         yield {"namespace": namespace, "known": FACTUR_X}
@@ -80,7 +80,7 @@ def namespace(opened: OpenedPdf) -> Faults:
 
 @check("PDF-FX-PREFIX")
 def prefix(opened: OpenedPdf) -> Faults:
-    """Their prefix is the usual one, which simple readers rely on."""
+    """The Factur-X properties have the usual prefix, which simple readers rely on."""
     usual, actual = NAMESPACES.get(opened.metadata.namespace), opened.metadata.prefix
     if usual and actual and actual != usual:
         yield {"prefix": actual, "usual": usual}
@@ -113,7 +113,7 @@ def file_name(opened: OpenedPdf) -> Faults:
 
 @check("PDF-FX-ATTRIBUTES")
 def attributes(opened: OpenedPdf) -> Faults:
-    """The properties are elements; attributes are equivalent, but simple readers ignore them."""
+    """The Factur-X properties are elements; attributes are equivalent, but simple readers ignore them."""
     if opened.metadata.as_attributes:
         yield {}
 

@@ -72,7 +72,7 @@ def embed(
 
     Args:
         pdf: the human-readable invoice: a path, bytes, or a binary file. A PDF/A-3 file results in PDF/A-3; for any
-            other PDF, ``reasons`` list what it lacks.
+            other PDF, ``reasons`` lists the violations.
         invoice: CII, attached unchanged: a path, bytes, or a binary file; or an `Invoice`, which is written as CII.
         profile: name of a profile, see ``einvoice.facturx.profile``; by default the one declared in BT-24. An
             `Invoice` that declares another profile is restricted to the terms of this one.

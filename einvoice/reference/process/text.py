@@ -11,7 +11,7 @@ _DECLARATION: Final = re.compile(r"\ufeff?<\?xml\s[^>]*\?>")
 
 
 def without_declaration(data: bytes) -> str:
-    """Return the text of an XML document without its XML declaration, whose encoding Saxon would apply to the text.
+    """Return the text of an XML document without its XML declaration, since Saxon would apply its encoding to the text.
 
     Raises:
         errors.UnreadableDocument: the encoding is not supported.

@@ -54,7 +54,7 @@ def main(connection: socket.socket, memory: int) -> None:
 
 
 def _peak_memory() -> int:
-    """Return the peak memory of this process (bytes); `ru_maxrss` would start with that of its parent."""
+    """Return the peak memory of this process (bytes); `ru_maxrss` is inherited from its parent."""
     try:
         status = Path("/proc/self/status").read_text("ascii")
     except OSError:  # not on Linux

@@ -47,7 +47,7 @@ def entries(folder: Path, selected: Mapping[str, str]) -> Iterator[CatalogEntry]
     _add_notes(composed, folder / SYNTAX_FOLDER / "deviations.toml")
     for path, layer in text_files(folder, {name: ruleset.layer for name, ruleset in rule_sets.sets.items()}):
         entry = entry_of_text(path, layer)
-        row = composed.pop(entry.code, None)  # texts written by hand replace composed texts
+        row = composed.pop(entry.code, None)  # texts from a file replace composed texts
         yield entry if row is None else _merged(entry, row)
     yield from (entry for entry in composed.values() if entry.texts)  # named rules have their own texts
 
@@ -132,8 +132,8 @@ def _stand_ins(
 def text_files(folder: Path, layers: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     """Yield the files that hold texts without a rule, each with its layer.
 
-    These are the files of all folders that are no rule set, whose name is the layer, and of the folder ``texts`` of a
-    rule set. ``layers`` are the layers of the rule sets by folder.
+    Rule sets have them in their folder ``texts``. In any other folder all files are texts, and the name of the folder
+    is the layer. ``layers`` are the layers of the rule sets by folder.
     """
     for home in sorted(path for path in folder.iterdir() if path.is_dir()):
         texts = home / "texts" if home.name in layers else home

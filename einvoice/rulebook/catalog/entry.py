@@ -24,7 +24,7 @@ Values: TypeAlias = "Mapping[str, Any] | None"
 
 
 class CatalogEntry(NamedTuple):
-    """What the catalog says of a code, apart from any invoice.
+    """The catalog's description of a code, independent of any invoice.
 
     Attributes:
         code: of the rule or finding.
@@ -41,7 +41,7 @@ class CatalogEntry(NamedTuple):
         replaces: codes of a lower layer that the rule replaces.
         severities: by syntax.
         not_applicable: by syntax, the reason why the rule cannot be violated.
-        stand_ins: what the texts quote without an invoice.
+        stand_ins: values that the texts quote without an invoice.
         examples: by language, situations that violate the rule.
         xpaths: by syntax, the location (prefixes: `einvoice.NAMESPACES`); complete in `einvoice.catalog` only.
         points_at: by syntax, the leading term.

@@ -68,7 +68,7 @@ _OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "attachment": {"de": "Anhang", "en": "Attachment"},
     "percentage": {"de": "Prozentsatz", "en": "Percentage"},
 }
-#: These say what the name of the term says already.
+#: Values that the texts omit: the name of the term implies them.
 _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
     "indicator": ("false", "true"),
     "scheme": ("VAT", "FC"),

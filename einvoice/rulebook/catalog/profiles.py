@@ -25,7 +25,7 @@ from einvoice.rulebook.sections import SECTIONS
 FOLDER: Final = "facturx/syntax"
 _PREFIX: Final = re.compile(r"\w+:")
 _SYNTAX: Final = "CII"
-_NOT_USED: Final = "forbidden"  # all these rows have one code, with texts written by hand
+_NOT_USED: Final = "forbidden"  # all these rows share one code, which has its own texts
 
 
 class ElementName(NamedTuple):

@@ -33,8 +33,8 @@ class Note(NamedTuple):
         en: English text.
         source: reference.
         syntax: "UBL" or "CII"; "" for both.
-        since: first release to which it applies; "" for no bound.
-        until: first release to which it no longer applies; "" for no bound.
+        since: first release to which it applies; "" if it always did.
+        until: first release to which it no longer applies; "" if it still does.
         when: condition; "" for always.
         values: document values that it applies to, for a syntax rule.
     """

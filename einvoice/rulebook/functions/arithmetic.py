@@ -1,7 +1,7 @@
 """Functions that calculate, exactly or in binary floating point, and the function for dates.
 
-The official rules read an amount as ``xs:decimal`` if they say so, otherwise as ``xs:double``. In edge cases the
-result depends on it. Here a number is exact unless a rule says ``double``.
+The official rules read an amount as ``xs:decimal`` if they convert it, otherwise as ``xs:double``. In edge cases the
+results differ. Here a number is exact unless a rule says ``double``.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ _WHOLE = re.compile(r"[+-]?[0-9]+\Z")
 def compare(x: Value, y: Numeric) -> Numeric:
     """Compare an untyped value with a number, as ``x = y``, ``x < y`` … do: -1 below, 0 equal, 1 above.
 
-    Saxon uses Java's order of doubles: -0.0 is below 0.0 and NaN above all numbers. Only "-0" equals a whole number
-    that is written in the rule.
+    Saxon uses Java's order of doubles: -0.0 is below 0.0 and NaN above all numbers. Exception: "-0", without decimals,
+    equals the whole number 0.
 
     >>> compare(Value("-0.00"), 0), compare(Value("-0"), 0), compare(Value("1e3"), 5), compare(absent, 0)
     (-1, 0, 1, absent)

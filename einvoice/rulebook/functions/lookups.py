@@ -65,7 +65,7 @@ def descendants(invoice: Invoice, cls: str) -> Sequence[Any]:
 class WithVat:
     """The function ``with_vat`` for one invoice: it indexes a sequence by category and rate once.
 
-    A sequence is known by its identity and must not change.
+    A sequence is identified by its id and must not change.
     """
 
     __slots__ = ("_by_category", "_by_rate")

@@ -67,7 +67,8 @@ def loops(
 ) -> tuple[Loop, ...]:
     """Check ``x in <expression>; y in <expression>``; a later loop may use the names of the earlier ones.
 
-    The source of a loop counts no business terms. ``group`` is the business group that the last name represents.
+    Business terms in the source of a loop do not count as read. ``group`` is the business group that the last name
+    represents.
     """
     result: list[Loop] = []
     known = dict(names)

@@ -19,7 +19,7 @@ from einvoice.rulebook.language.types import BOOLEAN, COUNT, DATE, DOUBLE, NUMBE
 
 Lowering = Callable[[ast.Call, Sequence[Operand]], Lowered]
 
-#: Prefixes of the globals for code lists in generated code: as a set of codes, and joined to one text.
+#: Prefixes of the globals for code lists in generated code: as a set of codes, and joined into one text.
 CODES: Final = "_codes_"
 CODE_TEXT: Final = "_code_text_"
 

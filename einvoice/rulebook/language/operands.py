@@ -62,7 +62,7 @@ def constant_name(number: Decimal | int) -> str:
 
 
 def constant_value(name: str) -> Decimal | None:
-    """Return the number that a global name of generated code stands for; None for any other name."""
+    """Return the number that a global name of generated code represents; None for any other name."""
     match = re.fullmatch(r"_([0-9]+)(?:_([0-9]+))?", name)
     return Decimal(".".join(filter(None, match.groups()))) if match else None
 

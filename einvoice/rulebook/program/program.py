@@ -55,7 +55,7 @@ class Program:
         self.layers = tuple(layers)
         self.rules = tuple(Rule(*row) for row in rules)
         module = {**GLOBALS, **lists, **{name: Decimal(number) for name, number in numbers.items()}}
-        exec(code, module)  # our own code, generated from expressions that the language has checked
+        exec(code, module)  # trusted code, generated from checked expressions
         self._functions = module["_functions"]
 
     @property

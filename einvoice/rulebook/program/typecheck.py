@@ -95,7 +95,7 @@ class _Checker:
         return RuleError(message, file=self.definition.file, key=key, hint=hint)
 
     def _check_name(self, name: str, key: str) -> None:
-        """Refuse a name that is in use: all rules of a context, and the functions, share a namespace."""
+        """Reject a name that is in use: all rules of a context, and the functions, share a namespace."""
         if not _NAME.match(name) or keyword.iskeyword(name):
             raise self._fail(f"'{name}' is not a valid name", key, "use lower case letters, digits and _")
         if name in GLOBALS or name in self.names or name in DERIVED:
@@ -140,7 +140,7 @@ class _Checker:
                         paths[quoted] = None
                     elif quoted not in self.names and quoted not in DERIVED:
                         near = get_close_matches(quoted, [*self.names, *DERIVED], 1)
-                        hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(self.names)}"
+                        hint = f"did you mean '{near[0]}'?" if near else f"valid names are {', '.join(self.names)}"
                         raise self._fail(f"quotes the unknown name '{quoted}'", f"{language}.{key}", hint)
         return tuple(paths)
 
@@ -162,9 +162,9 @@ def _paths(read: list[Expression], names: Mapping[str, Type]) -> Iterator[str]:
 
 
 class _InlineLoops(ast.NodeTransformer):
-    """Replaces loop variables by the source of the loop.
+    """Replaces each loop variable by the source of its loop.
 
-    ``seller.name for seller in invoice.seller`` follows ``invoice.seller.name``, of further sellers too.
+    ``seller.name for seller in invoice.seller`` becomes ``invoice.seller.name``, the path that it reads.
     """
 
     def __init__(self) -> None:

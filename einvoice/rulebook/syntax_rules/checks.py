@@ -125,7 +125,7 @@ def all_of(rule: SyntaxRule, context: Any, found: Found) -> bool:
 
 @per_context
 def one_name_of(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """Only one of several names must occur."""
+    """The elements must all have the same one of several names."""
     return len({node.tag for node in found}) > 1
 
 
@@ -149,13 +149,13 @@ def at_most_distinct_words(rule: SyntaxRule, context: Any, found: Found) -> bool
 
 @per_context
 def only_if(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The element must occur only if the condition ``argument`` holds for the context."""
+    """The element may occur only if the condition ``argument`` holds for the context."""
     return not rule.condition(rule.argument)(context)
 
 
 @per_context
 def only_in(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The element must occur only inside an element named ``argument``."""
+    """The element may occur only inside an element named ``argument``."""
     return next(context.iterancestors(qualified(rule.argument)), None) is None
 
 
@@ -212,7 +212,7 @@ def _choice(argument: str, syntax: str) -> frozenset[str]:
 
 @per_blank_element
 def not_blank(rule: SyntaxRule, blank: Found) -> Found:
-    """No element without children must be blank, except one named ``argument``, written with that prefix."""
+    """An element without children must not be blank, unless it is named ``argument``, written with that prefix."""
     return [element for element in blank if not rule.argument or _written(element) != rule.argument]
 
 

@@ -126,13 +126,13 @@ def _indicators(element: Any) -> list[str]:
 
 @condition("CII")
 def of_party(identifier: Any) -> bool:
-    """An identifier outside items and ship-to parties, which have rules of their own."""
+    """An identifier outside items and ship-to parties, which have separate rules."""
     return not _inside(identifier, "ram:SpecifiedTradeProduct") and not _inside(identifier, "ram:ShipToTradeParty")
 
 
 @condition("CII")
 def of_no_product(identifier: Any) -> bool:
-    """An identifier outside items, which have a rule of their own."""
+    """An identifier outside items, which have a separate rule."""
     return not _inside(identifier, "ram:SpecifiedTradeProduct")
 
 

@@ -94,7 +94,7 @@ class SyntaxRule:
 
     @property
     def layer(self) -> str:
-        """The layer of the rule: national rules and those of Factur-X have tables of their own."""
+        """The layer of the rule: national rules and those of Factur-X have separate tables."""
         if self.of_profile:
             return "profile"
         return "cius" if self.table == "national" else "en16931"

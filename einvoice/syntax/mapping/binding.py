@@ -6,9 +6,9 @@ A table is a tree of rows in schema order::
         leaf("cbc:PriceAmount", "net"),             # an element that is a business term
         leaf("cbc:BaseQuantity", "base_quantity"),
     )
-    wrapper("cac:Party", …)                         # an element without a meaning of its own
+    wrapper("cac:Party", …)                         # an element that only groups others
     leaf("cbc:PaymentMeansCode/@name", …)           # a term in an attribute
-    leaf("cac:PartyName/cbc:Name", …)               # every value has a wrapper of its own
+    leaf("cac:PartyName/cbc:Name", …)               # every value has its own wrapper
     constant("cbc:NetworkID", "NA")                 # required by the XML schema, no business term
 
 A field that begins with ``../`` belongs to the parent group. The model defines the type and cardinality of a field.
@@ -38,7 +38,7 @@ class Row:
         rows: rows below; None repeats the rows of the enclosing group.
         of_parent: the field belongs to the parent group.
         view: text that the official rules of this syntax compare.
-        misplaced: class that keeps the group where it occurs at any other place.
+        misplaced: class of the group where it occurs in any other parent element.
         root: root element whose documents are written with this row; all documents are read with it.
         default: text to write if the invoice has none.
         foreign: text of the other syntax -> text of this one.
@@ -151,8 +151,8 @@ class State:
 class Table:
     """Binding of one syntax: rows for the writer, states for the reader.
 
-    ``misplaced_groups`` are rows without a place of their own. ``misplaced`` are the states of groups that are
-    recognised at any place, by tag.
+    ``misplaced_groups`` are rows of groups that are only recognised as misplaced. ``misplaced`` are the states of all
+    groups that are recognised in any parent element, by tag.
     """
 
     syntax: str

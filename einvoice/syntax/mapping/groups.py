@@ -96,7 +96,7 @@ def _registrations(invoice: Invoice) -> Iterable[Any]:
 
 
 def _registration_to_ubl(registration: Any) -> None:
-    """Remove the scheme, for which UBL has an element of its own."""
+    """Remove the scheme, for which UBL has a separate element."""
     if registration.identifier is not absent:
         registration.identifier = with_attributes(registration.identifier, schemeID=None)
 
@@ -277,7 +277,7 @@ def _order_to_ubl(invoice: Invoice) -> None:
 
 
 def _tax_totals_to_ubl(invoice: Invoice) -> None:
-    """Put the VAT total in the invoice currency first: UBL has the VAT breakdown inside it, and requires it."""
+    """Put the VAT total in the invoice currency first: UBL requires it, and has the VAT breakdown inside it."""
     totals = [total for total in invoice.tax_totals if _in_invoice_currency(total, invoice)]
     if invoice.vat_breakdown and not totals:
         amount = sum(part.tax_amount.number for part in invoice.vat_breakdown)

@@ -1,4 +1,4 @@
-"""Document-level terms that UBL and CII have at different places.
+"""Document-level terms that UBL and CII have in different elements.
 
 Sources: EN 16931-3-2 (UBL) and EN 16931-3-3 (CII); for further mandatory elements, the XML schemas.
 """

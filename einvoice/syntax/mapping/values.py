@@ -1,4 +1,4 @@
-"""Formats values of the other syntax for this one: dates, codes and attributes."""
+"""Converts values to the notation of a syntax: dates, codes and attributes."""
 
 from __future__ import annotations
 

