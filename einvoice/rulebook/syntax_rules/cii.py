@@ -1,6 +1,6 @@
 """Conditions and checks of the CII rules.
 
-They reproduce the official tests exactly: some compare a code as it stands, some ignore white space around it.
+They reproduce the official tests exactly: some compare the exact text, some ignore white space around it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Conditions and checks of the Factur-X profiles.
 
-They reproduce the official tests exactly and compare texts as they stand.
+They reproduce the official tests exactly, including white space and case.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Conditions and checks of the UBL rules.
 
-They reproduce the official tests exactly: some compare a code as it stands, some ignore case or white space.
+They reproduce the official tests exactly: some compare the exact text, some ignore case or white space.
 """
 
 from __future__ import annotations
