@@ -166,7 +166,7 @@ class RedisQuotaStore:
         try:
             return int(self._script(keys=[key], args=[count, limit, _REDIS_TTL_SECONDS]))
         except self._error as error:
-            # Without the message: it may contain the URL, and that a password.
+            # Without the message: it may contain the URL and its password.
             raise QuotaStoreError(f"Redis: {type(error).__name__}") from error
 
     def close(self) -> None:

@@ -40,7 +40,7 @@ _MAX_PURGE_INTERVAL: Final = 60.0
 _MIN_PURGE_INTERVAL: Final = 1.0
 _SMALL_BYTES: Final = 65_536
 """Size up to which a document is compressed and stored in less than a millisecond."""
-_ZLIB_LEVEL: Final = 1  # the fastest; XML shrinks to a fifth even so
+_ZLIB_LEVEL: Final = 1  # the fastest level, which compresses XML to a fifth
 
 ARTIFACT_NOT_FOUND = ProblemType(
     "artifact_not_found",

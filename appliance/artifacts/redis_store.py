@@ -70,7 +70,7 @@ class RedisStore:
         try:
             yield
         except self._error as error:
-            # Without the message: it may contain the URL, and that a password.
+            # Without the message: it may contain the URL and its password.
             raise StoreError(f"Redis failed: {type(error).__name__}") from error
 
 

@@ -129,7 +129,7 @@ class Totals(Group):
         return parent.getparent() in invoice.tracked.get("transaction", ())
 
 
-#: Beginning of the names of lines and quantities in the other type of UBL document, by root element.
+#: Prefix of the line and quantity element names of the other UBL document type, by root element.
 _OF_OTHER_ROOT: Final = {"Invoice": "}Credit", "CreditNote": "}Invoice"}
 
 

@@ -36,7 +36,7 @@ class Places:
         if node not in self._starts:
             try:
                 starts: list[Position] = positions(self._data, self._nodes)
-            except ValueError:  # libxml2 accepts names of XML 1.0, fifth edition; expat those of the fourth only
+            except ValueError:  # libxml2 accepts names of XML 1.0, fifth edition; expat only those of the fourth
                 starts = []
             self._starts = dict.fromkeys(self._nodes) | dict(zip(self._nodes, starts, strict=False))
         return self._starts[node]

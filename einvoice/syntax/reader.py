@@ -153,7 +153,7 @@ class _Reader:
                 self.unmapped.append(child)
 
             if leaf is not None:
-                if len(child):  # not valid by the XML schema: the text counts, and the children may be misplaced
+                if len(child):  # violates the XML schema: the value is all text, and the children may be misplaced
                     raw = "".join(child.itertext())
                     filled = bool(raw.strip(BLANKS))
                 else:

@@ -168,7 +168,7 @@ def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
     except etree.XMLSyntaxError as error:
         failure = _parse_error(error, text)
     if failure is not None:
-        raise failure  # outside the except block: libxml2's error as its context cannot be pickled
+        raise failure  # outside the except block, since libxml2's error as context cannot be pickled
     if huge and tree.xpath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")"):  # huge_tree disables libxml2's limit
         raise errors.TooDeep(limit=MAX_DEPTH)
     return tree

@@ -20,7 +20,7 @@ from einvoice.rulebook.language import Expression, Loop, Where, condition, loops
 from einvoice.rulebook.language.types import Type
 from einvoice.rulebook.rule import SYNTAXES
 
-#: Every rule may read the invoice; a rule without ``for`` looks at it once.
+#: Every rule may read the invoice; a rule without ``for`` runs once per invoice.
 INVOICE: Final = "invoice"
 
 _KEYS: Final = ("for", "where", "unless", "group", "location")

@@ -29,7 +29,7 @@ def descendants_of(invoice: Invoice) -> Lookup:
     pending.append(invoice)
     while pending:
         group = pending.pop()
-        cls: Any = type(group)  # Any, because mypy takes a class for unhashable if its instances are
+        cls: Any = type(group)  # Any, because mypy treats a class as unhashable if its instances are
         names, holders = _shape(cls)
         for name in names:
             if name in by_class:

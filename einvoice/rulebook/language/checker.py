@@ -272,7 +272,7 @@ class Checker:
         if not members or any(member.literal is None for member in members):
             raise ExpressionError(right, f"'{operator}' needs constants in brackets")
         (code, *listed), _ = common([operand, *members])
-        # Python compiles a set of texts to one constant; numbers are names and stay a tuple.
+        # Python compiles a set of texts to one constant; numbers are global names, so they stay a tuple.
         inside = "{" + ", ".join(listed) + "}" if operand.type.sort == "text" else f"({', '.join(listed)},)"
         test = f"({code} in {inside})"
         return Operand(node, test if operator == "in" else f"(not {test})", BOOLEAN)

@@ -18,7 +18,7 @@ def fields_of(cls: type[object]) -> Mapping[str, tuple[type, bool]]:
     element of the invoice); of a value its attributes in the document (``scheme``, ``currency`` …). Rules cannot read
     the location in the document.
     """
-    key: Any = cls  # mypy takes a class for unhashable if its instances are
+    key: Any = cls  # mypy treats a class as unhashable if its instances are
     return _fields_of(key)
 
 

@@ -136,7 +136,7 @@ class Collector(ElementCollector):
                     occurrences[context].append(element)
                 else:
                     occurrences[context] = [element]
-        if rule.is_anywhere and not rule.at_root:  # every context shares what the document has
+        if rule.is_anywhere and not rule.at_root:  # all contexts share the elements of the document
             found = occurrences.pop(self._root, [])
             return dict.fromkeys(occurrences, found)
         return occurrences

@@ -1,6 +1,6 @@
 """Conditions and checks of the Factur-X profiles.
 
-They reproduce the official tests exactly, including white space and case.
+They reproduce the official tests exactly; texts are compared without normalization.
 """
 
 from __future__ import annotations

@@ -318,7 +318,7 @@ def _line_to_ubl(line: Line) -> None:
 def _invoice_to_cii(invoice: Invoice) -> None:
     invoice.periods = _dated(invoice.periods)
     invoice.preceding_invoices = invoice.preceding_invoices[:1]
-    invoice.deliveries = [*invoice.deliveries, Delivery()][:1]  # the schema requires one; it contains the advices
+    invoice.deliveries = [*invoice.deliveries, Delivery()][:1]  # required by the schema; refers to the advices
     if invoice.totals is absent and invoice.tax_totals:
         invoice.totals = Totals()  # contains the VAT totals
     _order_to_cii(invoice)
