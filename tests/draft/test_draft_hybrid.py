@@ -1,4 +1,4 @@
-"""From a draft to a hybrid PDF of each profile."""
+"""Hybrid PDFs generated from drafts, for each profile."""
 
 import json
 from pathlib import Path
@@ -10,8 +10,8 @@ import einvoice
 SAMPLES = Path(__file__).parents[1] / "samples"
 
 
-def draft(name, **more):
-    return {**json.loads((SAMPLES / name).read_text(encoding="utf-8")), "format": "ZUGFERD", **more}
+def draft(name, **changes):
+    return {**json.loads((SAMPLES / name).read_text(encoding="utf-8")), "format": "ZUGFERD", **changes}
 
 
 @pytest.mark.slow
@@ -26,23 +26,23 @@ def draft(name, **more):
         ("MINIMUM", "draft.json", "factur-x.xml"),
     ],
 )
-def test_a_draft_becomes_a_valid_hybrid_of_each_profile(profile, name, filename):
-    made = einvoice.generate(draft(name, profile=profile))
-    assert made.is_valid, made.validation
-    assert made.validation.container.is_valid
-    assert made.embedded_xml.filename == filename
-    assert einvoice.extract(made.pdf).name == filename
-    assert (made.xml, made.primary_artifact_type, made.to_dict()["format"]) == (None, "pdf", "ZUGFERD")
-    assert bool(made.omitted_terms) == (profile in ("MINIMUM", "BASIC_WL"))
+def test_draft_generates_a_valid_hybrid_of_each_profile(profile, name, filename):
+    generated = einvoice.generate(draft(name, profile=profile))
+    assert generated.is_valid, generated.validation
+    assert generated.validation.container.is_valid
+    assert generated.embedded_xml.filename == filename
+    assert einvoice.extract(generated.pdf).name == filename
+    assert (generated.xml, generated.primary_artifact_type, generated.to_dict()["format"]) == (None, "pdf", "ZUGFERD")
+    assert bool(generated.omitted_terms) == (profile in ("MINIMUM", "BASIC_WL"))
 
 
-def test_what_a_profile_has_no_place_for_is_refused_where_the_xml_is_the_invoice():
-    with pytest.raises(einvoice.DraftError) as refused:
+def test_unsupported_terms_are_rejected_in_invoice_profiles():
+    with pytest.raises(einvoice.DraftError) as raised:
         einvoice.generate(draft("draft-full.json", profile="BASIC"))
-    assert "/invoiced_object" in {problem.pointer for problem in refused.value.errors}
+    assert "/invoiced_object" in {problem.pointer for problem in raised.value.errors}
 
 
-def test_sums_that_would_no_longer_add_up_are_refused():
-    with pytest.raises(einvoice.DraftError) as refused:
+def test_unsupported_totals_are_rejected():
+    with pytest.raises(einvoice.DraftError) as raised:
         einvoice.generate(draft("draft.json", profile="BASIC_WL", totals={"rounding_amount": "0.01"}))
-    assert "/totals/rounding_amount" in {problem.pointer for problem in refused.value.errors}
+    assert "/totals/rounding_amount" in {problem.pointer for problem in raised.value.errors}

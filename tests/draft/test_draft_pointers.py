@@ -13,8 +13,8 @@ from einvoice.draft import draft_schema
 
 FORMATS = ("UBL", "CII")
 
-#: What a seller would answer when asked for a field.
-ANSWERS = {
+#: Values for missing fields.
+VALUES = {
     "/buyer_reference": "04011000-12345-34",
     "/due_date": "2026-12-20",
     "/service_date": "2026-11-18",
@@ -36,43 +36,43 @@ def steps(pointer):
     return [int(step) if step.isdigit() else step for step in pointer.split("/")[1:]]
 
 
-def put(content, pointer, value):
-    """Put a value where a pointer says, as JSON Patch (RFC 6902) would, with whatever has to be around it."""
+def set_value(content, pointer, value):
+    """Set a value by JSON pointer as JSON Patch (RFC 6902) does, and create missing parents."""
     path = steps(pointer)
-    place = content
+    target = content
     for step, after in pairwise(path):
         if step == "-":
-            place.append({})
+            target.append({})
             step = -1
-        elif isinstance(place, dict):
-            place.setdefault(step, [] if after == "-" else {})
-        place = place[step]
-    place[path[-1]] = value
+        elif isinstance(target, dict):
+            target.setdefault(step, [] if after == "-" else {})
+        target = target[step]
+    target[path[-1]] = value
 
 
 def findings(content, format):
     return einvoice.generate(content, format, lang="en").validation.findings
 
 
-def pointed(content, format):
+def codes_and_pointers(content, format):
     return {(finding.code, finding.draft_pointer) for finding in findings(content, format)}
 
 
 @pytest.fixture
-def described(sample):
-    """A draft with the described fields alone."""
+def documented(sample):
+    """A draft with the documented fields only."""
     return json.loads(sample("draft.json").read_text("utf-8"))
 
 
 @pytest.fixture
 def full(sample):
-    """A draft with all fields that go together."""
+    """A draft with all compatible fields."""
     return json.loads(sample("draft-full.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_the_described_fields_alone_lack_what_xrechnung_asks_for(described, format):
-    generated = einvoice.generate(described, format)
+def test_documented_fields_lack_xrechnung_requirements(documented, format):
+    generated = einvoice.generate(documented, format)
     assert not generated.is_valid
     assert [(it.code, it.draft_pointer) for it in generated.validation.findings] == [
         ("BR-DE-2", "/seller/contact"),
@@ -83,45 +83,45 @@ def test_the_described_fields_alone_lack_what_xrechnung_asks_for(described, form
 
 @pytest.mark.cases
 @pytest.mark.parametrize("format", FORMATS)
-def test_so_does_the_example_of_the_contract(format):
+def test_contract_example_lacks_the_same_fields(format):
     example = Path(__file__).parents[3] / "shared" / "contract" / "draft-example.json"
     if not example.exists():
-        pytest.skip("the contract is not there")
+        pytest.skip("the contract is not available")
     content = json.loads(example.read_text("utf-8"))
-    found = findings(content, format)
-    assert [finding.draft_pointer for finding in found] == [
+    results = findings(content, format)
+    assert [finding.draft_pointer for finding in results] == [
         "/seller/contact",
         "/seller/electronic_address",
         "/buyer/electronic_address",
     ]
-    for finding in found:
-        put(content, finding.draft_pointer, ANSWERS[finding.draft_pointer])
+    for finding in results:
+        set_value(content, finding.draft_pointer, VALUES[finding.draft_pointer])
     assert einvoice.generate(content, format).is_valid
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_completed_by_its_findings_alone_it_is_valid(described, format):
-    for finding in findings(described, format):
-        put(described, finding.draft_pointer, ANSWERS[finding.draft_pointer])
-    assert findings(described, format) == ()
+def test_draft_is_valid_after_applying_its_findings(documented, format):
+    for finding in findings(documented, format):
+        set_value(documented, finding.draft_pointer, VALUES[finding.draft_pointer])
+    assert findings(documented, format) == ()
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_so_is_a_draft_that_says_as_little_as_may_be(format):
+def test_minimal_draft_is_valid_after_applying_its_findings(format):
     content = draft(lines=[line(), line(tax_category="E", tax_rate=None)])
     for _ in range(5):
-        found = findings(content, format)
-        if not found:
+        results = findings(content, format)
+        if not results:
             break
-        for pointer in dict.fromkeys(finding.draft_pointer for finding in found):
-            put(content, pointer, ANSWERS[pointer])
+        for pointer in dict.fromkeys(finding.draft_pointer for finding in results):
+            set_value(content, pointer, VALUES[pointer])
         for entry in content.get("vat_breakdown", ()):
             entry.setdefault("tax_category", "E")
-    assert found == ()
+    assert results == ()
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_nothing_is_found_in_a_full_draft(full, format):
+def test_full_draft_has_no_findings(full, format):
     assert findings(full, format) == ()
 
 
@@ -152,17 +152,17 @@ MISSING = [
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize(("pointer", "code"), MISSING)
-def test_a_missing_field(full, format, pointer, code):
+def test_missing_field_has_a_pointer(full, format, pointer, code):
     content = copy.deepcopy(full)
     *path, last = steps(pointer)
     for sums in ("totals", "tax_currency", "vat_breakdown"):
         content.pop(sums)
     content["lines"][0].pop("net_amount")
-    place = content
+    target = content
     for step in path:
-        place = place[step]
-    del place[last]
-    assert (code, pointer) in pointed(content, format)
+        target = target[step]
+    del target[last]
+    assert (code, pointer) in codes_and_pointers(content, format)
 
 
 WRONG = [
@@ -191,16 +191,16 @@ WRONG = [
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize(("field", "value", "code", "pointer"), WRONG)
-def test_a_wrong_field(full, format, field, value, code, pointer):
+def test_invalid_field_has_a_pointer(full, format, field, value, code, pointer):
     for sums in ("totals", "tax_currency", "vat_breakdown"):
         full.pop(sums)
     full["lines"][0].pop("net_amount")
-    put(full, field, value)
-    assert {where for found, where in pointed(full, format) if found == code} & {pointer, field}
+    set_value(full, field, value)
+    assert {where for found, where in codes_and_pointers(full, format) if found == code} & {pointer, field}
 
 
-def resolved(pointer):
-    """The part of the schema that a pointer into a draft leads to."""
+def schema_part(pointer):
+    """Return the part of the schema for a pointer into a draft."""
     document = draft_schema()
     part = document
     for step in steps(pointer):
@@ -212,8 +212,8 @@ def resolved(pointer):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_pointer_leads_to_a_field(full, format):
-    """Each text of the draft in turn is made one that no list has, or no number: whatever is found, it points."""
+def test_every_pointer_is_in_the_schema(full, format):
+    """Replace each text of the draft by an invalid code or number; every finding must have a pointer."""
 
     def places(content, pointer=""):
         items = content.items() if isinstance(content, dict) else enumerate(content)
@@ -225,24 +225,24 @@ def test_every_pointer_leads_to_a_field(full, format):
 
     for place in [*places(full)]:
         content = copy.deepcopy(full)
-        put(content, place, "-7" if place.rpartition("/")[2] in ("quantity", "unit_price", "tax_rate") else "QQ")
+        set_value(content, place, "-7" if place.rpartition("/")[2] in ("quantity", "unit_price", "tax_rate") else "QQ")
         try:
-            found = findings(content, format)
+            results = findings(content, format)
         except einvoice.DraftError as error:
-            found = error.errors
-            assert all(resolved(problem.pointer) for problem in found)
+            results = error.errors
+            assert all(schema_part(problem.pointer) for problem in results)
             continue
-        assert all(resolved(finding.draft_pointer) for finding in found)
+        assert all(schema_part(finding.draft_pointer) for finding in results)
 
 
-def test_a_finding_says_where_it_points(described):
-    generated = einvoice.generate(described, lang="en")
+def test_findings_show_their_pointer(documented):
+    generated = einvoice.generate(documented, lang="en")
     assert "(/seller/contact, BT-41)" in str(generated.validation)
-    answer = generated.to_dict()["validation"]["errors"]
-    assert [it["draft_pointer"] for it in answer] == [it.draft_pointer for it in generated.validation.errors]
+    errors = generated.to_dict()["validation"]["errors"]
+    assert [it["draft_pointer"] for it in errors] == [it.draft_pointer for it in generated.validation.errors]
 
 
-def test_what_was_not_generated_has_no_pointer(sample):
+def test_findings_of_other_documents_have_no_pointer(sample):
     result = einvoice.validate(sample("ubl-invoice.xml").read_bytes().replace(b"DE</cbc:Id", b"QQ</cbc:Id"))
     assert result.findings
     assert all(finding.draft_pointer is None for finding in result.findings)

@@ -20,45 +20,45 @@ def pointers(content):
     return [problem.pointer for problem in errors(content).errors]
 
 
-def amended(content, pointer, value):
+def with_value(content, pointer, value):
     content = copy.deepcopy(content)
     *path, last = [int(step) if step.isdigit() else step for step in pointer.split("/")[1:]]
-    place = content
+    target = content
     for step in path:
-        place = place[step]
-    place[last] = value
+        target = target[step]
+    target[last] = value
     return content
 
 
-# ---------------------------------------------------------------- what is required, what is assumed
+# ---------------------------------------------------------------- required fields and defaults
 
 
-def test_as_little_as_that_is_a_draft():
-    known = read(draft())
-    invoice = known.invoice()
-    assert (known.currency, known.type_code, known.declared_profile) == ("EUR", "380", "XRECHNUNG")
+def test_minimal_draft():
+    parsed = read(draft())
+    invoice = parsed.invoice()
+    assert (parsed.currency, parsed.type_code, parsed.declared_profile) == ("EUR", "380", "XRECHNUNG")
     assert invoice.business_process.text == "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
     assert invoice.specification.text.endswith("xrechnung_3.0")
     assert invoice.lines[0].identifier.text == "1"
     assert invoice.lines[0].quantity.unit == "C62"
 
 
-@pytest.mark.parametrize("given", [None, "", "  "])
+@pytest.mark.parametrize("value", [None, "", "  "])
 @pytest.mark.parametrize("pointer", REQUIRED)
-def test_what_is_required(pointer, given):
-    assert pointers(amended(draft(), pointer, given)) == [pointer]
+def test_required_fields(pointer, value):
+    assert pointers(with_value(draft(), pointer, value)) == [pointer]
 
 
-def test_nothing_else_is_required():
+def test_other_fields_are_optional():
     content = draft(buyer_reference=None, payment={"iban": ""}, seller={"name": "A", "country_code": "DE", "city": " "})
     assert read(content).invoice() == read(draft(payment={})).invoice()
 
 
-def test_an_invoice_needs_a_line():
+def test_at_least_one_line_is_required():
     assert pointers(draft(lines=[])) == ["/lines"]
 
 
-def test_under_en16931_no_business_process_is_assumed():
+def test_en16931_profile_has_no_default_business_process():
     invoice = read(draft(profile="EN16931")).invoice()
     assert invoice.specification.text == "urn:cen.eu:en16931:2017"
     assert not invoice.business_process
@@ -78,20 +78,20 @@ def test_under_en16931_no_business_process_is_assumed():
         ({}, "", ""),
     ],
 )
-def test_a_tax_id_with_a_country_is_for_vat(seller, vat, tax):
+def test_tax_id_with_country_prefix_is_a_vat_identifier(seller, vat, tax):
     seller = read(draft(seller={"name": "A", "country_code": "DE", **seller})).invoice().seller
     assert (str(seller.vat_identifier or ""), str(seller.tax_number or "")) == (vat, tax)
 
 
 @pytest.mark.parametrize("twice", [{"tax_id": "DE123", "vat_id": "DE123"}, {"tax_id": "29/1", "tax_number": "29/2"}])
-def test_the_same_kind_of_number_twice(twice):
+def test_duplicate_tax_identifiers_are_rejected(twice):
     assert pointers(draft(seller={"name": "A", "country_code": "DE", **twice})) == [f"/seller/{[*twice][1]}"]
 
 
-# ---------------------------------------------------------------- where a draft may come from
+# ---------------------------------------------------------------- sources and numbers
 
 
-def test_sources(tmp_path):
+def test_supported_sources(tmp_path):
     content = draft(lines=[line(quantity=Decimal("0.1"))])
     text = json.dumps(draft(lines=[line(quantity=0.1)]))
     path = tmp_path / "draft.json"
@@ -103,8 +103,8 @@ def test_sources(tmp_path):
     assert read(expected, format="CII").root == "CrossIndustryInvoice"
     with pytest.raises(einvoice.DraftError, match="/format"):
         read(expected, format="ODF")
-    without = {key: value for key, value in content.items() if key != "format"}
-    assert read(without, format="CII").format == "CII"
+    without_format = {key: value for key, value in content.items() if key != "format"}
+    assert read(without_format, format="CII").format == "CII"
     with pytest.raises(TypeError, match="int"):
         read(3)
     with pytest.raises(FileNotFoundError):
@@ -112,7 +112,7 @@ def test_sources(tmp_path):
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=6))
-def test_numbers_are_exact_as_text_and_as_numbers(number):
+def test_numbers_are_read_exactly(number):
     text = f"{number:f}"
     as_text = read(json.dumps(draft(lines=[line(quantity=text)])))
     as_number = read(json.dumps(draft()).replace('"1", "unit_price"', f'{text}, "unit_price"'))
@@ -121,26 +121,26 @@ def test_numbers_are_exact_as_text_and_as_numbers(number):
 
 
 @pytest.mark.parametrize(
-    ("given", "written"),
+    ("value", "expected"),
     [("5", "5.00"), (5, "5.00"), ("1e2", None), (1e2, "100.00"), ("0.125", "0.125"), (0.1, "0.10")],
 )
-def test_prices(given, written):
-    content = draft(lines=[line(unit_price=given)])
-    if written is None:
+def test_price_formats(value, expected):
+    content = draft(lines=[line(unit_price=value)])
+    if expected is None:
         assert pointers(content) == ["/lines/0/unit_price"]
     else:
-        assert read(content).invoice().lines[0].price.net.raw == written
+        assert read(content).invoice().lines[0].price.net.raw == expected
 
 
-def test_a_zero_has_no_sign():
+def test_zero_has_no_sign():
     assert decimals(Decimal("-0.00")) == "0.00"
 
 
-# ---------------------------------------------------------------- what is wrong
+# ---------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "said"),
+    ("text", "position", "message"),
     [
         (b'{"format": }', (1, 12), "line 1, column 12"),
         (b'{\n "format": "UBL",\n}', (3, 1), "line 3, column 1"),
@@ -149,25 +149,25 @@ def test_a_zero_has_no_sign():
         (b"[" * 100_000, (None, None), "nested"),
     ],
 )
-def test_no_json(text, place, said):
+def test_invalid_json_is_rejected(text, position, message):
     error = errors(text)
-    assert (error.line, error.column) == place
+    assert (error.line, error.column) == position
     assert [problem.pointer for problem in error.errors] == [""]
-    assert said in str(error)
+    assert message in str(error)
     assert error.code == "invalid_draft"
 
 
 @pytest.mark.parametrize("depth", [*range(50, 1100, 50), 10**6])
-def test_nested_deeply(depth):
+def test_deeply_nested_json_is_rejected(depth):
     assert errors(b'{"lines": ' + b"[" * depth + b"]" * depth + b"}").errors
 
 
 @pytest.mark.parametrize("text", ["[]", b"3", b"null", b'"UBL"'])
-def test_json_that_is_no_object(text):
+def test_json_other_than_an_object_is_rejected(text):
     assert pointers(text) == [""]
 
 
-def test_every_wrong_place_is_told():
+def test_every_error_is_listed():
     content = draft(
         issue_date="2026-02-30", due_date="20.12.2026", format="ODF", currency=["EUR"], invoice_numer="1",
         lines=[line(quantity="two"), line(unit_price=True), {"a/b~c": 1, **line()}, 5],
@@ -182,7 +182,7 @@ def test_every_wrong_place_is_told():
 
 
 @pytest.mark.parametrize(
-    ("more", "pointer", "near"),
+    ("changes", "pointer", "near"),
     [
         ({"invoice_numer": "1"}, "/invoice_numer", "invoice_number"),
         ({"buyer": {"name": "B", "country_code": "DE", "tax_id": "DE1"}}, "/buyer/tax_id", "vat_id"),
@@ -190,53 +190,53 @@ def test_every_wrong_place_is_told():
         ({"payment": {"accounts": [{"iban": "DE1", "bix": "X"}]}}, "/payment/accounts/0/bix", "bic"),
     ],
 )
-def test_an_unknown_field_is_answered_with_the_nearest_one(more, pointer, near):
-    [problem] = errors(draft(**more)).errors
+def test_unknown_field_error_suggests_a_similar_field(changes, pointer, near):
+    [problem] = errors(draft(**changes)).errors
     assert problem.pointer == pointer
     assert problem.en.endswith(f" Did you mean {near}?")
     assert problem.de.endswith(f" Gemeint ist vielleicht {near}.")
 
 
-def test_an_unknown_field_unlike_any_other():
+def test_unknown_field_without_a_similar_field():
     [problem] = errors(draft(qqqq=None)).errors
     assert problem.message("en") == "Unknown field."
     assert problem.message("de") == "Dieses Feld gibt es nicht."
 
 
-def test_a_field_that_stands_there_twice():
+def test_duplicate_field_is_rejected():
     text = json.dumps(draft()).replace('"quantity"', '"name": "Zwei", "quantity"')
     assert pointers(text) == ["/lines/0/name"]
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e99999999", "1e-99999999", "true", '"1,5"', '"٣"', "1" * 30])
-def test_no_number(number):
+def test_invalid_numbers_are_rejected(number):
     text = json.dumps(draft()).replace('"quantity": "1"', f'"quantity": {number}')
     assert pointers(text) == ["/lines/0/quantity"]
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_no_number_in_python(number):
+def test_non_finite_floats_are_rejected(number):
     assert pointers(draft(lines=[line(quantity=number)])) == ["/lines/0/quantity"]
 
 
-def test_a_draft_that_is_wrong_everywhere_is_answered_soon():
+def test_number_of_errors_is_limited():
     content = {f"field_{number}": 1 for number in range(100_000)}
     assert len(errors(json.dumps(content)).errors) == 200
     text = "{" + ",".join('"lines": 1' for _ in range(100_000)) + ', "format": "UBL", "format": "CII"}'
     assert pointers(text)[:2] == ["/lines", "/format"]
 
 
-def test_values_are_quoted_in_part_and_escaped():
+def test_quoted_values_are_shortened_and_escaped():
     [problem] = errors(draft(issue_date="x\n" * 100)).errors
     assert "\n" not in problem.en
     assert len(problem.en) < 130
 
 
-@pytest.mark.parametrize("lone", ["\\ud800", "\\u0000", "\\uffff"])
-def test_characters_that_xml_cannot_carry(lone):
-    [problem] = errors(json.dumps(draft(buyer_reference="x")).replace('"x"', f'"{lone}"')).errors
+@pytest.mark.parametrize("escape", ["\\ud800", "\\u0000", "\\uffff"])
+def test_characters_not_allowed_in_xml_are_rejected(escape):
+    [problem] = errors(json.dumps(draft(buyer_reference="x")).replace('"x"', f'"{escape}"')).errors
     assert problem.pointer == "/buyer_reference"
-    assert f"U+{lone[2:].upper()}" in problem.en
+    assert f"U+{escape[2:].upper()}" in problem.en
 
 
 FIELDS = st.sampled_from(["lines", "seller", "name", "format", "totals", "payment", "iban", "quantity", "x"])
@@ -247,14 +247,14 @@ ANYTHING = st.recursive(
 
 
 @given(ANYTHING)
-def test_nothing_but_draft_errors(content):
+def test_any_content_raises_draft_errors_only(content):
     if isinstance(content, dict):
         assert errors(content).errors
     assert errors(json.dumps([content])).errors
 
 
 @pytest.mark.parametrize(
-    ("more", "pointer"),
+    ("changes", "pointer"),
     [
         ({"profile": "BASIC"}, "/profile"),
         ({"lines": [line(price_base_quantity="0")]}, "/lines/0/price_base_quantity"),
@@ -268,12 +268,17 @@ def test_nothing_but_draft_errors(content):
         ({"type_code": "381", "due_date": "2026-12-20"}, "/payment"),
     ],
 )
-def test_what_does_not_go_together(more, pointer):
-    assert pointers(draft(**more)) == [pointer]
+def test_inconsistent_fields_are_rejected(changes, pointer):
+    assert pointers(draft(**changes)) == [pointer]
 
 
-def test_errors_travel():
+def test_draft_error_survives_pickling():
     error = errors(b'{"a')
-    again = pickle.loads(pickle.dumps(error))
-    assert (again.errors, again.line, again.column, str(again)) == (error.errors, error.line, error.column, str(error))
+    restored = pickle.loads(pickle.dumps(error))
+    assert (restored.errors, restored.line, restored.column, str(restored)) == (
+        error.errors,
+        error.line,
+        error.column,
+        str(error),
+    )
     assert isinstance(error, einvoice.EinvoiceError)

@@ -29,7 +29,7 @@ def properties():
             yield f"{cls}.{name}", field
 
 
-def test_what_it_says_of_itself():
+def test_schema_metadata():
     document = draft_schema()
     assert document["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert document["$id"]
@@ -55,17 +55,17 @@ def test_every_part_is_described_in_both_languages():
         assert part["additionalProperties"] is False
 
 
-#: Terms that no field has: what is worked out from others, groups that are no part of the draft.
-WORKED_OUT = {"BG-2", "BG-29", "BG-30", "BG-31"}
+#: Terms without a field: calculated values and groups that are not part of the draft.
+CALCULATED = {"BG-2", "BG-29", "BG-30", "BG-31"}
 
 
-def test_every_term_of_the_norm_has_a_field():
-    norm = {number for number in terms() if "DEX" not in number}
-    assert norm - set(fields()) == WORKED_OUT
+def test_every_business_term_has_a_field():
+    standard = {number for number in terms() if "DEX" not in number}
+    assert standard - set(fields()) == CALCULATED
 
 
-def test_an_amount_is_an_amount():
-    """What the norm calls an amount has two decimals at most; prices, quantities and rates may have more."""
+def test_only_amounts_are_limited_to_two_decimals():
+    """Amounts of the standard have at most two decimals; prices, quantities and rates may have more."""
     for name, field in properties():
         [kind, *_] = [terms()[number].datatype for number in field["x-terms"]] or [""]
         if field.get("type") == ["string", "number"]:
@@ -74,33 +74,33 @@ def test_an_amount_is_an_amount():
 
 @settings(max_examples=30)
 @given(complete_drafts())
-def test_drafts_conform(validator, content):
+def test_generated_drafts_conform(validator, content):
     assert list(validator.iter_errors(content)) == []
 
 
-def test_the_described_fields_conform(validator, sample):
+def test_sample_drafts_conform(validator, sample):
     for name in ("draft.json", "draft-full.json"):
         assert list(validator.iter_errors(json.loads(sample(name).read_text("utf-8")))) == []
 
 
 @pytest.mark.parametrize("pointer", REQUIRED)
-def test_it_requires_what_the_reader_requires(validator, pointer):
+def test_schema_requires_the_fields_of_the_reader(validator, pointer):
     content = draft()
     *path, last = [int(step) if step.isdigit() else step for step in pointer.split("/")[1:]]
-    place = content
+    target = content
     for step in path:
-        place = place[step]
-    del place[last]
+        target = target[step]
+    del target[last]
     [error] = validator.iter_errors(content)
     assert error.validator == "required"
 
 
-@pytest.mark.parametrize("wrong", [{"lines": []}, {"invoice_numer": "1"}, {"currency": 978}, {"format": "ODF"}])
-def test_it_refuses_what_the_reader_refuses(validator, wrong):
-    assert list(validator.iter_errors(draft(**wrong)))
+@pytest.mark.parametrize("changes", [{"lines": []}, {"invoice_numer": "1"}, {"currency": 978}, {"format": "ODF"}])
+def test_schema_rejects_what_the_reader_rejects(validator, changes):
+    assert list(validator.iter_errors(draft(**changes)))
 
 
 @pytest.mark.slow
-def test_the_command_prints_it():
+def test_command_prints_the_schema():
     done = subprocess.run([sys.executable, "-m", "einvoice.cli", "schema"], capture_output=True, timeout=60, check=True)
     assert json.loads(done.stdout.decode()) == draft_schema()

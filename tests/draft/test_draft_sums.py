@@ -42,7 +42,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("content", "expected"), LINES)
-def test_the_net_amount_of_a_line(content, expected):
+def test_net_amount_of_a_line(content, expected):
     content = line(**content)
     assert read(draft(lines=[content])).invoice().lines[0].net_amount.raw == expected
     read(draft(lines=[{**content, "net_amount": expected}]))
@@ -51,13 +51,13 @@ def test_the_net_amount_of_a_line(content, expected):
     assert (expected in problem.en, "0.77" in problem.de) == (True, True)
 
 
-def test_one_line():
+def test_totals_of_one_line():
     assert amounts(draft(lines=[line(quantity="2", unit_price="100.00")])) == {
         "line_net": "200.00", "net": "200.00", "vat": "38.00", "gross": "238.00", "due": "238.00",
     }  # fmt: skip
 
 
-def test_vat_by_category_and_rate():
+def test_vat_breakdown_by_category_and_rate():
     content = draft(
         lines=[
             line(unit_price="10.13", tax_rate="19"),
@@ -79,7 +79,7 @@ def test_vat_by_category_and_rate():
     }  # fmt: skip
 
 
-def test_the_vat_is_rounded_once_for_each_rate():
+def test_vat_is_rounded_once_per_rate():
     # 3 * 0.19 of 0.03 would be 0.01 each; of 0.09 it is 0.0171
     assert breakdown(draft(lines=[line(unit_price="0.03")] * 3)) == [("S", "19", "0.09", "0.02")]
     # half a cent: 0.50 * 7 % = 0.035, and mirrored in a credit
@@ -87,14 +87,14 @@ def test_the_vat_is_rounded_once_for_each_rate():
         assert breakdown(draft(lines=[line(unit_price="0.50", quantity=f"{sign}1", tax_rate="7")]))[0][3] == tax
 
 
-def test_what_is_not_subject_to_vat_has_a_rate_in_the_breakdown_alone():
+def test_items_not_subject_to_vat_have_a_rate_in_the_breakdown_only():
     content = draft(lines=[{**line(tax_category="O"), "tax_rate": None}])
     invoice = read(content).invoice()
     assert breakdown(content) == [("O", "0", "10.00", "0.00")]
     assert not invoice.lines[0].vat.rate
 
 
-def test_given_entries_keep_their_order_and_say_why():
+def test_given_breakdown_entries_keep_order_and_reasons():
     content = draft(
         lines=[line(), line(tax_category="E", tax_rate="0.00"), line(tax_category="AE", tax_rate=0)],
         vat_breakdown=[{"tax_category": "AE", "exemption_reason_code": "VATEX-EU-AE"},
@@ -106,14 +106,14 @@ def test_given_entries_keep_their_order_and_say_why():
     assert invoice.vat_breakdown[1].exemption_reason.text == "Unterricht"
 
 
-def test_an_entry_that_nothing_is_taxed_by():
+def test_unused_or_duplicate_breakdown_entries_are_rejected():
     unused = {"tax_category": "E", "exemption_reason": "x"}
     assert [it.pointer for it in errors(draft(vat_breakdown=[unused])).errors] == ["/vat_breakdown/0/tax_category"]
     twice = draft(lines=[line(tax_category="E", tax_rate=0)], vat_breakdown=[unused, unused])
     assert [it.pointer for it in errors(twice).errors] == ["/vat_breakdown/1/tax_category"]
 
 
-RIGHT = {
+CORRECT = {
     "line_net_amount": "10.00", "allowance_amount": "1.00", "charge_amount": "3", "net_amount": "12.00",
     "vat_amount": "2.28", "gross_amount": "14.28", "due_amount": "9.30",
 }  # fmt: skip
@@ -124,26 +124,26 @@ CONTENT = {
 }
 
 
-def test_given_totals_that_are_right():
-    read(draft(**CONTENT, totals=RIGHT | KNOWN))
+def test_correct_totals_are_accepted():
+    read(draft(**CONTENT, totals=CORRECT | KNOWN))
     read(draft(totals={"allowance_amount": 0, "charge_amount": "0.00"}))
 
 
-@pytest.mark.parametrize("field", RIGHT)
-def test_given_totals_that_are_wrong(field):
-    [problem] = errors(draft(**CONTENT, totals=RIGHT | KNOWN | {field: "11.11"})).errors
+@pytest.mark.parametrize("field", CORRECT)
+def test_wrong_totals_are_rejected(field):
+    [problem] = errors(draft(**CONTENT, totals=CORRECT | KNOWN | {field: "11.11"})).errors
     assert problem.pointer == f"/totals/{field}"
-    assert f"{Decimal(RIGHT[field]):.2f}" in problem.en
+    assert f"{Decimal(CORRECT[field]):.2f}" in problem.en
     assert "11.11" in problem.en
 
 
 @pytest.mark.parametrize("field", ["taxable_amount", "tax_amount"])
-def test_given_vat_that_is_wrong(field):
+def test_wrong_vat_amounts_are_rejected(field):
     content = draft(vat_breakdown=[{"tax_category": "S", "tax_rate": "19", field: "1.91"}])
     assert [it.pointer for it in errors(content).errors] == [f"/vat_breakdown/0/{field}"]
 
 
-def test_every_wrong_amount_is_told():
+def test_every_wrong_amount_is_listed():
     content = draft(lines=[line(net_amount="1.00"), line(net_amount="2.00")], totals={"net_amount": 1, "due_amount": 2})
     assert [it.pointer for it in errors(content).errors] == [
         "/totals/net_amount", "/totals/due_amount", "/lines/0/net_amount", "/lines/1/net_amount",
@@ -151,25 +151,25 @@ def test_every_wrong_amount_is_told():
 
 
 @pytest.mark.parametrize(
-    ("more", "discount", "gross"),
+    ("changes", "discount", "gross"),
     [
         ({"gross_price": "12"}, "2.00", "12.00"),
         ({"price_discount": "0.125"}, "0.125", "10.125"),
         ({"gross_price": "12", "price_discount": "1"}, "1.00", "12.00"),
     ],
 )
-def test_discount_and_gross_price(more, discount, gross):
-    [allowance] = read(draft(lines=[line(**more)])).invoice().lines[0].price.allowances
+def test_discount_and_gross_price(changes, discount, gross):
+    [allowance] = read(draft(lines=[line(**changes)])).invoice().lines[0].price.allowances
     assert (allowance.amount.raw, allowance.base_amount.raw) == (discount, gross)
 
 
-def test_vat_in_another_currency():
+def test_vat_in_tax_currency():
     content = draft(tax_currency="SEK", totals={"vat_amount_in_tax_currency": "21.5"})
     totals = read(content).invoice().tax_totals
     assert [(it.amount.raw, it.amount.currency) for it in totals] == [("1.90", "EUR"), ("21.50", "SEK")]
 
 
 def test_arithmetic_is_exact():
-    huge = Decimal("99999999999999999999999999999999999999.99")
-    assert total([huge, Decimal("0.01"), huge.copy_negate()]) == Decimal("0.01")
+    large = Decimal("99999999999999999999999999999999999999.99")
+    assert total([large, Decimal("0.01"), large.copy_negate()]) == Decimal("0.01")
     assert round2(Decimal("1e38") + 0) == Decimal("1e38")

@@ -31,7 +31,7 @@ PACKET = _PACKET.format(fx=FX, described="".join(map(_DESCRIBED.format, PROPERTI
 
 
 def embed(pdf, name, content, *, mime="/text/xml", relationship="/Alternative"):
-    """A file specification for `content`, which nothing refers to yet."""
+    """Return an unreferenced file specification for `content`."""
     stream = pdf.make_stream(
         content,
         Type=Name.EmbeddedFile,
@@ -54,7 +54,7 @@ def embed(pdf, name, content, *, mime="/text/xml", relationship="/Alternative"):
 
 
 def attach(pdf, name, content, **options):
-    """Embed `content` and name it wherever it should be named."""
+    """Embed `content` and reference it in all required places."""
     spec = embed(pdf, name, content, **options)
     pdf.Root.Names.EmbeddedFiles.Names.extend([String(name), spec])
     pdf.Root.AF.append(spec)
@@ -62,7 +62,7 @@ def attach(pdf, name, content, **options):
 
 
 def hybrid(*changes, xml=XML, name="factur-x.xml", packet=PACKET, **saving):
-    """The bytes of a hybrid PDF in which the checks find nothing, after `changes(pdf, spec)` were made to it."""
+    """Return a valid hybrid PDF after applying each of `changes(pdf, spec)`."""
     with pikepdf.new() as pdf:
         pdf.add_blank_page()
         root = pdf.Root
@@ -86,11 +86,11 @@ def hybrid(*changes, xml=XML, name="factur-x.xml", packet=PACKET, **saving):
 
 
 def packed(pdf, spec, data, *filters):
-    """Put raw, packed bytes in the place of the embedded file."""
+    """Replace the embedded file by raw encoded bytes."""
     stream = pdf.make_stream(b"", Type=Name.EmbeddedFile, Subtype=Name("/text/xml"))
     stream.write(data, filter=Array([Name(f"/{it}") for it in filters]), type_check=False)
     spec.EF = Dictionary(F=stream, UF=stream)
 
 
 RAW = {"compress_streams": False, "stream_decode_level": pikepdf.StreamDecodeLevel.none}
-"""Save with streams as they are packed."""
+"""Save streams without re-encoding."""

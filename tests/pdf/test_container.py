@@ -145,50 +145,50 @@ FAULTY = {
     "PDF-SEEN-IN-PART": lambda: changed(lambda pdf, spec: [pdf.add_blank_page() for _ in range(1001)]),
 }  # fmt: skip
 ALSO = {"PDF-FX-LEVEL": ["PDF-GUIDELINE"], "PDF-FX-NAMESPACE": ["PDF-GENERATION"]}
-"""What else these faults are, by nature."""
+"""Further faults that these faults imply."""
 
 
-def test_nothing_is_found_in_a_good_file():
+def test_valid_file_has_no_faults():
     assert codes(hybrid()) == []
     assert extract.read(hybrid()).checks == len(CHECKS)
 
 
 def test_each_check_has_a_faulty_file():
-    # The two are told by `extract` and by `container.check`, which see what no single check sees.
+    # PDF-SEVERAL-INVOICES is reported outside the checks, which inspect one attachment.
     assert FAULTY.keys() == CHECKS.keys() | {"PDF-SEVERAL-INVOICES"}
 
 
 @pytest.mark.parametrize("code", FAULTY)
-def test_a_check_finds_its_fault_and_no_other(code):
+def test_check_reports_exactly_its_fault(code):
     assert sorted(codes(FAULTY[code]())) == sorted([code, *ALSO.get(code, [])])
 
 
 @pytest.mark.parametrize("code", FAULTY)
-def test_its_texts_quote_nothing_that_it_does_not_tell(code):
+def test_texts_use_only_values_of_the_fault(code):
     faults = {fault.code: fault.values for fault in extract.read(FAULTY[code]()).faults}
-    told = tomllib.loads((rules_folder() / "pdf" / f"{code}.toml").read_text("utf-8"))
+    content = tomllib.loads((rules_folder() / "pdf" / f"{code}.toml").read_text("utf-8"))
     for lang in ("de", "en"):
-        for text in told[lang].values():
+        for text in content[lang].values():
             assert "{" not in text.format(**faults[code])
 
 
-def test_every_code_has_texts_and_every_text_a_code():
+def test_codes_and_text_files_match():
     others = {"PDF-SEVERAL-INVOICES", "PDF-CHECK-FAILED", "PDF-VERAPDF", "PDF-VERAPDF-FAILED"}
     written = {}
     for path in (rules_folder() / "pdf").glob("*.toml"):
         written[path.stem] = tomllib.loads(path.read_text("utf-8"))
     assert written.keys() == CHECKS.keys() | others
-    for stem, told in written.items():
-        assert told["code"] == stem
-        assert told["severity"] in ("warning", "information")
-        assert told["examples"]
+    for stem, content in written.items():
+        assert content["code"] == stem
+        assert content["severity"] in ("warning", "information")
+        assert content["examples"]
 
 
-# What is good, and looks unusual
+# Unusual but valid files
 
 
 @pytest.mark.parametrize(
-    "made",
+    "make",
     [
         lambda: fonts(Subtype=Name.Type3),
         lambda: on_page(Resources=lambda pdf: Dictionary(Font=Dictionary(F1=Dictionary(
@@ -205,11 +205,11 @@ def test_every_code_has_texts_and_every_text_a_code():
     ],
     ids=["type3", "type0", "image", "data", "colons", "xrechnung", "apostrophe", "same-content", "goto"],
 )  # fmt: skip
-def test_no_fault_where_there_is_none(made):
-    assert codes(made()) == []
+def test_unusual_valid_files_have_no_faults(make):
+    assert codes(make()) == []
 
 
-def test_a_font_within_a_form_within_a_form_is_seen():
+def test_fonts_in_nested_forms_are_checked():
     def form(pdf, resources):
         return pdf.make_stream(b"", Subtype=Name.Form, Resources=resources)
 
@@ -221,19 +221,19 @@ def test_a_font_within_a_form_within_a_form_is_seen():
     assert fault == ("PDF-FONT", {"name": "Arial"})
 
 
-def test_an_action_that_follows_another_is_seen():
+def test_chained_actions_are_checked():
     link = Dictionary(Subtype=Name.Link, A=Dictionary(S=Name.GoTo, Next=Array([Dictionary(S=Name.Launch)])))
     assert extract.read(on_page(Annots=Array([link]))).faults == (("PDF-ACTION", {"action": "Launch"}),)
 
 
-def test_an_associated_file_that_is_a_copy_is_none():
+def test_copied_file_specification_is_not_associated():
     def copy(pdf, spec):
         pdf.Root.AF = Array([pdf.make_indirect(Dictionary(spec))])
 
     assert codes(changed(copy)) == ["PDF-ASSOCIATED"]
 
 
-def test_a_check_that_fails_is_told_and_the_others_go_on(monkeypatch):
+def test_failed_check_is_reported_and_others_continue(monkeypatch):
     def failing(opened):
         raise ValueError
 
@@ -242,7 +242,7 @@ def test_a_check_that_fails_is_told_and_the_others_go_on(monkeypatch):
     assert extract.read(data).faults == (("PDF-HEADER", {"bytes": 1}), ("PDF-CHECK-FAILED", {"check": "PDF-FILE-ID"}))
 
 
-def test_the_same_fault_is_told_a_few_times_only():
+def test_repeated_faults_are_limited():
     def many(pdf, spec):
         for number in range(20):
             embed_in(pdf, f"{number}.bin")

@@ -54,14 +54,14 @@ def attachment(pdf, name):
     return file
 
 
-def test_files_are_embedded_as_their_bytes_are(page, sample, tmp_path):
+def test_paths_and_files_are_accepted(page, sample, tmp_path):
     path, invoice = tmp_path / "page.pdf", sample("cii-invoice.xml")
     path.write_bytes(page)
-    made = embed(str(path), invoice)
-    assert made.pdf == embed(page, invoice.read_bytes()).pdf
+    result = embed(str(path), invoice)
+    assert result.pdf == embed(page, invoice.read_bytes()).pdf
     with path.open("rb") as opened_page, invoice.open("rb") as opened:
-        assert embed(opened_page, opened).pdf == made.pdf
-    assert len(repr(made)) < 1000
+        assert embed(opened_page, opened).pdf == result.pdf
+    assert len(repr(result)) < 1000
     with pytest.raises(FileNotFoundError):
         embed(tmp_path / "none.pdf", invoice)
     with pytest.raises(ValueError, match="must be 'de' or 'en'"):
@@ -76,19 +76,19 @@ def codes(reasons):
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda it: it.name)
-def test_a_hybrid_of_each_profile(page, profile):
-    made = embed(page, full_invoice(), profile=profile.name, lang="de")
-    assert (made.pdfa, made.reasons, made.warnings, made.profile) == (True, (), (), profile)
-    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+def test_hybrid_of_each_profile(page, profile):
+    result = embed(page, full_invoice(), profile=profile.name, lang="de")
+    assert (result.pdfa, result.reasons, result.warnings, result.profile) == (True, (), (), profile)
+    with pikepdf.open(io.BytesIO(result.pdf)) as pdf:
         assert pdf.check_pdf_syntax() == []
         file = attachment(pdf, profile.filename)
         assert file.AFRelationship == Name("/" + profile.relationship)
         assert file.F == file.UF == profile.filename
         stream = file.EF.F
         assert stream.objgen == file.EF.UF.objgen
-        assert stream.read_bytes() == made.xml
+        assert stream.read_bytes() == result.xml
         assert stream.Subtype == "/text/xml"
-        assert stream.Params.Size == len(made.xml)
+        assert stream.Params.Size == len(result.xml)
         assert str(stream.Params.ModDate) == "D:20260331120000Z"
         assert [it.objgen for it in pdf.Root.AF] == [file.objgen]
         assert [str(pdf.Root.Names.EmbeddedFiles.Names[0])] == [profile.filename]
@@ -97,46 +97,46 @@ def test_a_hybrid_of_each_profile(page, profile):
     assert packet.get("fx:ConformanceLevel") == profile.conformance_level
     assert packet.get("fx:DocumentFileName") == profile.filename
     assert packet.get("dc:title") == "Rechnung R-2026-0815"
-    assert einvoice.read(made.xml).specification.text == profile.specification
+    assert einvoice.read(result.xml).specification.text == profile.specification
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda it: it.name)
-def test_our_own_check_of_the_container_finds_nothing(page, profile):
-    made = embed(page, full_invoice(), profile=profile.name)
-    result = einvoice.validate(made.pdf)
+def test_container_checks_find_nothing(page, profile):
+    embedded = embed(page, full_invoice(), profile=profile.name)
+    result = einvoice.validate(embedded.pdf)
     assert [(it.code, it.title("en")) for it in result.container.findings] == []
     assert result.container.is_valid
-    assert einvoice.extract(made.pdf).xml == made.xml
+    assert einvoice.extract(embedded.pdf).xml == embedded.xml
 
 
 @pytest.mark.parametrize("profile", [it for it in PROFILES if it is not XRECHNUNG], ids=lambda it: it.name)
-def test_the_factur_x_package_reads_it(page, profile):
-    made = embed(page, full_invoice(), profile=profile.name)
-    name, xml = facturx.get_facturx_xml_from_pdf(made.pdf, check_xsd=True)
-    assert (name, xml) == ("factur-x.xml", made.xml)
+def test_factur_x_package_reads_the_hybrid(page, profile):
+    result = embed(page, full_invoice(), profile=profile.name)
+    name, xml = facturx.get_facturx_xml_from_pdf(result.pdf, check_xsd=True)
+    assert (name, xml) == ("factur-x.xml", result.xml)
 
 
-def test_the_profile_is_what_the_invoice_declares(page):
+def test_default_profile_is_the_declared_one(page):
     assert embed(page, full_invoice()).filename == "xrechnung.xml"
     assert embed(page, full_invoice(specification="urn:cen.eu:en16931:2017")).profile.conformance_level == "EN 16931"
     with pytest.raises(LookupError):
         embed(page, full_invoice(), profile="COMFORT")
 
 
-def test_xml_is_attached_byte_for_byte(page, sample):
+def test_xml_is_attached_unchanged(page, sample):
     xml = sample("cii-invoice.xml").read_bytes()
     assert embed(page, xml).xml == xml
     assert codes(embed(page, xml, profile="BASIC").warnings) == ["declares"]
 
 
-def test_what_is_no_cii_is_refused(page, sample):
+def test_other_xml_than_cii_is_rejected(page, sample):
     with pytest.raises(ValueError, match="CII"):
         embed(page, sample("ubl-invoice.xml").read_bytes())
     with pytest.raises(UnreadableDocument):
         embed(page, b"<a/>")
 
 
-def test_the_relationship_can_be_chosen_where_the_country_allows(page):
+def test_relationship_is_restricted_by_country(page):
     invoice = full_invoice(specification="urn:cen.eu:en16931:2017")
     with pytest.raises(ValueError, match="Alternative"):
         embed(page, invoice, relationship="Source")
@@ -145,7 +145,7 @@ def test_the_relationship_can_be_chosen_where_the_country_allows(page):
         assert attachment(pdf, "factur-x.xml").AFRelationship == "/Source"
 
 
-def test_dates_are_given_or_of_the_invoice(page):
+def test_dates_are_given_or_taken_from_the_invoice(page):
     when = datetime.datetime(2026, 4, 1, 1, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
     with pikepdf.open(io.BytesIO(embed(page, full_invoice(), when=when).pdf)) as pdf:
         assert str(attachment(pdf, "xrechnung.xml").EF.F.Params.ModDate) == "D:20260331233000Z"
@@ -158,32 +158,32 @@ def test_dates_are_given_or_of_the_invoice(page):
 
 
 @pytest.mark.slow
-def test_other_processes_make_the_same_bytes(page):
+def test_output_is_reproducible_across_processes(page):
     code = (
         "import sys, hashlib; sys.path.insert(0, 'tests'); from full import full_invoice;"
         "from einvoice.visualization import invoice_pdf; from einvoice.pdf.writer.embed import embed;"
         "print(hashlib.sha256(embed(invoice_pdf(full_invoice()), full_invoice()).pdf).hexdigest())"
     )
-    found = set()
+    digests = set()
     for seed, zone in (("1", "UTC"), ("2", "Asia/Tokyo")):
         environ = {"PYTHONHASHSEED": seed, "TZ": zone, "PYTHONPATH": ":".join(sys.path), "HOME": "/tmp"}
         done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
-        found.add(done.stdout)
-    assert len(found) == 1
+        digests.add(done.stdout)
+    assert len(digests) == 1
 
 
-# ---------------------------------------------------------------- what is there already
+# ---------------------------------------------------------------- existing attachments and metadata
 
 
-def test_an_invoice_that_is_there_is_replaced_and_the_rest_stays(page):
+def test_existing_invoice_is_replaced_and_other_attachments_stay(page):
     def attach(pdf):
         for name in ("factur-x.xml", "ä.csv", "ZUGFeRD-invoice.xml"):
             stream = pdf.make_stream(b"old", Type=Name.EmbeddedFile)
             pdf.attachments[name] = pikepdf.AttachedFileSpec(pdf, b"old", filename=name)
             del stream
 
-    made = embed(plain(attach), full_invoice(), profile="EN16931")
-    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+    result = embed(plain(attach), full_invoice(), profile="EN16931")
+    with pikepdf.open(io.BytesIO(result.pdf)) as pdf:
         assert sorted(str(it.UF) for it in pdf.Root.AF) == ["factur-x.xml", "ä.csv"]
         other = attachment(pdf, "ä.csv")
         assert other.EF.F.read_bytes() == b"old"
@@ -191,53 +191,53 @@ def test_an_invoice_that_is_there_is_replaced_and_the_rest_stays(page):
         assert other.EF.F.get("/Subtype") is not None
         names = [bytes(it) for it in pdf.Root.Names.EmbeddedFiles.Names[::2]]
         assert names == sorted(names)
-    again = embed(made.pdf, full_invoice(), profile="BASIC")
-    with pikepdf.open(io.BytesIO(again.pdf)) as pdf:
+    replaced = embed(result.pdf, full_invoice(), profile="BASIC")
+    with pikepdf.open(io.BytesIO(replaced.pdf)) as pdf:
         assert len(pdf.Root.AF) == 2
         assert Packet(bytes(pdf.Root.Metadata.read_bytes())).get("fx:ConformanceLevel") == "BASIC"
 
 
-def test_embedding_twice_is_embedding_once(page):
+def test_embedding_is_idempotent(page):
     once = embed(page, full_invoice()).pdf
     assert len(embed(once, full_invoice()).pdf) == len(once)
 
 
-def test_title_and_author_go_into_a_new_packet():
+def test_title_and_author_are_copied_to_a_new_xmp_packet():
     def describe(pdf):
         pdf.docinfo["/Title"] = "Mein <Titel>"
         pdf.docinfo["/Author"] = "A & B"
 
-    made = embed(plain(describe), full_invoice())
-    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+    result = embed(plain(describe), full_invoice())
+    with pikepdf.open(io.BytesIO(result.pdf)) as pdf:
         packet = Packet(bytes(pdf.Root.Metadata.read_bytes()))
     assert (packet.get("dc:title"), packet.get("dc:creator"), packet.part) == ("Mein <Titel>", "A & B", "")
 
 
-# ---------------------------------------------------------------- what is not claimed
+# ---------------------------------------------------------------- PDF/A claims and rejected files
 
 
-def test_what_does_not_claim_pdfa_is_not_made_to():
-    made = embed(plain(), full_invoice(), lang="en")
-    assert not made.pdfa
-    assert codes(made.reasons) == ["no_claim"]
-    assert "PDF/A-3" in str(made.reasons[0])
-    assert b"pdfaid" not in made.pdf
+def test_plain_pdf_does_not_claim_pdfa():
+    result = embed(plain(), full_invoice(), lang="en")
+    assert not result.pdfa
+    assert codes(result.reasons) == ["no_claim"]
+    assert "PDF/A-3" in str(result.reasons[0])
+    assert b"pdfaid" not in result.pdf
 
 
 @pytest.mark.parametrize("part", ["1", "4"])
-def test_a_part_without_such_attachments_is_told_and_no_longer_claimed(part):
-    made = embed(plain(claiming(part)), full_invoice(), lang="de")
-    assert codes(made.reasons) == ["other_part"]
-    assert f"PDF/A-{part}" in made.reasons[0].text
-    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+def test_pdfa_part_without_attachments_is_reported_and_removed(part):
+    result = embed(plain(claiming(part)), full_invoice(), lang="de")
+    assert codes(result.reasons) == ["other_part"]
+    assert f"PDF/A-{part}" in result.reasons[0].text
+    with pikepdf.open(io.BytesIO(result.pdf)) as pdf:
         assert Packet(bytes(pdf.Root.Metadata.read_bytes())).part == ""
 
 
 @pytest.mark.parametrize("part", ["2", "3"])
-def test_pdfa_2_with_an_attachment_is_pdfa_3(part):
-    made = embed(plain(claiming(part, "U")), full_invoice())
-    assert made.pdfa
-    with pikepdf.open(io.BytesIO(made.pdf)) as pdf:
+def test_pdfa_2_becomes_pdfa_3(part):
+    result = embed(plain(claiming(part, "U")), full_invoice())
+    assert result.pdfa
+    with pikepdf.open(io.BytesIO(result.pdf)) as pdf:
         packet = Packet(bytes(pdf.Root.Metadata.read_bytes()))
     assert (packet.part, packet.conformance) == ("3", "U")
 
@@ -252,25 +252,25 @@ def script(pdf):
     pdf.Root.OpenAction = pdf.make_indirect(Dictionary(S=Name.JavaScript, JS=String("app.alert(1)")))
 
 
-def smoothed(pdf):
+def interpolate(pdf):
     image = pdf.make_stream(b"\0", Type=Name.XObject, Subtype=Name.Image, Width=1, Height=1, Interpolate=True)
     pdf.pages[0].Resources = Dictionary(XObject=Dictionary(I=image))
 
 
-@pytest.mark.parametrize(("fault", "code"), [(font, "fonts"), (script, "scripts"), (smoothed, "interpolated")])
+@pytest.mark.parametrize(("fault", "code"), [(font, "fonts"), (script, "scripts"), (interpolate, "interpolated")])
 @pytest.mark.parametrize("lang", ["de", "en"])
-def test_a_claim_that_is_seen_to_be_wrong_is_told_and_dropped(fault, code, lang):
+def test_wrong_pdfa_claim_is_reported_and_removed(fault, code, lang):
     def change(pdf):
         claiming("3")(pdf)
         fault(pdf)
 
-    made = embed(plain(change), full_invoice(), lang=lang)
-    assert codes(made.reasons) == [code]
-    assert not made.pdfa
-    assert code != "fonts" or "Helvetica" in made.reasons[0].text
+    result = embed(plain(change), full_invoice(), lang=lang)
+    assert codes(result.reasons) == [code]
+    assert not result.pdfa
+    assert code != "fonts" or "Helvetica" in result.reasons[0].text
 
 
-def test_a_signature_is_warned_of():
+def test_signature_causes_a_warning():
     def sign(pdf):
         pdf.Root.AcroForm = Dictionary(SigFlags=3, Fields=Array())
 
@@ -278,27 +278,27 @@ def test_a_signature_is_warned_of():
 
 
 @pytest.mark.parametrize("user", ["", "secret"])
-def test_an_encrypted_file_is_refused(user):
-    locked = plain(encryption=pikepdf.Encryption(owner="o", user=user))
+def test_encrypted_file_is_rejected(user):
+    encrypted = plain(encryption=pikepdf.Encryption(owner="o", user=user))
     with pytest.raises(PdfNotEmbeddable, match="encrypted") as raised:
-        embed(locked, full_invoice())
+        embed(encrypted, full_invoice())
     assert raised.value.cause == "encrypted"
 
 
 @pytest.mark.parametrize("data", [b"", b"no pdf", b"%PDF-1.7\n"])
-def test_a_damaged_file_is_refused(data):
+def test_damaged_file_is_rejected(data):
     with pytest.raises(PdfNotEmbeddable, match="damaged"):
         embed(data, full_invoice())
 
 
-def test_errors_survive_the_way_home_from_a_worker():
+def test_errors_survive_pickling():
     import pickle
 
     for error in (PdfNotEmbeddable("damaged"), MissingDependency("pikepdf", extra="pdf", libraries=("a",))):
         assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
-def test_a_missing_tool_is_named(monkeypatch, page):
+def test_missing_dependency_is_named(monkeypatch, page):
     monkeypatch.setitem(sys.modules, "pikepdf", None)
     with pytest.raises(MissingDependency, match=r"pikepdf.*einvoice-toolkit\[pdf\]"):
         embed(page, Invoice())

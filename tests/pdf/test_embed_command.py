@@ -19,7 +19,7 @@ def page(sample, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_a_page_that_is_pdfa_becomes_a_hybrid_that_is(sample, page, tmp_path, capsys):
+def test_command_keeps_pdfa_conformance(sample, page, tmp_path, capsys):
     out = tmp_path / "out.pdf"
     invoice = sample("cii-invoice.xml")
     assert main(["embed", str(page), str(invoice), "-o", str(out), "--lang", "en"]) == 0
@@ -27,7 +27,7 @@ def test_a_page_that_is_pdfa_becomes_a_hybrid_that_is(sample, page, tmp_path, ca
     assert einvoice.extract(out).xml == invoice.read_bytes()
 
 
-def test_any_other_page_is_taken_and_what_it_lacks_is_told(sample, tmp_path, capsys):
+def test_command_accepts_other_pdfs_and_prints_the_reason(sample, tmp_path, capsys):
     plain, blank = io.BytesIO(), pikepdf.new()
     blank.add_blank_page()
     blank.save(plain)
@@ -38,13 +38,13 @@ def test_any_other_page_is_taken_and_what_it_lacks_is_told(sample, tmp_path, cap
     assert einvoice.validate(out).is_valid
 
 
-def test_what_cannot_be_made_is_said_with_the_file_and_the_way_out(sample, page, tmp_path, capsys):
+def test_command_reports_errors_with_the_file(sample, page, tmp_path, capsys):
     out = tmp_path / "out.pdf"
-    for arguments, said in (
+    for arguments, message in (
         ([str(page), str(sample("ubl-invoice.xml"))], "einvoice convert"),
         ([str(sample("cii-invoice.xml")), str(sample("cii-invoice.xml"))], "cii-invoice.xml: Die PDF ist beschädigt"),
         ([str(page), str(tmp_path / "nothing.xml")], "nothing.xml"),
     ):
         assert main(["embed", *arguments, "-o", str(out)]) == 2
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
         assert not out.exists()

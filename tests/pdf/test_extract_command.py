@@ -20,7 +20,7 @@ def pdf(tmp_path):
     return write
 
 
-def test_the_xml_goes_where_it_is_sent(pdf, tmp_path, capsys):
+def test_command_writes_the_xml_to_a_file(pdf, tmp_path, capsys):
     out = tmp_path / "out.xml"
     assert main(["extract", pdf(hybrid()), "-o", str(out), "--lang", "en"]) == 0
     assert out.read_bytes() == XML
@@ -34,14 +34,14 @@ def test_the_xml_goes_where_it_is_sent(pdf, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_without_a_place_it_goes_to_the_standard_output_and_the_rest_does_not(pdf):
+def test_command_writes_only_the_xml_to_stdout(pdf):
     command = [sys.executable, "-m", "einvoice.cli", "extract", pdf(hybrid())]
     done = subprocess.run(command, capture_output=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, XML)
     assert "Liste der Anlagen" in done.stderr.decode()
 
 
-def test_a_pdf_can_come_through_a_pipe(monkeypatch, tmp_path, capsys):
+def test_command_reads_a_pdf_from_stdin(monkeypatch, tmp_path, capsys):
     class Pipe:
         buffer = io.BytesIO(hybrid())
 
@@ -50,7 +50,7 @@ def test_a_pdf_can_come_through_a_pipe(monkeypatch, tmp_path, capsys):
     assert (tmp_path / "out.xml").read_bytes() == XML
 
 
-def test_several_are_told_and_which_one_was_chosen(pdf, tmp_path, capsys):
+def test_command_lists_attachments_and_the_selected_one(pdf, tmp_path, capsys):
     data = hybrid(lambda pdf, spec: attach(pdf, "xrechnung.xml", XML + b"\n"))
     main(["extract", pdf(data), "-o", str(tmp_path / "out.xml")])
     lines = capsys.readouterr().out.splitlines()
@@ -61,7 +61,7 @@ def test_several_are_told_and_which_one_was_chosen(pdf, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("lang", "title"), [("de", "Die XML-Datei im PDF ist fehlerhaft"), ("en", "The XML file in the")]
 )
-def test_what_cannot_be_judged_is_extracted_all_the_same(pdf, tmp_path, capsys, lang, title):
+def test_invalid_xml_is_extracted(pdf, tmp_path, capsys, lang, title):
     out = tmp_path / "out.xml"
     assert main(["extract", pdf(hybrid(xml=XML[:-9])), "-o", str(out), "--lang", lang]) == 0
     assert out.read_bytes() == XML[:-9]
@@ -76,7 +76,7 @@ def test_what_cannot_be_judged_is_extracted_all_the_same(pdf, tmp_path, capsys, 
         (hybrid(xml=b"<a/>", name="a.xml"), "Im PDF steckt keine Rechnung"),
     ],
 )
-def test_why_there_is_nothing_to_extract(pdf, tmp_path, capsys, data, title):
+def test_command_explains_why_nothing_was_extracted(pdf, tmp_path, capsys, data, title):
     out = tmp_path / "out.xml"
     assert main(["extract", pdf(data), "-o", str(out)]) == 2
     assert not out.exists()
@@ -85,9 +85,9 @@ def test_why_there_is_nothing_to_extract(pdf, tmp_path, capsys, data, title):
     assert title in printed.err
 
 
-def test_a_place_that_cannot_be_written_is_told(pdf, tmp_path, capsys):
-    place = str(tmp_path / "nowhere" / "out.xml")
-    assert main(["extract", pdf(hybrid()), "-o", place]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"{place}: ")
-    assert "Datei oder Ordner nicht gefunden" in said
+def test_unwritable_output_path_is_reported(pdf, tmp_path, capsys):
+    target = str(tmp_path / "nowhere" / "out.xml")
+    assert main(["extract", pdf(hybrid()), "-o", target]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith(f"{target}: ")
+    assert "Datei oder Ordner nicht gefunden" in message

@@ -63,35 +63,35 @@ def alone_in_af(pdf, spec):
         (in_branches, ("names", "catalog")),
     ],
 )
-def test_the_invoice_is_found_wherever_it_hangs(change, sources):
+def test_invoice_is_found_in_every_attachment_source(change, sources):
     found = extract.read(hybrid(change))
     assert found.xml == XML
     assert found.chosen.sources == sources
 
 
 @pytest.mark.parametrize("key", ["/UF", "/F", "/Unix", "/DOS", "/Mac"])
-def test_the_stream_is_found_under_each_key(key):
+def test_stream_is_found_under_each_key(key):
     def change(pdf, spec):
         spec.EF = Dictionary({key: spec.EF.F})
 
     assert extract.read(hybrid(change)).xml == XML
 
 
-def test_what_the_pdf_says_of_the_attachment_is_told():
+def test_attachment_metadata():
     (file,) = extract.read(hybrid()).attachments
     assert (file.name, file.relationship, file.mime) == ("factur-x.xml", "Alternative", "text/xml")
     assert (file.modified, file.created, file.size) == ("D:20260301110000Z", "", len(XML))
     assert (file.root, file.guideline, file.problem) == ("CrossIndustryInvoice", "urn:cen.eu:en16931:2017", "")
 
 
-def test_a_name_is_a_name_and_no_path():
+def test_attachment_name_has_no_folder():
     def change(pdf, spec):
         spec.UF = String("..\\..\\etc/factur-x.xml")
 
     assert extract.read(hybrid(change)).chosen.name == "factur-x.xml"
 
 
-def test_a_name_is_taken_from_the_tree_where_the_specification_has_none():
+def test_missing_name_is_taken_from_the_name_tree():
     def change(pdf, spec):
         del spec["/UF"]
         del spec["/F"]
@@ -100,7 +100,7 @@ def test_a_name_is_taken_from_the_tree_where_the_specification_has_none():
 
 
 @pytest.mark.parametrize(
-    ("files", "chosen"),
+    ("files", "selected"),
     [
         ({"xrechnung.xml": XML, "factur-x.xml": SAMPLE}, "factur-x.xml"),
         ({"ZUGFeRD-invoice.xml": XML, "XRechnung.XML": SAMPLE}, "XRechnung.XML"),
@@ -112,7 +112,7 @@ def test_a_name_is_taken_from_the_tree_where_the_specification_has_none():
         ({"invoice.dat": XML, "anything.xml": SAMPLE}, "anything.xml"),
     ],
 )
-def test_of_several_the_best_is_chosen(files, chosen):
+def test_best_candidate_is_selected(files, selected):
     def change(pdf, spec):
         pdf.Root.Names.EmbeddedFiles.Names = Array()
         pdf.Root.AF = Array()
@@ -120,12 +120,12 @@ def test_of_several_the_best_is_chosen(files, chosen):
             attach(pdf, name, content, mime="/application/octet-stream" if name.endswith("dat") else "/text/xml")
 
     found = extract.read(hybrid(change))
-    assert found.chosen.name == chosen
-    assert found.xml == files[chosen]
+    assert found.chosen.name == selected
+    assert found.xml == files[selected]
 
 
-def only(name, content, **options):
-    """A PDF with one file embedded, and that one another than in a good hybrid."""
+def single(name, content, **options):
+    """Return a PDF with a single embedded file."""
     return hybrid(xml=content, name=name, **options)
 
 
@@ -136,25 +136,26 @@ def only(name, content, **options):
         (hybrid()[:500], errors.PdfDamaged, {}),
         (hybrid(encryption=pikepdf.Encryption(owner="x", user="y", R=6)), errors.PdfEncrypted, {}),
         (hybrid(forget_all, lambda pdf, spec: spec.__delitem__("/EF")), errors.PdfWithoutXml, {"found": "–"}),
-        (only("a.pdf", b"%PDF"), errors.EmbeddedXmlNotWellFormed, {"name": "a.pdf", "line": 1}),
-        (only("notes.xml", b"<notes/>"), errors.PdfWithoutXml, {"found": "notes.xml"}),
-        (only("factur-x.xml", XML[:-10]), errors.EmbeddedXmlNotWellFormed, {"name": "factur-x.xml"}),
-        (only("factur-x.xml", b""), errors.EmbeddedXmlNotWellFormed, {"line": 1, "column": 1}),
-        (only("factur-x.xml", b"<a>\n<b></a>"), errors.EmbeddedXmlNotWellFormed, {"line": 2}),
-        (only("factur-x.xml", b"<a/>"), errors.UnknownRoot, {"name": "a"}),
-        (only("factur-x.xml", b"<!DOCTYPE a><a/>"), errors.DoctypeForbidden, {"line": 1}),
-        (only("factur-x.xml", ZUGFERD_1), errors.ZugferdV1, {}),
-        (only("factur-x.xml", CANDIDATE), errors.ZugferdV1, {}),
-        (only("order-x.xml", ORDER), errors.OrderX, {}),
-        (only("xrechnung.xml", UBL), errors.UblInPdf, {"name": "xrechnung.xml"}),
-        (only("any.xml", UBL), errors.UblInPdf, {"name": "any.xml"}),
+        (single("a.pdf", b"%PDF"), errors.EmbeddedXmlNotWellFormed, {"name": "a.pdf", "line": 1}),
+        (single("notes.xml", b"<notes/>"), errors.PdfWithoutXml, {"found": "notes.xml"}),
+        (single("factur-x.xml", XML[:-10]), errors.EmbeddedXmlNotWellFormed, {"name": "factur-x.xml"}),
+        (single("factur-x.xml", b""), errors.EmbeddedXmlNotWellFormed, {"line": 1, "column": 1}),
+        (single("factur-x.xml", b"<a>\n<b></a>"), errors.EmbeddedXmlNotWellFormed, {"line": 2}),
+        (single("factur-x.xml", b"<a/>"), errors.UnknownRoot, {"name": "a"}),
+        (single("factur-x.xml", b"<!DOCTYPE a><a/>"), errors.DoctypeForbidden, {"line": 1}),
+        (single("factur-x.xml", ZUGFERD_1), errors.ZugferdV1, {}),
+        (single("factur-x.xml", CANDIDATE), errors.ZugferdV1, {}),
+        (single("order-x.xml", ORDER), errors.OrderX, {}),
+        (single("xrechnung.xml", UBL), errors.UblInPdf, {"name": "xrechnung.xml"}),
+        (single("any.xml", UBL), errors.UblInPdf, {"name": "any.xml"}),
         (hybrid(lambda pdf, spec: packed(pdf, spec, b"x", "LZWDecode"), **RAW), errors.EmbeddedXmlUnreadable,
          {"name": "factur-x.xml", "reason": "unsupported filter LZWDecode"}),
-        (only("factur-x.xml", b" " * 10_485_761), errors.EmbeddedXmlUnreadable, {"reason": "more than 10485760 bytes"}),
+        (single("factur-x.xml", b" " * 10_485_761), errors.EmbeddedXmlUnreadable,
+         {"reason": "more than 10485760 bytes"}),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else "",
 )  # fmt: skip
-def test_each_bad_case_is_an_error_of_its_own(data, error, values):
+def test_specific_error_for_each_unusable_file(data, error, values):
     for read in (einvoice.validate, einvoice.read):
         with pytest.raises(error) as raised:
             read(data)
@@ -164,7 +165,7 @@ def test_each_bad_case_is_an_error_of_its_own(data, error, values):
         assert "{" not in "".join(einvoice.explain_error(raised.value, lang))
 
 
-def test_the_errors_have_problems_of_their_own():
+def test_errors_have_different_problem_codes():
     pdf = (errors.PdfDamaged, errors.PdfEncrypted, errors.PdfWithoutXml, errors.PdfTooComplex, errors.NotAPdf)
     inside = (errors.EmbeddedXmlUnreadable, errors.EmbeddedXmlNotWellFormed, errors.UblInPdf)
     kinds = (*pdf, *inside, errors.ZugferdV1, errors.OrderX)
@@ -174,7 +175,7 @@ def test_the_errors_have_problems_of_their_own():
 # Validation
 
 
-def test_the_verdict_is_on_the_xml_and_that_on_the_container_stands_beside_it(tmp_path):
+def test_xml_and_container_have_separate_verdicts(tmp_path):
     path = tmp_path / "rechnung.pdf"
     path.write_bytes(b"\n" + hybrid())
     result = einvoice.validate(path, lang="en")
@@ -186,26 +187,26 @@ def test_the_verdict_is_on_the_xml_and_that_on_the_container_stands_beside_it(tm
     assert (finding.line, finding.xpath, finding.section) == (None, "", "document")
     assert not result.container.is_valid
     assert result.container.findings == (finding,)
-    answered = result.to_dict("en")
-    assert answered["is_valid"] is True
-    assert [item["code"] for item in answered["warnings"]] == ["PDF-HEADER"]
-    told = answered["validation_details"]["container"]
-    assert (told["is_valid"], told["name"], told["findings"]) == (False, "factur-x.xml", 1)
-    assert "not a full PDF/A validation" in told["title"]
-    assert answered["validation_details"]["validation_stack"]["layers"][-1]["name"] == "pdf"
+    content = result.to_dict("en")
+    assert content["is_valid"] is True
+    assert [item["code"] for item in content["warnings"]] == ["PDF-HEADER"]
+    container = content["validation_details"]["container"]
+    assert (container["is_valid"], container["name"], container["findings"]) == (False, "factur-x.xml", 1)
+    assert "not a full PDF/A validation" in container["title"]
+    assert content["validation_details"]["validation_stack"]["layers"][-1]["name"] == "pdf"
 
 
-def test_a_note_on_the_container_does_not_turn_its_verdict():
+def test_information_about_the_container_does_not_change_its_verdict():
     result = einvoice.validate(hybrid(lambda pdf, spec: pdf.Root.AF.append(spec)))
     assert [finding.code for finding in result.findings] == ["PDF-ASSOCIATED-TWICE"]
     assert result.container.is_valid
 
 
-def test_a_result_travels_with_its_container():
+def test_result_with_container_survives_pickling():
     result = einvoice.validate(hybrid(lambda pdf, spec: pdf.Root.AF.append(spec)))
-    again = pickle.loads(pickle.dumps(result))
-    assert again.to_dict("en") == result.to_dict("en")
-    assert str(again.invoice.number) == "SW-88"
+    restored = pickle.loads(pickle.dumps(result))
+    assert restored.to_dict("en") == result.to_dict("en")
+    assert str(restored.invoice.number) == "SW-88"
 
 
 def test_xml_has_no_container():
@@ -214,9 +215,9 @@ def test_xml_has_no_container():
     assert "container" not in result.to_dict()["validation_details"]
 
 
-def test_errors_are_those_of_the_xml_with_its_lines_and_paths():
-    wrong = XML.replace(b"<ram:TypeCode>380", b"<ram:TypeCode>999")
-    plain, wrapped = einvoice.validate(wrong, profile="facturx"), einvoice.validate(hybrid(xml=wrong))
+def test_findings_equal_those_of_the_xml_alone():
+    invalid_xml = XML.replace(b"<ram:TypeCode>380", b"<ram:TypeCode>999")
+    plain, wrapped = einvoice.validate(invalid_xml, profile="facturx"), einvoice.validate(hybrid(xml=invalid_xml))
     assert not wrapped.is_valid
     assert wrapped.container.is_valid
     assert [(it.code, it.line, it.column, it.xpath) for it in wrapped.findings] == [
@@ -224,11 +225,11 @@ def test_errors_are_those_of_the_xml_with_its_lines_and_paths():
     ]
 
 
-def test_the_invoice_is_read_out_of_a_pdf():
+def test_invoice_is_read_from_a_pdf():
     assert str(einvoice.read(hybrid()).number) == "SW-88"
 
 
-def test_minimum_is_judged_by_its_profile_alone():
+def test_minimum_applies_its_profile_only():
     minimum = XML.replace(b"<ram:ID>urn:cen.eu:en16931:2017<", b"<ram:ID>urn:factur-x.eu:1p0:minimum<")
     result = einvoice.validate(hybrid(xml=minimum))
     assert "DECL-NO-INVOICE" in {finding.code for finding in result.findings}
@@ -238,7 +239,7 @@ def test_minimum_is_judged_by_its_profile_alone():
 # einvoice.extract
 
 
-def test_extract_gives_the_bytes_and_what_they_are(tmp_path):
+def test_extract_returns_xml_and_metadata(tmp_path):
     path = tmp_path / "rechnung.pdf"
     path.write_bytes(hybrid(xml=SAMPLE))
     found = einvoice.extract(path)
@@ -248,25 +249,25 @@ def test_extract_gives_the_bytes_and_what_they_are(tmp_path):
     assert found.candidates == found.attachments
 
 
-def test_extract_gives_what_cannot_be_judged_too():
+def test_extract_returns_unsupported_xml():
     found = einvoice.extract(hybrid(xml=ZUGFERD_1))
     assert (found.xml, found.profile, type(found.problem)) == (ZUGFERD_1, "", errors.ZugferdV1)
     assert type(einvoice.extract(hybrid(xml=b"<a><b></a>")).problem) is errors.EmbeddedXmlNotWellFormed
 
 
 @pytest.mark.parametrize("data", [XML, b"\x89PNG\r\n", b""])
-def test_extract_wants_a_pdf(data):
+def test_extract_rejects_other_files(data):
     with pytest.raises(errors.NotAPdf):
         einvoice.extract(data)
 
 
-def test_names_are_not_trusted_with_a_terminal():
+def test_control_characters_in_names_are_escaped():
     with pytest.raises(errors.PdfWithoutXml) as raised:
         extract.read(hybrid(lambda pdf, spec: attach(pdf, "\x1b[31mred.xml", b"<a/>"), xml=b"<a/>", name="b.xml"))
     assert raised.value.values["found"] == "b.xml, \\x1b[31mred.xml"
 
 
-def test_a_file_that_nothing_embeds_is_none():
+def test_incomplete_file_specifications_are_ignored():
     def change(pdf, spec):
         pdf.Root.Names.EmbeddedFiles.Names.extend([String("factur-x.xml"), String("elsewhere.xml")])
         pdf.Root.AF.append(Dictionary(Type=Name.Filespec, F=String("factur-x.xml")))

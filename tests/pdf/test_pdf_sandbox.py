@@ -22,8 +22,8 @@ GOOD = hybrid()
 
 
 @pytest.fixture
-def fresh(monkeypatch):
-    """A server of this test alone."""
+def new_server(monkeypatch):
+    """A new server for one test."""
     own = SandboxProcess("einvoice.pdf.worker")
     monkeypatch.setattr(sandbox, "_server", own)
     yield own
@@ -41,42 +41,42 @@ def run(code, **options):
     )
 
 
-def test_the_answer_is_that_of_reading_in_this_process():
+def test_result_equals_reading_in_this_process():
     assert sandbox.read_hybrid(GOOD) == extract.read(GOOD)
 
 
-def test_an_error_keeps_its_values():
+def test_errors_keep_their_values():
     with pytest.raises(errors.PdfWithoutXml) as raised:
         sandbox.read_hybrid(hybrid(xml=b"<a/>", name="notes.xml"))
     assert raised.value.values == {"found": "notes.xml"}
 
 
-def test_the_server_is_started_once(fresh):
+def test_server_is_started_once(new_server):
     sandbox.read_hybrid(GOOD)
-    first = fresh.pid
+    first = new_server.pid
     sandbox.read_hybrid(GOOD)
-    assert fresh.pid == first
+    assert new_server.pid == first
 
 
-def test_a_server_that_died_is_replaced(fresh):
+def test_dead_server_is_replaced(new_server):
     sandbox.read_hybrid(GOOD)
-    os.kill(fresh.pid, signal.SIGKILL)
+    os.kill(new_server.pid, signal.SIGKILL)
     assert sandbox.read_hybrid(GOOD).xml == XML
 
 
-def test_a_server_that_cannot_start_is_an_error(monkeypatch):
+def test_server_start_failure_is_an_error(monkeypatch):
     monkeypatch.setattr(sandbox, "_server", SandboxProcess("einvoice.pdf.no_such_module"))
     with pytest.raises(ChildProcessError):
         sandbox.read_hybrid(GOOD)
 
 
-def test_without_pikepdf_the_error_says_so(fresh, monkeypatch):
+def test_missing_pikepdf_is_reported(new_server, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(errors.PdfSupportMissing):
         sandbox.read_hybrid(GOOD)
 
 
-def test_threads_may_ask_at_once(fresh):
+def test_concurrent_requests_from_threads(new_server):
     read = []
     threads = [threading.Thread(target=lambda: read.append(sandbox.read_hybrid(GOOD).xml)) for _ in range(8)]
     for thread in threads:
@@ -101,7 +101,7 @@ FAKE_WORKER = """
 
 @pytest.fixture
 def answering(tmp_path, monkeypatch):
-    """Let the worker give this answer, whatever the PDF is."""
+    """Make the worker return this response for any PDF."""
     servers = []
 
     def answering(answer):
@@ -130,18 +130,18 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("answer", MALFORMED.values(), ids=MALFORMED.keys())
-def test_a_malformed_answer_counts_as_a_crash(answer, answering):
+def test_malformed_response_is_treated_as_a_crash(answer, answering):
     answering(answer)
     with pytest.raises(errors.PdfTooComplex):
         sandbox.read_hybrid(GOOD)
 
 
-def test_a_complete_answer_is_decoded(answering):
+def test_complete_response_is_decoded(answering):
     answering(WHOLE)
     assert sandbox.read_hybrid(GOOD) == extract.read(GOOD)
 
 
-def test_an_answer_beyond_the_limit_is_rejected(monkeypatch):
+def test_oversized_response_is_rejected(monkeypatch):
     monkeypatch.setattr(limits, "ANSWER", 100)
     with pytest.raises(errors.PdfTooComplex):
         sandbox.read_hybrid(GOOD)
@@ -158,7 +158,7 @@ def test_exhausted_memory_or_recursion_is_too_complex(failure, monkeypatch):
         sandbox.read_hybrid(GOOD)
 
 
-def test_an_unexpected_exception_is_damage(monkeypatch):
+def test_unexpected_exception_means_a_damaged_file(monkeypatch):
     def failing(data):
         raise KeyError
 
@@ -169,7 +169,7 @@ def test_an_unexpected_exception_is_damage(monkeypatch):
 
 
 def in_a_worker(act):
-    """Do something within the bounds of a worker; the exit status, or minus the signal that ended it."""
+    """Run a function with the limits of a worker; return the exit status, or the negative signal number."""
     child = os.fork()
     if child == 0:
         worker._set_limits()
@@ -183,23 +183,23 @@ def in_a_worker(act):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def test_a_worker_has_no_more_memory_than_it_may():
+def test_memory_limit():
     assert in_a_worker(lambda: bytearray(limits.MEMORY)) == 3
     assert in_a_worker(lambda: bytearray(1 << 20)) == 0
 
 
-def test_a_worker_has_no_more_time_than_it_may(monkeypatch):
+def test_time_limit(monkeypatch):
     monkeypatch.setattr(limits, "SECONDS", 2)
     monkeypatch.setattr(limits, "MEMORY", 1 << 40)
     assert in_a_worker(lambda: time.sleep(30)) == -signal.SIGALRM
 
 
-def test_a_worker_writes_no_file(tmp_path):
+def test_worker_cannot_write_files(tmp_path):
     assert in_a_worker(lambda: (tmp_path / "file").write_bytes(b"x")) == 1
 
 
 @pytest.mark.slow
-def test_a_script_without_main_guard_leaves_no_process(tmp_path):
+def test_script_without_main_guard_leaves_no_process(tmp_path):
     path = tmp_path / "good.pdf"
     path.write_bytes(GOOD)
     done = run(f"""
@@ -216,7 +216,7 @@ def test_a_script_without_main_guard_leaves_no_process(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_forked_process_has_a_server_of_its_own(tmp_path):
+def test_forked_process_starts_its_own_server(tmp_path):
     path = tmp_path / "good.pdf"
     path.write_bytes(GOOD)
     done = run(f"""

@@ -65,7 +65,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.skipif(not VERAPDF, reason="EINVOICE_TEST_VERAPDF does not name a veraPDF command")
 @pytest.mark.parametrize("flavour", ["3a", "ua1"])
-def test_verapdf_finds_them_conformant(folder, flavour):
+def test_verapdf_confirms_conformance(folder, flavour):
     files = sorted(folder.glob("*.pdf"))
     command = [*shlex.split(VERAPDF), "--format", "text", "-v", "-f", flavour, *files]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
@@ -75,7 +75,7 @@ def test_verapdf_finds_them_conformant(folder, flavour):
 
 
 @pytest.mark.skipif(not VERAPDF, reason="EINVOICE_TEST_VERAPDF does not name a veraPDF command")
-def test_verapdf_would_notice_a_fault(tmp_path):
+def test_verapdf_detects_a_fault(tmp_path):
     (tmp_path / "no-claim.pdf").write_bytes(
         embed(invoice_pdf(full_invoice(1)).replace(b"pdfaid", b"pdfaix"), full_invoice(1)).pdf
     )
@@ -84,7 +84,7 @@ def test_verapdf_would_notice_a_fault(tmp_path):
 
 
 def ghostscript(path):
-    """What Ghostscript says while it makes PDF/A of a file: nothing if the file already is.
+    """Return the messages of Ghostscript converting a file to PDF/A: none if the file already conforms.
 
     That it cannot take over an author with umlauts is about what it writes, not about what it reads.
     """
@@ -104,14 +104,14 @@ def ghostscript(path):
 
 
 @pytest.mark.skipif(not shutil.which("gs"), reason="Ghostscript is not installed")
-def test_ghostscript_has_nothing_to_say(folder):
+def test_ghostscript_reports_nothing(folder):
     files = sorted(folder.glob("*.pdf"))[:12]
     assert len(files) == 12
     assert {path.name: ghostscript(path) for path in files} == {path.name: [] for path in files}
 
 
 @pytest.mark.skipif(not shutil.which("gs"), reason="Ghostscript is not installed")
-def test_ghostscript_notices_what_the_page_avoids(tmp_path, monkeypatch):
+def test_ghostscript_detects_interpolated_images(tmp_path, monkeypatch):
     module = __import__("einvoice.visualization.typesetting", fromlist=["_BASE"])
     monkeypatch.setattr(module, "_BASE", module._BASE.replace("pixelated", "auto"))
     module._tools.cache_clear()

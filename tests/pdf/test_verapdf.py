@@ -21,7 +21,7 @@ FAILED = REPORT.format(
 
 
 @pytest.fixture
-def stand_in(tmp_path, monkeypatch):
+def fake_verapdf(tmp_path, monkeypatch):
     """Set up a command that runs some Python, with the arguments of veraPDF."""
 
     def set_up(code):
@@ -38,14 +38,14 @@ def findings(data=None, lang="en"):
     return result, result.container.findings
 
 
-def test_without_the_variable_nothing_is_run():
+def test_verapdf_is_not_run_without_configuration():
     result, found = findings()
     assert found == ()
     assert "not a full PDF/A validation" in result.container.title["en"]
 
 
-def test_a_failed_clause_is_a_finding(stand_in):
-    stand_in(f"import sys; print({FAILED!r}); sys.exit(1)")
+def test_failed_clause_is_a_finding(fake_verapdf):
+    fake_verapdf(f"import sys; print({FAILED!r}); sys.exit(1)")
     result, (finding,) = findings()
     assert (finding.code, finding.severity, finding.layer) == ("PDF-VERAPDF", "warning", "pdf")
     assert finding.values["clause"] == "6.2.8"
@@ -56,16 +56,16 @@ def test_a_failed_clause_is_a_finding(stand_in):
     assert "veraPDF" in result.container.title["de"]
 
 
-def test_a_file_that_passes_is_not_talked_about(stand_in):
-    stand_in(f"print({REPORT.format(RULE.format('passed', ''))!r})")
+def test_passing_file_has_no_finding(fake_verapdf):
+    fake_verapdf(f"print({REPORT.format(RULE.format('passed', ''))!r})")
     result, found = findings()
     assert found == ()
     assert result.container.is_valid
 
 
-def test_it_is_given_the_file_and_nothing_that_leads_to_a_network(stand_in, monkeypatch):
+def test_verapdf_gets_the_file_and_no_network_settings(fake_verapdf, monkeypatch):
     monkeypatch.setenv("https_proxy", "http://proxy.example")
-    stand_in(f"""
+    fake_verapdf(f"""
 import os, sys
 file = sys.argv[-1]
 assert open(file, "rb").read(5) == b"%PDF-"
@@ -87,9 +87,9 @@ print({REPORT.format("")!r})
         ("import time; time.sleep(9)", "no answer within 1 seconds"),
     ],
 )
-def test_a_failure_is_a_finding_that_says_so(stand_in, monkeypatch, code, reason):
+def test_failure_of_verapdf_is_a_finding(fake_verapdf, monkeypatch, code, reason):
     monkeypatch.setattr(verapdf, "_SECONDS", 1)
-    stand_in(code)
+    fake_verapdf(code)
     result, (finding,) = findings()
     assert finding.code == "PDF-VERAPDF-FAILED"
     assert reason in finding.values["reason"]
@@ -97,19 +97,19 @@ def test_a_failure_is_a_finding_that_says_so(stand_in, monkeypatch, code, reason
 
 
 @pytest.mark.parametrize("command", ["/nowhere/verapdf", "verapdf 'unbalanced"])
-def test_a_command_that_is_none_is_a_finding(monkeypatch, command):
+def test_missing_command_is_a_finding(monkeypatch, command):
     monkeypatch.setenv(verapdf.VARIABLE, command)
     _, (finding,) = findings()
     assert finding.code == "PDF-VERAPDF-FAILED"
 
 
 @pytest.mark.slow
-def test_the_real_one_finds_what_we_find(monkeypatch):
+def test_real_verapdf_confirms_the_checks(monkeypatch):
     command = os.environ.get("EINVOICE_TEST_VERAPDF")
     if not command:
         pytest.skip("EINVOICE_TEST_VERAPDF names no veraPDF")
     monkeypatch.setenv(verapdf.VARIABLE, command)
     _, found = findings(hybrid(lambda pdf, spec: spec.EF.F.__delitem__("/Subtype")))
-    told = {finding.values.get("clause") for finding in found}
-    assert "6.8" in told  # and others, since the profile of colours in our file is none
+    details = {finding.values.get("clause") for finding in found}
+    assert "6.8" in details  # and others, as the colour profile of the file is a dummy
     assert "PDF-VERAPDF-FAILED" not in {finding.code for finding in found}

@@ -33,7 +33,7 @@ def tree(packet):
     return etree.fromstring(packet.data())
 
 
-def test_what_was_there_is_kept():
+def test_existing_properties_are_kept():
     packet = Packet(PACKET.encode())
     assert (packet.part, packet.conformance, packet.is_new) == ("3", "B", False)
     assert packet.get("dc:title") == "Müller & Co"
@@ -41,7 +41,7 @@ def test_what_was_there_is_kept():
     assert Packet(packet.data()).data() == packet.data()
 
 
-def test_the_new_invoice_takes_the_place_of_the_old_one():
+def test_properties_of_an_earlier_invoice_are_replaced():
     packet = Packet(PACKET.encode())
     packet.put_factur_x("EN 16931", "factur-x.xml")
     packet.put_factur_x("EXTENDED", "factur-x.xml")
@@ -55,7 +55,7 @@ def test_the_new_invoice_takes_the_place_of_the_old_one():
     assert sorted(names) == ["ConformanceLevel", "DocumentFileName", "DocumentType", "Version"]
 
 
-def test_claims_are_put_and_dropped():
+def test_pdfa_claims_are_set_and_removed():
     packet = Packet(PACKET.encode())
     packet.claim_pdfua()
     packet.drop_claims()
@@ -65,7 +65,7 @@ def test_claims_are_put_and_dropped():
 @pytest.mark.parametrize(
     "data", [None, b"", b"<a", b"<a/>", b"\xff\xfe", b"<!DOCTYPE a [<!ENTITY b 'c'>]>" + b"<a>&b;</a>"]
 )
-def test_what_is_no_packet_is_an_empty_one(data):
+def test_invalid_packet_is_treated_as_empty(data):
     packet = Packet(data)
     assert packet.is_new
     assert packet.part == ""
@@ -74,7 +74,7 @@ def test_what_is_no_packet_is_an_empty_one(data):
 
 
 @given(texts(), texts())
-def test_any_text_comes_back(title, author):
+def test_any_text_is_preserved(title, author):
     packet = Packet()
     packet.put_document(title, (author,), "")
     again = Packet(packet.data())
@@ -82,13 +82,13 @@ def test_any_text_comes_back(title, author):
     assert again.get("dc:creator") == author.strip()
 
 
-def test_control_characters_do_not_break_it():
+def test_control_characters_are_handled():
     packet = Packet()
     packet.put_document("a\x00b\x0cc\ufffe", ("x",), "y")
     assert Packet(packet.data()).get("dc:title") == "abc"
 
 
-def test_dates_have_their_zone():
+def test_dates_have_a_time_zone():
     packet = Packet()
     packet.put_dates(datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC), created=True)
     assert packet.get("xmp:ModifyDate") == packet.get("xmp:CreateDate") == "2026-03-01T12:00:00+00:00"

@@ -57,10 +57,10 @@ LISTS = [
 def page_text(invoice, lang="de"):
     """What stands on the page, without blanks, and without what only joins or encloses."""
     tree = parser.document_fromstring(f"<body>{invoice_html(PageContext(invoice, lang))}</body>")
-    return squeezed(tree.text_content())
+    return condensed(tree.text_content())
 
 
-def squeezed(text):
+def condensed(text):
     return "".join(text.split()).replace("\u200b", "")
 
 
@@ -104,18 +104,18 @@ def unit(value, lang):
     return [[glyphs.printable(value.unit), *(words.split("|") if words else ())]]
 
 
-def unsaid(invoice, lang):
+def missing_texts(invoice, lang):
     text = page_text(invoice, lang)
     return [
         (it.number, it.value.raw, forms)
         for it in filled(invoice)
         if it.number
         for forms in said(it, lang)
-        if not any(squeezed(form) in text for form in forms)
+        if not any(condensed(form) in text for form in forms)
     ]
 
 
-def brimful(cls, counter, depth=0):
+def filled_group(cls, counter, depth=0):
     """A group with two of everything that may be many and one of the rest; no two values say the same."""
     content = {}
     for field in cls.fields:
@@ -124,7 +124,7 @@ def brimful(cls, counter, depth=0):
             continue
         deeper = depth + (kind is Line)
         made = [
-            brimful(kind, counter, deeper) if issubclass(kind, Group) else unique(kind, field, next(counter))
+            filled_group(kind, counter, deeper) if issubclass(kind, Group) else unique(kind, field, next(counter))
             for _ in range(2 if many else 1)
         ]
         content[field] = made if many else made[0]
@@ -145,8 +145,8 @@ def unique(kind, field, number):
 
 
 @pytest.mark.parametrize("lang", ["de", "en"])
-def test_every_term_of_a_full_invoice_is_on_the_page(lang):
-    invoice = brimful(Invoice, itertools.count(1))
+def test_every_business_term_is_displayed(lang):
+    invoice = filled_group(Invoice, itertools.count(1))
     invoice.documents[0].type_code = Code("130")  # BT-18
     invoice.seller.tax_registrations[0].scheme = Code("VAT")  # BT-31
     invoice.allowances_and_charges[0].indicator = Code("true")  # BT-99
@@ -154,30 +154,30 @@ def test_every_term_of_a_full_invoice_is_on_the_page(lang):
     invoice.tax_totals[1].amount.attributes["currencyID"] = invoice.tax_currency.raw  # BT-111
     missing = set(terms()) - {it.number for it in filled(invoice)}
     of_groups = {number for number, term in terms().items() if term.datatype == "Group"}
-    beside = {number for number in terms() if "-" in number[3:]} | {"BT-130", "BT-150"}  # attributes, judged below
-    assert missing <= of_groups | beside
-    assert unsaid(invoice, lang) == []
+    attributes = {number for number in terms() if "-" in number[3:]} | {"BT-130", "BT-150"}  # attributes, checked below
+    assert missing <= of_groups | attributes
+    assert missing_texts(invoice, lang) == []
 
 
 @settings(max_examples=40, phases=NO_SHRINKING)
 @given(invoices(repeated=everything, syntax="UBL"), st.sampled_from(["de", "en"]))
-def test_every_value_of_any_invoice_is_on_the_page(invoice: Invoice, lang: str) -> None:
-    assert unsaid(invoice, lang) == []
+def test_every_value_of_any_invoice_is_displayed(invoice: Invoice, lang: str) -> None:
+    assert missing_texts(invoice, lang) == []
 
 
 @settings(max_examples=15, phases=NO_SHRINKING)
 @given(plausible_invoices())
-def test_every_value_of_a_plausible_invoice_is_on_the_page(invoice: Invoice) -> None:
-    assert unsaid(invoice, "de") == []
+def test_every_value_of_a_plausible_invoice_is_displayed(invoice: Invoice) -> None:
+    assert missing_texts(invoice, "de") == []
 
 
 @pytest.mark.parametrize("name", ["ubl-invoice.xml", "cii-invoice.xml", "ubl-credit-note.xml"])
 @pytest.mark.parametrize("lang", ["de", "en"])
-def test_every_value_of_a_sample_is_on_the_page(sample, name, lang):
-    assert unsaid(einvoice.read(sample(name)), lang) == []
+def test_every_value_of_the_samples_is_displayed(sample, name, lang):
+    assert missing_texts(einvoice.read(sample(name)), lang) == []
 
 
-def test_a_value_that_is_left_out_is_noticed():
+def test_completeness_check_detects_a_missing_value():
     invoice = full_invoice()
     text = page_text(invoice)
     invoice.buyer.address.line_3 = Text("Hinterhaus")
@@ -185,7 +185,7 @@ def test_a_value_that_is_left_out_is_noticed():
     assert "Hinterhaus" in page_text(invoice)
 
 
-def test_it_is_written_in_words():
+def test_codes_are_displayed_as_text():
     text = page_text(full_invoice())
     for words in ("SEPA-Überweisung", "2%SkontobeiZahlunginnerhalbvon14Tagen", "DE89370400440532013000", "Italien"):
         assert words in text
@@ -196,7 +196,7 @@ def test_it_is_written_in_words():
 
 
 @pytest.mark.parametrize(
-    ("written", "lang", "read"),
+    ("term", "lang", "expected"),
     [
         ("#SKONTO#TAGE=7#PROZENT=2.50#BASISBETRAG=1500.00#", "de", "2,5 % Skonto auf 1.500,00 EUR bei Zahlung"),
         ("#VERZUG#TAGE=30#PROZENT=9.12#", "de", "9,12 % Verzugszinsen ab 30 Tagen"),
@@ -204,20 +204,20 @@ def test_it_is_written_in_words():
         ("#SKONTO#TAGE=7#PROZENT=2#", "de", "#SKONTO#TAGE=7#PROZENT=2#"),
     ],
 )
-def test_payment_terms_for_programs_are_read_by_people(written, lang, read):
-    shown = conditions(PageContext(full_invoice(), lang), f"Vorab.\n{written}\nEnde.")
+def test_structured_payment_terms_are_displayed_as_text(term, lang, expected):
+    shown = conditions(PageContext(full_invoice(), lang), f"Vorab.\n{term}\nEnde.")
     assert shown.splitlines()[0] == "Vorab."
-    assert shown.splitlines()[1].replace("\xa0", " ").startswith(read)
+    assert shown.splitlines()[1].replace("\xa0", " ").startswith(expected)
 
 
 @pytest.mark.parametrize("nested", [True, False])
-def test_lines_below_lines_stand_below_them(nested):
+def test_sub_lines_follow_their_parent(nested):
     first, second, third = full_invoice(3).lines
     invoice = full_invoice(0)
-    if nested:  # as UBL does
+    if nested:  # as in UBL
         first.lines, second.lines = [second], [third]
         invoice.lines = [first]
-    else:  # as CII does
+    else:  # as in CII
         second.parent_line, third.parent_line = first.identifier, second.identifier
         invoice.lines = [first, second, third]
     tree = parser.document_fromstring(f"<body>{invoice_html(PageContext(invoice, 'de'))}</body>")
@@ -229,20 +229,20 @@ def test_lines_below_lines_stand_below_them(nested):
     ]
 
 
-def test_lines_that_name_each_other_as_parent_end():
+def test_cyclic_parent_lines_terminate():
     invoice = full_invoice(2)
     first, second = invoice.lines
     first.parent_line, second.parent_line = second.identifier, first.identifier
     assert page_text(invoice).count("4711-0000") == 2
 
 
-def test_no_code_of_a_kind_that_has_words_shows_in_english():
+def test_codes_are_displayed_as_english_text():
     text = page_text(full_invoice(), "en")
     for words in ("InvoiceR-2026-0815", "SEPAcredittransfer", "2%cashdiscountifpaidwithin14days", "31Mar2026"):
         assert words in text
 
 
-# ---------------------------------------------------------------- words
+# ---------------------------------------------------------------- labels
 
 
 def rows(name):
@@ -250,7 +250,7 @@ def rows(name):
         return list(csv.DictReader(file, strict=True))
 
 
-def test_every_label_is_of_a_term_or_used_and_speaks_both_languages():
+def test_every_label_is_used_and_bilingual():
     source = "".join(path.read_text() for path in PAGE.rglob("*.py"))
     for row in rows("labels.csv"):
         assert row["key"] in terms() or re.search(f"['\"]{row['key'].removesuffix('_base')}['\"]", source)
@@ -270,21 +270,21 @@ def test_every_code_is_in_its_official_list():
         assert row["en"].strip()
 
 
-def test_codes_that_cannot_be_missing_have_words():
+def test_mandatory_code_lists_have_labels():
     for name in ("vat_categories", "allowance_reasons", "tax_point_codes"):
         assert {code for code in codes(name) if not meaning(name, code, "de")} <= {"104"}
 
 
-def test_a_label_falls_back_to_the_norm():
+def test_label_falls_back_to_the_standard():
     assert label("BT-97", "de") == "Grund des Nachlasses"
     with pytest.raises(LookupError):
         label("BT-999", "de")
 
 
-# ---------------------------------------------------------------- what may not get in
+# ---------------------------------------------------------------- escaping
 
 
-def test_text_is_never_markup():
+def test_text_is_escaped():
     assert tag("td", "<script>&", class_='"x"') == '<td class="&quot;x&quot;">&lt;script&gt;&amp;</td>'
     invoice = full_invoice(text="<img src=x onerror=1>")
     tree = parser.document_fromstring(f"<body>{invoice_html(PageContext(invoice, 'de'))}</body>")
@@ -292,7 +292,7 @@ def test_text_is_never_markup():
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",))))
-def test_printable_text_has_glyphs_and_turns_nothing(text):
+def test_printable_text_has_glyphs_and_no_direction_overrides(text):
     shown = glyphs.printable(text)
     for character in shown:
         assert ord(character) in glyphs._covered() or character in glyphs._INVISIBLE or character == "\n"
@@ -300,17 +300,17 @@ def test_printable_text_has_glyphs_and_turns_nothing(text):
 
 
 @given(st.text("ABCäöüß€§–„“ .,;:-/0123456789", max_size=30))
-def test_german_text_is_printed_as_it_is(text):
+def test_german_text_is_unchanged(text):
     assert glyphs.printable(text) == text
 
 
-def test_what_cannot_be_printed_is_said():
+def test_unprintable_characters_are_marked():
     assert glyphs.printable("漢字 a\u202eb\x07") == "\ufffd\ufffd ab"
     assert "\ufffd" not in page_text(full_invoice())
-    assert squeezed(label("unshown", "de")) in page_text(full_invoice(text="漢"))
+    assert condensed(label("unshown", "de")) in page_text(full_invoice(text="漢"))
 
 
-def test_the_page_fetches_nothing(tmp_path, caplog):
+def test_external_resources_are_not_loaded(tmp_path, caplog):
     Image.new("RGB", (8, 8), "red").save(tmp_path / "secret.png")
     reference = Markup(f'<img alt="" src="{(tmp_path / "secret.png").as_uri()}">')
     with pikepdf.open(io.BytesIO(render(reference, lang="de", title="x"))) as pdf:
@@ -328,7 +328,7 @@ def pdf():
         yield opened
 
 
-def test_it_claims_both_standards_and_has_what_they_ask_for(pdf):
+def test_pdf_declares_pdfa_and_pdfua(pdf):
     packet = Packet(bytes(pdf.Root.Metadata.read_bytes()))
     assert (packet.part, packet.conformance, packet.get("pdfuaid:part")) == ("3", "A", "1")
     assert packet.get("dc:title") == str(pdf.docinfo.Title) == "Rechnung R-2026-0815"
@@ -341,17 +341,17 @@ def test_it_claims_both_standards_and_has_what_they_ask_for(pdf):
     assert pdf.check_pdf_syntax() == []
 
 
-def test_only_the_shipped_fonts_are_in_it(pdf):
+def test_pdf_contains_only_bundled_fonts(pdf):
     names = {str(it.FontName) for it in pdf.objects if isinstance(it, pikepdf.Dictionary) and "/FontName" in it}
     assert names
     assert {name.partition("+")[2].removesuffix("-Bold") for name in names} == {"DejaVu-Sans"}
 
 
-def test_the_same_invoice_gives_the_same_bytes():
+def test_pdf_is_reproducible():
     assert invoice_pdf(full_invoice(), "en") == invoice_pdf(full_invoice(), "en")
 
 
-def test_a_long_table_repeats_its_head_and_pages_are_a4():
+def test_long_table_repeats_its_header_on_a4_pages():
     with pikepdf.open(io.BytesIO(invoice_pdf(full_invoice(60)))) as long:
         assert len(long.pages) > 3
         assert {tuple(round(float(edge)) for edge in page.mediabox) for page in long.pages} == {(0, 0, 595, 842)}
@@ -359,38 +359,38 @@ def test_a_long_table_repeats_its_head_and_pages_are_a4():
         assert len(heads) > 20
 
 
-def test_an_empty_invoice_has_a_page():
+def test_empty_invoice_has_one_page():
     with pikepdf.open(io.BytesIO(invoice_pdf(Invoice()))) as empty:
         assert len(empty.pages) == 1
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "CMYK", "L", "P", "1", "LA", "I;16"])
-def test_a_logo_is_rgb_and_not_smoothed(mode):
+def test_logo_is_rgb_without_interpolation(mode):
     picture = io.BytesIO()
     Image.new(mode, (40, 20)).save(picture, "TIFF" if mode == "CMYK" else "PNG")
     with pikepdf.open(io.BytesIO(invoice_pdf(full_invoice(1), logo=picture.getvalue()))) as pdf:
         streams = [it for it in pdf.objects if isinstance(it, pikepdf.Stream) and it.get("/Subtype") == "/Image"]
-        (image,) = [it for it in streams if it.get("/ColorSpace") != "/DeviceGray"]  # that is its transparency
+        (image,) = [it for it in streams if it.get("/ColorSpace") != "/DeviceGray"]  # the gray one is the alpha channel
         assert image.ColorSpace == "/DeviceRGB"
         assert image.Interpolate == False  # noqa: E712 (of pikepdf)
 
 
-def test_what_is_no_picture_is_no_logo():
+def test_invalid_logo_is_rejected():
     with pytest.raises(ValueError, match="not an image"):
         invoice_pdf(full_invoice(1), logo=b"<svg/>")
 
 
-# ---------------------------------------------------------------- what it needs
+# ---------------------------------------------------------------- dependencies
 
 
-def test_weasyprint_is_imported_when_it_is_needed():
+def test_weasyprint_is_imported_lazily():
     modules = "einvoice.visualization, einvoice.pdf.writer.embed"
     code = f"import sys, {modules}; print({{'weasyprint', 'pikepdf', 'PIL'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
 
-def test_a_missing_renderer_is_named_with_what_it_needs(monkeypatch):
+def test_missing_renderer_error_names_its_libraries(monkeypatch):
     module = sys.modules["einvoice.visualization.typesetting"]
     monkeypatch.setitem(sys.modules, "weasyprint", None)
     module._tools.cache_clear()
@@ -402,7 +402,7 @@ def test_a_missing_renderer_is_named_with_what_it_needs(monkeypatch):
     module._tools.cache_clear()
 
 
-def test_the_environment_is_as_before(monkeypatch):
+def test_environment_is_restored(monkeypatch):
     monkeypatch.setenv("FONTCONFIG_FILE", "mine")
     module = sys.modules["einvoice.visualization.typesetting"]
     assert module._with_bundled_fonts(lambda: __import__("os").environ["FONTCONFIG_FILE"]).endswith("fonts.conf")

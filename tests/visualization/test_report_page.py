@@ -35,8 +35,8 @@ A = "{urn:oasis:names:specification:ubl:schema:xsd:CommonAggregateComponents-2}"
 
 
 @pytest.fixture(scope="module")
-def broken():
-    """An invoice whose sums do not add up, which lacks what XRechnung wants, and with a line that says too little."""
+def invalid():
+    """An invoice with inconsistent totals, missing XRechnung fields and an invalid unit code."""
     root = etree.fromstring(SAMPLE.read_bytes())
     root.find(f"{A}LegalMonetaryTotal/{C}TaxExclusiveAmount").text = "1.00"
     root.remove(root.find(f"{C}BuyerReference"))
@@ -62,21 +62,21 @@ def tree(result, lang):
 
 
 def blocks(page, code=""):
-    """The findings of a page, those of a code."""
+    """Return the finding blocks of a page, optionally of one code."""
     return [it for it in page.iter("div") if it.get("class") == "finding" and code in it[0].text_content()]
 
 
 def text(result, lang):
-    return squeezed(tree(result, lang).text_content())
+    return condensed(tree(result, lang).text_content())
 
 
-def squeezed(text):
+def condensed(text):
     return "".join(glyphs.printable(text).split())
 
 
-def missing(result, lang, said):
-    """What of the findings does not stand in a text."""
-    told = [
+def missing(result, lang, page_text):
+    """Return the texts of findings that are missing in a text."""
+    parts = [
         part
         for finding in result.findings
         for part in (
@@ -91,21 +91,21 @@ def missing(result, lang, said):
             *(note.source for note in finding.notes(lang)),
         )
     ]
-    return [part for part in told if squeezed(part) not in said]
+    return [part for part in parts if condensed(part) not in page_text]
 
 
-# ---------------------------------------------------------------- it says everything
+# ---------------------------------------------------------------- completeness
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_finding_is_told(broken, lang):
-    assert len({finding.code for finding in broken.findings}) > 4
-    assert missing(broken, lang, text(broken, lang)) == []
+def test_every_finding_is_in_the_report(invalid, lang):
+    assert len({finding.code for finding in invalid.findings}) > 4
+    assert missing(invalid, lang, text(invalid, lang)) == []
 
 
 @pytest.mark.cases
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_finding_of_many_kinds_is_told(cases, lang):
+def test_findings_of_comparison_cases_are_in_the_report(cases, lang):
     seen = set()
     for number, (_, data) in enumerate(cases("mutants")):
         if number % 40:
@@ -114,8 +114,8 @@ def test_every_finding_of_many_kinds_is_told(cases, lang):
             result = einvoice.validate(data)
         except einvoice.UnreadableDocument:
             continue
-        said = text(result, lang)
-        assert missing(result, lang, said) == []
+        page_text = text(result, lang)
+        assert missing(result, lang, page_text) == []
         seen |= {finding.code for finding in result.findings}
     assert len(seen) > 50
 
@@ -123,68 +123,68 @@ def test_every_finding_of_many_kinds_is_told(cases, lang):
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext is not installed")
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_code_title_and_fix_is_in_the_text_of_the_pdf(broken, lang, tmp_path):
-    (tmp_path / "report.pdf").write_bytes(einvoice.report_pdf(broken, lang, when=WHEN))
+def test_pdf_text_contains_code_title_and_fix(invalid, lang, tmp_path):
+    (tmp_path / "report.pdf").write_bytes(einvoice.report_pdf(invalid, lang, when=WHEN))
     command = ["pdftotext", "-layout", tmp_path / "report.pdf", "-"]
     pages = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
-    said = squeezed(pages)
-    for finding in broken.findings:
+    page_text = condensed(pages)
+    for finding in invalid.findings:
         for part in (finding.code, finding.title(lang), finding.fix(lang)):
-            assert squeezed(part) in said or squeezed(part) in squeezed(bare(pages)), part
+            assert condensed(part) in page_text or condensed(part) in condensed(page_bodies(pages)), part
     count = pages.count("\f")
     numbered = "Seite {} von {}" if lang == "de" else "Page {} of {}"
     assert count > 1
     assert [numbered.format(page + 1, count) in pages for page in range(count)] == [True] * count
 
 
-def bare(pages):
-    """The text without what stands at the head and the foot of each page, which may part a finding."""
+def page_bodies(pages):
+    """Return the text without page headers and footers, which may split a finding."""
     return re.sub(r"\n\s*(?:Seite|Page) \d+ \w+ \d+\n\f.*\n", "\n", pages)
 
 
-def test_the_numbers_are_told_beside_their_names(broken):
-    finding = next(it for it in broken.findings if it.code == "BR-CO-13")
-    (table,) = blocks(tree(broken, "de"), "BR-CO-13")
+def test_compared_numbers_are_labelled(invalid):
+    finding = next(it for it in invalid.findings if it.code == "BR-CO-13")
+    (table,) = blocks(tree(invalid, "de"), "BR-CO-13")
     names, values = ([cell.text_content() for cell in row] for row in table.iter("tr"))
     assert names == ["Erwartet", "Gefunden", "Differenz"]
     expected, actual = finding.values["expected"], finding.values["actual"]
     assert values == [f"{expected:.2f}".replace(".", ","), "1,00", f"−{expected - actual:.2f}".replace(".", ",")]
 
 
-def test_what_was_judged_and_by_which_rules(broken, sample):
-    result = dataclasses.replace(broken, filename="März <1>.xml")
-    said = text(result, "de")
+def test_report_names_document_and_rule_layers(invalid, sample):
+    result = dataclasses.replace(invalid, filename="März <1>.xml")
+    page_text = text(result, "de")
     for part in ("März<1>.xml", "XRechnung3.0(UBL)", "21.11.2026,22:30UTC", str(result.identity.customization_id)):
-        assert part in said
+        assert part in page_text
     for layer in result.stack.layers:
-        assert squeezed(layer.description("de")) in said
-        assert layer.sha256 in said
-    assert "✗Nichtgültig" in said
+        assert condensed(layer.description("de")) in page_text
+        assert layer.sha256 in page_text
+    assert "✗Nichtgültig" in page_text
     assert "✓Gültig" in text(einvoice.validate(sample("cii-invoice.xml")), "de")
 
 
-def test_findings_stand_by_severity_and_section(broken):
-    page = tree(broken, "en")
-    heads = [it.text_content() for it in page.iter("h2", "h3")]
-    sections = {title(finding.section, "en") for finding in broken.errors}
-    errors = heads.index(f"Errors ({len(broken.errors)})")
+def test_findings_are_grouped_by_severity_and_section(invalid):
+    page = tree(invalid, "en")
+    headings = [it.text_content() for it in page.iter("h2", "h3")]
+    sections = {title(finding.section, "en") for finding in invalid.errors}
+    errors = headings.index(f"Errors ({len(invalid.errors)})")
     order = [title(section, "en") for section in SECTIONS]
-    shown = heads[errors + 1 : errors + 1 + len(sections)]
+    shown = headings[errors + 1 : errors + 1 + len(sections)]
     assert set(shown) == sections
     assert shown == sorted(shown, key=order.index)
 
 
-def test_an_override_is_told_with_its_reason(broken):
+def test_override_is_shown_with_its_reason(invalid):
     override = Override("information", "Weil <es> so ist.", "Because <it> is.")
-    changed = dataclasses.replace(broken.findings[0], severity="information", override=override)
-    said = text(dataclasses.replace(broken, findings=(changed,)), "en")
-    assert squeezed("Severity: Informational (an error in EN 16931, lowered here). Because <it> is.") in said
+    changed = dataclasses.replace(invalid.findings[0], severity="information", override=override)
+    page_text = text(dataclasses.replace(invalid, findings=(changed,)), "en")
+    assert condensed("Severity: Informational (an error in EN 16931, lowered here). Because <it> is.") in page_text
 
 
-# ---------------------------------------------------------------- nothing gets in
+# ---------------------------------------------------------------- escaping
 
 
-AWKWARD = (
+UNUSUAL_TEXTS = (
     "<script>alert(1)</script>",
     "</body></html><img src=x>",
     "\u202e]]> &amp; \x07 漢字 🧾 שלום",
@@ -193,15 +193,15 @@ AWKWARD = (
 )
 
 
-@pytest.mark.parametrize("awkward", AWKWARD)
-def test_what_the_document_says_is_text(awkward, sample):
+@pytest.mark.parametrize("unusual", UNUSUAL_TEXTS)
+def test_document_text_is_escaped(unusual, sample):
     root = etree.parse(sample("ubl-invoice.xml")).getroot()
-    plain = awkward.replace("\x07", "")
+    plain = unusual.replace("\x07", "")
     for place in (f"{C}ID", f"{C}CustomizationID", f"{C}DocumentCurrencyCode", f"{C}IssueDate"):
         root.find(place).text = plain
     for place in root.iter(f"{C}RegistrationName", f"{C}LineExtensionAmount", f"{C}ID"):
         place.text = plain
-    result = dataclasses.replace(einvoice.validate(etree.tostring(root)), filename=awkward)
+    result = dataclasses.replace(einvoice.validate(etree.tostring(root)), filename=unusual)
     page = tree(result, "de")
     allowed = "html body h1 h2 h3 h4 div section p span strong table thead tbody tr th td"
     assert {it.tag for it in page.iter()} <= set(allowed.split())
@@ -211,10 +211,10 @@ def test_what_the_document_says_is_text(awkward, sample):
         assert len(opened.pages) < 60
 
 
-# ---------------------------------------------------------------- it ends
+# ---------------------------------------------------------------- limits
 
 
-def test_what_has_the_same_words_stands_once_with_its_places(sample):
+def test_equal_findings_are_merged_with_their_locations(sample):
     root = etree.parse(sample("ubl-invoice.xml")).getroot()
     first = root.find(f"{A}InvoiceLine")
     for number in range(30):
@@ -223,27 +223,27 @@ def test_what_has_the_same_words_stands_once_with_its_places(sample):
         line.find(f"{C}InvoicedQuantity").set("unitCode", "nonsense")
         root.append(line)
     result = einvoice.validate(etree.tostring(root))
-    (own,) = blocks(tree(result, "en"), "BR-CL-23")
-    said = own.text_content()
-    assert "30 locations" in said
-    assert "and 22 more locations" in said
+    (block,) = blocks(tree(result, "en"), "BR-CL-23")
+    page_text = block.text_content()
+    assert "30 locations" in page_text
+    assert "and 22 more locations" in page_text
     lines = [finding.line for finding in result.findings if finding.code == "BR-CL-23"]
-    assert [int(number) for number in re.findall(r"Line (\d+):", said)] == lines[:8]
+    assert [int(number) for number in re.findall(r"Line (\d+):", page_text)] == lines[:8]
 
 
 @pytest.mark.slow
-def test_thousands_of_findings_are_counted_and_none_is_lost():
+def test_omitted_findings_are_counted():
     result = lines_with_errors(1500)
     assert len(result.findings) > 3000
     page = tree(result, "en")
     shown = blocks(page)
     assert len(shown) <= _MAX_SHOWN
     codes = {it[0].text_content().split()[0] for it in shown}
-    assert codes == {finding.code for finding in result.findings}, "each code is seen"
-    rest = next(it for it in page.iter("table") if it.get("class") == "plain left")
-    left = sum(int(row[-1].text_content().replace(",", "")) for row in rest.iter("tr") if row[-1].tag == "td")
-    places = [re.search(r"(\d+) locations", it[1].text_content()) for it in shown]
-    assert left + sum(int(found[1]) if found else 1 for found in places) == len(result.findings)
+    assert codes == {finding.code for finding in result.findings}, "each code is shown"
+    remainder = next(it for it in page.iter("table") if it.get("class") == "plain left")
+    omitted = sum(int(row[-1].text_content().replace(",", "")) for row in remainder.iter("tr") if row[-1].tag == "td")
+    counts = [re.search(r"(\d+) locations", it[1].text_content()) for it in shown]
+    assert omitted + sum(int(found[1]) if found else 1 for found in counts) == len(result.findings)
     with pikepdf.open(io.BytesIO(einvoice.report_pdf(result, "en", when=WHEN))) as opened:
         assert len(opened.pages) < 60
 
@@ -251,9 +251,9 @@ def test_thousands_of_findings_are_counted_and_none_is_lost():
 # ---------------------------------------------------------------- the PDF
 
 
-def test_the_same_result_gives_the_same_bytes_and_an_accessible_pdf(broken):
-    pdf = einvoice.report_pdf(broken, when=WHEN)
-    assert pdf == einvoice.report_pdf(broken, "en", when=WHEN)
+def test_pdf_is_reproducible_and_accessible(invalid):
+    pdf = einvoice.report_pdf(invalid, when=WHEN)
+    assert pdf == einvoice.report_pdf(invalid, "en", when=WHEN)
     with pikepdf.open(io.BytesIO(pdf)) as opened:
         assert opened.Root.MarkInfo.Marked
         assert opened.Root.Lang == "en"
@@ -261,13 +261,13 @@ def test_the_same_result_gives_the_same_bytes_and_an_accessible_pdf(broken):
         metadata = opened.open_metadata()
         assert metadata["pdfuaid:part"] == "1"
         assert (metadata["pdfaid:part"], metadata["pdfaid:conformance"]) == ("3", "A")
-        assert metadata["dc:title"] == f"Validation report · {broken.summary.invoice_number}"
+        assert metadata["dc:title"] == f"Validation report · {invalid.summary.invoice_number}"
         sizes = {tuple(round(float(side)) for side in page.mediabox) for page in opened.pages}
         assert sizes == {(0, 0, 595, 842)}
 
 
-def test_heading_levels_skip_none(broken):
-    levels = [int(it.tag[1]) for it in tree(broken, "de").iter("h1", "h2", "h3", "h4")]
+def test_heading_levels_are_consecutive(invalid):
+    levels = [int(it.tag[1]) for it in tree(invalid, "de").iter("h1", "h2", "h3", "h4")]
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
@@ -277,10 +277,14 @@ def test_heading_levels_skip_none(broken):
     not os.environ.get("EINVOICE_TEST_VERAPDF"), reason="EINVOICE_TEST_VERAPDF does not name a veraPDF command"
 )
 @pytest.mark.parametrize("flavour", ["3a", "ua1"])
-def test_verapdf_finds_it_conformant(broken, sample, tmp_path, flavour):
-    results = {"broken": broken, "valid": einvoice.validate(sample("ubl-invoice.xml")), "many": lines_with_errors(200)}
-    awkward = dataclasses.replace(broken, filename=AWKWARD[2] + AWKWARD[3])
-    for number, result in enumerate((*results.values(), awkward)):
+def test_verapdf_confirms_conformance(invalid, sample, tmp_path, flavour):
+    results = {
+        "invalid": invalid,
+        "valid": einvoice.validate(sample("ubl-invoice.xml")),
+        "many": lines_with_errors(200),
+    }
+    unusual = dataclasses.replace(invalid, filename=UNUSUAL_TEXTS[2] + UNUSUAL_TEXTS[3])
+    for number, result in enumerate((*results.values(), unusual)):
         (tmp_path / f"{number}.pdf").write_bytes(einvoice.report_pdf(result, "de"))
     command = [*shlex.split(os.environ["EINVOICE_TEST_VERAPDF"]), "--format", "text", "-v", "-f", flavour]
     done = subprocess.run([*command, *sorted(tmp_path.glob("*.pdf"))], capture_output=True, text=True, timeout=600)
@@ -288,15 +292,15 @@ def test_verapdf_finds_it_conformant(broken, sample, tmp_path, flavour):
     assert "FAIL" not in done.stdout
 
 
-def test_the_words_are_complete_and_used():
+def test_labels_are_complete_and_used():
     assert set(WORDS["de"]) == set(WORDS["en"])
     sources = "".join(path.read_text() for path in glyphs.FONTS.parent.rglob("*.py") if path.name != "labels.py")
     composed = ("_sign", "_means", "layer_", "BT-", "current", "compatibility", "fatal", "warning", "information")
     unused = [key for key in WORDS["de"] if not any(part in key for part in composed) and f'"{key}"' not in sources]
-    assert unused == ["expected", "actual", "difference"], "the names of numbers that are compared"
+    assert unused == ["expected", "actual", "difference"], "used by name: numbers that are compared"
 
 
-def test_the_public_function_imports_the_renderer_when_called_only():
+def test_public_function_imports_the_renderer_lazily():
     names = ("weasyprint", "html", "einvoice.visualization.report.page")
     code = f"import sys, einvoice; einvoice.report_pdf; print(*[name in sys.modules for name in {names}])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
