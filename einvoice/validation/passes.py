@@ -102,7 +102,7 @@ def xml_schema(context: Context) -> Outcome:
 
 
 def declaration(context: Context) -> Outcome:
-    """Report a specification (BT-24) that is missing, unknown, outdated, or only partly supported."""
+    """Report a specification (BT-24) that is missing, unknown, outdated, or validated only in part."""
     remarks = replace(context.document.identity, specification=context.selection.specification).remarks
     if not remarks:
         return Outcome()

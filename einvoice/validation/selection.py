@@ -146,9 +146,7 @@ def select(identity: Identity, options: Options, *, hybrid: bool = False) -> Rul
     Raises:
         ValueError: no release is in force on the day of the options, or EINVOICE_RULESET names an unknown one.
     """
-    declared = replace(
-        identity, customization_id=None, process=None
-    )  # document texts must not be part of the cache key
+    declared = replace(identity, customization_id=None, process=None)  # document texts are no part of the cache key
     facturx = hybrid or options.profile == "facturx"
     pinned = os.environ.get(releases.PINNED, "")  # part of the cache key: may change at run time
     return _select(as_facturx(declared) if facturx else declared, options, pinned)
