@@ -241,7 +241,7 @@ OVERRIDE = (
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (OVERRIDE.format("nobody"), "unknown specification 'nobody'"),
+        (OVERRIDE.format("unlisted"), "unknown specification 'unlisted'"),
         (OVERRIDE.format("en16931") * 2, "A is overridden twice for en16931, Invoice"),
     ],
 )

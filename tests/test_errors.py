@@ -27,13 +27,13 @@ def placeholders(text):
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-def test_the_tree_in_the_docstring_is_the_tree():
+def test_documented_error_tree_matches_the_classes():
     drawn = re.findall(r"^ {4}(?:[│├└─ ]*)(\w+)", errors.__doc__, re.MULTILINE)
     assert drawn == ["EinvoiceError", *(kind.__name__ for kind in below(errors.EinvoiceError))]
     assert re.findall(r"FILE-[\w-]*\w", errors.__doc__) == [kind.code for kind in CAUSES]
 
 
-def test_codes_and_problems_keep_to_their_form():
+def test_format_of_codes_and_problems():
     assert len({kind.code for kind in CAUSES}) == len(CAUSES)
     for kind in CAUSES:
         assert re.fullmatch(r"FILE(-[A-Z0-9]+)+", kind.code)
@@ -44,7 +44,7 @@ def test_codes_and_problems_keep_to_their_form():
 
 
 @pytest.mark.parametrize("kind", CAUSES)
-def test_each_cause_has_texts_that_its_values_fill(kind):
+def test_values_of_each_cause_fill_its_texts(kind):
     entry = tomllib.loads((FOLDER / f"{kind.code}.toml").read_text(encoding="utf-8"))
     assert (entry["code"], entry["severity"], entry["section"]) == (kind.code, "fatal", "document")
     given = placeholders(kind.sentence) | {"line", "column"}
@@ -55,13 +55,13 @@ def test_each_cause_has_texts_that_its_values_fill(kind):
             assert placeholders(text) <= given
 
 
-def test_no_text_without_a_cause():
+def test_every_text_has_a_cause():
     codes = {path.stem for path in FOLDER.glob("FILE-*.toml")}
     assert codes == {kind.code for kind in CAUSES}
 
 
 @pytest.mark.parametrize("kind", CAUSES)
-def test_an_error_carries_its_values_home(kind):
+def test_error_values_survive_pickling(kind):
     values = dict.fromkeys(placeholders(kind.sentence), "x")
     error = kind(line=3, column=7, **values)
     again = pickle.loads(pickle.dumps(error))
@@ -73,7 +73,7 @@ def test_an_error_carries_its_values_home(kind):
     assert "(line" not in str(kind(**values))
 
 
-def test_values_that_a_sentence_needs_cannot_be_forgotten():
+def test_missing_text_values_are_rejected():
     with pytest.raises(KeyError):
         errors.TooLarge()
 
@@ -87,7 +87,7 @@ def test_findings_error_names_each_code_once():
     assert pickle.loads(pickle.dumps(error)).result == result
 
 
-def test_rule_error_says_where_what_and_what_was_meant():
+def test_rule_error_message_has_location_problem_and_suggestion():
     error = errors.RuleError("no field 'x'", file="BR-1.toml", key="assert", column=4, hint="did you mean 'y'?")
     assert str(error) == "BR-1.toml, assert, column 4: no field 'x' (did you mean 'y'?)"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
@@ -108,7 +108,7 @@ def test_quote_is_short_and_printable(text, options, want):
     assert errors.quote(text, **options) == want
 
 
-def test_without_rule_data_the_message_says_so(monkeypatch, tmp_path):
+def test_missing_rule_data_is_reported(monkeypatch, tmp_path):
     monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "einvoice")
     with pytest.raises(FileNotFoundError, match="Install the package again"):
         resources.rules_folder.__wrapped__()

@@ -1,4 +1,4 @@
-"""The notebooks print what is stored in them, on any machine and on any day."""
+"""The notebooks reproduce their stored output on any machine and day."""
 
 import json
 import os
@@ -20,23 +20,23 @@ def cells(path):
 
 
 @pytest.mark.slow
-def test_a_notebook_prints_what_is_stored(path):
+def test_notebook_reproduces_its_stored_output(path):
     for extra in ("anywidget", "distributed", "nbval", "pandas", "pikepdf", "pyarrow", "weasyprint"):
         pytest.importorskip(extra, reason=f"{extra} is not installed")
     command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-cell-timeout", "120"]
-    apart = ["-q", "-c", os.devnull, "--rootdir", ROOT, "-p", "no:cacheprovider", "-p", "no:xdist"]
-    done = subprocess.run([*command, *apart, path], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    isolated = ["-q", "-c", os.devnull, "--rootdir", ROOT, "-p", "no:cacheprovider", "-p", "no:xdist"]
+    done = subprocess.run([*command, *isolated, path], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout
     assert f"{len(cells(path))} passed" in done.stdout
 
 
-def test_a_notebook_was_run_from_top_to_bottom(path):
+def test_notebook_was_run_from_top_to_bottom(path):
     counts = [cell["execution_count"] for cell in cells(path)]
-    assert counts == list(range(1, len(counts) + 1))  # nbval passes over a cell without one
+    assert counts == list(range(1, len(counts) + 1))  # nbval skips cells without a count
     assert any(cell["outputs"] for cell in cells(path))
 
 
-def test_a_notebook_tells_nothing_of_a_machine(path):
+def test_notebook_contains_no_machine_specific_output(path):
     stored = path.read_text(encoding="utf-8")
     assert len(stored) < 200_000
     assert not re.search(r"0x[0-9a-f]{8}|Traceback|widget-view\+json", stored)

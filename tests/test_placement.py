@@ -380,7 +380,7 @@ def test_place(about: str) -> None:
     invoice, root, path, texts = PLACES[about]
     before = repr(invoice)
     assert found(invoice, root, path) == texts
-    assert repr(invoice) == before  # whoever writes an invoice still has it as it was
+    assert repr(invoice) == before  # writing does not modify the invoice
 
 
 @pytest.mark.parametrize("deliveries", [[], [Delivery()], [Delivery(), Delivery()]])
@@ -446,7 +446,7 @@ def test_nested_lines_become_flat_and_nested_again() -> None:
         ([numbered("1.1", parent="1"), numbered("1")], [["1", ["1.1"]]]),
         ([numbered("1"), numbered("1"), numbered("2", parent="1")], [["1", ["2"]], ["1"]]),
     ],
-    ids=["itself", "each other", "nobody", "a later one", "two of that number"],
+    ids=["itself", "each other", "missing line", "a later one", "two of that number"],
 )
 def test_unknown_and_cyclic_parent_lines(lines: list[Line], expected: list[Any]) -> None:
     assert tree(place(Invoice(lines=lines), "UBL", UBL).lines) == expected

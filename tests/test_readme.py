@@ -15,7 +15,7 @@ MARKED = r"<!-- runnable -->\n```(python|sh)\n(.*?)```\n(?:\n```text\n(.*?)```)?
 EXAMPLES = re.findall(MARKED, (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_there_are_eight_of_them():
+def test_readme_has_eight_examples():
     assert [language for language, _, _ in EXAMPLES] == ["python"] * 4 + ["sh"] * 4
 
 
@@ -32,7 +32,7 @@ def printed_by(language, code):
 
 
 @pytest.mark.parametrize(("language", "code", "expected"), EXAMPLES)
-def test_an_example_runs_and_prints_what_it_says(language, code, expected, monkeypatch):
+def test_example_prints_the_documented_output(language, code, expected, monkeypatch):
     monkeypatch.chdir(ROOT)
     said = re.findall(r"^# (.*\n)", code, re.MULTILINE)
     printed = printed_by(language, code)

@@ -463,12 +463,12 @@ CODES = sorted(path.stem for path in (rules_folder() / "schema").glob("*.toml"))
 
 @pytest.mark.parametrize("code", CODES)
 def test_texts_are_complete_in_both_languages(code):
-    told = entry(code)
-    assert told["code"] == code
-    assert told["severity"] in ("fatal", "information")
+    texts = entry(code)
+    assert texts["code"] == code
+    assert texts["severity"] in ("fatal", "information")
     for language in ("de", "en"):
-        assert all(told[language][part].strip() for part in ("title", "explanation", "fix"))
-    assert placeholders(told["de"]) == placeholders(told["en"])
+        assert all(texts[language][part].strip() for part in ("title", "explanation", "fix"))
+    assert placeholders(texts["de"]) == placeholders(texts["en"])
 
 
 def test_every_text_belongs_to_a_violation_shown_above():

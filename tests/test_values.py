@@ -150,7 +150,7 @@ def test_only_calendar_dates_are_dates(year: int, month: int, day: int, form: st
         "２０２４-01-31",
     ],
 )
-def test_other_text_is_no_date(text: str) -> None:
+def test_invalid_date_text_has_no_value(text: str) -> None:
     assert Date(text).date is absent
 
 
@@ -168,7 +168,7 @@ def test_a_file_is_the_bytes_of_its_base64(content: bytes, width: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["A", "AAA", "AA=A", "Grüße", "data:,x"])
-def test_other_text_is_no_base64(text: str) -> None:
+def test_invalid_base64_text_has_no_value(text: str) -> None:
     assert Binary(text).value is absent
 
 

@@ -29,7 +29,7 @@ def page():
 
 
 def plain(change=lambda pdf: None, **options):
-    """A PDF of one empty page, made by nobody in particular."""
+    """Return a PDF with one empty page and no metadata."""
     with pikepdf.new() as pdf:
         pdf.add_blank_page()
         change(pdf)

@@ -1,6 +1,6 @@
 """veraPDF, if configured: limits, failed clauses as findings, and failures of veraPDF itself.
 
-The command here is a stand-in that prints what it is told to; where EINVOICE_TEST_VERAPDF names a real one, that runs.
+The command is a fake with a given output; the real one also runs if EINVOICE_TEST_VERAPDF names it.
 """
 
 import os

@@ -23,7 +23,7 @@ DEAF = """
     def main(connection, port):
         signal.alarm(120)
         seen = socket.create_connection(("127.0.0.1", port))
-        sum(range(10**12))  # one call of a library that returns to nobody
+        sum(range(10**12))  # a single native call that cannot be interrupted
 """
 LONG = 60
 """Seconds that nothing here takes, on a slow machine either."""
@@ -53,7 +53,7 @@ def echo(children):
 
 @pytest.fixture
 def listener():
-    """Sees who is alive: a connection to it ends with the process that made it."""
+    """Listens for connections, which end together with the process that made them."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(LONG)
         yield server
