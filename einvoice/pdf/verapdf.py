@@ -70,7 +70,7 @@ def _clauses(report: bytes) -> Iterator[Fault]:
     root = xml.parse(report.lstrip()).getroot()
     results = list(root.iter("{*}validationReport"))
     if not results:
-        raise ValueError("a report without a result")
+        raise ValueError("the report has no result")
     failed = (rule for result in results for rule in result.iter("{*}rule") if rule.get("status") == "failed")
     for rule, _ in zip(failed, range(_MAX_CLAUSES), strict=False):
         yield Fault("PDF-VERAPDF", _values(rule))

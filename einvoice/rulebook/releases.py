@@ -106,7 +106,7 @@ def named(name: str) -> Release:
     for release in rule_sets():
         if name in (release.name, f"{release.ruleset}-{release.specification}-{release.version}"):
             return release
-    raise ValueError(f"ruleset is one of {', '.join(map(repr, names()))}, not {name!r}")
+    raise ValueError(f"unknown rule set {name!r}; use one of {', '.join(map(repr, names()))}")
 
 
 def pinned() -> Release | None:

@@ -203,7 +203,7 @@ def positions(data: bytes, elements: Sequence[etree._Element]) -> list[Position]
         parser.Parse(_utf8(data), True)
         return [starts[order[element]] for element in elements]
     except (expat.ExpatError, KeyError, IndexError):
-        raise ValueError("the elements are not of this document") from None
+        raise ValueError("the elements belong to another document") from None
 
 
 # Encodings

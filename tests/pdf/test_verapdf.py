@@ -82,7 +82,7 @@ print({REPORT.format("")!r})
         ("raise SystemExit(7)", "exit status 7"),
         ("import os; os.abort()", "exit status -6"),
         ("", "The file is empty."),
-        ("print('<report/>')", "a report without a result"),
+        ("print('<report/>')", "the report has no result"),
         ("print('<report>')", "The XML is incomplete"),
         ("import time; time.sleep(9)", "no answer within 1 seconds"),
     ],
