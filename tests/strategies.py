@@ -18,7 +18,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from einvoice.model.group import Group, kinds_of
+from einvoice.model.group import Group, types_of
 from einvoice.model.invoice import Invoice, Totals
 from einvoice.model.lines import Item, Line, Period, Price
 from einvoice.model.money import (
@@ -189,7 +189,7 @@ def _content(cls: Any, plan: Plan, depth: int) -> SearchStrategy[dict[str, Any]]
     optional: dict[str, SearchStrategy[Any]] = {}
     for field in cls.fields:
         kind: type[Any]
-        kind, many = kinds_of(cls)[field]
+        kind, many = types_of(cls)[field]
         deeper = depth + 1 if kind is cls else depth
         if field == "more" or deeper > _DEEPEST_LINE or not plan.allowed(cls, field):
             continue

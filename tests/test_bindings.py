@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from strategies import invoices
 
-from einvoice.model.group import Group, kinds_of, terms_of
+from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.invoice import Invoice, Totals
 from einvoice.model.lines import Item
 from einvoice.model.location import NAMESPACES
@@ -87,7 +87,7 @@ def _places(root: str, place: Place) -> Iterator[Place]:
             continue
         kind = place.owner
         if row.field:
-            kind = kinds_of(place.above if row.of_parent else place.owner)[row.field][0]
+            kind = types_of(place.above if row.of_parent else place.owner)[row.field][0]
         inner = place.type
         for step in row.path:
             inner = _type_below(root, inner, step)
@@ -136,7 +136,7 @@ def test_repeatable_fields_are_repeatable_in_the_schema(root: str) -> None:
             holder = place.above if row.of_parent else place.owner
             inner = row.path[1:] and models(root)._sequences.get(_type_below(root, place.type, tag), ())
             repeated_inside = any(p.max_occurs is None for p in inner or () if p.tag == row.path[-1])
-            if row.field and kinds_of(holder)[row.field][1] and most[tag] is not None and not repeated_inside:
+            if row.field and types_of(holder)[row.field][1] and most[tag] is not None and not repeated_inside:
                 single.add((holder if holder is Invoice else holder.__name__, row.field))
     assert single == (ONE_IN_CII if root == "CrossIndustryInvoice" else set())
 
@@ -287,7 +287,7 @@ def any_invoice(root: str) -> st.SearchStrategy[Invoice]:
 
     def repeated(cls: type[Group], field: str) -> bool:
         single = (cls, field) in CARRIED or field in bound_in_attributes(root).get(cls, ())
-        return issubclass(kinds_of(cls)[field][0], Value) and not required(cls, field) and not single
+        return issubclass(types_of(cls)[field][0], Value) and not required(cls, field) and not single
 
     return invoices(allowed, required=required, repeated=repeated, syntax=ROOTS[root]).map(
         lambda invoice: as_if_read(invoice, root)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import invoices
 
-from einvoice.model.group import Group, kinds_of, terms_of
+from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.invoice import Invoice, Note
 from einvoice.model.lines import Document, Line
 from einvoice.model.money import LineAllowanceCharge
@@ -221,7 +221,7 @@ class Place:
         for step in path.split("."):
             if issubclass(self.kind, Group):
                 self.holder, self.field = self.kind, step
-                self.kind, many = kinds_of(self.kind)[step]
+                self.kind, many = types_of(self.kind)[step]
                 self.forks += many
             else:
                 assert isinstance(getattr(self.kind, step), property)
@@ -233,7 +233,7 @@ def _classes(cls: Any = Invoice, known: frozenset[Any] = frozenset()) -> frozens
     if not issubclass(cls, Group) or cls in known:
         return known
     known |= {cls}
-    for kind, _ in kinds_of(cls).values():
+    for kind, _ in types_of(cls).values():
         if isinstance(kind, type):
             known = _classes(kind, known)
     return known
@@ -242,7 +242,7 @@ def _classes(cls: Any = Invoice, known: frozenset[Any] = frozenset()) -> frozens
 NUMBERED = [
     pytest.param(cls, field, number, id=f"{cls.__name__}.{field}-{number}")
     for cls in sorted(_classes(), key=lambda cls: cls.__name__)
-    for field in kinds_of(cls)
+    for field in types_of(cls)
     for number in terms_of(cls, field)
     if number
 ]
@@ -260,7 +260,7 @@ def test_a_path_leads_to_a_field_of_that_term_and_cardinality(number: str) -> No
 @pytest.mark.parametrize(("cls", "field", "number"), NUMBERED)
 def test_a_field_has_the_type_of_its_term(cls: type[Group], field: str, number: str) -> None:
     kind: Any
-    kind, _ = kinds_of(cls)[field]
+    kind, _ = types_of(cls)[field]
     datatype = term(number).datatype
     if issubclass(kind, Value):
         assert kind.datatype == {"Document reference": "Identifier"}.get(datatype, datatype)
@@ -275,4 +275,4 @@ def test_every_group_is_a_group_of_the_standard() -> None:
     assert named - {"BG-0"} <= set(terms())
     assert {f"BG-{n}" for n in range(1, 33)} <= named
     for cls in _classes():
-        assert set(cls.numbers) <= set(kinds_of(cls))
+        assert set(cls.numbers) <= set(types_of(cls))

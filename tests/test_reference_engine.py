@@ -212,9 +212,9 @@ def test_report_shows_the_reference_comparison(monkeypatch):
     from einvoice.visualization.report import page
 
     set_reference_runs(monkeypatch, CORE, CIUS)
-    section = page._second_opinion(einvoice.validate(WRONG_SUM, engine="both", lang="en"), "en")
+    section = page._agreement(einvoice.validate(WRONG_SUM, engine="both", lang="en"), "en")
     assert "BR-CO-10" in str(section)
-    assert not page._second_opinion(einvoice.validate(UBL), "en")
+    assert not page._agreement(einvoice.validate(UBL), "en")
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from lxml import etree
 from strategies import ATTRIBUTES, everything, invoices, plausible_invoices, texts
 
-from einvoice.model.group import kinds_of
+from einvoice.model.group import types_of
 from einvoice.model.invoice import Invoice, Note
 from einvoice.model.values import absent
 
@@ -34,7 +34,7 @@ def test_invoices_have_values_of_the_declared_classes(invoice: Invoice) -> None:
     for group in invoice.walk():
         for field, content in vars(group).items():
             if field in group.fields and field != "more":
-                kind, many = kinds_of(type(group))[field]
+                kind, many = types_of(type(group))[field]
                 for item in content if many else [content, *content.more]:
                     assert type(item) is kind
                     assert set(getattr(item, "attributes", ())) <= {*ATTRIBUTES.get(kind, ()), "format"}

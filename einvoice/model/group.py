@@ -199,23 +199,23 @@ def terms_of(cls: type[Group], name: str) -> tuple[str, ...]:
     raise LookupError(name)
 
 
-def kinds_of(cls: type[Group]) -> Mapping[str, tuple[type, bool]]:
+def types_of(cls: type[Group]) -> Mapping[str, tuple[type, bool]]:
     """Return the class of each field or view of ``cls``, and whether it is a list."""
     key: Any = cls  # for mypy, a class with unhashable instances is unhashable
-    return _kinds_of(key)
+    return _types_of(key)
 
 
 @functools.cache
-def _kinds_of(cls: Any) -> Mapping[str, tuple[type, bool]]:
+def _types_of(cls: Any) -> Mapping[str, tuple[type, bool]]:
     hints = {name: hint for name, hint in get_type_hints(cls).items() if get_origin(hint) is not ClassVar}
     for name in dir(cls):
         declared = getattr(cls, name)
         if isinstance(declared, property) and declared.fget is not None:
             hints[name] = get_type_hints(declared.fget).get("return", Any)
-    return {name: _kind(hint) for name, hint in hints.items()}
+    return {name: _type(hint) for name, hint in hints.items()}
 
 
-def _kind(hint: Any) -> tuple[type, bool]:
+def _type(hint: Any) -> tuple[type, bool]:
     many = get_origin(hint) in (list, tuple, Sequence)
     inner = get_args(hint)[0] if many else hint
     return (inner, many)

@@ -58,8 +58,8 @@ LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
         "a_fatal": "ein Fehler",
         "a_warning": "eine Warnung",
         "a_information": "ein Hinweis",
-        "milder": "{severity} (in {rules} {flag}, hier herabgestuft)",
-        "stricter": "{severity} (in {rules} {flag}, hier heraufgestuft)",
+        "lowered": "{severity} (in {rules} {flag}, hier herabgestuft)",
+        "raised": "{severity} (in {rules} {flag}, hier heraufgestuft)",
         "differences": "Abweichungen nach dem aktuellen Regelwerk:",
         "current": "neu mit {release}",
         "declared": "entfallen mit {release}",
@@ -107,8 +107,8 @@ LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
         "a_fatal": "an error",
         "a_warning": "a warning",
         "a_information": "informational",
-        "milder": "{severity} ({flag} in {rules}, lowered here)",
-        "stricter": "{severity} ({flag} in {rules}, raised here)",
+        "lowered": "{severity} ({flag} in {rules}, lowered here)",
+        "raised": "{severity} ({flag} in {rules}, raised here)",
         "differences": "Different under the current rule set:",
         "current": "new in {release}",
         "declared": "removed in {release}",
@@ -230,7 +230,7 @@ def severity(finding: Finding, lang: Language) -> str:
     label = labels[finding.severity]
     if finding.flag == finding.severity:
         return label
-    change = "milder" if _SEVERITIES.index(finding.severity) < _SEVERITIES.index(finding.flag) else "stricter"
+    change = "lowered" if _SEVERITIES.index(finding.severity) < _SEVERITIES.index(finding.flag) else "raised"
     rules = _RULE_SETS.get(finding.layer, finding.layer)
     return labels[change].format(severity=label, rules=rules, flag=labels[f"a_{finding.flag}"])
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from einvoice.model.group import Group, kinds_of, terms_of
+from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.location import name
 from einvoice.model.terms import Term, terms
 from einvoice.syntax.mapping.binding import Row
@@ -159,7 +159,7 @@ def _below(rows: tuple[Row, ...], owner: type[Group], parent: type[Group], outer
             continue
         element = _Element((*steps[:-1], (names[-1], numbers)), fields, numbers, is_group=True)
         yield element
-        cls, _ = kinds_of(holder)[row.field]
+        cls, _ = types_of(holder)[row.field]
         if row.rows is not None:
             yield from _below(row.rows, cls, owner, element)
         elif owner is not parent:  # one level of sub-lines

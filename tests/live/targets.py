@@ -12,7 +12,7 @@ from documents import document_of
 from lxml import etree
 
 from einvoice.errors import RuleError
-from einvoice.model.group import Group, kinds_of, terms_of
+from einvoice.model.group import Group, terms_of, types_of
 from einvoice.resources import rules_folder
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of
@@ -96,7 +96,7 @@ def _walk(
             yield from _walk(row.rows or (), owner, parent, tag)
             continue
         holder = parent if row.of_parent else owner
-        kind = kinds_of(holder)[row.field][0]
+        kind = types_of(holder)[row.field][0]
         for term in terms_of(holder, row.field) or getattr(kind, "groups", ()):
             yield term, (tag, row.attribute or "")
         if row.is_group:

@@ -23,7 +23,7 @@ from strategies import everything, invoices, plausible_invoices
 import einvoice
 from einvoice.codelists import codes
 from einvoice.errors import MissingDependency
-from einvoice.model.group import Group, kinds_of
+from einvoice.model.group import Group, types_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled, filled
 from einvoice.model.lines import Line
@@ -119,7 +119,7 @@ def filled_group(cls, counter, depth=0):
     """A group with two of everything that may be many and one of the rest; no two values say the same."""
     content = {}
     for field in cls.fields:
-        kind, many = kinds_of(cls)[field]
+        kind, many = types_of(cls)[field]
         if field == "more" or (kind is Line and depth > 1):
             continue
         deeper = depth + (kind is Line)

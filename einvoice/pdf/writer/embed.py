@@ -17,7 +17,7 @@ from einvoice.errors import MissingDependency, PdfNotEmbeddable
 from einvoice.facturx.business_terms import restrict
 from einvoice.facturx.profile import EN16931, Profile, declared_profile, profile_named
 from einvoice.model.invoice import Invoice
-from einvoice.pdf.writer.pdfa_precheck import Reason, pdfa_obstacles, reason
+from einvoice.pdf.writer.pdfa_precheck import Reason, pdfa_violations, reason
 from einvoice.pdf.writer.xmp import Packet
 from einvoice.result.languages import Language, check_language
 from einvoice.syntax import reader, xml
@@ -98,12 +98,12 @@ def embed(
     if moment.tzinfo is None:
         raise ValueError("argument 'when' must have a time zone")
     with open_pdf(page) as document:
-        obstacles = pdfa_obstacles(document, lang)
+        violations = pdfa_violations(document, lang)
         if "/AcroForm" in document.Root and _is_signed(document):
             warnings.append(reason("signed", lang))
         _attach(document, data, selected, selected_relationship, _DESCRIPTION[lang], moment)
-        _update_metadata(document, selected, moment, keep_claim=not obstacles)
-        return HybridPdf(save_pdf(document), not obstacles, tuple(obstacles), tuple(warnings), selected, data)
+        _update_metadata(document, selected, moment, keep_claim=not violations)
+        return HybridPdf(save_pdf(document), not violations, tuple(violations), tuple(warnings), selected, data)
 
 
 def open_pdf(data: bytes) -> Any:

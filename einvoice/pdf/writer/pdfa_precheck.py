@@ -63,7 +63,7 @@ def reason(code: str, lang: Language, **values: str) -> Reason:
     return Reason(code, _TEXTS[code][lang].format(**values))
 
 
-def pdfa_obstacles(document: Any, lang: Language) -> list[Reason]:
+def pdfa_violations(document: Any, lang: Language) -> list[Reason]:
     """Return the reasons why a PDF, opened by pikepdf, is not PDF/A-3 after attaching a file.
 
     PDF/A-2 counts as PDF/A-3: they differ only in the allowed attachments (ISO 19005-3, Introduction).

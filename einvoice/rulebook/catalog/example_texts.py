@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import quote
-from einvoice.model.group import Group, kinds_of, terms_of
+from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.terms import name, path_of, terms
 from einvoice.model.values import Binary, absent
@@ -170,14 +170,14 @@ class _Writer:
             numbers = _numbers(cls, field, around, content)
             place = "".join(f"{it}: " for it in self._counted(numbers, index)) or place
             around = (*around, *numbers)
-            cls, _ = kinds_of(cls)[field]
+            cls, _ = types_of(cls)[field]
         return cls, last, around, last_index, place
 
     def _content(self, cls: type[Any], field: str, around: tuple[str, ...], content: Any, index: int = 0) -> list[str]:
         if isinstance(content, list):
             return [text for place, it in enumerate(content) for text in self._content(cls, field, around, it, place)]
         numbers = _numbers(cls, field, around, content)
-        kind, _ = kinds_of(cls)[field]
+        kind, _ = types_of(cls)[field]
         if not issubclass(kind, Group):
             said = self._value(content, kind)
             if not numbers and content in _IMPLIED.get(field, ()):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import RuleError
-from einvoice.model.group import Group, kinds_of
+from einvoice.model.group import Group, types_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Date, Value, absent
 from einvoice.rulebook.files.definition import Definition, Example
@@ -97,7 +97,7 @@ def _enter(data: Any, step: str | int, otherwise: Any, file: str, path: str) -> 
 
 
 def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> Group:
-    kinds = kinds_of(cls)
+    kinds = types_of(cls)
     group = cls()
     for name, content in data.items():
         here = f"{path}.{name}".lstrip(".")

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from einvoice.model.group import Group, kinds_of
+from einvoice.model.group import Group, types_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.rulebook.functions.registry import Numeric, function
@@ -51,7 +51,7 @@ def descendants_of(invoice: Invoice) -> Lookup:
 def _shape(cls: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of a class of groups and its bases, and its fields that hold groups, the last one first."""
     names = (base.__name__ for base in cls.__mro__ if issubclass(base, Group) and base is not Group)
-    types = kinds_of(cls)
+    types = types_of(cls)
     holders = ("more", *(name for name in cls.fields if name != "more" and issubclass(types[name][0], Group)))
     return tuple(names), holders[::-1]
 

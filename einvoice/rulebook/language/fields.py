@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any, ClassVar, get_type_hints
 
-from einvoice.model.group import Group, kinds_of, terms_of
+from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.values import Value
 from einvoice.rulebook.language.types import Type
 
@@ -25,7 +25,7 @@ def fields_of(cls: type[object]) -> Mapping[str, tuple[type, bool]]:
 @functools.cache
 def _fields_of(cls: Any) -> Mapping[str, tuple[type, bool]]:
     if issubclass(cls, Group):
-        fields = {name: declared for name, declared in kinds_of(cls).items() if name not in kinds_of(Group)}
+        fields = {name: declared for name, declared in types_of(cls).items() if name not in types_of(Group)}
         texts = [name for name, hint in get_type_hints(cls).items() if hint == ClassVar[str]]
         return fields | dict.fromkeys(texts, (str, False))
     attributes = dir(cls) if issubclass(cls, Value) else ()

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from einvoice.errors import RuleError
-from einvoice.model.group import Group, kinds_of, terms_of
+from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.values import Value
 from einvoice.rulebook import sections
 from einvoice.rulebook.files.contexts import INVOICE, Contexts, Scope
@@ -190,8 +190,8 @@ def terms_at(path: str, names: Mapping[str, Type]) -> tuple[str, ...]:
     type_ = names[first]
     terms: tuple[str, ...] = type_.cls.groups if issubclass(type_.cls, Group) and first != INVOICE else ()
     for step in steps:
-        if type_.many or not issubclass(type_.cls, Group) or step not in kinds_of(type_.cls):
+        if type_.many or not issubclass(type_.cls, Group) or step not in types_of(type_.cls):
             return ()
         terms = terms_of(type_.cls, step)
-        type_ = Type(*kinds_of(type_.cls)[step])
+        type_ = Type(*types_of(type_.cls)[step])
     return () if type_.many or not issubclass(type_.cls, Group | Value) else terms

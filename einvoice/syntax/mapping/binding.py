@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from einvoice.model.group import Group, kinds_of
+from einvoice.model.group import Group, types_of
 from einvoice.model.location import NAMESPACES
 
 WRAPPER, LEAF, GROUP, UNMAPPED = range(4)
@@ -184,7 +184,7 @@ class Table:
                 self._add(row.rows or (), state, owner, owner_parent, repeated)
                 continue
             holder = owner_parent if row.of_parent else owner
-            cls, many = kinds_of(holder)[row.field]
+            cls, many = types_of(holder)[row.field]
             if row.attribute:
                 attribute = State(LEAF, row.field, cls, many, row.of_parent, row.view)
                 state.attributes = (*state.attributes, (row.attribute, attribute))

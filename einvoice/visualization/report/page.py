@@ -133,14 +133,14 @@ def _compatibility_message(result: ValidationResult, lang: Language) -> Markup:
     message = compatibility_message(result, lang)
     items = [tag("li", difference(one, lang)) for one in result.differences]
     remark = tag("p", message, class_="remark") if message else EMPTY
-    return join(remark, _listed(items), _second_opinion(result, lang))
+    return join(remark, _listed(items), _agreement(result, lang))
 
 
 def _listed(items: list[Markup]) -> Markup:
     return tag("ul", *items, class_="remark") if items else EMPTY
 
 
-def _second_opinion(result: ValidationResult, lang: Language) -> Markup:
+def _agreement(result: ValidationResult, lang: Language) -> Markup:
     """Return the differences from the official Schematron, if it was run."""
     if result.agreement is None:
         return EMPTY
