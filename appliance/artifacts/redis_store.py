@@ -1,7 +1,7 @@
 """Artifact store in Redis, shared by several replicas. Redis itself expires content.
 
-Configure Redis with `maxmemory` and the policy `noeviction`, or links end early. Turn persistence off (`save ""`,
-`appendonly no`), or content stays on its disk after the links have expired.
+Configure Redis with `maxmemory` and the policy `noeviction`; otherwise links expire early. Turn persistence off
+(`save ""`, `appendonly no`); otherwise content stays on the disk after its link has expired.
 """
 
 from collections.abc import Iterator

@@ -37,9 +37,9 @@ def stack_frames(error: BaseException) -> list[str]:
 
 
 def configure(level: str) -> None:
-    """Configure logging of this process from `level` on: own loggers, uvicorn and asyncio only.
+    """Log messages of `level` and above from the appliance, einvoice, uvicorn and asyncio.
 
-    Libraries that parse or render documents may quote them in their log messages.
+    Other loggers are silenced: libraries that parse or render documents may quote them in their log messages.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())

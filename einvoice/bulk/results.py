@@ -143,7 +143,7 @@ class ResultSet(Sequence[FileResult]):
         return result
 
     def explore(self, *, lang: Language | None = None) -> Any:
-        """Return an interactive widget to filter and inspect the results, see `einvoice.explore`.
+        """Return an interactive widget to filter and inspect the results; see `einvoice.explore`.
 
         Raises:
             ImportError: anywidget is not installed (extra "notebook").

@@ -54,7 +54,7 @@ _CATEGORIES: Final = {
 
 
 def to_frame(files: Iterable[FileResult], which: str, lang: Language) -> pd.DataFrame:
-    """Return the table `which` for pandas, see `ResultSet.to_frame`."""
+    """Return the table `which` for pandas; see `ResultSet.to_frame`."""
     tables.require_pandas()
     import pandas as pd
 
@@ -80,7 +80,7 @@ def to_csv(
     encoding: str,
     lang: Language,
 ) -> str:
-    """Return the table `which` as CSV, see `ResultSet.to_csv`."""
+    """Return the table `which` as CSV; see `ResultSet.to_csv`."""
     columns, rows = _table(which)
     decimal = "," if sep == ";" else "."
     text = tables.csv_text(columns, rows(files, lang), sep=sep, decimal=decimal)
@@ -90,7 +90,7 @@ def to_csv(
 
 
 def to_parquet(files: Iterable[FileResult], path: str | os.PathLike[str], which: str, lang: Language) -> None:
-    """Write the table `which` as Parquet, see `ResultSet.to_parquet`."""
+    """Write the table `which` as Parquet; see `ResultSet.to_parquet`."""
     try:
         pyarrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:

@@ -45,7 +45,7 @@ class Term:
         cardinality: 0..1, 1..1, 0..n or 1..n.
         datatype: semantic data type of the standard, or "Group".
         names: name by language.
-        path: fields of the model from the invoice to the term, joined by points.
+        path: fields of the model from the invoice to the term, joined by dots.
     """
 
     number: str
@@ -129,7 +129,7 @@ def _ancestors(number: str) -> Iterator[str]:
 
 
 def path_of(number: str) -> str:
-    """Return the fields from the invoice to a term, joined by points; lists are not indexed.
+    """Return the fields from the invoice to a term, joined by dots; lists are not indexed.
 
     If UBL and CII have a term in different groups, this is the path that most rules read.
 

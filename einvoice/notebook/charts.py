@@ -86,5 +86,5 @@ def heatmap(index: Index, overview: Overview, kind: str, lang: Language) -> dict
 
 
 def label(name: str, kind: str, lang: Language) -> str:
-    """Return the label of a group; of a long folder name the end is kept."""
+    """Return the label of a group; a long folder name is shortened to its end."""
     return quote(name, limit=_MAX_LABEL, keep_end=kind == "folder") or LABELS[lang][f"no_{kind}"]

@@ -25,7 +25,7 @@ class Difference:
     Attributes:
         finding: the finding; part of the findings of the result only if `only_in` is "declared".
         only_in: "declared" (the release that validated the invoice) or "current".
-        changed_in: first release that reports as the newer of the two.
+        changed_in: first release with the behaviour of the newer of the two.
         ruleset: rule set that changed in that release, "en16931" or "xrechnung".
     """
 

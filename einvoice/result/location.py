@@ -93,7 +93,7 @@ class Location:
 
 
 class _StoredLocation(Location):
-    """A location whose document is absent: of an unpickled or stored finding."""
+    """A location without its document, as in an unpickled or stored finding."""
 
     __slots__ = ("_values",)
 

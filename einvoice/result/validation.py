@@ -142,7 +142,7 @@ class ValidationResult:
         return presentation.to_frame(self, lang or self.lang)
 
     def explore(self, *, lang: Language | None = None) -> Any:
-        """Return an interactive widget to filter and inspect the findings, see `einvoice.explore`.
+        """Return an interactive widget to filter and inspect the findings; see `einvoice.explore`.
 
         Raises:
             ImportError: anywidget is not installed (extra "notebook").

@@ -167,7 +167,7 @@ def _below(rows: tuple[Row, ...], owner: type[Group], parent: type[Group], outer
 
 
 def _names(row: Row, rows: tuple[Row, ...]) -> list[str]:
-    """Return the steps of a row; if a credit note has another element for the same term, either of the two."""
+    """Return the steps of a row; if a credit note has another element for the term, the last step matches both."""
     names = [name(step) for step in row.path] + ([f"@{row.attribute}"] if row.attribute else [])
     for other in rows:
         if row.root and other.root == _OF_CREDIT_NOTES and other.field == row.field and other.path != row.path:

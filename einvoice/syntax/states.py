@@ -22,9 +22,9 @@ class ElementState(State):
     """A path, or several paths with the same meaning.
 
     Attributes:
-        next: states of the child elements that documents had so far, by tag.
+        next: states of the child elements seen in documents so far, by tag.
         collected: whether the collector takes the elements at this path.
-        collected_attributes: the attributes that it takes elements for.
+        collected_attributes: attributes whose elements the collector takes.
         views: views of the short texts read so far.
     """
 

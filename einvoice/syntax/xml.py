@@ -217,7 +217,7 @@ _DECLARED: Final = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z]
 
 
 def _byte_order(data: bytes) -> str:
-    """Return the encoding by the first four bytes (XML 1.0, appendix F), or ""."""
+    """Return the encoding detected from the first four bytes (XML 1.0, appendix F), or ""."""
     for signature, name in (
         (b"\xff\xfe\x00\x00", "utf-32"),
         (b"\x00\x00\xfe\xff", "utf-32"),

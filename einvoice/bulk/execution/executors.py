@@ -76,7 +76,7 @@ class Serial:
 
 
 class Pooled:
-    """Validates with an executor of the caller, which is not shut down."""
+    """Validates with an executor supplied by the caller; never shuts it down."""
 
     def __init__(self, executor: Executor, workers: int, options: Options) -> None:
         self._executor = executor

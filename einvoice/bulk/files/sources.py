@@ -54,7 +54,7 @@ class _ArchiveItems:
 
 
 def corpus(source: Any) -> Corpus:
-    """Return the files of a `source`, see `einvoice.validate_many`.
+    """Return the files of a `source`; see `einvoice.validate_many`.
 
     Raises:
         FileNotFoundError: the folder or archive does not exist.

@@ -321,7 +321,7 @@ _VAT_IDENTIFIER: Final = re.compile(r"([A-Z]{2})([0-9A-Z+*]{2,13})")
 def _is_vat_identifier(number: str | None) -> bool:
     """Whether a number has the form of a VAT identifier: a country code, then mostly digits.
 
-    The code of Greece is EL (Directive 2006/112/EC, article 215). Spaces, points and hyphens are ignored.
+    The code of Greece is EL (Directive 2006/112/EC, article 215). Spaces, dots and hyphens are ignored.
     """
     match = _VAT_IDENTIFIER.fullmatch(re.sub(r"[\s.-]", "", number).upper()) if number else None
     return bool(match and match[1] in _countries() and 2 * sum(map(str.isdigit, match[2])) >= len(match[2]))

@@ -37,7 +37,7 @@ def read_stream(stream: pikepdf.Stream, limit: int) -> bytes:
     """Return the decoded bytes of a stream, at most `limit`.
 
     Raises:
-        StreamUnreadable: the stream has an unsupported filter, is damaged or too large.
+        StreamUnreadable: the stream has an unsupported filter, is damaged, or is too large.
     """
     import pikepdf
 

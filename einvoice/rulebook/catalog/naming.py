@@ -21,7 +21,7 @@ _CONDITION: Final = re.compile(r"\[\w+\]")
 
 
 class Noun(NamedTuple):
-    """A row of ``elements.csv``: the name of an element; ``de`` in the form after "ein" and without an article."""
+    """A row of ``elements.csv``: the name of an element; ``de`` has the inflection used after "ein", but no article."""
 
     element: str
     gender: str

@@ -1,6 +1,6 @@
 """Rule definitions: what a rule file defines for each code, and the rule in one syntax and release.
 
-A file holds one rule (``code``) or a family of rules (``[variants]``), which differ in constants and in single keys.
+A file holds one rule (``code``) or a family of rules (``[variants]``), which differ in constants and individual keys.
 Later definitions override earlier ones: the file, the variant, ``[ubl]``/``[cii]``, ``ubl``/``cii`` of the variant,
 ``[[history]]``.
 """

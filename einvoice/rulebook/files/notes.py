@@ -86,7 +86,7 @@ def check_notes(data: Mapping[str, Any], file: str) -> None:
 
 
 def check_values(data: Mapping[str, Any], file: str) -> None:
-    """Check that deviations of syntax rules list values, and no syntax; raise ``RuleError`` otherwise."""
+    """Check that deviations of syntax rules list values and have no syntax; raise ``RuleError`` otherwise."""
     for entry in data.get("deviation", ()):
         if entry["direction"] != LAXER and ("syntax" in entry or not entry.get("values")):
             hint = "list the document texts the note is about, and leave out 'syntax'"

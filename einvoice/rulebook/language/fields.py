@@ -42,10 +42,10 @@ def _is_text(declared: object) -> bool:
 
 
 def type_of(owner: Type, name: str, group: str = "") -> Type:
-    """Return the type of a field of ``owner``, with the business terms that reading it counts.
+    """Return the type of a field of ``owner``, with its business terms.
 
-    A class that represents several groups names the terms of one after those of the other; ``owner.group``, else
-    ``group``, selects one.
+    A class that represents several groups lists the terms of each group in turn; ``owner.group``, or else ``group``,
+    selects the group.
     """
     cls, many = fields_of(owner.cls)[name]
     if not issubclass(owner.cls, Group):

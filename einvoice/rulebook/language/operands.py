@@ -71,7 +71,7 @@ def constant_value(name: str) -> Decimal | None:
 
 
 def as_number(operand: Operand) -> str:
-    """Return the code of an exact number; its result is ``absent`` for an invalid one."""
+    """Return the code for an exact number; its result is ``absent`` for an invalid one."""
     if operand.literal is not None and operand.type.sort == "number":
         return constant_name(operand.literal)
     if operand.type.sort != "number":
@@ -80,7 +80,7 @@ def as_number(operand: Operand) -> str:
 
 
 def as_double(operand: Operand) -> str:
-    """Return the code of a double, converted as XPath converts untyped values; ``absent`` for an invalid number."""
+    """Return the code for a double, converted as XPath converts untyped values; ``absent`` for an invalid number."""
     if operand.type.sort == "double":
         return operand.code
     if operand.type.sort != "number":
@@ -91,7 +91,7 @@ def as_double(operand: Operand) -> str:
 
 
 def as_text(operand: Operand) -> str:
-    """Return the code of a text for comparisons: the text that the mapping produced, or ``absent``."""
+    """Return the code for a text for comparisons: the text that the mapping produced, or ``absent``."""
     if operand.type.sort != "text":
         raise ExpressionError(
             operand.node, f"{operand} is {operand.type}, not text", f"raw({ast.unparse(operand.node)})"
@@ -103,7 +103,7 @@ _OR_EMPTY: Final = " or '')"
 
 
 def as_string(operand: Operand) -> str:
-    """Return the code of a text for functions: the text of the document, '' if it is absent."""
+    """Return the code for a text for functions: the text of the document, '' if it is absent."""
     if operand.type.many or not (operand.type.is_value or operand.type.cls is str):
         raise ExpressionError(operand.node, f"{operand} is {operand.type}, not text")
     if operand.type.is_value:
@@ -114,14 +114,14 @@ def as_string(operand: Operand) -> str:
 
 
 def as_date(operand: Operand) -> str:
-    """Return the code of a date for comparisons; ``absent`` for an invalid date."""
+    """Return the code for a date for comparisons; ``absent`` for an invalid date."""
     if operand.type.sort != "date":
         raise ExpressionError(operand.node, f"{operand} is {operand.type}, not a date")
     return f"date({operand.code})" if operand.type.is_value else operand.code
 
 
 def as_boolean(operand: Operand) -> str:
-    """Return the code of a boolean; values of the invoice are not booleans."""
+    """Return the code for a boolean; values of the invoice are not booleans."""
     if operand.type.sort == "boolean":
         return operand.code
     written = ast.unparse(operand.node)
@@ -130,7 +130,7 @@ def as_boolean(operand: Operand) -> str:
 
 
 def as_is(operand: Operand) -> str:
-    """Return the code of a value or text, unchanged."""
+    """Return the code for a value or text, unchanged."""
     if operand.type.many or not (operand.type.is_value or operand.type.cls is str):
         raise ExpressionError(operand.node, f"{operand} is {operand.type}, not the value of a business term")
     return operand.code
@@ -148,7 +148,7 @@ _COMMON: dict[str, tuple[Callable[[Operand], str], Type]] = {
 
 
 def common(operands: Sequence[Operand]) -> tuple[list[str], Type]:
-    """Return the code of operands converted to their common type, and that type.
+    """Return the code for operands converted to their common type, and that type.
 
     A number and a double give a double, as in XPath; other types do not mix.
     """
@@ -168,7 +168,7 @@ def common(operands: Sequence[Operand]) -> tuple[list[str], Type]:
 
 
 def numbers(operands: Sequence[Operand]) -> tuple[list[str], Type]:
-    """Return the code of numbers: doubles if one of them is a double, otherwise exact."""
+    """Return the code for numbers: doubles if one of them is a double, otherwise exact."""
     for operand in operands:
         as_double(operand)  # raises for an operand that is not a number
     return common(operands)

@@ -31,7 +31,7 @@ class Check:
 
     Attributes:
         violated: returns the elements of the context in which the rule is violated.
-        always: runs even if the path leads to nothing.
+        always: runs even if the path selects no element.
         select: returns the elements that violate a rule about single elements.
         blank: runs on all elements of the document without children and text, which the reader collects.
     """
@@ -59,7 +59,7 @@ def per_context(check: IsViolated) -> IsViolated:
 
 
 def per_context_always(check: IsViolated) -> IsViolated:
-    """Register a check that runs even if the path leads to nothing."""
+    """Register a check that runs even if the path selects no element."""
     CHECKS[check.__name__] = Check(_each(check), always=True)
     return check
 

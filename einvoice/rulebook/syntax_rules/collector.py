@@ -26,7 +26,7 @@ class SyntaxViolation:
     Attributes:
         rule: the violated rule.
         context: the element that the official finding refers to.
-        found: the elements that the path of the rule leads to, in document order for each path; empty if a required
+        found: the elements that the path of the rule selects, in document order for each path; empty if a required
             element is missing.
     """
 

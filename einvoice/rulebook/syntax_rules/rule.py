@@ -32,7 +32,7 @@ class Name(NamedTuple):
 
     Attributes:
         text: the name as lxml writes it, or the ending.
-        namespace: of an ending: the required namespace, "" for any.
+        namespace: namespace that an ending requires; "" for any.
         is_ending: whether ``text`` is an ending.
     """
 
@@ -144,12 +144,12 @@ class SyntaxRule:
 
     @functools.cached_property
     def context_conditions(self) -> Conditions:
-        """Conditions of an element of the context."""
+        """Conditions that an element must meet to be a context."""
         return parse(self.context).conditions
 
     @functools.cached_property
     def path_conditions(self) -> Conditions:
-        """Conditions of an element that the path leads to, and of its ancestors."""
+        """Conditions of an element that the path selects, and of its ancestors."""
         return parse(self.path).conditions
 
     def condition(self, name: str) -> Condition:

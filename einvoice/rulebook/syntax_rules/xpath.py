@@ -22,7 +22,7 @@ def below(element: Any, path: str) -> list[Any]:
 
 
 def texts(element: Any, path: str) -> list[str]:
-    """Return the texts of the elements that ``path`` leads to."""
+    """Return the texts of the elements that ``path`` selects."""
     return [text(node) for node in below(element, path)]
 
 

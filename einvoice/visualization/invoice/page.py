@@ -22,7 +22,7 @@ from einvoice.visualization.typesetting import render
 def invoice_pdf(
     invoice: Invoice, lang: Language = "de", *, logo: bytes | None = None, when: datetime.datetime | None = None
 ) -> bytes:
-    """Render an invoice as PDF, see `einvoice.visualization.invoice_pdf`."""
+    """Render an invoice as PDF; see `einvoice.visualization.invoice_pdf`."""
     context = PageContext(invoice, lang)
     html = invoice_html(context, logo)
     return render(

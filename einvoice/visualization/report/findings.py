@@ -58,7 +58,7 @@ def _by_words(found: Iterable[Finding], lang: Language) -> list[_Same]:
 
 
 def _chosen(by_words: list[_Same]) -> tuple[list[_Same], list[_Same]]:
-    """Return the groups to show, and the groups to count only, from the most frequent codes."""
+    """Return the groups to show, and those that are only counted: further groups of the most frequent codes."""
     numbers = Counter(same[0].code for same in by_words)
     max_per_code = _MAX_SHOWN
     while max_per_code > 1 and sum(min(count, max_per_code) for count in numbers.values()) > _MAX_SHOWN:

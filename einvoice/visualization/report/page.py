@@ -29,7 +29,7 @@ _MAX_LENGTH: Final = 200
 
 
 def report_pdf(result: ValidationResult, lang: Language, *, when: datetime.datetime | None = None) -> bytes:
-    """Render a report as PDF, see `einvoice.visualization.report_pdf`."""
+    """Render a report as PDF; see `einvoice.visualization.report_pdf`."""
     moment = when or datetime.datetime.now(datetime.UTC)
     title = _title(result, lang)
     return render(
