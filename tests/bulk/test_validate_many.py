@@ -184,7 +184,7 @@ def test_unsupported_source_is_rejected(source):
 
 @pytest.mark.parametrize("options", [{"lang": "fr"}, {"mode": "x"}, {"profile": "x"}, {"ruleset": "x"}])
 def test_invalid_options_are_rejected_at_once(options):
-    with pytest.raises(ValueError, match="not"):
+    with pytest.raises(ValueError, match=r"must be|unknown rule set 'x'"):
         validate_serially(FILES, **options)
     with pytest.raises(ValueError, match="'workers' must be 0"):
         einvoice.validate_many(FILES, workers=-1)
