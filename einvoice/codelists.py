@@ -27,7 +27,7 @@ def codes(name: str, version: str | None = None, syntax: str | None = None) -> f
     Args:
         name: of the list.
         version: release of the rules (``1.3.16``); None is the newest.
-        syntax: ``ubl`` or ``cii``; None is both.
+        syntax: ``ubl`` or ``cii``; None means both.
 
     Raises:
         LookupError: unknown list.
@@ -37,7 +37,7 @@ def codes(name: str, version: str | None = None, syntax: str | None = None) -> f
 
 @functools.cache
 def ordered(name: str, version: str | None = None, syntax: str | None = None) -> tuple[str, ...]:
-    """Return the codes of a list like ``codes``, in the order of the official list."""
+    """Return the codes of a list as ``codes`` does, but in the order of the official list."""
     syntax = syntax.lower() if syntax else None
     return tuple(
         row["code"]
@@ -74,5 +74,5 @@ def holds(since: str, until: str, version: str | None) -> bool:
 
 @functools.cache
 def _release(version: str) -> Release:
-    """Return a sort key of a release: 1.3.6a comes after 1.3.6 and before 1.3.7."""
+    """Return a sort key for a release: 1.3.6a comes after 1.3.6 and before 1.3.7."""
     return tuple((int(number), letters) for number, letters in _PART.findall(version))

@@ -1,7 +1,7 @@
 """Disk cache for code objects and plain data, for one user and one version of Python.
 
-The folder is ``$EINVOICE_CACHE``, otherwise ``einvoice`` in the user's cache folder; an empty ``EINVOICE_CACHE``
-disables the cache. Errors on reading and writing are ignored. Files of other users are not read, because ``marshal``
+The folder is ``$EINVOICE_CACHE``, or else ``einvoice`` in the user's cache folder; an empty ``EINVOICE_CACHE``
+disables the cache. Read and write errors are ignored. Files of other users are not read, because ``marshal``
 is not safe for untrusted data.
 """
 
@@ -49,7 +49,7 @@ def digest(files: list[Path]) -> str:
 
 
 def load(name: str, key: bytes) -> Any:
-    """Return the content stored under name and key; None if there is none, or the file is not trusted."""
+    """Return the content stored under name and key; None if it is missing or the file is not trusted."""
     directory = folder()
     if directory is None:
         return None

@@ -14,7 +14,7 @@ from einvoice.rulebook.releases import CORE, NATIONAL, Release
 from einvoice.rulebook.rule import SYNTAXES
 
 Definitions: TypeAlias = dict[str, list[Any]]
-"""The definitions of the rules of a release, by code; equal if their result is."""
+"""The definitions of the rules of a release, by code: the parts that decide the result."""
 
 
 class Changes(NamedTuple):

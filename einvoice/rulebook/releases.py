@@ -32,12 +32,12 @@ class Release(NamedTuple):
     Attributes:
         ruleset: "xrechnung"; "en16931" for EN 16931 alone.
         name: such as "xrechnung-2.0.1".
-        version: of the rules, "1.5.0"; those of EN 16931 have no other.
+        version: of the rules, "1.5.0"; the only version of the EN 16931 rules.
         specification: the version that the rules validate, "2.0.1"; "" for EN 16931.
         core: the included release of EN 16931, "1.3.3".
         date: of publication, ISO 8601; "" if unknown.
         valid_from: the day from which it applies, ISO 8601.
-        announced: it is not in force yet.
+        announced: whether it is not in force yet.
     """
 
     ruleset: str
@@ -60,13 +60,13 @@ class Release(NamedTuple):
 
     @property
     def family(self) -> str:
-        """Family of specifications to which it applies, such as ``xrechnung-2.0``."""
+        """Family of specifications to which the release applies, such as ``xrechnung-2.0``."""
         return f"{self.ruleset}-{self.specification.rpartition('.')[0]}".rstrip("-")
 
 
 @functools.cache
 def releases(ruleset: str = NATIONAL) -> tuple[Release, ...]:
-    """Return all releases of a rule set, the oldest first and announced ones last."""
+    """Return all releases of a rule set, oldest first and announced ones last."""
     known = _ruleset(ruleset)
     last = {it.specification: it.name for it in sorted(known.versions, key=lambda it: not it.announced)}
     return tuple(_release(known, version, last[version.specification] == version.name) for version in known.versions)
@@ -79,7 +79,7 @@ def newest(ruleset: str = NATIONAL) -> Release:
 
 
 def current() -> Release:
-    """Return the default release: the one that the environment names, otherwise the newest.
+    """Return the default release: the one that the environment names, or else the newest.
 
     Raises:
         ValueError: the environment names an unknown release.
@@ -88,7 +88,7 @@ def current() -> Release:
 
 
 def national(release: Release) -> Release:
-    """Return the release of XRechnung for ``release``: itself, or the current one for EN 16931 alone."""
+    """Return the release of XRechnung for ``release``: ``release`` itself, or the current one for EN 16931 alone."""
     if release.ruleset == NATIONAL:
         return release
     default = current()
@@ -102,7 +102,7 @@ def names() -> tuple[str, ...]:
 
 
 def named(name: str) -> Release:
-    """Return the release of that name; raise ``ValueError`` with the known names for an unknown one."""
+    """Return the release with that name; raise ``ValueError`` listing the known names for an unknown one."""
     for release in rule_sets():
         if name in (release.name, f"{release.ruleset}-{release.specification}-{release.version}"):
             return release
@@ -151,7 +151,7 @@ def declared(family: str) -> Release | None:
 
 
 def between(old: Release, new: Release) -> tuple[Release, ...]:
-    """Return the releases after ``old``, up to and including ``new``, of the same rule set."""
+    """Return the releases of the rule set after ``old``, up to and including ``new``."""
     known = releases(new.ruleset)
     return known[known.index(old) + 1 : known.index(new) + 1]
 

@@ -15,15 +15,15 @@ class Rule(NamedTuple):
         code: of the rule in this syntax.
         severity: "fatal", "warning" or "information".
         layer: of the rule.
-        section: of the invoice, see ``sections``.
+        section: of the invoice; see ``sections``.
         terms: the business terms that the rule reads, the leading term first.
         file: the rule file.
-        names: the names whose contents a violation has: ``invoice``, loop variables, ``let`` names.
+        names: the names whose contents a violation holds: ``invoice``, loop variables, ``let`` names.
         item: index of the name of the checked group or value.
-        path: from one of the names to the value of the first term (``totals.line_net``); '' without a single value.
+        path: from one of the names to the value of the first term (``totals.line_net``); '' if it has no single value.
         quotes: the paths that the texts quote.
         notes: indices, in the catalog entry, of the notes that findings can show.
-        whole: a finding points at the item, not at the value of the first term.
+        whole: whether a finding points at the item, not at the value of the first term.
     """
 
     code: str

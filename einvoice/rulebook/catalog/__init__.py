@@ -1,6 +1,6 @@
 """The catalog: one entry for each code of every layer and release, with its texts in German and English.
 
-The entries come from rule files, from folders of texts (``rules/schema``, ``rules/file``) and from the tables of
+The entries come from rule files, from text folders (``rules/schema``, ``rules/file``) and from the tables of
 ``rules/syntax`` and ``rules/facturx/syntax``. They are cached as plain data, so that printing a finding reads nothing
 else.
 """
@@ -39,7 +39,7 @@ class Catalog(Mapping[str, CatalogEntry]):
 
 
 def catalog(release: Release | None = None) -> Catalog:
-    """Return the catalog of the installed rules in a release, by default the newest one.
+    """Return the catalog of the installed rules for a release, by default the newest one.
 
     Its ``digest`` changes with every rule and text.
     """
@@ -57,7 +57,7 @@ def entry(code: str) -> CatalogEntry:
 
 
 def read_catalog(folder: Path, versions: tuple[tuple[str, str], ...] = ()) -> Catalog:
-    """Return the catalog of a folder of rules, in the releases of ``Release.versions``.
+    """Return the catalog of a folder of rules, for the releases in ``Release.versions``.
 
     Raise ``RuleError`` for an invalid file.
     """

@@ -33,7 +33,7 @@ _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
 
 def entries(folder: Path, selected: Mapping[str, str]) -> Iterator[CatalogEntry]:
-    """Yield every entry, in the releases of ``selected``: those of rule sets, then those of folders of texts.
+    """Yield every entry in the releases of ``selected``: first those of rule sets, then those of text folders.
 
     Raise ``RuleError`` for an invalid file.
     """
@@ -61,7 +61,7 @@ def _merged(entry: CatalogEntry, row: CatalogEntry) -> CatalogEntry:
 
 
 def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: Path) -> Iterator[CatalogEntry]:
-    """Yield one entry, or two if the code differs by syntax; in a release that has the rule."""
+    """Yield one entry, or two if the code differs by syntax, from a release that has the rule."""
     current = definition.in_version(version)
     if not current:
         version = definition.ruleset.newest
@@ -97,7 +97,7 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: P
 
 
 def _points_at(sentences: Mapping[str, Sentence]) -> dict[str, str]:
-    """Return the leading term by syntax, if the rule applies there; of a rule that never applies, in all."""
+    """Return the leading term by syntax, for the syntaxes in which the rule applies; for all if it applies in none."""
     applicable = {syntax: it for syntax, it in sentences.items() if not it.not_applicable} or sentences
     return {syntax: it.terms[0] for syntax, it in applicable.items() if it.terms}
 
@@ -115,7 +115,7 @@ def _paths(sentences: Mapping[str, Sentence], version: str, contexts: Contexts) 
 def _stand_ins(
     definition: Definition, sentences: Mapping[str, Sentence], version: str, contexts: Contexts
 ) -> dict[str, str]:
-    """Return the business term of every path that the texts quote, and of ``actual``."""
+    """Return the business term for every path that the texts quote, and for ``actual``."""
     stand_ins: dict[str, str] = {}
     text = " ".join(text for texts in definition.texts.values() for text in texts.values())
     for syntax, sentence in sentences.items():
@@ -132,7 +132,7 @@ def _stand_ins(
 def text_files(folder: Path, layers: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
     """Yield the files that hold texts without a rule, each with its layer.
 
-    Rule sets have them in their folder ``texts``. In any other folder all files are texts, and the name of the folder
+    Rule sets keep them in their folder ``texts``. In any other folder, all files are texts and the name of the folder
     is the layer. ``layers`` are the layers of the rule sets by folder.
     """
     for home in sorted(path for path in folder.iterdir() if path.is_dir()):

@@ -11,16 +11,16 @@ from einvoice.rulebook.catalog.formatting import missing, show
 
 _QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
 _REPEATED: Final = re.compile(r"(\([^()]+\)) \1")
-"""A missing value twice in a row, such as an amount and its currency, is shown once."""
+"""Two missing values in a row, such as an amount and its currency, are shown once."""
 _UNKNOWN: Final = "…"
 _INCALCULABLE: Final[Mapping[str, str]] = {
     "de": "Diese Angaben berichtigen oder ergänzen: {terms}. Erst dann lässt sich der Betrag errechnen.",
     "en": "Correct or complete this information: {terms}. Only then can the amount be calculated.",
 }
-"""The fix if the expected amount that it quotes cannot be calculated."""
+"""Shown instead of a fix that quotes the expected amount, if this amount cannot be calculated."""
 _NO_VALUES: Final[Mapping[str, Any]] = {}
 Values: TypeAlias = "Mapping[str, Any] | None"
-"""The values of a finding; None without an invoice."""
+"""The values of a finding; None if there is no invoice."""
 
 
 class CatalogEntry(NamedTuple):
@@ -28,10 +28,10 @@ class CatalogEntry(NamedTuple):
 
     Attributes:
         code: of the rule or finding.
-        severity: in UBL, if the syntaxes differ.
+        severity: that in UBL if the syntaxes differ.
         layer: of the rule.
         section: of the invoice.
-        terms: business terms, in UBL if the syntaxes differ.
+        terms: business terms; those in UBL if the syntaxes differ.
         texts: by language and name.
         file: the rule file.
         source: paragraph of the standard, or another source.
@@ -41,13 +41,13 @@ class CatalogEntry(NamedTuple):
         replaces: codes of a lower layer that the rule replaces.
         severities: by syntax.
         not_applicable: by syntax, the reason why the rule cannot be violated.
-        stand_ins: values that the texts quote without an invoice.
+        stand_ins: values that the texts quote if there is no invoice.
         examples: by language, situations that violate the rule.
         xpaths: by syntax, the location (prefixes: `einvoice.NAMESPACES`); complete in `einvoice.catalog` only.
         points_at: by syntax, the leading term.
-        notes: the fields of `files.notes.Note`; those with an ``until`` are about older releases.
+        notes: the fields of `files.notes.Note`; those with an ``until`` concern older releases.
         lang: language of the string representation.
-        current: the release of the catalog has the rule.
+        current: whether the catalog's release has the rule.
     """
 
     code: str

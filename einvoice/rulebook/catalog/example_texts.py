@@ -77,7 +77,7 @@ _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def example_texts(definition: Definition, sentence: Sentence, folder: Path) -> dict[str, tuple[str, ...]]:
-    """Return the texts of the first invalid examples of a rule by language; those with inserted elements come last.
+    """Return texts for the first invalid examples of a rule, by language; those with inserted elements come last.
 
     Unless the rule compares amounts, they also name terms of the rule that the example lacks and a valid one has.
     """
@@ -95,7 +95,7 @@ def example_texts(definition: Definition, sentence: Sentence, folder: Path) -> d
 
 
 def _wanted(definition: Definition, sentence: Sentence, folder: Path) -> list[str]:
-    """Return the leading term, and the other terms of a rule about presence, if a valid example has them."""
+    """Return the leading term and, for a rule about presence, the other terms, if a valid example has them."""
     if "expected" in sentence.let:
         return []
     asked = " ".join((*sentence.let.values(), sentence.when, sentence.assertion))
@@ -105,7 +105,7 @@ def _wanted(definition: Definition, sentence: Sentence, folder: Path) -> list[st
 
 
 def _lacks(invoice: Invoice, number: str) -> bool | None:
-    """Return whether a group that can have the term lacks it; None without such a group."""
+    """Return whether a group that can have the term lacks it; None if there is no such group."""
     *parents, last = path_of(number).split(".")
     owners: list[Any] = [invoice]
     for step in parents:
@@ -154,7 +154,7 @@ class _Writer:
             yield from (f"{place}{text}" for text in self._content(cls, field, around, content, index))
 
     def _inserted(self, example: Example) -> Iterator[str]:
-        """Yield the names of inserted elements, in the first syntax that has some."""
+        """Yield the names of inserted elements, in the first syntax that has any."""
         for path, xml in next(iter(example.insert.values()), {}).items():
             place = path.strip("/").partition("[")[0].rpartition("/")[2]
             place = self._words["document"] if place in ("", "*", ".") else place

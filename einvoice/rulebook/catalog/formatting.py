@@ -17,7 +17,7 @@ _INCALCULABLE: Final[Mapping[str, str]] = {"de": "nicht bestimmbar", "en": "cann
 def show(value: Any, values: Mapping[str, Any], language: str) -> str:
     """Return a formatted value: −1.234,50 and 31.12.2026 in German, −1,234.50 and 2026-12-31 in English.
 
-    A number has as many decimals as ``actual`` in ``values``; without ``actual``, it keeps its own. A text is
+    A number has as many decimals as ``actual`` in ``values``; if there is no ``actual``, it keeps its own. Text is
     unchanged.
     """
     if isinstance(value, datetime.date):

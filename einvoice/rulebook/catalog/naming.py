@@ -1,8 +1,8 @@
 """Names of elements and attributes for the texts of syntax rules.
 
 ``elements.csv`` has a noun for each element, ``places.csv`` a phrase for each parent element. A row applies to paths
-that end with its path; the longest one applies. Paths have no prefixes; one that begins with ``/`` or ``//`` must match
-as a whole.
+that end with its path; if several rows do, the longest path wins. Paths have no prefixes; one that begins with ``/`` or
+``//`` must match as a whole.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Noun(NamedTuple):
     term: str
 
     def words(self, language: str) -> dict[str, str]:
-        """Return the placeholders of texts for it.
+        """Return the values of the placeholders for this noun.
 
         >>> Noun("Postbox", "n", "Postfach", "PO box", "", "").words("de")
         {'noun': 'Postfach', 'a': 'ein Postfach', 'no': 'kein Postfach', 'the': 'das Postfach'}
@@ -86,7 +86,7 @@ class Names(Generic[Row]):
 
 
 def _endings(path: str) -> Iterator[str]:
-    """Yield the path, and the path without its first step, its first two …
+    """Yield the path, then the path without its first step, without its first two steps, and so on.
 
     >>> list(_endings("/a/b/@c"))
     ['/a/b/@c', 'a/b/@c', 'b/@c', '@c']

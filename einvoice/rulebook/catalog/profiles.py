@@ -29,7 +29,7 @@ _NOT_USED: Final = "forbidden"  # all these rows share one code, which has its o
 
 
 class ElementName(NamedTuple):
-    """A row of ``elements.csv``; ``genitive`` has its article, and is empty if the texts omit the step."""
+    """A row of ``elements.csv``; ``genitive`` includes the article, and is empty if the texts omit the step."""
 
     element: str
     de: str
@@ -41,8 +41,8 @@ class ElementName(NamedTuple):
 def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
     """Yield one entry for each code of the tables in ``folder``, if there are any.
 
-    Those of ``rules.csv`` have no texts, because their texts are in their own files. Raise ``RuleError`` for an element
-    without a name.
+    Entries of ``rules.csv`` have no texts here, because these are in their own files. Raise ``RuleError`` for an
+    element without a name.
     """
     if not (folder / "rows.csv").exists():
         return

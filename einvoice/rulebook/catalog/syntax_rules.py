@@ -68,7 +68,7 @@ def _in_release(composer: Composer, entry: CatalogEntry, rows: list[tuple[str, d
 
 
 def _rows(folder: Path) -> list[tuple[str, Path, dict[str, str]]]:
-    """Return all rows with syntax and file, those of the newest release first, then older ones in reverse order."""
+    """Return all rows with syntax and file: first those of the newest release, then older ones in reverse order."""
     rows = []
     for syntax in SYNTAXES:
         for path in sorted(folder.glob(f"{syntax.lower()}*.csv")):
@@ -87,7 +87,7 @@ class Composer:
         self._places = Names(folder / "places.csv", Place)
 
     def located(self, known: CatalogEntry, syntax: str, row: Mapping[str, str]) -> CatalogEntry:
-        """Return the entry with the severity and the location of a row, in addition to those of other rows."""
+        """Return the entry with the severity and the location of a row added to those of other rows."""
         others = known.xpaths.get(syntax)
         xpath = xpath_of_row(row, syntax, self._texts["conditions"][syntax])
         return known._replace(
@@ -123,7 +123,7 @@ class Composer:
         )
 
     def _kind(self, row: Mapping[str, str]) -> str:
-        """Return the table of texts: that of the code, otherwise that of the kind."""
+        """Return the table of texts for the code or, if there is none, for the kind."""
         code, kind, same = row["code"], row["check"], self._texts["as"]
         return code if code in self._texts else str(same.get(code, same.get(kind, kind)))
 

@@ -83,7 +83,7 @@ class Scope:
 
 
 class Contexts:
-    """The contexts of a folder of rules, and those of the rule set it builds on."""
+    """The contexts of a folder of rules and of the rule set that it builds on."""
 
     def __init__(self, folder: Path, base: Contexts | None = None) -> None:
         self._base = base
@@ -108,13 +108,14 @@ class Contexts:
 
     @property
     def names(self) -> list[str]:
-        """All names, those of the base first."""
+        """All names, starting with those of the base."""
         return [*(self._base.names if self._base else ()), *self._contexts]
 
     def get(self, name: str, syntax: str, version: str | None = None) -> Context | None:
         """Return a context in a syntax; None if the syntax does not have it. Raise ``LookupError`` for an unknown one.
 
-        ``version`` is a release of this folder's rule set, None the newest. Contexts of the base are the newest.
+        ``version`` is a release of this folder's rule set; None is the newest. Contexts of the base are always those of
+        its newest release.
         """
         if name not in self._contexts and self._base:
             return self._base.get(name, syntax)
@@ -153,7 +154,7 @@ class Contexts:
 
 
 def _read(name: str, row: dict[str, Any], file: str) -> dict[str, tuple[Context, ...]]:
-    """Return the definitions of a context by syntax, the oldest first; keys of the syntax override common ones."""
+    """Return the definitions of a context by syntax, oldest first; keys of the syntax override common ones."""
     definitions: dict[str, tuple[Context, ...]] = {}
     _check_keys(row, (*_KEYS, *map(str.lower, SYNTAXES), _HISTORY), file, name)
     for syntax in SYNTAXES:
@@ -168,7 +169,7 @@ def _read(name: str, row: dict[str, Any], file: str) -> dict[str, tuple[Context,
 
 
 def _history(newest: Context, entries: list[dict[str, Any]], syntax: str) -> Iterator[Context]:
-    """Yield the definitions of older releases: the newest one with the keys that differ."""
+    """Yield the definitions of older releases: the newest one, changed in the keys that differ."""
     for entry in entries:
         if syntax in entry:
             key = f"{newest.name}.{_HISTORY}"

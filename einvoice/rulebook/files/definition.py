@@ -83,7 +83,7 @@ class Definition:
         return {key: fill(self.data[language][key], constants) for key in TEXTS}
 
     def _constants(self, language: str) -> dict[str, Any]:
-        """Return the constants of the variant; of those with a text for each language, the text in one language."""
+        """Return the constants of the variant; constants with a text for each language have the one in ``language``."""
         translated = {
             name: content.get(language) for name, content in self.variant.items() if isinstance(content, dict)
         }
@@ -129,7 +129,7 @@ class Definition:
 
     @property
     def renamed_from(self) -> Mapping[str, str]:
-        """The ``code`` of the rule before release ``until``, possibly in one ``syntax`` only; empty without."""
+        """The ``code`` of the rule before release ``until``, possibly in one ``syntax`` only; empty if not renamed."""
         former: Mapping[str, str] = self.variant.get("renamed_from", self.data.get("renamed_from", {}))
         return former
 
@@ -169,12 +169,12 @@ class Definition:
 
 
 def _applies_to(entry: Mapping[str, Any], syntax: str) -> bool:
-    """Return whether an entry of the history applies to a syntax; not if all its keys are for the other syntax."""
+    """Return whether a history entry applies to a syntax, which it does unless all its keys are for the other one."""
     return syntax in entry or entry.keys() - {"until", "variants"} not in ({"ubl"}, {"cii"})
 
 
 def fill(content: Any, constants: Mapping[str, Any]) -> Any:
-    """Replace ``{name}`` in texts by the constants of a variant; other placeholders are left for the finding."""
+    """Replace ``{name}`` in texts with the constants of a variant; other placeholders are left for the finding."""
     if isinstance(content, dict):
         return {fill(key, constants): fill(value, constants) for key, value in content.items()}
     if isinstance(content, list):

@@ -27,10 +27,10 @@ def base(folder: Path) -> dict[str, Any]:
 
 
 def invoice_of(example: Example, folder: Path, file: str = "base.toml", syntax: str = "") -> Invoice:
-    """Return the invoice of an example, with ``syntax`` as if read from a document in it.
+    """Return the invoice of an example; with ``syntax``, as if read from a document in that syntax.
 
-    Except for dates, both syntaxes write values alike. Raise ``RuleError`` for a path or value that does not fit the
-    model.
+    Except for dates, values are written alike in both syntaxes. Raise ``RuleError`` for a path or value that does not
+    fit the model.
     """
     data = copy.deepcopy(base(folder))
     for path in example.drop:
@@ -114,7 +114,7 @@ def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> G
 
 
 def _content(kind: type[Any], many: bool, content: Any, file: str, path: str) -> Any:
-    """Return one value or group; of a list the sequence, or the first with the others in ``more``."""
+    """Return one value or group; for a list, the sequence, or the first one with the others in ``more``."""
     if not isinstance(content, list):
         one = _one(kind, content, file, path)
         return [one] if many else one

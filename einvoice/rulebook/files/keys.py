@@ -111,7 +111,7 @@ def check_keys(data: Mapping[str, Any], known: Mapping[str, type[Any]], file: st
 
 
 def _check_overlay(data: Mapping[str, Any], overlay: Mapping[str, Any], file: str, name: str) -> None:
-    """Check an overlay; one that repeats the definition of the rule is an error."""
+    """Check an overlay; repeating the definition of the rule is an error."""
     check_keys(overlay, _OVERLAY, file, name)
     for key, content in overlay.items():
         if content == data.get(key):

@@ -36,7 +36,7 @@ def rule_files(folder: Path) -> list[Path]:
 
 
 def read_file(path: Path, ruleset: RuleSet) -> list[Definition]:
-    """Return the rules of one file. Raise ``RuleError`` with file, key and a correction for an invalid one."""
+    """Return the rules of one file. For an invalid file, raise ``RuleError`` with file, key and a correction."""
     file = f"{path.parent.name}/{path.name}"
     try:
         data = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)

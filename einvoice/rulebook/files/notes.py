@@ -1,7 +1,7 @@
 """Notes inform about a rule and never change the validation result.
 
 ``[[deviation]]`` states where the official Schematron deviates from the standard. If it is ``stricter``, findings show
-the note; if it is ``laxer``, there is no finding, so only the catalog does. ``[[notes]]`` explain a finding: a
+the note; if it is ``laxer``, there is no finding, so only the catalog shows it. ``[[notes]]`` explain a finding: a
 ``conflict`` with another rule, or ``rounding``.
 """
 
@@ -35,7 +35,7 @@ class Note(NamedTuple):
         syntax: "UBL" or "CII"; "" for both.
         since: first release to which it applies; "" if it always did.
         until: first release to which it no longer applies; "" if it still does.
-        when: condition; "" for always.
+        when: condition; "" if it always applies.
         values: document values that it applies to, for a syntax rule.
     """
 
@@ -51,7 +51,7 @@ class Note(NamedTuple):
 
     @property
     def is_shown(self) -> bool:
-        """Findings can show the note."""
+        """Whether findings can show the note."""
         return self.kind != LAXER
 
     def plain(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Note(NamedTuple):
 
 
 def notes(data: Mapping[str, Any]) -> list[tuple[Note, list[str] | None]]:
-    """Return the notes of a file, each with the codes it applies to; None for all."""
+    """Return the notes of a file, each with the codes it applies to; None means all."""
     result: list[tuple[Note, list[str] | None]] = []
     for key, inside in (("deviation", "direction"), ("notes", "kind")):
         for entry in data.get(key, ()):

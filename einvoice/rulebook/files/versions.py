@@ -21,7 +21,7 @@ class Version(NamedTuple):
         specification: version of the specification that it validates (XRechnung 3.0.2), if it has its own number.
         en16931: the release of the EN 16931 rules that it was published with.
         valid_from: the day from which it applies, if this is not the date of publication.
-        announced: it is not in force yet; only the last releases can be announced.
+        announced: whether it is not in force yet; only the last releases can be announced.
     """
 
     name: str
@@ -46,7 +46,7 @@ class RuleSet(NamedTuple):
         return self.versions[-1].name
 
     def index_of(self, version: str) -> int:
-        """Return the index of a release; raise ``LookupError`` with the known ones for an unknown one."""
+        """Return the index of a release; raise ``LookupError`` listing the known releases for an unknown one."""
         names = [known.name for known in self.versions]
         if version not in names:
             raise LookupError(f"unknown release '{version}' of {self.name}; known releases are {', '.join(names)}")

@@ -24,7 +24,7 @@ EXACT: Final = Context(prec=1000, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=
 
 @function("sum")
 def total(numbers: Iterable[Numeric]) -> Numeric:
-    """``sum(x)`` of the numbers that are not absent, 0 without any; added in order, which matters for doubles.
+    """``sum(x)`` of the numbers that are not absent, 0 if there are none; added in order, which matters for doubles.
 
     >>> total([Decimal("0.10"), absent, Decimal("0.20")]), total([]), total([0.1] * 10), total([-0.0])
     (Decimal('0.30'), 0, 0.9999999999999999, -0.0)
@@ -71,8 +71,8 @@ _WHOLE = re.compile(r"[+-]?[0-9]+\Z")
 def compare(x: Value, y: Numeric) -> Numeric:
     """Compare an untyped value with a number, as ``x = y``, ``x < y`` … do: -1 below, 0 equal, 1 above.
 
-    Saxon uses Java's order of doubles: -0.0 is below 0.0 and NaN above all numbers. Exception: "-0", without decimals,
-    equals the whole number 0.
+    Saxon uses Java's order of doubles: -0.0 is below 0.0 and NaN above all numbers. As an exception, "-0" without
+    decimals equals the whole number 0.
 
     >>> compare(Value("-0.00"), 0), compare(Value("-0"), 0), compare(Value("1e3"), 5), compare(absent, 0)
     (-1, 0, 1, absent)
@@ -175,7 +175,7 @@ def _scale(x: Decimal | int) -> int:
 
 @helper
 def _divide_double(x: Numeric, y: Numeric) -> Numeric:
-    """``x div y`` for doubles, also by zero.
+    """``x div y`` for doubles, including division by zero.
 
     >>> _divide_double(-1.0, 0.0), _divide_double(0.3, 0.1)
     (-inf, 2.9999999999999996)
@@ -192,7 +192,7 @@ _DAY = r"(-?[0-9]{4,}?)(?P<dash>-?)([0-9]{2})(?P=dash)([0-9]{2})(?:Z|([+-])([0-9
 
 @function()
 def date(x: Any) -> Any:
-    """``xs:date(x)``: the start of the day, in UTC without a time zone; ``absent`` for an invalid date.
+    """``xs:date(x)``: the start of the day, in UTC if it has no time zone; ``absent`` for an invalid date.
 
     The result is a number of minutes, for comparisons only: Python's dates end with the year 9999.
 

@@ -19,9 +19,9 @@ _Index = dict[Any, list[Any]]
 
 
 def descendants_of(invoice: Invoice) -> Lookup:
-    """Return a lookup of the groups of an invoice by the name of their class, with the result for unused classes.
+    """Return a lookup of an invoice's groups by class name; its second argument is the result for unused classes.
 
-    It returns groups in the order of the model, then groups at places that the standard does not define.
+    The lookup returns groups in the order of the model, then those at places that the standard does not define.
     """
     by_class: dict[str, list[Group]] = {}
     pending: list[Group] = [group for groups in invoice.misplaced.values() for group in groups]
@@ -49,7 +49,7 @@ def descendants_of(invoice: Invoice) -> Lookup:
 
 @functools.cache
 def _shape(cls: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of a class of groups and its bases, and its fields that hold groups, the last one first."""
+    """Return the names of a group class and its bases, and its fields that hold groups, in reverse order."""
     names = (base.__name__ for base in cls.__mro__ if issubclass(base, Group) and base is not Group)
     types = types_of(cls)
     holders = ("more", *(name for name in cls.fields if name != "more" and issubclass(types[name][0], Group)))
@@ -75,7 +75,7 @@ class WithVat:
         self._by_rate: dict[tuple[int, str], _Index] = {}
 
     def __call__(self, items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence[Any]:
-        """Return the items with a tax of the category and, if given, with a tax of the rate, in their order."""
+        """Return the items that have a tax of the category and, if given, a tax with the rate, in their order."""
         key = id(items)
         if key not in self._by_category:
             self._by_category[key] = items, _index(items, "category", "text")
@@ -91,8 +91,8 @@ class WithVat:
 def with_vat(items: Sequence[Any], category: str, rate: Numeric = None) -> Sequence[Any]:
     """``items[tax/category = $category][tax/rate = $rate]``, the rate only if it is given.
 
-    Items are lines, or allowances and charges. As in the official rules the category may be that of one tax and the
-    rate that of another, and the tax need not be VAT.
+    Items are lines, or allowances and charges. As in the official rules, the category and the rate may come from
+    different taxes, and the tax need not be VAT.
 
     >>> from decimal import Decimal
     >>> from einvoice.model.lines import Line
@@ -106,7 +106,7 @@ def with_vat(items: Sequence[Any], category: str, rate: Numeric = None) -> Seque
 
 
 def _index(items: Sequence[Any], field: str, view: str) -> _Index:
-    """Return each item once under each key that a field of its taxes has; the keys are a ``view`` of the values."""
+    """Index items by a field of their taxes, each item once per key; the keys are a ``view`` of the values."""
     index: _Index = {}
     for item in items:
         for tax in item.taxes:

@@ -1,7 +1,7 @@
 """The registry of the functions of the rule language.
 
 The annotations of a function say what it takes, and ``language.lowerings`` how a call is compiled: ``str`` is the text
-of the document, '' if there is none; ``Numeric`` is an exact number, a double or ``absent``.
+of the document, '' if it is absent; ``Numeric`` is an exact number, a double or ``absent``.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def first(x: Sequence[Any]) -> Any:
 
 @function()
 def count(x: Sequence[Any]) -> int:
-    """``count(x)``; of a generator, the members that are not absent.
+    """``count(x)``; for a generator, the number of members that are not absent.
 
     >>> count([Value("a"), Value("")])
     2

@@ -31,7 +31,7 @@ _SPACES = re.compile(f"[{BLANKS}]+")
 
 @function()
 def normalize_space(x: str) -> str:
-    """``normalize-space(x)``: without blanks at the ends and with single ones inside; '' if it is absent.
+    """``normalize-space(x)``: without blanks at the ends and with single blanks inside; '' if it is absent.
 
     >>> normalize_space(" a \\n b\\u00a0 "), normalize_space("")
     ('a b\\xa0', '')
@@ -41,7 +41,7 @@ def normalize_space(x: str) -> str:
 
 @function()
 def length(x: str) -> int:
-    """``string-length(x)``, in characters, 0 if it is absent.
+    """``string-length(x)`` in characters; 0 if it is absent.
 
     >>> length("ä €")
     3
@@ -61,7 +61,7 @@ def decimals(x: str) -> int:
 
 @function()
 def contains(x: str, part: str) -> bool:
-    """``contains(x, part)``; every text contains the empty one.
+    """``contains(x, part)``; every text contains the empty text.
 
     >>> contains("abc", ""), contains("", "a")
     (True, False)
@@ -161,7 +161,7 @@ def _texts(x: Any) -> set[str]:
 
 @function()
 def any_equal(x: Any, y: Any) -> bool:
-    """``x = y``: a text of one side equals a text of the other, as general comparisons in XPath.
+    """``x = y``: a text of one side equals a text of the other, as in general comparisons of XPath.
 
     >>> any_equal([Value("a"), Value("b")], Value("b")), any_equal(absent, absent)
     (True, False)
@@ -196,7 +196,7 @@ _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 @function()
 def boolean(x: str) -> Boolean:
-    """``xs:boolean(x)``; ``absent`` for any other text.
+    """``xs:boolean(x)``; ``absent`` if the text is not a boolean.
 
     >>> boolean(" 0 "), boolean("True")
     (False, absent)
@@ -214,7 +214,7 @@ _IBAN = r"[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{0,30}"
 
 @function()
 def is_valid_iban(x: str) -> bool:
-    """BR-DE-19, BR-DE-20: the format and the check digits of an IBAN (ISO 13616, mod 97), blanks ignored.
+    """BR-DE-19, BR-DE-20: the format and the check digits of an IBAN (ISO 13616, mod 97); blanks are ignored.
 
     As in the official rule, the length does not depend on the country, and lower case letters have their own values.
 
@@ -234,7 +234,7 @@ _REST = r"[ \t\r]*\n"
 
 @function()
 def skonto_lines_match(x: str, pattern: str) -> bool:
-    """BR-DE-18: each line that begins with #, blanks ignored, matches the pattern.
+    """BR-DE-18: each line that begins with # matches the pattern; blanks are ignored.
 
     >>> skonto_lines_match("Skonto:\\n#SKONTO#", "^#SKONTO#$"), skonto_lines_match("#VERZUG#", "^#SKONTO#$")
     (True, False)

@@ -2,7 +2,7 @@
 
 The language is a subset of Python expressions: names and paths, ``and or not``, comparisons, ``in``, ``+ - * /``,
 ``a if … else b``, constants, calls of ``functions``, and generator expressions as their operands. ``check`` takes any
-expression, ``condition`` a boolean one, ``loops`` the ``x in …; y in …`` of a context.
+expression, ``condition`` takes a boolean one, and ``loops`` takes the ``x in …; y in …`` of a context.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def check(
         source: the expression.
         names: the names it may use, with their types.
         where: its location, for errors.
-        group: the business group whose terms count if a class of the model represents several and its type does not
-            name one.
+        group: the business group whose terms count if a class of the model represents several groups and its type
+            does not name one.
         constants: names that are replaced by a constant (those of ``[variants]``).
 
     Raises:
@@ -90,7 +90,7 @@ def loops(
 
 
 def bind(lists: Iterable[str], version: str | None = None, syntax: str | None = None) -> dict[str, Any]:
-    """Return the globals for the code lists of expressions, in a release and a syntax."""
+    """Return the globals for the code lists of expressions in a release and a syntax."""
     result: dict[str, Any] = {}
     for name in lists:
         if name.startswith(lowerings.CODES):

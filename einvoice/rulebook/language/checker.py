@@ -64,7 +64,7 @@ class Checker:
     # -------------------------------------------------------------------------------- the expression
 
     def expression(self, boolean: bool = False) -> Expression:
-        """Return the checked expression; with ``boolean`` its result must be true or false."""
+        """Return the checked expression; with ``boolean``, its result must be true or false."""
         try:
             operand = self._visit(self._parse())
             if operand.clauses:

@@ -28,10 +28,10 @@ class Expression:
         source: as in the rule file.
         code: Python for a generated function. Its globals are ``functions.GLOBALS``, ``constants`` and ``lists``.
         type: of the result.
-        terms: the business terms it reads.
+        terms: the business terms that it reads.
         names: the declared names it uses.
         constants: the exact numbers it uses, by the name of a global.
-        lists: the code lists it uses, see ``bind``.
+        lists: the code lists it uses; see ``bind``.
     """
 
     source: str

@@ -12,10 +12,10 @@ from einvoice.rulebook.language.types import Type
 
 
 def fields_of(cls: type[object]) -> Mapping[str, tuple[type, bool]]:
-    """Return the fields of a class that rules may read: class, and whether it is a sequence.
+    """Return the fields of a class that rules may read, each with its class and whether it is a sequence.
 
-    These are the terms and boolean properties of a group, and its class variables that are text (syntax and root
-    element of the invoice); of a value its attributes in the document (``scheme``, ``currency`` …). Rules cannot read
+    For a group, these are its terms, its boolean properties and its class variables that are text (syntax and root
+    element of the invoice); for a value, its attributes in the document (``scheme``, ``currency`` …). Rules cannot read
     the location in the document.
     """
     key: Any = cls  # mypy treats a class as unhashable if its instances are
@@ -56,7 +56,7 @@ def type_of(owner: Type, name: str, group: str = "") -> Type:
 
 
 def _group_of(cls: type[object], terms: tuple[str, ...], group: str) -> str:
-    """Return the business group of a field: the one that its terms name, otherwise that of its owner."""
+    """Return the business group of a field: the one that its terms name, or else that of its owner."""
     if not issubclass(cls, Group):
         return ""
     named = {term for term in terms if term in cls.groups}

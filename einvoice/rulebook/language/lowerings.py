@@ -1,6 +1,6 @@
 """Compile calls of functions to Python.
 
-Most functions are compiled by their annotations (see ``functions.registry``). The others have a lowering here: it gets
+Most functions are compiled by their annotations (see ``functions.registry``). The others have a lowering here: it takes
 the call and its checked operands, and returns Python code and the type of the result. Short code is written inline,
 because a rule may run a thousand times for an invoice.
 """
@@ -188,7 +188,7 @@ def date(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
 
 
 def matches(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """Compile a function of a text and a constant pattern."""
+    """Compile a function that takes a text and a constant pattern."""
     text, pattern = _expect(2, call, operands)
     try:
         patterns.compile(_constant_text(pattern))

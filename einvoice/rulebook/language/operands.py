@@ -1,4 +1,4 @@
-"""Checked operands, and their Python code as a number, a text, a boolean ….
+"""Checked operands, and their Python code as a number, a text, a boolean …
 
 An operand of another type raises ``ExpressionError``. The checker turns it into a ``RuleError`` with file, key and
 column.
@@ -30,9 +30,9 @@ class ExpressionError(Exception):
 class Operand:
     """A checked part of an expression.
 
-    ``code`` is its Python code, ``literal`` the value of a constant. For a generator expression ``code`` is one
+    ``code`` is its Python code, ``literal`` the value of a constant. For a generator expression, ``code`` is one
     member, ``clauses`` the rest (``for x in … if …``), and ``type`` is a sequence. ``repeatable`` means that
-    ``code`` is a name or a stored field of one, which generated code may evaluate several times.
+    ``code`` is a name or a stored field of a name, which generated code may evaluate several times.
     """
 
     node: ast.expr
@@ -91,7 +91,7 @@ def as_double(operand: Operand) -> str:
 
 
 def as_text(operand: Operand) -> str:
-    """Return the code for a text for comparisons: the text that the mapping produced, or ``absent``."""
+    """Return the code for a text to compare: the text that the mapping produced, or ``absent``."""
     if operand.type.sort != "text":
         raise ExpressionError(
             operand.node, f"{operand} is {operand.type}, not text", f"raw({ast.unparse(operand.node)})"
@@ -103,7 +103,7 @@ _OR_EMPTY: Final = " or '')"
 
 
 def as_string(operand: Operand) -> str:
-    """Return the code for a text for functions: the text of the document, '' if it is absent."""
+    """Return the code for a text to pass to functions: the text of the document, '' if it is absent."""
     if operand.type.many or not (operand.type.is_value or operand.type.cls is str):
         raise ExpressionError(operand.node, f"{operand} is {operand.type}, not text")
     if operand.type.is_value:
@@ -114,7 +114,7 @@ def as_string(operand: Operand) -> str:
 
 
 def as_date(operand: Operand) -> str:
-    """Return the code for a date for comparisons; ``absent`` for an invalid date."""
+    """Return the code for a date to compare; ``absent`` for an invalid date."""
     if operand.type.sort != "date":
         raise ExpressionError(operand.node, f"{operand} is {operand.type}, not a date")
     return f"date({operand.code})" if operand.type.is_value else operand.code
@@ -168,7 +168,7 @@ def common(operands: Sequence[Operand]) -> tuple[list[str], Type]:
 
 
 def numbers(operands: Sequence[Operand]) -> tuple[list[str], Type]:
-    """Return the code for numbers: doubles if one of them is a double, otherwise exact."""
+    """Return the code for numbers: doubles if one of them is a double, otherwise exact numbers."""
     for operand in operands:
         as_double(operand)  # raises for an operand that is not a number
     return common(operands)

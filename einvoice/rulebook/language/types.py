@@ -18,7 +18,7 @@ class Type:
     Attributes:
         cls: a subclass of ``Group`` or ``Value``, or ``Decimal`` (a number), ``int`` (a count), ``float`` (a double),
             ``str``, ``bool`` or ``datetime.date``.
-        many: it is a sequence.
+        many: whether it is a sequence.
         group: the business group that a shared class represents (``BG-20`` for an ``AllowanceCharge`` that is an
             allowance); '' if it can be any of its groups.
         terms: the business terms that reading the value counts.
@@ -36,12 +36,12 @@ class Type:
 
     @property
     def is_group(self) -> bool:
-        """It is a business group."""
+        """Whether it is a business group."""
         return issubclass(self.cls, Group)
 
     @property
     def is_value(self) -> bool:
-        """It is the value of a business term, as in the document."""
+        """Whether it is the value of a business term, as in the document."""
         return issubclass(self.cls, Value)
 
     @property

@@ -63,7 +63,7 @@ def build(
 ) -> tuple[Any, ...]:
     """Return the parts of a program as plain data: layers, rules, code object, exact numbers, code lists.
 
-    ``digests`` are those of the rule sets, ``selected`` the releases that are not the default.
+    ``digests`` are those of the rule sets, ``selected`` are the releases that are not the default.
     """
     rule_sets = _rule_sets(folder, tuple(digests.values()))
     versions = rule_sets.versions(selected)
@@ -83,7 +83,7 @@ def build(
 
 
 def assemble(rules: Sequence[CheckedRule], syntax: str, release: str | None = None) -> tuple[Any, ...]:
-    """Return the rules, the code object, the exact numbers and the code lists (of a release of EN 16931)."""
+    """Return the rules, the code object, the exact numbers and the code lists (those of a release of EN 16931)."""
     source, numbers, lists = generate(rules)
     code = compile(source, f"<rules for {syntax}>", "exec")
     return [tuple(it.rule) for it in rules], code, numbers, bind(lists, release, syntax)

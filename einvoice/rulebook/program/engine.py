@@ -59,7 +59,7 @@ class RuleBook:
         return tuple(sorted(path.parent.name for path in self.folder.glob("*/ruleset.toml")))
 
     def digest(self, name: str) -> str:
-        """Return the SHA-256 of the data of a rule set: of every TOML and CSV file in its folder."""
+        """Return the SHA-256 of the data of a rule set: all TOML and CSV files in its folder."""
         if name not in self._digests:
             files = [path for path in (self.folder / name).glob("*.*") if path.suffix in (".toml", ".csv")]
             self._digests[name] = cache.digest(sorted(files))

@@ -77,7 +77,7 @@ class Program:
 class Violation:
     """A rule that an invoice violates, at one place.
 
-    ``contents`` are the contents of the names of the rule, ``notes`` says which of its notes apply.
+    ``contents`` holds the content of each name of the rule, ``notes`` says which of its notes apply.
     """
 
     __slots__ = ("_notes", "contents", "rule")
@@ -101,8 +101,8 @@ class Violation:
     def place(self) -> Any:
         """The group or value that the finding points at.
 
-        This is the value of the first term, or the last group on its path that exists. In a document it is inside
-        the item and has an element (which a view has not); otherwise it is the item.
+        This is the value of the first term, or the last group on its path that exists. In a document, it must have an
+        element (which a view does not) inside that of the item; otherwise the finding points at the item.
         """
         item = self.item
         for candidate in reversed([] if self.rule.whole else self._along(self.rule.path)):

@@ -162,7 +162,7 @@ def _paths(read: list[Expression], names: Mapping[str, Type]) -> Iterator[str]:
 
 
 class _InlineLoops(ast.NodeTransformer):
-    """Replaces each loop variable by the source of its loop.
+    """Replaces each loop variable with the source of its loop.
 
     ``seller.name for seller in invoice.seller`` becomes ``invoice.seller.name``, the path that it reads.
     """

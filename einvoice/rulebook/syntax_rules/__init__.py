@@ -1,4 +1,4 @@
-"""The syntax rules of EN 16931 (UBL-CR, UBL-SR, UBL-DT, CII-SR, CII-DT), checked on elements instead of the invoice.
+"""The syntax rules of EN 16931 (UBL-CR, UBL-SR, UBL-DT, CII-SR, CII-DT), checked on elements, not on the model.
 
 The rules are rows of ``rules/syntax/ubl.csv`` and ``cii.csv``; ``rules/syntax/README.md`` describes the notation.
 

@@ -19,7 +19,7 @@ from einvoice.syntax.mapping.binding import qualified
 
 Found: TypeAlias = list[Any]
 Occurrences: TypeAlias = Mapping[Any, Found]
-"""Elements found, by element of the context."""
+"""The elements found for each element of the context."""
 IsViolated: TypeAlias = Callable[[SyntaxRule, Any, Found], bool]
 Select: TypeAlias = Callable[[SyntaxRule, Found], Found]
 Violated: TypeAlias = Callable[[SyntaxRule, Occurrences], list[Any]]
@@ -125,7 +125,7 @@ def all_of(rule: SyntaxRule, context: Any, found: Found) -> bool:
 
 @per_context
 def one_name_of(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """The elements must all have the same one of several names."""
+    """All elements must have the same name, one of several."""
     return len({node.tag for node in found}) > 1
 
 
@@ -143,7 +143,7 @@ def at_most_distinct(rule: SyntaxRule, context: Any, found: Found) -> bool:
 
 @per_context
 def at_most_distinct_words(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """As ``at_most_distinct``, with normalized white space."""
+    """Same as ``at_most_distinct``, with normalized white space."""
     return len({normalize_space(text(node)) for node in found}) > int(rule.argument)
 
 
@@ -175,14 +175,14 @@ def in_code_list(rule: SyntaxRule, found: Found) -> Found:
 
 @per_element
 def in_code_list_any_case(rule: SyntaxRule, found: Found) -> Found:
-    """As ``in_code_list``, in upper or lower case."""
+    """Same as ``in_code_list``, in upper or lower case."""
     allowed = _code_list(rule.argument, rule.release, rule.syntax)
     return [node for node in found if normalize_space(content(rule, node).upper()) not in allowed]
 
 
 @per_element
 def in_code_list_exactly(rule: SyntaxRule, found: Found) -> Found:
-    """As ``in_code_list``, without normalizing white space."""
+    """Same as ``in_code_list``, without normalizing white space."""
     allowed = _code_list(rule.argument, rule.release, rule.syntax)
     return [node for node in found if content(rule, node) not in allowed]
 
@@ -212,18 +212,18 @@ def _choice(argument: str, syntax: str) -> frozenset[str]:
 
 @per_blank_element
 def not_blank(rule: SyntaxRule, blank: Found) -> Found:
-    """An element without children must not be blank, unless it is named ``argument``, written with that prefix."""
+    """An element without children must not be blank, unless the document names it ``argument``, with that prefix."""
     return [element for element in blank if not rule.argument or _written(element) != rule.argument]
 
 
 def _written(element: Any) -> str:
-    """Return the name with the prefix of the document."""
+    """Return the name with the prefix that the document uses."""
     local = element.tag.rpartition("}")[2]
     return f"{element.prefix}:{local}" if element.prefix else local
 
 
 def content(rule: SyntaxRule, node: Any) -> str:
-    """Return what the rule reads of an element: its attribute, or else the text."""
+    """Return what the rule reads from an element: its attribute, or else the text."""
     return text(node) if rule.attribute is None else node.get(rule.attribute, "")
 
 

@@ -116,7 +116,7 @@ def allowance(element: Any) -> bool:
 
 @condition("CII")
 def charge(element: Any) -> bool:
-    """A charge; with two indicators it counts as an allowance only, since that rule comes first."""
+    """A charge; with two indicators, it counts only as an allowance, since that rule comes first."""
     return not {"true", "1"}.isdisjoint(_indicators(element)) and not allowance(element)
 
 

@@ -57,7 +57,7 @@ class SyntaxViolation:
     def values(self) -> dict[str, object]:
         """Values for the texts: number of elements, argument of the rule, content and name of the element.
 
-        Texts of rules in the rule language call the content ``actual``; so may those of a Factur-X profile.
+        Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
         values = {"count": len(self.found), "argument": self.rule.argument, "found": content, "name": self.name}
@@ -117,7 +117,7 @@ class Collector(ElementCollector):
         return violations
 
     def _occurrences(self, rule: SyntaxRule, matches: _Matches) -> Occurrences:
-        """Return the elements found, by element of the context."""
+        """Return the elements found for each element of the context."""
         occurrences: dict[Any, list[Any]] = {}
         for watch, elements in matches:
             if watch.is_context:
@@ -143,7 +143,7 @@ class Collector(ElementCollector):
 
 
 def _selected(rule: SyntaxRule, select: checks.Select, matches: _Matches) -> _Matches:
-    """Keep only the elements that violate a rule about single elements; usually there are none."""
+    """Keep only the elements that violate a rule about single elements, usually none."""
     elements = matches[0][1] if len(matches) == 1 else [element for _, found in matches for element in found]
     violating = set(select(rule, elements))
     if not violating:

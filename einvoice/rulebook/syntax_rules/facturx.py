@@ -152,7 +152,7 @@ def vat_number(rule: SyntaxRule, numbers: Found) -> Found:
 
 @per_context_always
 def value_or_measure(rule: SyntaxRule, context: Any, found: Found) -> bool:
-    """Either a value or a value with a unit must occur, not both."""
+    """Either a value or a value with a unit must occur, but not both."""
     measures = [node for node in found if node.tag == qualified("ram:ValueMeasure")]
     if len(measures) == len(found):
         return not any(measure.get("unitCode") for measure in measures)

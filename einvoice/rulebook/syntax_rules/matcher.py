@@ -1,4 +1,4 @@
-"""Matches paths with syntax rules. Each path is matched when it first occurs in a document; the result is kept."""
+"""Matches paths with syntax rules. Each path is matched once, when it first occurs in a document."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MatchedState(ElementState):
         nodes: nodes of the rule table that the path leads to.
         watches: rules that need the elements.
         attribute_watches: rules that need the elements with an attribute, by name of the attribute.
-        minimum: number of elements below which none of the rules can be violated.
+        minimum: with fewer elements, none of the rules can be violated.
     """
 
     __slots__ = ("attribute_watches", "minimum", "nodes", "watches")

@@ -55,7 +55,7 @@ class Path(NamedTuple):
         anywhere: whether the first step matches at any depth.
         steps: steps downwards.
         attribute: name of the attribute at the end.
-        conditions: conditions of the steps, each with its number of steps above the last one.
+        conditions: conditions of the steps, each with the number of steps from it to the last one.
     """
 
     anywhere: bool
@@ -73,9 +73,9 @@ class SyntaxRule:
         table: table of the row; an element belongs to one context of each table.
         argument: argument of the check: a number, a value, a condition or the name of an element.
         severity: flag of the official artefact, fatal or warning.
-        since, until: first release with the row, first release without it.
+        since, until: first release with the row, and first release without it.
         release: release to validate by; None is the newest.
-        minimum: with fewer elements in a document the rule is not violated.
+        minimum: with fewer elements in a document, the rule is not violated.
     """
 
     order: int
@@ -94,7 +94,7 @@ class SyntaxRule:
 
     @property
     def layer(self) -> str:
-        """The layer of the rule: national rules and those of Factur-X have separate tables."""
+        """The layer of the rule: national and Factur-X rules have separate tables."""
         if self.of_profile:
             return "profile"
         return "cius" if self.table == "national" else "en16931"
@@ -116,12 +116,12 @@ class SyntaxRule:
 
     @functools.cached_property
     def is_anywhere(self) -> bool:
-        """Whether the path starts at any depth of the document instead of the context."""
+        """Whether the path starts at any depth of the document instead of at the context."""
         return self.path.startswith("//")
 
     @functools.cached_property
     def has_conditions(self) -> bool:
-        """Whether context or path have conditions."""
+        """Whether the context or the path has conditions."""
         return "[" in self.context or "[" in self.path
 
     @functools.cached_property

@@ -1,8 +1,8 @@
 """The rows of a syntax as a tree, to match paths with rules.
 
-Two trees of steps are walked in parallel with the document: one leads to the contexts, and from each context another
-one leads to the elements that its rules check. As in the official artefacts, an element belongs to the first context
-of each table that matches.
+Two kinds of trees are walked in parallel with the document: one tree leads to the contexts, and from each context
+another leads to the elements that its rules check. As in the official artefacts, an element belongs to the
+first context of each table that matches.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NATIONAL: Final = "national"
 TABLES: Final = ("", "codes", NATIONAL)
 """Tables of a syntax: ``ubl.csv``, ``ubl-codes.csv`` …; each is a Schematron pattern."""
 Releases: TypeAlias = Mapping[str, str]
-"""Release by rule set; the newest if not named."""
+"""Release by rule set; the newest for a rule set that is not named."""
 NEWEST: Final[Releases] = {}
 
 
@@ -144,7 +144,7 @@ class RuleTable:
 
 
 def rule_table(syntax: str, profile: str = "", releases: Releases = NEWEST) -> RuleTable:
-    """Return the rules of ``UBL`` or ``CII``, with those of a Factur-X profile (``minimum`` …), in certain releases."""
+    """Return the rules of ``UBL`` or ``CII`` in some releases, with those of a Factur-X profile (``minimum`` …)."""
     return _rule_table(syntax, profile, releases.get("en16931"), releases.get("xrechnung"))
 
 
@@ -164,7 +164,7 @@ def _in_force(syntax: str, profile: str, core: str | None, national: str | None)
 
 
 def rows(syntax: str) -> Iterator[list[str]]:
-    """Yield the rows of all tables of a syntax in all releases, each after the name of its table."""
+    """Yield the rows of all tables of a syntax in all releases, each preceded by the name of its table."""
     for name in TABLES:
         file = "-".join((syntax.lower(), *filter(None, (name,))))
         with (rules_folder() / "syntax" / f"{file}.csv").open(encoding="utf-8", newline="") as table:
@@ -174,7 +174,7 @@ def rows(syntax: str) -> Iterator[list[str]]:
 
 
 def _rows_of_profile(profile: str) -> Iterator[list[str]]:
-    """Yield the rows of a Factur-X profile, each after the name of its table."""
+    """Yield the rows of a Factur-X profile, each preceded by the name of its table."""
     for name in ("rows", "rules"):
         with (rules_folder() / "facturx" / "syntax" / f"{name}.csv").open(encoding="utf-8", newline="") as table:
             content = csv.reader(table)

@@ -50,7 +50,7 @@ def allowance(element: Any) -> bool:
 
 @condition("UBL")
 def charge(element: Any) -> bool:
-    """A charge; with two indicators it counts as an allowance only, since that rule comes first."""
+    """A charge; with two indicators, it counts only as an allowance, since that rule comes first."""
     return _indicated(element, _TRUE) and not allowance(element)
 
 
@@ -78,7 +78,7 @@ def other_document(document: Any) -> bool:
 
 @condition("UBL")
 def no_payment_code(element: Any) -> bool:
-    """An element other than the payment means code, whose name is BT-82."""
+    """An element other than the payment means code, which has BT-82 as its name."""
     return bool(element.tag != qualified("cbc:PaymentMeansCode"))
 
 
@@ -178,7 +178,7 @@ def in_currency(rule: SyntaxRule, amounts: Found) -> Found:
 
 @per_element
 def in_code_list_or_creditor(rule: SyntaxRule, identifiers: Found) -> Found:
-    """As ``in_code_list``; seller and payee may also have a creditor identifier (BT-90), whose scheme is SEPA."""
+    """Same as ``in_code_list``; seller and payee may also have a creditor identifier (BT-90) with the scheme SEPA."""
     return [node for node in in_code_list(rule, identifiers) if not _is_creditor(node)]
 
 
@@ -207,7 +207,7 @@ def subject_in_code_list(rule: SyntaxRule, notes: Found) -> Found:
 def subject_in_code_list_text(rule: SyntaxRule, notes: Found) -> Found:
     """The text between the first two number signs of a note must be a part of the list ``argument``, of any length.
 
-    With a single number sign this text is empty, which is a part of every list.
+    If there is only one number sign, this text is empty, and every list contains it.
     """
     known = _as_text(rule.argument, rule.release, rule.syntax)
     return [note for note in notes if _subject(text(note)) not in known]

@@ -9,7 +9,7 @@ from einvoice.syntax.mapping.binding import qualified
 
 
 def text(element: Any) -> str:
-    """Return the string value of an element, as XPath defines it: all text inside."""
+    """Return the string value of an element, as XPath defines it: all text inside the element."""
     return "".join(element.itertext()) if len(element) else element.text or ""
 
 
