@@ -50,7 +50,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 MAX_QUOTED_LENGTH = 40
-"""Maximum characters of document text quoted in an error message."""
+"""Maximum number of characters of document text quoted in an error message."""
 
 
 def quote(text: str, *, limit: int = MAX_QUOTED_LENGTH, keep_end: bool = False) -> str:
@@ -208,7 +208,7 @@ class ArchiveUnreadable(UnreadableDocument):
 
 
 class WorkerCrashed(UnreadableDocument):
-    """The worker process exited while validating the file, for example out of memory; `reason` is in English."""
+    """The worker process exited while validating the file, for example for lack of memory; `reason` is in English."""
 
     code = "FILE-WORKER"
     problem = "worker_crashed"
@@ -277,7 +277,7 @@ class BadReference(NotWellFormed):
 
 
 class ForbiddenCharacter(NotWellFormed):
-    """A control character, such as NUL, that XML does not allow."""
+    """The file contains a control character that XML does not allow, such as NUL."""
 
     code = "FILE-XML-CHARACTER"
     sentence = "The file contains a character that XML does not allow."
@@ -354,7 +354,7 @@ class DraftProblem(NamedTuple):
 
     @classmethod
     def of_amount(cls, pointer: str, *, expected: Decimal, actual: Decimal) -> "DraftProblem":
-        """Return the problem of a given amount that differs from the calculated one."""
+        """Return the problem for a given amount that differs from the calculated one."""
         calculated, given = f"{expected:f}", quote(f"{actual:f}")
         return cls(
             pointer,

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Field:
-    """Declaration of a field in a class body; the class replaces it by the default."""
+    """Declaration of a field in a class body; the class replaces it with the default."""
 
     __slots__ = ("default", "terms")
 
@@ -30,7 +30,7 @@ class Field:
 
 
 def term(*numbers: str) -> Any:
-    """Declare a field for one value or group; ``numbers`` are its business terms, one for each group of the class."""
+    """Declare a field for one value or group; ``numbers`` are its business terms, one per group of the class."""
     return Field(absent, numbers)
 
 
@@ -74,7 +74,7 @@ class Group:
 
     Attributes:
         groups: the business groups of the class, in the order in which its fields name their terms.
-        known: all classes of groups, by name.
+        known: all group classes, by name.
         node: the element, set by the reader; None for a group that was not read from a document.
         parent_ref: weak reference to ``parent``.
         tracked: elements whose existence rules test, by name.
@@ -119,7 +119,7 @@ class Group:
     def find_invoice(self) -> Any:
         """Return the invoice that contains the group; None for a group that was not read from a document.
 
-        The reader replaces this method by a weak reference, since rules call it for every line.
+        The reader replaces this method with a weak reference, since rules call it for every line.
         """
         group: Group | None = self
         while group is not None and group.groups != ("BG-0",):
@@ -166,7 +166,7 @@ def first(occurrences: Iterable[T]) -> T:
 
 
 def inside(element: Any, value: Any) -> Any:
-    """Return the occurrences of a value inside an element, the further ones as ``more`` of a copy of the first."""
+    """Return the occurrences of a value inside an element: a copy of the first, with the others in ``more``."""
     if value is absent:
         return absent
     occurrences = [it for it in (value, *value.more) if element in it.node.iterancestors()]

@@ -79,7 +79,7 @@ class Totals(Group):
 
     @view("BT-110", "BT-111")
     def tax_totals(self) -> Sequence[TaxTotal]:
-        """The VAT totals of the invoice, without those that CII has inside other totals of the invoice."""
+        """The VAT totals of the invoice, except those that CII has inside other ``Totals``."""
         invoice = self.find_invoice()
         if invoice is None:
             return ()
@@ -89,22 +89,22 @@ class Totals(Group):
 
     @property
     def is_of_invoice(self) -> bool:
-        """Whether the paths of the official rules lead from it to the lines, allowances and charges of the invoice."""
+        """Whether paths in the official rules lead from here to the lines, allowances and charges of the invoice."""
         return self._belongs_to(self.find_invoice())
 
     @view("BG-20")
     def summed_allowances(self) -> Sequence[AllowanceCharge]:
-        """BG-20: the allowances on the invoice; for misplaced totals those with the same parent element."""
+        """BG-20: the allowances on the invoice; for misplaced totals, those with the same parent element."""
         return [it for it in self._allowances_and_charges() if it.is_allowance]
 
     @view("BG-21")
     def summed_charges(self) -> Sequence[AllowanceCharge]:
-        """BG-21: the charges on the invoice; for misplaced totals those with the same parent element."""
+        """BG-21: the charges on the invoice; for misplaced totals, those with the same parent element."""
         return [it for it in self._allowances_and_charges() if it.is_charge]
 
     @view("BG-25")
     def summed_lines(self) -> Sequence[Line]:
-        """BG-25: the lines of the invoice; for misplaced totals in CII those beside their parent element."""
+        """BG-25: the lines of the invoice; for misplaced totals in CII, those beside their parent element."""
         invoice = self.find_invoice()
         if invoice is None:
             return ()
@@ -136,7 +136,7 @@ _OF_OTHER_ROOT: Final = {"Invoice": "}Credit", "CreditNote": "}Invoice"}
 class Invoice(Identified):
     """An invoice or credit note of EN 16931, independent of syntax.
 
-    Comparison of two invoices ignores the attributes below.
+    Comparisons ignore the attributes below.
 
     Attributes:
         syntax: "UBL" or "CII", "" for an invoice that was not read from a document.
@@ -245,7 +245,7 @@ class Invoice(Identified):
 
     @view("BG-25")
     def matching_lines(self) -> Sequence[Line]:
-        """BG-25: the lines, in UBL only those of the document type: credit note lines in a credit note."""
+        """BG-25: the lines, in UBL only those of the document type, such as credit note lines in a credit note."""
         lines: list[Any] = list(filter(self.matches_root, self.lines))
         return lines
 
@@ -276,9 +276,9 @@ class Invoice(Identified):
         return found
 
     def matches_root(self, content: Value | Group) -> bool:
-        """Return whether UBL has the element of a line or quantity in this type of document.
+        """Return whether the UBL element of a line or quantity belongs to this type of document.
 
-        The reader accepts the elements of both types in either, which some official rules ignore.
+        The reader accepts the elements of either type in both; some official rules ignore those of the other type.
         """
         other = _OF_OTHER_ROOT.get(self.root)
         return other is None or content.node is None or other not in content.node.tag
@@ -316,7 +316,7 @@ class Invoice(Identified):
 
     @view("BG-25")
     def counted_lines(self) -> Sequence[Line]:
-        """BG-25: the lines that count towards the totals, without subtotals and information (BT-X-8)."""
+        """BG-25: the lines that count towards the totals, without subtotal and information lines (BT-X-8)."""
         return [line for line in self.lines if line.status_reason.text in ("DETAIL", absent)]
 
     @view("BT-110")

@@ -26,7 +26,7 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """The ancestors of a group that decide which business term a field is."""
+    """The ancestors of a group that decide which business term a field represents."""
 
     invoice: Invoice
     line: bool = False
@@ -34,7 +34,7 @@ class _Context:
 
 
 def filled(invoice: Invoice) -> Iterator[Filled]:
-    """Yield all values of the invoice, in the order of the model, further occurrences included."""
+    """Yield all values of the invoice, in the order of the model, including further occurrences."""
     yield from _of_group(invoice, _Context(invoice))
 
 

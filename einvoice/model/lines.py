@@ -50,7 +50,7 @@ class Attached(Group):
 
 
 class Document(Attached):
-    """BG-24, a supporting document; with type code 130 BT-18 or BT-128, in CII with type code 50 BT-17."""
+    """BG-24: a supporting document; BT-18 or BT-128 if the type code is 130, in CII BT-17 if it is 50."""
 
     groups = ("BG-24",)
     identifier: Identifier = term("BT-122")
@@ -192,7 +192,7 @@ class Line(Identified):
 
     @view("BT-129", "BT-129")
     def matching_quantities(self) -> Sequence[Quantity]:
-        """BT-129: the quantity, in UBL only if its element is that of the document type, such as the invoiced one."""
+        """BT-129: the quantity, in UBL only if its element is that of the document type: invoiced or credited."""
         quantities: list[Any] = [] if self.quantity is absent else [self.quantity, *self.quantity.more]
         invoice = self.find_invoice()
         return quantities if invoice is None else list(filter(invoice.matches_root, quantities))

@@ -1,6 +1,6 @@
 """Line and XPath of an element, computed on demand.
 
-This module imports no XML library; it uses parent, tag and siblings of an element, as lxml provides them.
+This module imports no XML library; it uses the parent, tag and siblings of an element as lxml provides them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PREFIXES = {uri: prefix for prefix, uri in NAMESPACES.items()}
 
 
 def line(node: Any) -> int | None:
-    """Return the line of ``node`` in the document, counted from 1; None without a node."""
+    """Return the line of ``node`` in the document, counted from 1; None if there is no node."""
     return None if node is None else node.sourceline
 
 

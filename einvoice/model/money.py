@@ -42,8 +42,8 @@ class DirectDebit(Group):
 class PaymentMeans(Group):
     """BG-16: payment means.
 
-    ``due_date`` (BT-9) is here in a UBL credit note, in the payment terms in CII; ``remittance_information`` (BT-83) is
-    here in UBL, on the invoice in CII.
+    A UBL credit note has ``due_date`` (BT-9) here; CII has it in the payment terms. UBL has ``remittance_information``
+    (BT-83) here; CII has it on the invoice.
     """
 
     groups = ("BG-16",)
@@ -82,7 +82,7 @@ class PaymentTerms(Group):
 
 @numbered("", category="BT-95 BT-102 BT-118 BT-151", rate="BT-96 BT-103 BT-119 BT-152")
 class TaxCategory(Group):
-    """A VAT category with its rate, of a line, an allowance, a charge or a breakdown."""
+    """The VAT category and rate of a line, an allowance, a charge or a breakdown."""
 
     category: Code = term()
     rate: Percentage = term()
@@ -107,7 +107,7 @@ class LineTax(TaxCategory):
 
 
 class VatBreakdown(TaxCategory):
-    """BG-23: the taxable amount of one category and rate, and the tax on it.
+    """BG-23: the taxable amount for one category and rate, and the tax on it.
 
     CII has ``tax_point_date`` (BT-7) and ``tax_point_code`` (BT-8) here.
     """
@@ -223,13 +223,13 @@ class ThirdPartyPayment(Group):
 
 
 class TaxTotal(Group):
-    """BT-110 or BT-111: the VAT total, in the invoice or the accounting currency."""
+    """BT-110 or BT-111: the VAT total in the invoice currency or in the accounting currency."""
 
     amount: Amount = term("BT-110", "BT-111")
 
     @view("BG-23")
     def vat_breakdown(self) -> Sequence[VatBreakdown]:
-        """BG-23: the UBL breakdowns inside this total; those inside no total belong to the first one."""
+        """BG-23: the UBL breakdowns inside this total; those outside any total belong to the first one."""
         invoice = self.find_invoice()
         if invoice is None:
             return []

@@ -118,7 +118,7 @@ class Identified(Group):
 
     @view("BT-29", "BT-46", "BT-60", "BT-30", "BT-47", "BT-61", "BT-71")
     def plain_identifiers(self) -> Sequence[Identifier]:
-        """The identifiers in ``ram:ID``. The terms are those that may have a scheme, unlike an invoice number."""
+        """The identifiers in ``ram:ID``. All of their terms may have a scheme, unlike an invoice number."""
         found = [getattr(self, name) for name in self.plain]
         single = [(it, *it.more) for it in found if isinstance(it, Value)]
         return [it for several in (*single, *(it for it in found if isinstance(it, list))) for it in several]
@@ -165,12 +165,12 @@ class TradeParty(Addressee):
 
     @property
     def has_party(self) -> bool:
-        """Whether UBL has the party element, which may be empty."""
+        """Whether the document has the UBL party element, which may be empty."""
         return self.node is None or "party" in self.tracked
 
     @property
     def has_party_without_address(self) -> bool:
-        """Whether UBL has a party element without an electronic address; there may be several."""
+        """Whether the document has a UBL party element without an electronic address; there may be several."""
         parties = set(self.tracked.get("party", ()))
         if parties and self.electronic_address is not absent:
             for address in (self.electronic_address, *self.electronic_address.more):
@@ -190,7 +190,7 @@ class TradeParty(Addressee):
 
     @view()
     def vat_identifier(self) -> Identifier:
-        """The first registration for VAT."""
+        """The first VAT registration."""
         return _first_for_vat(self.tax_registrations)
 
 
@@ -259,7 +259,7 @@ class TaxRepresentative(Group):
 
     @view("BT-63")
     def vat_identifier(self) -> Identifier:
-        """BT-63: the first registration for VAT."""
+        """BT-63: the first VAT registration."""
         return _first_for_vat(self.tax_registrations)
 
 

@@ -1,7 +1,7 @@
 """Values of business terms: the text of the document and its typed value.
 
 A value keeps the ``raw`` text beside the typed value, because the official rules check both: ``"12.50 "`` is a number,
-and it has three characters after the point. ``absent`` stands for a term that the document does not contain.
+but has three characters after the point. ``absent`` stands for a term that the document does not contain.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ class Identifier(Value):
 class Number(Value):
     """A numeric value.
 
-    ``number`` is the exact `Decimal`; ``absent`` if the text is not an xs:decimal, which has no exponent.
+    ``number`` is the exact `Decimal`; ``absent`` if the text is not an xs:decimal, which allows no exponent.
     """
 
     __slots__ = ("number",)
@@ -228,7 +228,7 @@ class Number(Value):
     number: Any
 
     def __getattr__(self, name: str) -> Any:
-        """Parse ``number`` on first use: the slot keeps it."""
+        """Parse ``number`` on first use; the slot stores it."""
         if name != "number":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         text = self.raw.strip(BLANKS)

@@ -82,7 +82,7 @@ def _container_page(pdf: Container, lang: Language) -> str:
 
 
 def page(lang: Language, *parts: str) -> str:
-    """Return parts of HTML in one element with their style."""
+    """Return HTML fragments in one element, with their style sheet."""
     return f'<div class="einvoice" lang="{lang}"><style>{STYLE}</style>{"".join(parts)}</div>'
 
 

@@ -255,10 +255,10 @@ def compared_text(finding: Finding, lang: Language) -> str:
 
 
 def compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str]]:
-    """Yield the compared values that explain the finding, by the names of ``NUMBERS``.
+    """Yield the compared values that explain the finding, each with its name from ``NUMBERS``.
 
-    Equal numbers are skipped, because something else is wrong then. If the rule concerns the notation of a number or
-    quotes a text, the document's text is yielded verbatim.
+    Equal numbers are skipped, because the problem is then a different one. If the rule concerns the notation of a
+    number or quotes a text, the document's text is yielded verbatim.
     """
     values = finding.values
     if values.get("difference") == 0:

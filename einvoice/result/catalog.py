@@ -25,8 +25,8 @@ LAYERS: Final = ("file", "schema", "en16931", "cius", "extension", "profile", "p
 class Catalog(Mapping[str, CatalogEntry]):
     """The catalog entries by code. Aliases are accepted as keys, but not listed.
 
-    It contains every code of every release, as the rule is defined in `rule_set`; texts are those of the current
-    release. `entry.current` says whether `rule_set` contains the rule.
+    It contains every code of every release. Rules are described as `rule_set` defines them, with the texts of the
+    current release. `entry.current` says whether `rule_set` contains the rule.
 
     Attributes:
         rule_set: the described release.
@@ -73,7 +73,7 @@ class Catalog(Mapping[str, CatalogEntry]):
         """Return the catalog as a pandas table, one row per code, in the order of the catalog.
 
         Columns: `code`; `severity` (ordered: information, warning, fatal), `layer` and `section` as categories;
-        `bt_field`, the leading business term; `terms`, separated by blanks; `title`, `explanation` and `fix` in
+        `bt_field`, the leading business term; `terms`, separated by spaces; `title`, `explanation` and `fix` in
         `lang`; `examples`, separated by line feeds; `xpath_ubl` and `xpath_cii`; `source`; `since` and `until`, the
         first and last release of the rule set with the rule. Missing texts are "".
 

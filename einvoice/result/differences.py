@@ -25,7 +25,7 @@ class Difference:
     Attributes:
         finding: the finding; part of the findings of the result only if `only_in` is "declared".
         only_in: "declared" (the release that validated the invoice) or "current".
-        changed_in: first release with the behaviour of the newer of the two.
+        changed_in: first release that behaves like the newer of the two.
         ruleset: rule set that changed in that release, "en16931" or "xrechnung".
     """
 
@@ -47,7 +47,7 @@ class Difference:
 def compare(validate: Validate, declared: Release, current: Release) -> tuple[Difference, ...]:
     """Return the findings that only one of two releases of a rule set reports.
 
-    The same rule with another severity at the same location is a difference, too. To find the release that made a
+    The same rule with another severity at the same location is a difference, too. To find the release that caused a
     difference, the releases in between are validated as needed. ``declared`` may be newer than ``current``.
     """
     sides: tuple[Side, Side] = ("declared", "current")

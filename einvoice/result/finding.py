@@ -16,7 +16,7 @@ from einvoice.syntax.severity_overrides import Override
 Severity: TypeAlias = Literal["fatal", "warning", "information"]
 
 UNKNOWN_RULE: Final = "REFERENCE-RULE"
-"""Catalog entry shared by rules of the official Schematron without a separate entry."""
+"""Catalog entry shared by those rules of the official Schematron that have no separate entry."""
 
 _NO_ACTION: Final[Mapping[Language, str]] = {"de": "Hier ist nichts zu tun.", "en": "No action needed."}
 _SUPPRESSED: Final[Mapping[Language, str]] = {
@@ -57,7 +57,7 @@ class Finding:
         override: published override that changed the severity; None if there is none.
         note_indices: indices of the notes of the catalog entry that apply to this finding.
         suppressed: number of further findings with the same code that are not reported.
-        reported: message of the official Schematron if that reported the finding; `values` are then empty.
+        reported: message of the official Schematron if it reported the finding; `values` is then empty.
         draft_pointer: JSON pointer (RFC 6901) to the draft field that causes the finding, present or missing; "" is
             the whole draft. None if the invoice was not generated from a draft.
         lang: default language of the texts.
@@ -128,7 +128,7 @@ class Finding:
 
     @property
     def line(self) -> int | None:
-        """Line in the document, counted from 1; None without a location."""
+        """Line in the document, counted from 1; None if there is no location."""
         return self.location.line
 
     @property
@@ -143,7 +143,7 @@ class Finding:
 
     @property
     def bt_field(self) -> str:
-        """Leading business term ("BT-…"), of a group its first term; "" if there is none."""
+        """Leading business term ("BT-…"), for a group its first term; "" if there is none."""
         return leading(self.terms)
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from einvoice.syntax.xml import Position, positions
 class Places:
     """The locations of all findings in one document.
 
-    Lines and columns are computed for all of them in one additional scan of the document: the line that libxml2 reports
-    is that of the end of the start tag, and stops at 65,535.
+    Lines and columns are computed for all of them in one additional scan of the document: libxml2 reports the line
+    where the start tag ends, and no line above 65,535.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -62,7 +62,7 @@ class Location:
 
     @property
     def line(self) -> int | None:
-        """Line of the start tag, counted from 1; None without a location."""
+        """Line of the start tag, counted from 1; None if there is no location."""
         start = self._places.start(self.node) if self._places else None
         return location.line(self.node) if start is None else start.line
 

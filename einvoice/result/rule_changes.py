@@ -42,7 +42,7 @@ class RuleChanges:
         return any((self.added, self.removed, self.changed))
 
     def entries(self, kind: str) -> Iterator[CatalogEntry]:
-        """Yield the catalog entries of the rules of a kind of `KINDS`; renamed rules keep the code of their release."""
+        """Yield the catalog entries of one kind of change (`KINDS`); renamed rules keep the code of their release."""
         return (entry(code)._replace(code=code) for code in getattr(self, kind))
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:

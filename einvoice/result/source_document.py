@@ -15,8 +15,8 @@ from einvoice.syntax import reader, xml
 class SourceDocument:
     """The validated XML document and its invoice.
 
-    An invoice references parsed XML, which cannot be pickled. Copies, also those in other processes, therefore hold
-    the bytes only, and parse them on first access to `invoice`.
+    An invoice references parsed XML, which cannot be pickled. Copies, including those in other processes, therefore
+    hold only the bytes and parse them on first access to `invoice`.
     """
 
     data: bytes
@@ -25,7 +25,7 @@ class SourceDocument:
 
     @cached_property
     def invoice(self) -> Invoice:
-        """The invoice, from the validation or read again."""
+        """The invoice from the validation; in a copy, read again."""
         invoice = self.parsed or reader.read(xml.parse(self.data).getroot())
         return invoice.in_language(self.lang)
 

@@ -72,7 +72,7 @@ class SandboxProcess:
             timeout: seconds to wait for other threads; -1 waits without limit.
 
         Raises:
-            TimeoutError: other threads held the connection for longer.
+            TimeoutError: other threads held the connection for longer than `timeout`.
             ChildProcessError: the process cannot be started.
         """
         if not self._lock.acquire(timeout=timeout):
@@ -158,7 +158,7 @@ def set_limits(limits: Mapping[int, int]) -> None:
     """Set the resource limits of this process; writing files and core dumps is always forbidden.
 
     Args:
-        limits: amounts by resource, the constants `RLIMIT_…` of the module `resource`. A lower limit that was inherited
+        limits: limit by resource (constants `RLIMIT_…` of the module `resource`). A lower limit that was inherited
             from the parent stays in force.
     """
     for limit, amount in {**limits, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0}.items():

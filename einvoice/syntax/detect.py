@@ -70,7 +70,7 @@ class Identity:
     Attributes:
         syntax, root: "UBL" with "Invoice" or "CreditNote", or "CII" with "CrossIndustryInvoice".
         customization_id: BT-24, Specification identifier, stripped of white space; None if missing or blank.
-        process: BT-23, Business process type, likewise.
+        process: BT-23, Business process type, stripped in the same way.
         specification: the declared one; the one named "unknown" if BT-24 is missing or unknown.
     """
 

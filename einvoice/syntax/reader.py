@@ -17,7 +17,7 @@ from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.states import ElementState, ElementStates, element_states
 
 _LARGE: Final = 10_000
-"""Number of new objects above which the next garbage collection must not search them."""
+"""Number of new objects above which the next garbage collection skips them."""
 _new: Final[Any] = object.__new__
 
 

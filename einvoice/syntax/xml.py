@@ -2,7 +2,7 @@
 
 `parse` rejects before it builds a tree:
 
-- more bytes than the limit, empty input, other formats than XML, unsupported encodings;
+- more bytes than the limit, empty input, formats other than XML, unsupported encodings;
 - a document type declaration, and so all entities (XML 1.0, 2.8 and 4.2; "billion laughs", XXE);
 - more elements or attributes than the limit; nesting deeper than `MAX_DEPTH`.
 
@@ -34,7 +34,7 @@ class Limits:
     Attributes:
         bytes: size of the file; the default is the limit of the HTTP interface, 10 MB.
         elements: number of elements, and of attributes; an invoice of 10,000 lines has about 300,000 elements. They
-            are estimated before parsing by "<" and "=", so tags in comments count too.
+            are estimated from "<" and "=" before parsing, so tags in comments count too.
     """
 
     bytes: int = 10_485_760
@@ -108,10 +108,10 @@ _SIGNATURES: Final = (
 
 
 def sniff(data: bytes) -> str:
-    """Return the format of the bytes, by their beginning: "xml", "pdf", or a description.
+    """Return the format of the bytes, detected from their beginning: "xml", "pdf", or a description.
 
     The description needs no translation: name of a format ("PNG"), else the first words in quotation marks, else the
-    first bytes in hexadecimal. A PDF may have up to 1024 bytes before its header, as PDF readers accept it.
+    first bytes in hexadecimal. A PDF may have up to 1024 bytes before its header, as PDF readers accept this.
     """
     head = data[:1024]
     if b"%PDF-" in head:
@@ -298,7 +298,7 @@ def _reject_doctype(text: bytes) -> None:
 
 
 def _check_size(text: bytes, limits: Limits) -> None:
-    """Reject too many elements or attributes; a small document cannot have them."""
+    """Reject too many elements or attributes; a small document cannot exceed the limit."""
     if len(text) <= 4 * limits.elements:  # the shortest element is <a/>
         return
     elements = text.count(b"<") - text.count(b"</") - text.count(b"<!") - text.count(b"<?")
@@ -312,7 +312,7 @@ _MISMATCH: Final = re.compile(r"tag mismatch: (?P<opened>\S+) line (?P<line>\d+)
 
 
 def _parse_error(error: etree.XMLSyntaxError, text: bytes) -> errors.UnreadableDocument:
-    """Return the error for libxml2's error, by its number (xmlerror.h) and, if ambiguous, its message."""
+    """Return the exception for libxml2's error, by its number (xmlerror.h) and, if ambiguous, its message."""
     kinds = etree.ErrorTypes
     message = error.msg.rpartition(", line ")[0].strip()
     line, column = error.position

@@ -32,7 +32,7 @@ def read(source: xml.Source, *, lang: Language = "de") -> Invoice:
         lang: language in which a notebook displays it, "de" or "en".
 
     Raises:
-        UnreadableDocument: one of its subclasses, see `einvoice.errors`.
+        UnreadableDocument: one of its subclasses; see `einvoice.errors`.
         ValueError: the language is not supported.
         OSError: the file cannot be opened.
     """
@@ -53,7 +53,7 @@ def validate(
 ) -> ValidationResult:
     """Validate an invoice against its XML schema and the rules of the specification that it declares.
 
-    The business rules run even if the document violates its XML schema; their findings are `indicative` then.
+    The business rules run even if the document violates its XML schema; their findings are then `indicative`.
 
     Args:
         source: a path, bytes, or a binary file; UBL, CII, or a hybrid PDF.
@@ -62,17 +62,17 @@ def validate(
             EINVOICE_RULESET names. "compatibility" uses the last rule set of the specification that the document
             declares, and lists the differences from the current one in `differences`.
         profile: "xrechnung" validates against EN 16931 and XRechnung whatever the document declares. "facturx" treats
-            a CII document that declares EN 16931 as the Factur-X profile EN 16931, which declares the same.
+            a CII document that declares EN 16931 as the Factur-X profile EN 16931, which has the same identifier.
         ruleset: the rule set to use whatever the document declares, such as "xrechnung-2.0.1" (with the EN 16931
             release that it was published with) or "en16931-1.3.12" (without national rules).
-        as_of: uses the rule set in force on that day.
+        as_of: date; the rule set in force on that day is used.
         engine: "native" uses the rules of einvoice. "reference" uses the official artefacts: those installed by
             `einvoice rules add`, or the bundled ones, which do not cover every document. "both" uses the rules of
             einvoice, and lists the differences from the official artefacts in `agreement`. "reference" and "both"
             need the extra "reference".
 
     Raises:
-        UnreadableDocument: the file cannot be read as an invoice; one of its subclasses, see `einvoice.errors`.
+        UnreadableDocument: the file cannot be read as an invoice; one of its subclasses (see `einvoice.errors`).
         ValueError: an argument has an unknown value; the message lists the valid ones.
         OSError: the file cannot be opened.
     """

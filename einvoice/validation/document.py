@@ -35,7 +35,7 @@ class Document:
         """Open a path, bytes, or a binary file.
 
         Raises:
-            UnreadableDocument: one of its subclasses, see `einvoice.errors`.
+            UnreadableDocument: one of its subclasses; see `einvoice.errors`.
             OSError: the file cannot be opened.
         """
         data, filename = source_bytes(source)

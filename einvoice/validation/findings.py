@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from einvoice.syntax.severity_overrides import Override
 
 _MAX_VALUE_LENGTH: Final = 500
-"""Maximum characters of a value quoted in a finding."""
+"""Maximum number of characters of a value quoted in a finding."""
 
 
 class FindingBuilder:
@@ -26,9 +26,9 @@ class FindingBuilder:
 
     Args:
         data: the XML of the document.
-        invoice: as read from it.
+        invoice: the invoice read from it.
         overrides: published severity overrides, by rule code.
-        indicative: the document violates its XML schema.
+        indicative: whether the document violates its XML schema.
         lang: default language of the findings.
     """
 

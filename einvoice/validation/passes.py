@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from einvoice.validation.selection import RuleSelection
 
 _MAX_UNMAPPED: Final = 20
-"""Maximum findings for content that no business term covers."""
+"""Maximum number of findings for content that no business term covers."""
 _MAX_PER_SYNTAX_RULE: Final = 100
-"""Maximum findings per syntax rule; broken exports repeat the same error."""
+"""Maximum number of findings per syntax rule; broken exports repeat the same error."""
 _NOT_USED: Final = "PROFILE-NOT-USED"
 """Reported only if no other rule reports the element."""
 _SCHEMAS: Final = {
@@ -147,7 +147,7 @@ def _rule_findings(context: Context) -> list[Finding]:
 
 
 def _syntax_rule_findings(context: Context) -> list[Finding]:
-    """Return at most `_MAX_PER_SYNTAX_RULE` findings per code; the last one has the number of omitted findings."""
+    """Return at most `_MAX_PER_SYNTAX_RULE` findings per code; the last one states the number of omitted ones."""
     program, reported = context.selection.program, context.reported
     run = {layer.name for layer in program.layers} if program else set()
     counts: Counter[str] = Counter()

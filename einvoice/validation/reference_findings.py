@@ -22,7 +22,7 @@ _STEPS: Final = (
 """Qualified element names in XPath 2 and 3; lxml supports only XPath 1."""
 
 _INCLUDED_LAYERS: Final = {"profile": ("en16931",), "extension": ("cius",)}
-"""Layers whose rules an artefact of another layer contains."""
+"""Layers whose rules are in an artefact of another layer."""
 
 
 def layers(result: ReferenceResult) -> tuple[Layer, ...]:
@@ -87,7 +87,7 @@ def _as_xpath_1(step: re.Match[str]) -> str:
 
 
 def covered(runs: Iterable[ReferenceRun]) -> set[str]:
-    """Return the layers that artefacts cover. One of an extension or a profile includes the layer below."""
+    """Return the layers that artefacts cover. One for an extension or a profile includes the layer below it."""
     names = {run.layer for run in runs}
     return names.union(*(_INCLUDED_LAYERS.get(name, ()) for name in names))
 

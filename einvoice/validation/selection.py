@@ -69,7 +69,7 @@ class RuleSelection:
         profile: the Factur-X profile; None for other documents.
         status: relation of the declared specification to the current one.
         national: the national rule set of the release, applied or not.
-        forced: the options override the declaration of the document.
+        forced: whether the options override the declaration of the document.
     """
 
     identity: Identity
@@ -139,9 +139,9 @@ def select(identity: Identity, options: Options, *, hybrid: bool = False) -> Rul
     """Return the rules for a document.
 
     Args:
-        identity: of the document.
-        options: of the validation.
-        hybrid: the document is embedded in a PDF, and therefore a Factur-X document.
+        identity: identity of the document.
+        options: options of the validation.
+        hybrid: whether the document is embedded in a PDF, and is therefore a Factur-X document.
 
     Raises:
         ValueError: no release is in force on the day of the options, or EINVOICE_RULESET names an unknown one.
@@ -200,7 +200,7 @@ def _layers(specification: Specification, release: Release, forced: bool) -> tup
 
 
 def _status(specification: Specification, mode: Mode, current: Release) -> Status:
-    """Return how a specification relates to the current one; later ones are unknown."""
+    """Return how a specification relates to the current one; a later one is "unknown"."""
     is_national = "cius" in specification.layers
     current_family = releases.national(current).family
     if specification.kind == "unknown" or (is_national and _version(specification.family) > _version(current_family)):

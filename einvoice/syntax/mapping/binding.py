@@ -103,7 +103,7 @@ def wrapper(path: str, *rows: Row, always: bool = False, track: str = "") -> Row
 
 
 def constant(path: str, text: str) -> Row:
-    """Return the row of an element that the XML schema requires beside those before it, always with the same text."""
+    """Return the row of an element with a fixed text, which the XML schema requires beside the preceding elements."""
     return Row(_steps(path), text=text)
 
 
@@ -128,8 +128,8 @@ class State:
     Attributes:
         kind: ``WRAPPER``, ``LEAF``, ``GROUP`` or ``UNMAPPED``.
         field, cls, many, of_parent: field that holds the content, its type, and whether it is a list.
-        view: text that the official rules of this syntax compare; None for the text as it is.
-        own: the term that is the text of a group's own element.
+        view: text that the official rules of this syntax compare; None for the unchanged text.
+        own: the term in the text of a group's own element.
         attributes: terms in attributes, by name of the attribute.
         track: see `Row`.
         children: states of the child elements, by tag.

@@ -240,7 +240,7 @@ def _lines_to_ubl(invoice: Invoice) -> None:
 
 
 def _has_top(line: Line, parents: dict[int, Line | None]) -> bool:
-    """Return whether the parents of ``line`` end at a top line: they may form a cycle."""
+    """Return whether the parents of ``line`` end at a top-level line; they may form a cycle."""
     ancestor: Line | None = line
     for _ in range(_DEEPEST):
         if ancestor is None:

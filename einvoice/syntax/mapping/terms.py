@@ -160,7 +160,7 @@ def _take_documents_50(invoice: Invoice) -> list[Document]:
 
 
 def _take_tender(invoice: Invoice) -> Any:
-    """In CII a document of type 50 is the tender; in UBL it is the project."""
+    """Remove and return the tender: in CII a document of type 50, which in UBL is the project."""
     found = [] if invoice.syntax == "UBL" else _take_documents_50(invoice)
     own = _take((invoice,), "tender")
     return first(document.identifier for document in found) if own is absent else own

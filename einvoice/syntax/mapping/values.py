@@ -52,7 +52,7 @@ class ValueFormatter:
         return value.raw if date is absent else date.strftime("%Y%m%d"), {"format": "102"}
 
     def _currency(self, value: Amount, row: Row) -> dict[str, str]:
-        """Return the currency: of every amount in UBL, of the VAT totals only in CII."""
+        """Return the currency attribute: for every amount in UBL, only for the VAT totals in CII."""
         if not self.is_ubl and row.path:
             return {}
         return {"currencyID": value.attributes.get("currencyID", self.currency)}

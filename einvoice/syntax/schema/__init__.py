@@ -26,8 +26,8 @@ LIMIT: Final = 100
 def violations(document: etree._ElementTree, root: str) -> list[SchemaViolation]:
     """Return the violations of the XML schema, in the order of the document; none for a valid one.
 
-    At most `LIMIT` are returned; if there are more, `SCHEMA-MORE` follows. After a misplaced child libxml2 checks no
-    further child of the same parent.
+    At most `LIMIT` are returned; if there are more, `SCHEMA-MORE` follows. After a misplaced child, libxml2 does not
+    check the remaining children of its parent.
 
     Args:
         document: parsed by `einvoice.syntax.xml`, without comments and processing instructions.
@@ -111,9 +111,9 @@ class _Schema:
         return ContentModels(self._files.documents(), later)
 
     def errors(self, document: etree._ElementTree) -> list[Any]:
-        """Return libxml2's errors; of a document with many siblings, only the first ones.
+        """Return libxml2's errors; for a document with many siblings, only the first ones.
 
-        For the path of an element lxml counts all preceding siblings: 10 MB of invalid siblings would take minutes.
+        To build an element's path, lxml counts all preceding siblings: 10 MB of invalid siblings would take minutes.
         So documents with many siblings are first streamed, which needs no paths, until there are enough errors.
         """
         if len(document.getroot()) <= _WIDTH and not _is_wide(document):

@@ -1,6 +1,6 @@
 """Content models of an XML schema, read from its files to explain a violation.
 
-libxml2 names the elements it expected, ten at most and optional ones included. To distinguish a missing element from
+libxml2 names at most ten of the elements it expected, including optional ones. To distinguish a missing element from
 a misplaced, repeated or unknown one, the whole sequence is needed.
 """
 

@@ -75,7 +75,7 @@ class SchemaFiles(etree.Resolver):
 
     @property
     def is_converted(self) -> bool:
-        """Whether the files are of a later edition and converted to D16B."""
+        """Whether the files belong to a later edition and are converted to D16B."""
         return self._root == "CrossIndustryInvoice"
 
     @property

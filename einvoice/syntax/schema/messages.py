@@ -73,7 +73,7 @@ _PREFIXES: Final = {uri: "" if prefix in ("ubl", "cn") else prefix for prefix, u
 
 
 def _name(tag: str, element: etree._Element | None = None) -> str:
-    """Return a name with its usual prefix, else that of `element`; `tag` is as lxml writes names."""
+    """Return a name with its usual prefix, else the one in scope at `element`; `tag` is the name as lxml writes it."""
     namespace, _, local = tag.removeprefix("{").rpartition("}")
     prefix = _PREFIXES.get(namespace)
     if prefix is None and element is not None:
@@ -117,7 +117,7 @@ def _content(error: SchemaError, models: ContentModels) -> _Explanation:
 
 
 def _expected(message: str) -> str:
-    """Return the names that libxml2 expected, ten at most; a wildcard is an asterisk."""
+    """Return the names that libxml2 expected, at most ten; a wildcard is an asterisk."""
     _, found, names = message.rpartition(" ( ")
     tags = names.removesuffix(" ).").split(", ") if found else []
     return ", ".join("*" if tag.endswith("*") else _name(tag) for tag in tags)
@@ -200,7 +200,7 @@ _ATTRIBUTE: Final = re.compile(r"Element '[^']*', attribute '([^']*)':")
 
 
 def _value(error: SchemaError) -> tuple[str, dict[str, object]]:
-    """Return the invalid value, and the values of the texts for it and its place."""
+    """Return the invalid value, and the text values that describe it and its place."""
     element = error.element
     place = _name(element.tag, element)
     attribute = _ATTRIBUTE.match(error.message)
@@ -227,7 +227,7 @@ def _datatype(error: SchemaError, models: ContentModels) -> _Explanation:
 
 
 def _facet(code: str, pattern: str) -> _Explain:
-    """Return the explanation of a facet: a pattern parses the message, its groups are further values."""
+    """Return the explanation of a facet: a pattern parses the message, and its groups provide further values."""
     regex = re.compile(pattern, re.DOTALL)
 
     def explain_facet(error: SchemaError, _models: ContentModels) -> _Explanation:
