@@ -33,7 +33,7 @@ class Loss:
 
     Attributes:
         terms: its business terms; empty if no business term covers the element.
-        text: its text; the concatenated texts of descendants for an element without text.
+        text: its text, or the concatenated texts of its descendants if it has none.
         line: line in the source document, counted from 1; None if unknown.
         xpath: its XPath in the source document (prefixes: `einvoice.NAMESPACES`).
     """
@@ -67,7 +67,7 @@ def convert(source: xml.Source, to: Syntax | None = None) -> Converted:
         to: "UBL" or "CII"; by default the other syntax.
 
     Raises:
-        UnreadableDocument: the file is not an invoice; one of its subclasses, see `einvoice.errors`.
+        UnreadableDocument: the file is not an invoice; raised as one of its subclasses (see `einvoice.errors`).
         ValueError: `to` is neither "UBL" nor "CII".
         OSError: the file cannot be opened.
     """
@@ -95,7 +95,7 @@ def _losses(original: Invoice, target: Invoice) -> Iterator[Loss]:
     """Yield the values of the original that are neither in the target nor in the target converted back.
 
     Each comparison alone would report too much: some values are written differently in the two syntaxes, some belong to
-    a different term (creditor identifier), and some fields are only read from one syntax.
+    a different term (creditor identifier), and some fields are read from only one syntax.
     """
     back = read(write(target, original.root))
     counts = [Counter(key for _, _, key in _values(invoice)) for invoice in (target, back)]

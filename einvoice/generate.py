@@ -38,9 +38,9 @@ class Generated:
         xml: the invoice as XML; None for ZUGFERD, where it is embedded in the PDF.
         pdf: the PDF; None unless the format is ZUGFERD.
         embedded_xml: the XML embedded in the PDF.
-        invoice: the invoice of the draft.
-        omitted_terms: business terms of the invoice that the Factur-X profile does not contain, so that only the
-            visualization of the PDF shows them; empty unless the profile is smaller than EN 16931.
+        invoice: the invoice built from the draft.
+        omitted_terms: business terms of the invoice that the Factur-X profile does not contain, so that they appear
+            only in the visualization of the PDF; empty unless the profile is smaller than EN 16931.
         validation: the validation result of the generated file; each finding has its `draft_pointer`.
         lang: default language of the texts.
     """
@@ -86,7 +86,7 @@ class Generated:
 def generate(draft: Source, format: Format | None = None, *, lang: Language = "de") -> Generated:
     """Generate an invoice from a draft and validate it.
 
-    The output is deterministic. An invoice that violates rules is generated as well; its `is_valid` is false.
+    The output is deterministic. An invoice that violates rules is generated too; its `is_valid` is then false.
 
     Args:
         draft: a `Draft`; a mapping; JSON as text or bytes; the path of a JSON file; or a binary file.
@@ -94,7 +94,7 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language = "d
         lang: language of the texts and of the visualization, "de" or "en".
 
     Raises:
-        DraftError: the draft is not JSON, has invalid fields, or totals that differ from the calculated ones.
+        DraftError: the draft is not JSON, has invalid fields, or has totals that differ from the calculated ones.
         ValueError: the language is not supported.
         OSError: the file cannot be opened.
         MissingDependency: the format is ZUGFERD, and the extra "pdf" is not installed.

@@ -1,4 +1,4 @@
-"""Exact decimal arithmetic; rounding is half up (away from zero)."""
+"""Exact decimal arithmetic; halves are rounded away from zero."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def total(amounts: Iterable[Decimal]) -> Decimal:
 
 
 def percent_of(amount: Decimal, rate: Decimal) -> Decimal:
-    """Return a percentage of an amount, exactly.
+    """Return the exact percentage of an amount.
 
     >>> percent_of(Decimal("200.00"), Decimal("19"))
     Decimal('38.0000')
@@ -38,7 +38,7 @@ def percent_of(amount: Decimal, rate: Decimal) -> Decimal:
 
 
 def line_amount(quantity: Decimal, price: Decimal, base_quantity: Decimal) -> Decimal:
-    """Return the price of a quantity; `price` is that of `base_quantity` units, which must not be zero."""
+    """Return the price of a quantity; `price` applies to `base_quantity` units, which must not be zero."""
     return _EXACT.divide(_EXACT.multiply(quantity, price), base_quantity)
 
 

@@ -49,7 +49,7 @@ class VatSubtotal:
         self.rate = rate if self.rate is None else self.rate
 
     def build(self, currency: str) -> model.VatBreakdown:
-        """Return the entry of the invoice. Category O (not subject to VAT) has rate 0 here, but none on its lines."""
+        """Return the entry of the invoice. Category O (not subject to VAT) has rate 0 here, but no rate on lines."""
         rate = _ZERO if self.rate is None and self.category == "O" else self.rate
         return model.VatBreakdown(
             category=as_code(self.category),
@@ -64,7 +64,7 @@ class VatSubtotal:
 
 @dataclass(frozen=True)
 class CalculatedTotals:
-    """The totals (BG-22), named like the fields of `Totals`, and the VAT breakdown, starting with given entries."""
+    """The totals (BG-22), named like the fields of `Totals`, and the VAT breakdown, given entries first."""
 
     vat: Sequence[VatSubtotal]
     line_net_amount: Decimal
@@ -141,7 +141,7 @@ def _breakdown(
     allowances_and_charges: Iterable[DocumentAllowanceOrCharge],
     given: Iterable[VatCategory],
 ) -> list[VatSubtotal]:
-    """Group the taxable amounts by category and rate (None counts as 0), after all given entries, used or not."""
+    """Group the taxable amounts by category and rate (None counts as 0); all given entries come first, used or not."""
     result: list[VatSubtotal] = []
     by_key: dict[tuple[str | None, Decimal], VatSubtotal] = {}
     for entry in given:

@@ -167,7 +167,7 @@ class Draft(DraftModel):
         )
 
     def problems(self) -> Iterator[DraftProblem]:
-        """Yield errors that involve several fields: format and profile, content they cannot hold, wrong totals."""
+        """Yield errors that involve several fields: format and profile, content they cannot contain, wrong totals."""
         if self.format != "ZUGFERD" and self.declared_profile not in _XML_PROFILES:
             yield DraftProblem(
                 "/profile",
@@ -279,7 +279,7 @@ class Draft(DraftModel):
         }
 
     def _documents(self) -> list[Document]:
-        """Return the attachments first, so that their indices match those in the draft."""
+        """Return the documents, attachments first, so that their indices match those in the draft."""
         invoiced_object = [self.invoiced_object.build()] if self.invoiced_object else []
         return [*(it.build() for it in self.attachments or ()), *invoiced_object]
 

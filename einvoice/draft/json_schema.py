@@ -10,7 +10,7 @@ from pydantic_core import core_schema
 from einvoice.draft.fields.base import DraftModel
 
 SCHEMA_VERSION: Final = "1.1.0"
-"""Version of the draft and of the answer of `generate`; changes with their fields."""
+"""Version of the draft and of the result of `generate`; it changes whenever their fields change."""
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _ID: Final = f"urn:einvoice:invoice-draft:{SCHEMA_VERSION}"

@@ -63,7 +63,7 @@ def problems_of(error: ValidationError) -> Iterator[DraftProblem]:
 
 
 def pointer(path: Sequence[str | int]) -> str:
-    """Return a JSON pointer (RFC 6901); names are shortened and escaped as in any message.
+    """Return a JSON pointer (RFC 6901); names are shortened and escaped as in all messages.
 
     >>> pointer(("lines", 0, "a/b"))
     '/lines/0/a~1b'

@@ -1,8 +1,8 @@
 """Maps a finding to the field of the draft that causes it.
 
-Each field declares its business terms, and the model knows the path of each term in the invoice. Of the finding's
-terms, the one whose element in the generated document is closest to the finding's location is used; the lists on the
-path to it determine the index of the line, the allowance, and so on.
+Each field declares its business terms, and the model knows the path of each term in the invoice. Among the finding's
+terms, the one whose element in the generated document is closest to the finding's location is used. The lists on the
+path to that element determine the index of the line, the allowance, and so on.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Pointers:
         self._members: dict[tuple[int, str], tuple[list[Any], dict[Any, int]]] = {}
 
     def of(self, finding: Finding) -> str:
-        """Return the JSON pointer of the field that causes a finding; "" (the whole draft) if there is none.
+        """Return the JSON pointer of the field that causes a finding; "" (the whole draft) if no field does.
 
         `-` is an entry that a list does not contain yet (RFC 6901).
         """
@@ -90,7 +90,7 @@ class Pointers:
         return self._draft.calculated.vat
 
     def _closest(self, matches: Iterable[_Match]) -> Steps:
-        """Return the path of the field with the deepest match; of equal ones the first, from the leading term."""
+        """Return the path of the field with the deepest match; in a tie, the first, starting with the leading term."""
         for match in sorted(matches, key=lambda match: -match.depth):
             paths = [self._cause(_with_indices(field, match)) for field in fields()[match.number]]
             possible = [steps for steps in paths if self._exists(steps)]
@@ -187,7 +187,7 @@ def _with_indices(field: Field, match: _Match) -> Steps:
 
 
 def _last_list(path: str, previous: str, indices: Mapping[str, int]) -> str:
-    """Return the innermost list on a path of the model with a known index; "" if it is not below ``previous``."""
+    """Return the innermost list with a known index on a path of the model; "" if it is not below ``previous``."""
     while path and path not in indices:
         path = path.rpartition(".")[0]
     return "" if len(path) <= len(previous) else path

@@ -31,7 +31,7 @@ def read(source: Source, *, format: str | None = None) -> Draft:
         format: "UBL", "CII" or "ZUGFERD"; overrides the format of the draft.
 
     Raises:
-        DraftError: the source is not JSON, has invalid fields, or totals that differ from the calculated ones.
+        DraftError: the source is not JSON, has invalid fields, or has totals that differ from the calculated ones.
         OSError: the file cannot be opened.
     """
     if isinstance(source, Draft):

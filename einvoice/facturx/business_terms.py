@@ -47,13 +47,13 @@ def missing_terms(invoice: Invoice, profile: Profile) -> tuple[str, ...]:
 def smallest_profile(invoice: Invoice) -> Profile:
     """Return the smallest of BASIC, EN16931 and EXTENDED that contains all business terms of the invoice.
 
-    If none contains all of them, it is EXTENDED.
+    If none contains all of them, return EXTENDED.
     """
     return next((it for it in (BASIC, EN16931) if not unsupported_terms(invoice, it)), EXTENDED)
 
 
 def restrict(invoice: Invoice, profile: Profile) -> Invoice:
-    """Return a copy that declares the profile and has only its business terms."""
+    """Return a copy that declares the profile and contains only its business terms."""
     kept = {id(it.value) for it in filled(invoice) if it.number and supports(profile, it.number)}
     kept |= {id(it.value) for it in filled(invoice) if not it.number}  # fields of a syntax follow their group
     numbered = {id(it.value) for it in filled(invoice) if it.number}
@@ -65,7 +65,7 @@ def restrict(invoice: Invoice, profile: Profile) -> Invoice:
 
 
 def _restrict(group: Any, kept: set[int], numbered: set[int]) -> Any:
-    """Return a copy of the group with the kept values; None if it has no business term left."""
+    """Return a copy of the group with only the kept values; None if no business term is left."""
     copied = copy.copy(group)
     has_terms = False
     for name in group.fields:
@@ -82,7 +82,7 @@ def _restrict(group: Any, kept: set[int], numbered: set[int]) -> Any:
 
 
 def _is_mandatory(known: Term) -> bool:
-    """Whether EN 16931 requires the term in every invoice: the term itself and each group around it."""
+    """Whether EN 16931 requires the term in every invoice, and also each group that contains it."""
     if known.datatype == "Group" or "-" in known.number[3:] or known.path.endswith(".unit"):
         return False  # a term in an attribute belongs to its element
     while known.cardinality.startswith("1"):
@@ -94,7 +94,7 @@ def _is_mandatory(known: Term) -> bool:
 
 @functools.cache
 def _smallest_profiles() -> Mapping[str, Profile]:
-    """Return the smallest profile of each term that a profile below EN 16931 contains."""
+    """Return, for each term in a profile below EN 16931, the smallest profile that contains it."""
     data = pkgutil.get_data("einvoice.facturx", "business_terms.csv")
     if data is None:
         raise FileNotFoundError("business_terms.csv is missing from the package einvoice.facturx; reinstall einvoice.")

@@ -23,7 +23,7 @@ from einvoice.syntax.detect import Identity
 LAYER: Final = "profile"
 _BASE: Final = "en16931"
 Versions: TypeAlias = tuple[tuple[str, str], ...]
-"""The release of each rule set; the newest release if not named."""
+"""The release of each named rule set; for all others, the newest release is used."""
 _PROGRAM: Final = (_BASE, LAYER)
 
 
@@ -37,7 +37,7 @@ class ProfileRules:
         schema: "schema" if the profile's XML schema replaces that of CII, "profile" if it applies in addition.
         replaces_en16931: whether "profile" is the only layer of rules, since the document is not an invoice under
             EN 16931.
-        en16931_rules: codes of the rules of EN 16931 that apply; None for all.
+        en16931_rules: codes of the rules of EN 16931 that apply; None if all apply.
         rule_prefix: code prefix of the rules in `rules/facturx` that apply; "" if none do.
     """
 

@@ -1,7 +1,7 @@
 """Violations of the XML schema of a Factur-X profile.
 
-The schemas of the profiles are subsets of that of CII. An element beyond the profile is reported with the smallest
-profile that contains it.
+The schemas of the profiles are subsets of that of CII. An element that the profile does not contain is reported with
+the smallest profile that contains it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OTHER: Final = "PROFILE-SCHEMA"
 def schema_violations(
     document: etree._ElementTree, profile: ProfileRules, reported: Iterable[Any]
 ) -> Iterator[SchemaViolation]:
-    """Yield the violations of the profile's XML schema, with codes `PROFILE-…` and values of the catalog.
+    """Yield the violations of the profile's XML schema, with `PROFILE-…` codes and the values for their catalog texts.
 
     Args:
         document: parsed by `einvoice.syntax.xml`.

@@ -47,8 +47,8 @@ def extract(source: xml.Source) -> Extracted:
         source: a path, bytes, or a binary file.
 
     Raises:
-        UnreadableDocument: the file is not a PDF, is damaged, encrypted or too complex, or embeds no invoice; one of
-            its subclasses, see `einvoice.errors`.
+        UnreadableDocument: the file is not a PDF, is damaged, encrypted or too complex, or embeds no invoice; raised as
+            one of its subclasses (see `einvoice.errors`).
         OSError: the file cannot be opened.
     """
     data, filename = xml.source_bytes(source)

@@ -14,7 +14,7 @@ LIMIT: Final = 10_485_760
 
 
 class Fault(NamedTuple):
-    """A violation found by a container check: the code of its catalog entry, and the values its texts quote."""
+    """A violation found by a container check: the code of its catalog entry, and the values quoted in its texts."""
 
     code: str
     values: Mapping[str, str | int]
@@ -34,7 +34,7 @@ class Attachment:
         size: unpacked size (bytes); None if it was not unpacked, since it cannot be an invoice.
         root: local name of the root element; "" if it is not XML.
         guideline: the specification that the XML declares (BT-24); "" if there is none.
-        problem: why the content cannot be read, English; "" if it can.
+        problem: why the content cannot be read, in English; "" if it can.
     """
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 MEMORY: Final = 512 << 20
-"""Maximum address space of a worker (bytes); an ordinary hybrid takes about 70 MB with the libraries."""
+"""Maximum address space of a worker (bytes); an ordinary hybrid takes about 70 MB, libraries included."""
 
 SECONDS: Final = 20
 """Maximum wall time of a worker; half of it is the CPU limit. An ordinary hybrid takes 10 ms."""

@@ -42,7 +42,7 @@ def read_hybrid(data: bytes) -> Hybrid:
 
 
 def _exchange(data: bytes) -> tuple[dict[str, Any], bytes] | None:
-    """Return a worker's answer to a PDF; None if the server exited before it started the worker."""
+    """Return a worker's answer for a PDF; None if the server exited before it started the worker."""
     import socket
 
     connection, worker_connection = socket.socketpair()
@@ -67,7 +67,7 @@ def _exchange(data: bytes) -> tuple[dict[str, Any], bytes] | None:
 
 
 def _decode(header: dict[str, Any], xml: bytes) -> Hybrid:
-    """Return the hybrid of an answer, or raise its error; a malformed answer counts as a crash."""
+    """Return the hybrid in an answer, or raise the error it describes; a malformed answer counts as a crash."""
     try:
         if "error" in header:
             raise _error(header["error"], header["values"])

@@ -1,8 +1,8 @@
 """Runs the PDF/A validator veraPDF, if configured, and returns its failed clauses as faults.
 
-The environment variable EINVOICE_VERAPDF holds the command, such as "/opt/verapdf/verapdf", and any options. It runs
-on one file, with a time limit and without proxy variables; veraPDF itself needs no network. The file is untrusted: for
-further isolation, configure a command that sandboxes veraPDF.
+The environment variable EINVOICE_VERAPDF holds the command, such as "/opt/verapdf/verapdf", and any options. The
+command runs on one file, with a time limit and without proxy variables; veraPDF itself needs no network. The file is
+untrusted: for further isolation, configure a command that sandboxes veraPDF.
 """
 
 from __future__ import annotations

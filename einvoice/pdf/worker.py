@@ -76,7 +76,7 @@ def _set_limits() -> None:
 
 
 def _read(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return header and body of the answer."""
+    """Return the header and the body of the answer."""
     try:
         hybrid = extract.read(data)
     except errors.UnreadableDocument as error:

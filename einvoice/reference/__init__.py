@@ -1,7 +1,7 @@
 """Validation with the official artefacts: XML schemas and compiled Schematron, run unchanged by libxml2 and Saxon.
 
 - `validate` returns what they find in a document
-- `add`, `remove`, `configurations` manage KoSIT validator configurations and single stylesheets
+- `add`, `remove` and `configurations` manage KoSIT validator configurations and single stylesheets
 - `engines` returns what is installed
 """
 

@@ -19,7 +19,7 @@ class ReferenceFinding:
         flag: severity in the artefact, from `flag` or `role`; "fatal" if both are missing.
         severity: effective severity, after the scenario's `customLevel`.
         location: XPath of the location, as the artefact writes it.
-        text: message of the artefact, white space collapsed.
+        text: message of the artefact, with white space collapsed.
         test: condition of the rule; "" for a schema violation.
     """
 
@@ -43,7 +43,7 @@ class ReferenceRun:
         executed: whether it ran to completion. If not, the findings are incomplete.
         reason: why it was not executed: the lower-case end of a catalog code, such as "stopped" for REFERENCE-STOPPED;
             "" if it was executed.
-        detail: message of the engine, English; "" if there is none.
+        detail: message of the engine, in English; "" if there is none.
         rules: number of its asserts and reports; 0 for an XML schema.
         reports: its findings in document order, at most 100 per code.
     """
@@ -100,5 +100,5 @@ def problem_code(reason: str) -> str:
 
 
 def finding(plain: Mapping[str, Any], severities: Mapping[str, Severity]) -> ReferenceFinding:
-    """Return a finding from the worker's answer, with the severities that the scenario overrides."""
+    """Return a finding from the worker's answer, applying the severities that the scenario overrides."""
     return ReferenceFinding(**plain, severity=severities.get(plain["code"], plain["flag"]))

@@ -32,7 +32,7 @@ def validate(data: bytes, identity: Identity) -> ReferenceResult:
         identity: result of `einvoice.syntax.detect.identify`.
 
     Raises:
-        errors.UnreadableDocument: the document cannot be read. An artefact that fails raises nothing: see its run.
+        errors.UnreadableDocument: the document cannot be read. A failed artefact raises no error; see its run.
         ChildProcessError: the worker cannot be started.
     """
     document = _Document(data)

@@ -50,8 +50,8 @@ def report_pdf(
 ) -> bytes:
     """Render a validation result as a PDF: A4, PDF/A-3a and PDF/UA-1.
 
-    The report has the result, the validated document and its rule sets, and the findings with their fixes. The output
-    is deterministic for a result and a date.
+    The report shows the result, the validated document and its rule sets, and the findings with their fixes. The output
+    is deterministic for a given result and date.
 
     Args:
         result: from ``einvoice.validate``.

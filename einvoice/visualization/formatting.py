@@ -49,7 +49,7 @@ def is_iban(text: str) -> bool:
 
 
 def account(text: str) -> str:
-    """Format an account number; an IBAN in groups of four.
+    """Format an account number; an IBAN is written in groups of four.
 
     >>> account("DE89370400440532013000").replace("\\xa0", " "), account("4711")
     ('DE89 3704 0044 0532 0130 00', '4711')

@@ -48,7 +48,7 @@ def render(
             ``printable``, every image needs an ``alt``, and no heading level may be skipped.
         lang: language of the text, such as "de".
         title, author, description: metadata, plain text.
-        css: style, without CMYK colours and ``opacity``, which PDF/A and PDF/UA do not allow.
+        css: style, without CMYK colours or ``opacity``, which PDF/A and PDF/UA do not allow.
         when: creation date, with a time zone; by default now.
 
     Raises:
@@ -83,7 +83,7 @@ def _document(html: Markup, lang: str, title: str, author: str, description: str
 
 
 def _with_pdfua_claim(pdf: bytes) -> bytes:
-    """Add the PDF/UA-1 claim, which WeasyPrint cannot combine with that of PDF/A."""
+    """Add the PDF/UA-1 claim, which WeasyPrint cannot combine with a PDF/A claim."""
     with open_pdf(pdf) as document:
         packet = read_metadata(document)
         packet.claim_pdfua()

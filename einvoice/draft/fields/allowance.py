@@ -35,7 +35,7 @@ class AllowanceOrCharge(DraftModel):
 
     @property
     def net(self) -> Decimal:
-        """The amount, given or calculated; zero if it cannot be calculated, which is a problem."""
+        """The amount, given or calculated; zero if it cannot be calculated, which `problems` reports."""
         if self.amount is not None:
             return self.amount
         if self.percentage is None or self.base_amount is None:
@@ -57,7 +57,7 @@ class AllowanceOrCharge(DraftModel):
             )
 
     def built(self, cls: type[G], currency: str, **more: Any) -> G:
-        """Return the allowance or charge of the invoice, as a group of that class."""
+        """Return the allowance or charge of the invoice as an instance of `cls`."""
         return cls(
             indicator=Code("true" if self.is_charge else "false"),
             amount=as_amount(self.net, currency),

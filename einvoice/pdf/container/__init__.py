@@ -1,9 +1,9 @@
 """Container checks: does the PDF meet the requirements of ZUGFeRD, Factur-X and PDF/A-3?
 
 They cover what a hybrid invoice depends on; they are not a full PDF/A validation. A check is a function in a module of
-this package with the decorator `@check("PDF-…")`; all of them are found automatically. It gets the open PDF and yields,
-for each fault, the values that the texts of its code quote. The texts are in `rules/pdf/`: a warning makes the
-container invalid, an information does not.
+this package with the decorator `@check("PDF-…")`; all of them are found automatically. It receives the open PDF and
+yields, for each fault, the values to insert into the texts of its code. The texts are in `rules/pdf/`: a warning makes
+the container invalid, an information finding does not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ for _module in pkgutil.iter_modules(__path__):
 
 
 def check(opened: OpenedPdf) -> tuple[tuple[Fault, ...], int]:
-    """Return the faults, limited per code, and the number of checks."""
+    """Return the faults, up to a limit per code, and the number of checks."""
     import pikepdf
 
     faults = []

@@ -30,7 +30,7 @@ _DATE: Final = re.compile(
 
 @check("PDF-NAME-UNKNOWN")
 def name_unknown(opened: OpenedPdf) -> Faults:
-    """The name is one that Factur-X or ZUGFeRD defines, with the same case."""
+    """The name is one that Factur-X or ZUGFeRD defines, in the same case."""
     if opened.chosen.name not in NAMES:
         yield {"name": errors.quote(opened.chosen.name), "known": "factur-x.xml, xrechnung.xml"}
 
@@ -44,7 +44,7 @@ def name_tree(opened: OpenedPdf) -> Faults:
 
 @check("PDF-ASSOCIATED")
 def is_associated(opened: OpenedPdf) -> Faults:
-    """The invoice is an associated file of the document, by the same object as in the EmbeddedFiles tree (6.8)."""
+    """The document's associated files and the EmbeddedFiles tree refer to the invoice by the same object (6.8)."""
     own = identity(opened.chosen.spec)
     if own is None or own not in map(identity, associated(opened.pdf.Root)):
         yield {"name": errors.quote(opened.chosen.name)}
@@ -69,7 +69,7 @@ def name_missing(opened: OpenedPdf) -> Faults:
 
 @check("PDF-NAME-DIFFERS")
 def name_differs(opened: OpenedPdf) -> Faults:
-    """F and UF are the same name."""
+    """F and UF contain the same name."""
     names = [text(opened.chosen.spec.get(key)) for key in ("/F", "/UF")]
     if all(names) and names[0] != names[1]:
         yield {"f": errors.quote(names[0]), "uf": errors.quote(names[1])}

@@ -24,7 +24,7 @@ _WITHOUT_LINES: Final = {"MINIMUM", "BASIC WL"}
 
 
 def _conformance_levels(guideline: str) -> tuple[str, ...]:
-    """Return the values of ConformanceLevel allowed for BT-24 in any of its spellings; empty if it is unknown.
+    """Return the ConformanceLevel values allowed for BT-24, in any spelling; empty if BT-24 is unknown.
 
     >>> _conformance_levels("urn:cen.eu:en16931:2017:compliant:factur-x.eu:1p0:basic")
     ('BASIC',)
@@ -58,7 +58,7 @@ def guideline(opened: OpenedPdf) -> Faults:
 
 @check("PDF-GENERATION")
 def generation(opened: OpenedPdf) -> Faults:
-    """Metadata and XML are of the same generation of ZUGFeRD or Factur-X."""
+    """Metadata and XML belong to the same generation of ZUGFeRD or Factur-X."""
     namespace = opened.metadata.namespace
     if namespace and opened.chosen.kind == "CII" and namespace != FACTUR_X:
         yield {"namespace": namespace, "known": FACTUR_X}

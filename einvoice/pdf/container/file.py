@@ -22,7 +22,7 @@ def header(opened: OpenedPdf) -> Faults:
 
 @check("PDF-REPAIRED")
 def repaired(opened: OpenedPdf) -> Faults:
-    """The PDF reader repaired no damage."""
+    """The PDF reader did not have to repair any damage."""
     if opened.repairs:
         yield {"reason": errors.quote(message(opened.repairs[0]), limit=100), "count": len(opened.repairs)}
 
@@ -45,7 +45,7 @@ def file_id(opened: OpenedPdf) -> Faults:
 def output_intent(opened: OpenedPdf) -> Faults:
     """Device-dependent colours require an output intent with an ICC profile (6.2.3).
 
-    Which colours the pages use is not inspected, so a missing output intent may be correct.
+    The colours that the pages use are not inspected, so a missing output intent may be correct.
     """
     intents = items(entry(opened.pdf.Root, "/OutputIntents"), _MAX_INTENTS)
     if not any(text(entry(it, "/S")) == "/GTS_PDFA1" and entry(it, "/DestOutputProfile") is not None for it in intents):

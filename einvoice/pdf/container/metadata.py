@@ -50,14 +50,14 @@ def xmp_rdf(opened: OpenedPdf) -> Faults:
 
 @check("PDF-A-PART")
 def part(opened: OpenedPdf) -> Faults:
-    """The file claims PDF/A-3, the only part that allows embedding any file (6.6.4)."""
+    """The file claims PDF/A-3, the only part that allows embedding any type of file (6.6.4)."""
     if _readable(opened) and opened.metadata.pdfa.get("part") != "3":
         yield {"part": opened.metadata.pdfa.get("part", "–")}
 
 
 @check("PDF-A-CONFORMANCE")
 def conformance(opened: OpenedPdf) -> Faults:
-    """The level of conformance is one of PDF/A-3 (6.6.4)."""
+    """The conformance level is one that PDF/A-3 defines (6.6.4)."""
     claim = opened.metadata.pdfa
     if claim.get("part") == "3" and claim.get("conformance") not in ("A", "B", "U"):
         yield {"conformance": claim.get("conformance", "–")}

@@ -1,8 +1,8 @@
 """Finds the attachments of a PDF in all sources, each with a limit on the number of objects.
 
-In order: the EmbeddedFiles name tree (ISO 32000-1, 7.11.4), associated files of the document (ISO 32000-2, 14.13;
-PDF/A-3) and of its pages, file attachment annotations. If these contain nothing, all objects of the file are searched,
-since in a damaged file the lists may be missing.
+The sources, in order, are the EmbeddedFiles name tree (ISO 32000-1, 7.11.4), the associated files of the document (ISO
+32000-2, 14.13; PDF/A-3) and of its pages, and file attachment annotations. If these contain nothing, all objects of the
+file are searched, since the lists may be missing from a damaged file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def embedded_files(pdf: pikepdf.Pdf) -> list[FileSpec]:
 
 
 def _add(searched: Iterator[tuple[str, Any, AttachmentSource]], found: dict[object, FileSpec]) -> None:
-    """Add the results of a search, up to the first error of a damaged file."""
+    """Add the results of a search, up to the first error that a damaged file causes."""
     import pikepdf
 
     try:

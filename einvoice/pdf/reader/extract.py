@@ -86,7 +86,7 @@ def _by_name(file: FileSpec) -> int:
 
 
 def _by_kind(file: FileSpec) -> tuple[bool, bool, int]:
-    """Sort CII first, then its predecessors, then UBL (not allowed in a PDF); within each by name."""
+    """Sort CII first, then its predecessors, then UBL (not allowed in a PDF); within each kind, sort by name."""
     return file.kind != "CII", file.kind == "UBL", _by_name(file)
 
 

@@ -32,7 +32,7 @@ class FileSpec:
         stream: the embedded file stream; None if there is none.
         sources: where the PDF refers to it.
         content: the unpacked bytes after `unpack`; None if that failed, in which case `problem` says why.
-        kind: "CII", "UBL"; "other" for orders and predecessors of CII; "" if it is not an invoice.
+        kind: "CII" or "UBL"; "other" for orders and predecessors of CII; "" if it is not an invoice.
         is_broken: whether it is XML that is not well-formed at its start.
     """
 

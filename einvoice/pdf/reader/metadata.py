@@ -35,13 +35,13 @@ class Metadata:
 
     Attributes:
         fault: catalog code if the packet cannot be read, in which case all other fields are empty; else "".
-        reason: detail of the fault, English.
+        reason: detail of the fault, in English.
         is_utf8: whether the packet is UTF-8, as PDF/A requires.
         rdfs: number of rdf:RDF elements; XMP readers, including this one, use only the first.
         pdfa, pdfua: the claims, such as {"part": "3", "conformance": "B"}.
-        invoice: the Factur-X properties by name, see `INVOICE`.
-        namespace, prefix: namespace and prefix of those properties; "" if there are none, prefix also "" if they are
-            attributes.
+        invoice: the Factur-X properties by name; see `INVOICE`.
+        namespace, prefix: namespace and prefix of those properties; "" if there are none; the prefix is also "" if
+            they are attributes.
         as_attributes: whether they are written as attributes.
         schemas: the properties that the extension schemas describe, by namespace.
     """

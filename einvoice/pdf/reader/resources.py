@@ -1,4 +1,4 @@
-"""Collects the resources of the pages of a PDF: fonts, images, streams, actions; each once, with limits."""
+"""Collects the resources that the pages of a PDF use (fonts, images, streams, actions), each once, with limits."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Resources:
         return False
 
     def _is_new(self, obj: Any) -> bool:
-        """Whether an object was not inspected yet and the limit allows it."""
+        """Whether an object has not been inspected yet and the limit allows it."""
         import pikepdf
 
         if self._remaining <= 0 or not isinstance(obj, pikepdf.Dictionary | pikepdf.Stream):

@@ -1,7 +1,7 @@
 """Creates hybrid invoices: attaches the XML to an existing PDF and describes it in the XMP metadata.
 
-A PDF/A claim of the existing PDF is kept unless a violation is found; it is never added. Sources: Factur-X 1.0.07 /
-ZUGFeRD 2.3, 6.2; ISO 19005-3, 6.8; ISO 32000-1, 7.11.
+A PDF/A claim of the existing PDF is kept unless a violation is found; a missing one is never added. Sources: Factur-X
+1.0.07 / ZUGFeRD 2.3, 6.2; ISO 19005-3, 6.8; ISO 32000-1, 7.11.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ def embed(
         pdf: the human-readable invoice: a path, bytes, or a binary file. A PDF/A-3 file results in PDF/A-3; for any
             other PDF, ``reasons`` lists the violations.
         invoice: CII, attached unchanged: a path, bytes, or a binary file; or an `Invoice`, which is written as CII.
-        profile: name of a profile, see ``einvoice.facturx.profile``; by default the one declared in BT-24. An
+        profile: name of a profile (see ``einvoice.facturx.profile``); by default the one declared in BT-24. An
             `Invoice` that declares another profile is restricted to the terms of this one.
         lang: language of the reasons and of the attachment's description, "de" or "en".
-        relationship: AFRelationship; by default the usual one of the profile.
+        relationship: AFRelationship; by default the usual one for the profile.
         when: date of the attachment and of the change, with a time zone; by default noon UTC on the issue date (BT-2).
 
     Raises:
@@ -145,7 +145,7 @@ def save_pdf(document: Any) -> bytes:
 
 
 def set_metadata(document: Any, packet: Packet) -> None:
-    """Set the XMP packet of a PDF, uncompressed as PDF/A requires."""
+    """Set the XMP packet of a PDF, uncompressed, as PDF/A requires."""
     from pikepdf import Name
 
     document.Root.Metadata = document.make_stream(packet.data(), Type=Name.Metadata, Subtype=Name.XML)

@@ -64,7 +64,7 @@ def reason(code: str, lang: Language, **values: str) -> Reason:
 
 
 def pdfa_violations(document: Any, lang: Language) -> list[Reason]:
-    """Return the reasons why a PDF, opened by pikepdf, is not PDF/A-3 after attaching a file.
+    """Return the reasons why a PDF, opened by pikepdf, will not conform to PDF/A-3 once a file is attached.
 
     PDF/A-2 counts as PDF/A-3: they differ only in the allowed attachments (ISO 19005-3, Introduction).
     """

@@ -65,7 +65,7 @@ class Packet:
         return self.get("pdfaid:conformance").upper()
 
     def get(self, name: str) -> str:
-        """Return the text of a property, of the first item if it is a list; "" if it is missing."""
+        """Return the text of a property, or that of the first item if it is a list; "" if it is missing."""
         for description in self._descriptions():
             if (text := description.get(_tag(name))) is not None:
                 return str(text).strip()
@@ -124,13 +124,13 @@ class Packet:
         self._describe("fx", "Factur-X PDFA Extension Schema", _FX_PROPERTIES, kind="Text", category="external")
 
     def put_dates(self, when: datetime.datetime, *, created: bool) -> None:
-        """Set the modification date, and with ``created`` also the creation date."""
+        """Set the modification date and, if ``created`` is true, the creation date."""
         moment = when.isoformat(timespec="seconds")
         names = ("CreateDate", "ModifyDate", "MetadataDate") if created else ("ModifyDate", "MetadataDate")
         self.put(xmp=dict.fromkeys(names, moment))
 
     def data(self) -> bytes:
-        """Return the packet in UTF-8: one ``rdf:RDF``, properties in the order in which they were set."""
+        """Return the packet in UTF-8, with one ``rdf:RDF`` and the properties in the order in which they were set."""
         for description in list(self._descriptions()):
             if not len(description) and set(description.attrib) <= {_tag("rdf:about")}:
                 self._rdf.remove(description)
@@ -146,7 +146,7 @@ class Packet:
         yield from self._rdf.iterchildren(_tag("rdf:Description"))
 
     def _description(self, prefix: str) -> Any:
-        """Return an rdf:Description for properties of a prefix: the existing one, or a new one."""
+        """Return the rdf:Description for properties with a prefix: the existing one, or a new one."""
         own = f"{{{NAMESPACES[prefix]}}}"
         for description in self._descriptions():
             if any(str(child.tag).startswith(own) for child in description):

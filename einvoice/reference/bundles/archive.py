@@ -16,7 +16,7 @@ from einvoice.reference.bundles.errors import BundleRejected
 
 MAX_MEMBERS: Final = 2000
 MAX_BYTES: Final = 200 << 20
-"""Maximum unpacked size of all members (bytes); KoSIT's configuration has about 20 MB."""
+"""Maximum unpacked size of all members (bytes); KoSIT's configuration takes about 20 MB."""
 
 MAX_RATIO: Final = 200
 """Maximum compression ratio of a member; stylesheets reach 40."""
@@ -35,7 +35,7 @@ def unpack(data: bytes, folder: Path, file: str) -> None:
     Args:
         data: the ZIP.
         folder: an existing, empty folder.
-        file: name of the ZIP, for the message.
+        file: name of the ZIP, for error messages.
 
     Raises:
         BundleRejected: the ZIP is damaged, encrypted or too large, or has paths that leave it.

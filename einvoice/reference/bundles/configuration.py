@@ -64,11 +64,11 @@ class Configuration:
     """A set of scenarios.
 
     Attributes:
-        name: name to remove it by.
+        name: name by which it is removed.
         kind: "configuration" (KoSIT validator configuration), "schematron" (single stylesheet) or "bundled".
         title: its own title.
         sha256: SHA-256 of the added file, hexadecimal; "" for the bundled configuration.
-        added: time of adding, ISO 8601 in UTC; "" for the bundled configuration.
+        added: when it was added, ISO 8601 in UTC; "" for the bundled configuration.
         scenarios: in order; the first match is used.
         folder: folder of its files.
     """

@@ -1,4 +1,4 @@
-"""Finds the files that an XPath may read, from its calls of functions that read files.
+"""Finds the files that an XPath may read, based on its calls to functions that read files.
 
 This is a tokenizer, not a parser: it separates names from strings and comments, which is enough to recognise a call.
 Functions that hide the name of another function (`function-lookup`) count as file access themselves.

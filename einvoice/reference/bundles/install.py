@@ -21,7 +21,7 @@ from einvoice.syntax import xml
 _LIMITS: Final = xml.Limits(bytes=64 << 20)
 _SVRL: Final = "{http://purl.oclc.org/dsdl/svrl}"
 _MATCH_SYNTAX: Final = {"rsm": "exists(/rsm:CrossIndustryInvoice)", "cbc": "exists(/ubl:Invoice | /cn:CreditNote)"}
-"""XPath that matches all invoices of a syntax, by the prefix of a namespace specific to it."""
+"""XPath that matches all invoices in a syntax, keyed by the prefix of a namespace specific to it."""
 
 
 def add(path: str | Path, *, name: str | None = None, match: str | None = None, replace: bool = False) -> Configuration:
@@ -30,7 +30,7 @@ def add(path: str | Path, *, name: str | None = None, match: str | None = None, 
     Args:
         path: a KoSIT validator configuration (ZIP) as published; or a single compiled Schematron (XSLT that outputs
             SVRL), which runs after EN 16931 as a further layer "cius".
-        name: name to list and remove it by; by default the file name without its extension.
+        name: name under which it is listed and removed; by default the file name without its extension.
         match: for a single stylesheet: XPath that is true for the invoices it applies to, with the prefixes of the
             stylesheet and the usual ones (cbc, cac, ubl, cn, rsm, ram, udt, qdt). By default all invoices in UBL or
             all in CII, if the stylesheet declares the namespaces of only one of them.

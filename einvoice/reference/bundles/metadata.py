@@ -1,4 +1,4 @@
-"""Metadata of an artefact's file: its release, number of rules, and whether they are those of EN 16931."""
+"""Metadata of an artefact's file: its release, its number of rules, and whether they are the rules of EN 16931."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_metadata(path: Path) -> FileMetadata:
     """Return the metadata of a file; cached until the file changes.
 
     Raises:
-        errors.UnreadableDocument: a stylesheet that is not XML, or exceeds the limits of `einvoice.syntax.xml`.
+        errors.UnreadableDocument: a stylesheet is not XML, or exceeds the limits of `einvoice.syntax.xml`.
         OSError: the file cannot be opened.
     """
     status = path.stat()

@@ -122,7 +122,7 @@ def _delete(target: Path) -> None:
 
 @contextlib.contextmanager
 def _writing() -> Iterator[None]:
-    """Turn errors of writing the folder into `BundleRejected`."""
+    """Turn errors in writing the folder into `BundleRejected`."""
     try:
         yield
     except ChildProcessError:  # an OSError, but not about the folder

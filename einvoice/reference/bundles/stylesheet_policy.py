@@ -1,4 +1,4 @@
-"""Rejects schemas and stylesheets that access anything outside of their folder, when included, imported or run.
+"""Rejects schemas and stylesheets that include, import or read anything outside their folder.
 
 The static check here rejects access to the network and to other folders. At run time, a stylesheet without further
 files may read no files at all (`einvoice.reference.process.saxon`). A stylesheet with further files may read files, so
@@ -26,7 +26,7 @@ _INCLUDES: Final = (f"{_XSL}include", f"{_XSL}import")
 _DECLARES: Final = (f"{_XSL}param", f"{_XSL}variable")
 _READ_FILES: Final = tuple(f"{_XSL}{name}" for name in ("evaluate", "source-document", "merge-source", "use-package"))
 _MAX_SCANNED: Final = 10_000_000
-"""Maximum characters scanned in one attribute or text; text after several braces counts once per brace."""
+"""Maximum number of characters scanned per attribute or text; text after several braces counts once per brace."""
 
 
 def resolve(uri: str, file: Path, folder: Path) -> Path:

@@ -7,8 +7,8 @@ class ExecutionFailed(Exception):  # noqa: N818 (names the state)
     """An artefact did not run to completion.
 
     Attributes:
-        reason: that of a `ReferenceRun`: "stopped", "artefact", "time", "died" or "engine".
-        detail: message of the engine, English; "" if there is none.
+        reason: as in `ReferenceRun`: "stopped", "artefact", "time", "died" or "engine".
+        detail: message of the engine, in English; "" if there is none.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:

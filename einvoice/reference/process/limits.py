@@ -21,7 +21,7 @@ MESSAGE: Final = 64 << 20
 """Maximum size of a request or an answer (bytes)."""
 
 PER_CODE: Final = 100
-"""Maximum findings returned per rule code."""
+"""Maximum number of findings returned per rule code."""
 
 TEXT: Final = 2000
 """Maximum length of a text, a location or a condition (characters)."""

@@ -1,8 +1,8 @@
 """Saxon, in the worker process: compiles stylesheets once, and blocks network and file access.
 
 A self-contained stylesheet is compiled from its text and may read nothing. A stylesheet that needs further files may
-read files, but not the network; `einvoice.reference.bundles.stylesheet_policy` ensures that they are in its folder. Any
-XML that Saxon parses must not have a DOCTYPE, since its entities could refer to any location.
+read files, but not the network; `einvoice.reference.bundles.stylesheet_policy` ensures that they are in its folder. No
+XML that Saxon parses may have a DOCTYPE, since its entities could refer to any location.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _compile(processor: Any, path: str, reads_files: bool) -> Any:
 
 @cache
 def _processor(protocols: str) -> Any:
-    """Return a Saxon processor that may read URIs of these protocols: "none" or "file"."""
+    """Return a Saxon processor that may read URIs with these protocols: "none" or "file"."""
     import saxonche
 
     processor = saxonche.PySaxonProcessor(license=False)

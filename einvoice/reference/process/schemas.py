@@ -1,4 +1,4 @@
-"""XML schema validation (XSD 1.0, libxml2), in the worker process, with files of one folder only."""
+"""XML schema validation (XSD 1.0, libxml2), in the worker process, with access to one folder only."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _compiled(path: str, folder: str, _edition: str) -> etree.XMLSchema:
 
 
 class _FolderResolver(etree.Resolver):
-    """Resolves files of one folder only."""
+    """Resolves files in one folder only."""
 
     def __init__(self, folder: Path) -> None:
         self._folder: Final = folder.resolve()

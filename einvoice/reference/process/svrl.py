@@ -20,11 +20,11 @@ _FLAGS: Final = {
     "information": "information",
     "info": "information",
 }
-"""Any other flag, or none, means "fatal"."""
+"""Any other flag, or a missing one, means "fatal"."""
 
 
 def reports(text: str) -> list[dict[str, str]]:
-    """Return the findings of an SVRL document, at most `limits.PER_CODE` per code: fields of `ReferenceFinding`.
+    """Return the findings of an SVRL document as fields of `ReferenceFinding`, at most `limits.PER_CODE` per code.
 
     Raises:
         ExecutionFailed: the text is not SVRL.

@@ -1,7 +1,7 @@
 """The worker process that runs official artefacts, one task at a time. See `einvoice.reference.process.sandbox`.
 
-A task is called with the text of the document, without XML declaration, and the arguments of the request. It returns
-the answer, or raises `ExecutionFailed`.
+A task is called with the text of the document, without its XML declaration, and the arguments of the request. It
+returns the answer, or raises `ExecutionFailed`.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class PageContext:
         return "; ".join(filter(None, (self._one(it, codes, currency) for it in _occurrences(value))))
 
     def mark_shown(self, *values: Any) -> None:
-        """Mark values as shown that a heading or label implies."""
+        """Mark values that a heading or label implies as shown."""
         self._shown.update(id(it) for value in values for it in _occurrences(value))
 
     def unshown(self) -> Iterator[Filled]:

@@ -1,4 +1,4 @@
-"""The header of the invoice page: letterhead, address, invoice data, notes; and the parties at its end."""
+"""The header of the invoice page (letterhead, address, invoice data, notes), and the parties at the end of the page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def kind(context: PageContext) -> str:
 
 
 def header(context: PageContext, logo: str = "") -> Markup:
-    """Return letterhead, address field and invoice data."""
+    """Return the letterhead, address field and invoice data."""
     invoice = context.invoice
     seller, buyer = invoice.seller, invoice.buyer
     sender = context.text(seller.name)
@@ -104,7 +104,7 @@ def notes(context: PageContext) -> Markup:
 
 
 def parties(context: PageContext) -> Markup:
-    """Return further data of the parties and deliveries."""
+    """Return further data about the parties and deliveries."""
     invoice = context.invoice
     blocks = [
         _party(context, "BG-4", invoice.seller, in_header=True),

@@ -74,7 +74,7 @@ def _line(context: PageContext, line: Line, depth: int) -> Markup:
 
 
 def _vat(context: PageContext, tax: Any) -> Markup:
-    """Return rate and category code of a tax; the VAT breakdown shows the name of the category."""
+    """Return the rate and category code of a tax; the VAT breakdown shows the name of the category."""
     if tax.is_vat:
         context.mark_shown(tax.scheme)
     text = " ".join(filter(None, (context.text(tax.rate), context.text(tax.category))))
@@ -161,7 +161,7 @@ def negated(text: str) -> str:
 
 
 def reasons(context: PageContext, extra: AllowanceCharge) -> str:
-    """Return the reason of an allowance or charge: its text, and the name of its code."""
+    """Return the reason for an allowance or charge: its text, and the name of its code."""
     codes = "charge_reasons" if extra.is_charge else "allowance_reasons"
     text, name = context.text(extra.reason), context.text(extra.reason_code, codes)
     return name if text and name.startswith(f"{text} (") else ", ".join(filter(None, (text, name)))

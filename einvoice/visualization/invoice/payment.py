@@ -76,7 +76,7 @@ def _account(context: PageContext, value: Any, label: str = "") -> list[Row]:
 
 
 def _creditor(context: PageContext) -> list[Row]:
-    """Return the creditor identifier (BT-90), in UBL one of the identifiers of seller or payee."""
+    """Return the creditor identifier (BT-90); in UBL, it is one of the identifiers of the seller or payee."""
     invoice = context.invoice
     rows = context.rows(invoice, "creditor_identifier")
     identifiers = [it for party in (invoice.seller, invoice.payee) for it in party.identifiers if it.scheme == SEPA]

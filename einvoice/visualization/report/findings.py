@@ -1,4 +1,4 @@
-"""The findings of the report, grouped by severity, section of the invoice, and equal texts.
+"""The findings of the report, grouped by severity, section of the invoice, and text.
 
 Large numbers of similar findings are limited: every code is shown, and the remaining findings are counted.
 """
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 _SEVERITIES: Final = ("fatal", "warning", "information")
 _MAX_SHOWN: Final = 200
-"""Maximum groups of findings shown, distributed evenly among the codes."""
+"""Maximum number of groups of findings shown, distributed evenly among the codes."""
 _MAX_LOCATIONS: Final = 8
-"""Maximum locations listed per group."""
+"""Maximum number of locations listed per group."""
 _MAX_PATH_LENGTH: Final = 300
 
 #: Findings with equal texts.
@@ -36,7 +36,7 @@ _Same: TypeAlias = list["Finding"]
 
 
 def findings(found: Sequence[Finding], lang: Language) -> Markup:
-    """Return all findings, the most severe first."""
+    """Return the findings, the most severe first."""
     by_words = _by_words(found, lang)
     shown, left = _chosen(by_words)
     indicative = any(finding.indicative for finding in found)
