@@ -1,4 +1,4 @@
-"""Compiles rule sets ahead of time into the cache (EINVOICE_CACHE), so that no request has to wait for it.
+"""Compiles rule sets ahead of time into the cache (EINVOICE_CACHE), so that no request has to wait for compilation.
 
 The image build does this; elsewhere a rule set is compiled on first use.
 """

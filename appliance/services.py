@@ -11,7 +11,7 @@ from appliance.workers.pool import WorkerPool
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the routes need."""
+    """The services that the routes need."""
 
     settings: Settings
     workers: WorkerPool

@@ -35,7 +35,7 @@ def default_workers() -> int:
 
 
 class Settings(BaseSettings):
-    """The settings; field `data` is the variable EINVOICE_DATA, and so on."""
+    """The settings. Each field is named after its variable: `data` is EINVOICE_DATA, and so on."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 

@@ -52,7 +52,7 @@ class AuthMiddleware:
         app: next ASGI application.
         keys: valid keys.
         quotas: daily quotas.
-        required: additional entitlement required, by path.
+        required: additional entitlement required per path.
     """
 
     def __init__(self, app: ASGIApp, keys: KeyRing, quotas: Quotas, required: Mapping[str, str]) -> None:

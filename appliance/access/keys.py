@@ -24,7 +24,7 @@ from appliance.contract.schemas import Entitlements
 log = logging.getLogger(__name__)
 
 MAX_KEYS_PER_NAME = 2
-"""Two, so that a key can be rotated without downtime."""
+"""Maximum number of keys per holder: two, so that a key can be rotated without downtime."""
 
 _PREFIX = "EINVOICE_KEY_"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -64,7 +64,7 @@ def generate_key(label: str, name: str, plan: str) -> tuple[str, Key]:
 
 
 def parse_keys(lines: Iterable[str], source: str) -> list[Key]:
-    """Return the keys on `lines`. Blank lines, comments and plans are skipped; an invalid line is logged and skipped.
+    """Return the keys in `lines`. Blank lines, comments and plans are skipped; an invalid line is logged and skipped.
 
     An invalid line must not lock out the holders of other keys.
     """
@@ -84,11 +84,11 @@ class KeyFile:
         self.path = path
 
     def read(self) -> list[Key]:
-        """Return the keys in the file; empty if the file is missing."""
+        """Return the keys in the file; an empty list if the file is missing."""
         return parse_keys(self.lines(), self.path.name)
 
     def lines(self) -> list[str]:
-        """Return the lines of the file; empty if the file is missing."""
+        """Return the lines of the file; an empty list if the file is missing."""
         if not self.path.exists():
             return []
         return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -117,7 +117,7 @@ class KeyFile:
         """Remove the key with this label.
 
         Raises:
-            KeyError: no such key.
+            KeyError: there is no such key.
         """
         if label not in {key.label for key in self.read()}:
             raise KeyError(label)
@@ -130,7 +130,7 @@ class KeyFile:
 
 
 class KeyRing:
-    """The valid keys and plans: from the environment, and from the file in its current state."""
+    """The valid keys and plans, read from the environment and from the current content of the file."""
 
     def __init__(self, file: Path, environ: Mapping[str, str] = os.environ) -> None:
         self._file = KeyFile(file)
@@ -143,7 +143,7 @@ class KeyRing:
         self._plans = parse_plans(self._environ, "environment")
 
     def find(self, plain: str) -> Key | None:
-        """Return the stored key of `plain`, or None. Which key matches does not affect the time taken."""
+        """Return the stored key that matches `plain`, or None. The time taken does not depend on which key matches."""
         presented = digest(plain)
         match = None
         for key in self._keys():

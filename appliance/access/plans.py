@@ -36,7 +36,7 @@ def is_plan_line(line: str) -> bool:
 
 
 def parse_plans(lines: Iterable[str], source: str) -> dict[str, Entitlements]:
-    """Return the plans on `lines` by name, and `business`. An invalid line is logged and skipped."""
+    """Return the plans in `lines`, and `business`, by name. An invalid line is logged and skipped."""
     plans = {BUSINESS.plan_type: BUSINESS}
     for number, line in enumerate(lines, start=1):
         if not is_plan_line(line):

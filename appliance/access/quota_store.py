@@ -1,7 +1,7 @@
 """Stores for daily quotas: usage per day and counter.
 
-SQLite, a file in the data folder, survives a restart; Redis is shared by several replicas. Durability is relaxed for
-speed: a crash of the machine may lose the last increments.
+The SQLite store, a file in the data folder, survives a restart; the Redis store is shared by several replicas.
+Durability is relaxed for speed: a crash of the machine may lose the last increments.
 """
 
 import logging
@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS used
 _TIMEOUT_SECONDS: Final = 1.0
 """Timeout for Redis and for SQLite locks."""
 _REDIS_TTL_SECONDS: Final = 2 * 86_400
-"""Lifetime of a counter in Redis: longer than a day, so that clock differences between replicas do no harm."""
+"""Lifetime of a counter in Redis: longer than a day, to tolerate clock differences between replicas."""
 _REDIS_SCRIPT: Final = """
 local used = tonumber(redis.call('GET', KEYS[1]) or '0')
 if used + tonumber(ARGV[1]) <= tonumber(ARGV[2]) then
@@ -40,10 +40,10 @@ class QuotaStoreError(Exception):
 
 
 class QuotaStore(Protocol):
-    """Counters with a limit, per day."""
+    """Daily counters with limits."""
 
     async def consume(self, day: str, counter: str, count: int, limit: int) -> int:
-        """Add `count` to a counter unless that exceeds `limit`; return its value before.
+        """Add `count` to a counter unless that would exceed `limit`; return its previous value.
 
         Raises:
             QuotaStoreError: the store is unavailable.

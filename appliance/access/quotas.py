@@ -49,7 +49,7 @@ class Quotas:
         self._clock = clock
 
     async def consume(self, holder: str, quota: ProblemType, limit: int | None, count: int = 1) -> None:
-        """Count `count` units of a quota, `DAILY_REQUESTS` or `DAILY_FILES`.
+        """Count `count` units against a quota, `DAILY_REQUESTS` or `DAILY_FILES`.
 
         Raises:
             Problem: the limit would be exceeded; nothing was counted.

@@ -73,7 +73,7 @@ def routes(services: Services) -> APIRouter:
 
 
 async def _gather(awaitables: Iterable[Awaitable[bytes]]) -> list[bytes]:
-    """Wait for all, then return the results or raise the first exception."""
+    """Wait for all awaitables, then return the results or raise the first exception."""
     results = []
     for result in await asyncio.gather(*awaitables, return_exceptions=True):
         if isinstance(result, BaseException):
@@ -91,7 +91,7 @@ async def _validate_item(
     engine: Engine,
     file: UploadedFile,
 ) -> bytes:
-    """Validate a file and return its item of the response."""
+    """Validate a file and return its item in the response."""
     async with semaphore:
         try:
             job = build_job(

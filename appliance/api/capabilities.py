@@ -38,8 +38,8 @@ def capabilities(entitlements: Entitlements, default_engine: Engine, base: str) 
     """Return the response body.
 
     Args:
-        entitlements: of the key.
-        default_engine: engine of requests that select none.
+        entitlements: entitlements of the key.
+        default_engine: engine for requests that do not select one.
         base: base URL of the service.
     """
     current = einvoice.catalog().rule_set

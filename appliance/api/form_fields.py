@@ -25,7 +25,7 @@ INVALID_MODE = ProblemType(
 
 
 def form_mode(fields: Mapping[str, str], modes: Mapping[str, Mode]) -> Mode:
-    """Return the validation mode in a form, one of `modes`; "current" if the field is missing.
+    """Return the validation mode from a form, one of `modes`; "current" if the field is missing.
 
     Raises:
         Problem: unknown mode.
@@ -34,7 +34,7 @@ def form_mode(fields: Mapping[str, str], modes: Mapping[str, Mode]) -> Mode:
 
 
 def form_engine(fields: Mapping[str, str], default: Engine) -> Engine:
-    """Return the engine in a form; `default` if the field is missing.
+    """Return the engine from a form; `default` if the field is missing.
 
     Raises:
         Problem: unknown engine.

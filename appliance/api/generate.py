@@ -51,7 +51,7 @@ def routes(services: Services) -> APIRouter:
         openapi_extra={"requestBody": request_body},
     )
     async def generate(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
-        """Generate an invoice from a draft as UBL, CII or ZUGFERD, and validate it. The draft schema has the fields."""
+        """Generate a UBL, CII or ZUGFERD invoice from a draft and validate it. The draft schema lists the fields."""
         _require_json(request.headers.get("content-type", ""))
         with services.workers.reserve() as reservation:
             draft = await read_body(

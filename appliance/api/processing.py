@@ -54,7 +54,10 @@ def record_verdict(services: Services, request: Request, outcome: Message) -> No
 async def create_links(
     services: Services, request: Request, caller: Caller, source: ArtifactSource, kinds: Mapping[ArtifactKind, bool]
 ) -> dict[str, dict[str, Any]]:
-    """Return the member `artifacts`: a link for each kind that is offered (True) and entitled to, else unavailable."""
+    """Return the member `artifacts`: a link for each kind that is offered (True) and that the plan includes.
+
+    Other kinds, and links that could not be created, are marked as unavailable.
+    """
     entitled = {"readable_invoice_pdf": caller.entitlements.can_download_readable_pdf}
     offered = [kind for kind, is_offered in kinds.items() if is_offered and entitled.get(kind, True)]
     links = await services.links.create(caller.key.name, offered, source)
@@ -71,7 +74,7 @@ async def create_links(
 def artifact_source(
     document: bytes, filename: str, lang: Language, mode: Mode = "current", engine: Engine = "native"
 ) -> ArtifactSource:
-    """Return the source for the PDFs of a document validated just now."""
+    """Return the source for the PDFs of a document that has just been validated."""
     return ArtifactSource(document, filename, lang, mode, time.time(), engine)
 
 

@@ -30,7 +30,7 @@ BODY_PROBLEMS = (BODY_TOO_LARGE, UPLOAD_TOO_SLOW, BUSY, RIGHT_REQUIRED)
 
 
 def problem_responses(*types: ProblemType, unreadable: bool = False) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI responses for problem types, and for those that all routes have.
+    """Return the OpenAPI responses for the given problem types and for those common to all routes.
 
     Args:
         types: problem types of the route.

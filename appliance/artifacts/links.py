@@ -1,6 +1,6 @@
-"""Artifacts: PDFs that belong to a response, behind links with a limited lifetime, rendered when first fetched.
+"""Artifacts: PDFs that belong to a response, rendered when first fetched through a link with a limited lifetime.
 
-The store holds what the PDFs are rendered from, under a hash of token and key holder. The token itself is not stored.
+The store holds the source of the PDFs under a hash of the token and the key holder. The token itself is not stored.
 Other key holders get the same response as for an unknown token.
 """
 
@@ -68,7 +68,7 @@ ARTIFACTS_UNAVAILABLE = ProblemType(
 
 @dataclass(frozen=True, slots=True)
 class ArtifactSource:
-    """What the PDFs of a response are rendered from.
+    """The source from which the PDFs of a response are rendered.
 
     Attributes:
         document: the validated file; for links of the kind `zugferd_pdf`, that PDF itself.
@@ -100,7 +100,7 @@ Render: TypeAlias = Callable[[ArtifactKind, ArtifactSource], Awaitable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A stored source, with the kinds of its links and their time of expiry."""
+    """A stored source, with the kinds of its links and their expiry time."""
 
     source: ArtifactSource
     kinds: tuple[ArtifactKind, ...]
@@ -141,7 +141,7 @@ class ArtifactLinks:
     async def create(
         self, holder: str, kinds: Collection[ArtifactKind], source: ArtifactSource
     ) -> dict[ArtifactKind, Link]:
-        """Store a source and return its links, one per kind, for the holder of a key.
+        """Store a source for the holder of a key and return its links, one per kind.
 
         Returns no links if the store is disabled, full or unavailable: a response neither fails nor waits for its PDFs.
         """
@@ -260,7 +260,7 @@ class ArtifactLinks:
             await self.check()
 
     async def _purge_periodically(self, store: ArtifactStore) -> None:
-        """Purge expired content, at most once a second; content stored meanwhile has the full lifetime."""
+        """Purge expired content, at most once a second; content stored between two purges outlives the second."""
         max_interval = min(_MAX_PURGE_INTERVAL, self._seconds)
         while True:
             try:

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 FILE_NAME: Final = "artifacts.sqlite"
 _SCHEMA_VERSION: Final = 2
-"""A damaged file, or one with another version, is replaced by a new one: its content is short-lived."""
+"""A file that is damaged or has another version is replaced by a new one: its content is short-lived."""
 
 _TABLES: Final = """
 CREATE TABLE content
@@ -33,7 +33,7 @@ _LOCK_TIMEOUT_SECONDS: Final = 5.0
 _NON_BLOCKING: Final = ("busy_timeout = 0", "wal_autocheckpoint = 0")
 """Pragmas of the connection for `try_put`: do not wait for locks or for the disk. `check` runs the checkpoints."""
 _TOMBSTONE_BATCH: Final = 10_000
-"""Tombstones dropped at a time to make room."""
+"""Number of tombstones dropped at a time to make room."""
 
 
 class SQLiteStore:
@@ -137,7 +137,7 @@ class SQLiteStore:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection to one thread at a time; translate errors."""
+        """Yield the connection to one thread at a time; translate SQLite errors to `StoreError`."""
         with self._lock:
             try:
                 yield self._database

@@ -22,7 +22,7 @@ class ArtifactStore(Protocol):
         ...
 
     def try_put(self, name: str, content: bytes, seconds: float, *, tombstone_seconds: float = 0) -> bool:
-        """Store a small content as `put` does, but only if that does not block; return whether it was stored.
+        """Store a small piece of content as `put` does, but only if that does not block; return whether it was stored.
 
         Runs on the event loop: for a few kilobytes, dispatching to a thread takes longer than writing. Not thread-safe.
 
@@ -40,7 +40,7 @@ class ArtifactStore(Protocol):
         ...
 
     def has_expired(self, name: str) -> bool:
-        """Return whether content of this name has expired, as long as its tombstone exists.
+        """Return whether content with this name has expired; False once its tombstone is gone.
 
         Raises:
             StoreError: the store is unavailable.
@@ -59,7 +59,7 @@ class ArtifactStore(Protocol):
         """Verify that the store is available.
 
         Raises:
-            StoreError: it is not.
+            StoreError: the store is unavailable.
         """
         ...
 

@@ -1,1 +1,1 @@
-"""The HTTP contract: its types, paths, JSON bodies and problem types. Free of web framework and server state."""
+"""The HTTP contract: its types, paths, JSON bodies and problem types. Independent of web framework and server state."""

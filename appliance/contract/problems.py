@@ -1,9 +1,9 @@
 """Problems: error responses as problem details (RFC 9457, application/problem+json).
 
 Each module declares the problem types it can raise as `ProblemType`. Raising `Problem(TYPE)` while a request is handled
-answers it. A body has the members `type`, `title`, `status`, `detail` and `code`. Clients distinguish problems by
-`code`, which is stable. `appliance.transport.problem_responses` builds the responses; this module does not import the
-web framework, because workers import it.
+answers the request with that problem. A body has the members `type`, `title`, `status`, `detail` and `code`. Clients
+distinguish problems by `code`, which is stable. `appliance.transport.problem_responses` builds the responses; this
+module does not import the web framework, because workers import it.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Any
 from appliance.contract.values import Language
 
 MAX_QUOTED_CHARACTERS = 40
-"""Maximum characters of a caller's value quoted in a problem."""
+"""Maximum number of characters quoted from a caller's value in a problem."""
 
 
 def quoted(value: str) -> str:

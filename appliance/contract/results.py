@@ -27,9 +27,9 @@ INVALID_DRAFT = ProblemType(
 
 
 def validation_body(result: einvoice.ValidationResult, lang: Language, base: str | None) -> dict[str, Any]:
-    """Return the response body for a validation result, without `artifacts`: with rule links and the summary.
+    """Return the response body for a validation result, with rule links and the summary but without `artifacts`.
 
-    `base` is that of `add_links`.
+    `base` is as in `add_links`.
     """
     body = result.to_dict(lang)
     _add_links_to_findings(body, base)
@@ -37,9 +37,9 @@ def validation_body(result: einvoice.ValidationResult, lang: Language, base: str
 
 
 def generation_body(generated: einvoice.Generated, lang: Language, base: str | None) -> dict[str, Any]:
-    """Return the response body for a generated invoice, without `artifacts`: with rule links and the summary.
+    """Return the response body for a generated invoice, with rule links and the summary but without `artifacts`.
 
-    `base` is that of `add_links`.
+    `base` is as in `add_links`.
     """
     body = generated.to_dict(lang)
     validation = body.pop("validation")
@@ -59,7 +59,7 @@ def _add_links_to_findings(result: dict[str, Any], base: str | None) -> None:
 def add_links(items: Iterable[dict[str, Any]], base: str | None) -> None:
     """Add the URL of the catalog page as `doc_url` to findings or catalog items, in place.
 
-    Without a base (catalog pages are disabled) it is "".
+    If there is no base (catalog pages are disabled), `doc_url` is "".
     """
     for item in items:
         following = {name: item.pop(name) for name in _AFTER_LINK if name in item}
@@ -68,7 +68,7 @@ def add_links(items: Iterable[dict[str, Any]], base: str | None) -> None:
 
 
 def _catalog_code(code: str, members: dict[str, Any]) -> str:
-    """Return the code of the catalog entry; a rule that only the official Schematron has shares an entry."""
+    """Return the code of the catalog entry; official Schematron rules without one share a common entry."""
     if "reported" not in members:
         return code
     entry = einvoice.catalog().get(code)
@@ -80,7 +80,7 @@ def unreadable_result(
 ) -> dict[str, Any]:
     """Return the validation result of a file that cannot be read, as in a batch item.
 
-    `base` is that of `add_links`.
+    `base` is as in `add_links`.
     """
     title, detail = einvoice.explain_error(error, lang)
     identity = {"syntax": "", "declared_profile": "", "declared_version": ""}

@@ -15,7 +15,7 @@ XRECHNUNG = Field(description="XRechnung version of the installed rules.", examp
 
 
 class Entitlements(BaseModel):
-    """What a plan entitles to."""
+    """The entitlements that a plan grants."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -76,7 +76,7 @@ class FindingItem(_Response):
 
 
 class InvoiceIdentity(_Response):
-    """What the document declares itself to be."""
+    """What the document declares about itself."""
 
     syntax: Literal["UBL", "CII", ""]
     declared_profile: str = Field(examples=["XRechnung"])
@@ -154,7 +154,7 @@ class ValidationResponse(_Response):
 
 
 class BatchItem(ValidationResponse):
-    """The validation result of one file of a batch. An unreadable file has one error with the reason."""
+    """The validation result of one file in a batch. An unreadable file has one error that states the reason."""
 
     filename: str = Field(examples=["invoice.xml"])
     validation_format: Literal["UBL", "CII", ""]  # type: ignore[assignment]

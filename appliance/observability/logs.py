@@ -1,4 +1,4 @@
-"""Logging: one JSON object per line on standard error, without any content of invoices or keys."""
+"""Logging: one JSON object per line on standard error, with no content from invoices or keys."""
 
 import datetime
 import json
@@ -15,7 +15,7 @@ _LOGGERS = ("appliance", "einvoice", "uvicorn", "asyncio")
 class JsonFormatter(logging.Formatter):
     """Formats a record as a line of JSON; `extra={"fields": {…}}` adds members.
 
-    An exception is logged with its type and stack frames, without its message, which may quote an invoice.
+    An exception is logged with its type and stack frames but not its message, which may quote an invoice.
     """
 
     def format(self, record: logging.LogRecord) -> str:

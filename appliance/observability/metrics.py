@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 NAMESPACE = "einvoice"
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-"""Upper bounds of the buckets for request durations (seconds)."""
+"""Upper bounds of the buckets for request durations, in seconds."""
 
 
 class Metrics:

@@ -90,7 +90,7 @@ def _add_examples(operation: dict[str, Any], by_status: dict[str, dict[str, Any]
 
 
 def _add_draft_schema(content: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Add the draft schema to the components, its parts under the prefix "Draft"."""
+    """Add the draft schema to the components; the names of its parts get the prefix "Draft"."""
     draft = einvoice.draft_schema()
     parts = draft.pop("$defs", {})
     for name in ("$id", "$schema"):
@@ -102,7 +102,7 @@ def _add_draft_schema(content: dict[str, Any], schemas: dict[str, Any]) -> None:
 
 
 def _relocate(part: Any) -> Any:
-    """Return part of a schema with its references pointing to the components."""
+    """Return a part of a schema with its references redirected to the components."""
     if isinstance(part, dict):
         return {name: _relocate_ref(value) if name == "$ref" else _relocate(value) for name, value in part.items()}
     return [_relocate(value) for value in part] if isinstance(part, list) else part

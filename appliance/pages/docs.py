@@ -153,6 +153,6 @@ def _table(headers: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _inline_code(text: str) -> str:
-    """Return plain text as HTML, with code between backticks."""
+    """Return plain text as HTML; text between backticks becomes code."""
     parts = escape(text).split("`")
     return "".join(f"<code>{part}</code>" if number % 2 else part for number, part in enumerate(parts))

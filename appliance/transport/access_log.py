@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _PROBES = ("/healthz", "/readyz", "/metrics")
-"""Routes requested by machines at short intervals: logged at level "debug"."""
+"""Routes that machines request at short intervals; they are logged at level "debug"."""
 _METHODS = ("GET", "HEAD", "POST", "OPTIONS", "PUT", "PATCH", "DELETE")
 
 

@@ -86,7 +86,7 @@ UPLOAD_TOO_SLOW = ProblemType(
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """A file of a form; `name` is the file name of the part, or else the name of its field."""
+    """A file of a form; `name` is the file name of the part or, if there is none, the name of its field."""
 
     name: str
     content: bytes
@@ -105,7 +105,7 @@ class FileField:
     """The form field for files.
 
     Attributes:
-        name: of the field.
+        name: name of the field.
         max_files: maximum number of files.
         excess_problem: problem type raised for more files.
         allow_empty: whether to accept empty files.

@@ -1,4 +1,4 @@
-"""Jobs, run inside a worker process: validate, generate, render. A job goes in, a response body comes out as JSON.
+"""Jobs, run inside a worker process: validate and generate return a response body as JSON, render a PDF.
 
 A response body lacks its last member, `artifacts`: the server appends the links.
 """
@@ -61,7 +61,7 @@ def _validate_item(job: Message) -> Message:
 
 
 def _abandon_item(job: Message) -> Message:
-    """Return the result of a file of a batch that exceeded the limits of a job."""
+    """Return the result of a file in a batch that exceeded the limits of a job."""
     error = einvoice.ResourceLimitExceeded(seconds=job.head["seconds"], megabytes=job.head["megabytes"])
     body = unreadable_result(error, job.head["lang"], round(job.head["seconds"] * 1000), job.head.get("base"))
     return _validated({"filename": job.head["name"], **body}, job)

@@ -58,7 +58,7 @@ class Reservation:
         """Reserve `size` more bytes of upload memory.
 
         Raises:
-            Problem: no upload memory left (`BUSY`).
+            Problem: no upload memory is left (`BUSY`).
         """
         if size > self._pool.free_upload_bytes:
             raise busy_problem()
@@ -72,10 +72,10 @@ class Reservation:
 
 
 class WorkerPool:
-    """Runs jobs in `settings.workers` processes; `settings.queue` more requests may wait or upload.
+    """Runs jobs in `settings.workers` processes; up to `settings.queue` more may wait or upload.
 
     Attributes:
-        free_upload_bytes: upload memory left.
+        free_upload_bytes: upload memory left, in bytes.
         waiting: number of jobs waiting for a worker.
     """
 

@@ -1,6 +1,6 @@
 """Messages between the server and its worker processes: a JSON head and binary parts.
 
-Never pickled: a process that has read an untrusted file is not more trustworthy than the file.
+Messages are never pickled: a process that has read an untrusted file is no more trustworthy than the file.
 """
 
 import json

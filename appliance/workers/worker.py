@@ -1,6 +1,6 @@
-"""Entry point of a worker process, started by `appliance.workers.process`. It runs one job after the other.
+"""Entry point of a worker process, started by `appliance.workers.process`. It runs one job at a time.
 
-Its limits come as arguments, its socket as standard input; it exits when the server closes the socket.
+It receives its limits as arguments and its socket as standard input, and exits when the server closes the socket.
 """
 
 import gc
@@ -21,10 +21,10 @@ from appliance.workers.jobs import run_job
 from appliance.workers.protocol import PREFIX_BYTES, Message
 
 ORPHAN_SECONDS = 5
-"""Grace period after the time limit of a job. The server kills the worker first; an orphan is ended by its timer."""
+"""Grace period after the time limit of a job. The server kills the worker first; an orphan ends itself by timer."""
 
 GC_INTERVAL = 50
-"""Jobs between two runs of the cyclic garbage collector, which does not run during a job."""
+"""Number of jobs between two runs of the cyclic garbage collector, which does not run during a job."""
 
 
 def main(seconds: float, megabytes: int, documents: int, log_level: str) -> None:
@@ -33,7 +33,7 @@ def main(seconds: float, megabytes: int, documents: int, log_level: str) -> None
     Args:
         seconds: time limit of a job.
         megabytes: memory limit.
-        documents: jobs after which the worker should be replaced.
+        documents: number of jobs after which the worker should be replaced.
         log_level: minimum level to log.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)

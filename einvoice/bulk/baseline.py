@@ -30,7 +30,7 @@ _COUNTERS: Final = {"fatal": "errors", "warning": "warnings", "information": "in
 
 @dataclass(frozen=True, slots=True)
 class AcceptedFinding:
-    """An entry of a baseline: pattern of codes, reason, pattern of filenames, last day of validity."""
+    """An entry of a baseline: pattern for codes, reason, pattern for filenames, and last day of validity."""
 
     code: str
     reason: str
@@ -38,24 +38,24 @@ class AcceptedFinding:
     expires: datetime.date | None = None
 
     def matches(self, file: str, code: str, on: datetime.date) -> bool:
-        """Return whether the entry accepts a finding on a day."""
+        """Return whether the entry accepts a finding on the day `on`."""
         is_current = self.expires is None or on <= self.expires
         return is_current and fnmatchcase(code, self.code) and fnmatchcase(file, self.files)
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The entries of a file, in its order."""
+    """The entries of a baseline file, in file order."""
 
     entries: tuple[AcceptedFinding, ...] = ()
 
     def expired(self, on: datetime.date | None = None) -> tuple[AcceptedFinding, ...]:
-        """Return the entries that have expired by a day (default: today)."""
+        """Return the entries that have expired by the day `on` (default: today)."""
         day = on or datetime.date.today()
         return tuple(entry for entry in self.entries if entry.expires is not None and entry.expires < day)
 
     def filter(self, lines: Iterable[bytes], on: datetime.date | None = None) -> list[bytes]:
-        """Return stored results without the findings accepted on a day (default: today)."""
+        """Return stored results without the findings accepted on the day `on` (default: today)."""
         day = on or datetime.date.today()
         return [self._filter(line, day) for line in lines]
 

@@ -49,7 +49,7 @@ class Comparison:
         changed_verdicts: files whose verdict changed.
         missing, added: names of removed and added files.
         lang: default language of the texts.
-        settings: differing settings of the two runs: name in `ResultSet.settings`, value before, value after.
+        settings: settings that differ between the runs: name in `ResultSet.settings`, value before, value after.
     """
 
     fixed: tuple[Change, ...]
@@ -89,7 +89,7 @@ class Comparison:
         return frame.astype(dtypes | {"title": "str", "xpath": "str"})
 
     def to_text(self, lang: Language | None = None) -> str:
-        """Return the changes by kind, the first of each listed."""
+        """Return the changes by kind; only the first of each kind are listed."""
         language = lang or self.lang
         labels = LABELS[language]
         parts = [_counts(labels, self), *settings_lines(self, language)]
@@ -120,7 +120,7 @@ def compare(
     lang: Language,
     settings: Iterable[tuple[str, Any, Any]] = (),
 ) -> Comparison:
-    """Return the changes from one list of file results to another: see `ResultSet.compare`."""
+    """Return the changes from one list of file results to another; see `ResultSet.compare`."""
     if by not in ("file", "number"):
         raise ValueError(f"argument 'by' must be 'file' or 'number', not {by!r}")
     old, new = _grouped(before, by), _grouped(after, by)
@@ -202,7 +202,7 @@ def _counts(labels: Mapping[str, str], comparison: Comparison) -> str:
 
 
 def settings_lines(comparison: Comparison, lang: Language) -> list[str]:
-    """Return one line listing the differing settings; none if the settings are the same."""
+    """Return one line listing the settings that differ, or no line if all are the same."""
     settings = ", ".join(
         f"{quote(name)} {quote(str(before or '–'))} → {quote(str(after or '–'))}"
         for name, before, after in comparison.settings

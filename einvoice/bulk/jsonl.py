@@ -1,7 +1,7 @@
 """Results on disk: JSON Lines, UTF-8, with a header (the settings), one record per file, and an end marker.
 
-During a run, records are appended as files are done. After an interruption, a partial last line is discarded and the
-next run continues from there.
+During a run, records are appended as files are completed. After an interruption, a partial last line is discarded and
+the next run continues from there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VERSION: Final = 1
 
 FILENAME: Final = "einvoice-results.jsonl"
 RULES: Final = "rules"
-"""Key of the catalog version, which changes with every rule and text."""
+"""Key of the catalog version, which changes with every change to a rule or text."""
 _FORMAT_KEY: Final = "einvoice_results"
 _END: Final = b'{"end":'
 
@@ -59,7 +59,7 @@ def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple
 
 
 def read(path: Path) -> StoredResults:
-    """Read stored results, also those of an interrupted run.
+    """Read stored results, including those of an interrupted run.
 
     Raises:
         ValueError: the file holds no results, or another version of the format.

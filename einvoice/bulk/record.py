@@ -1,6 +1,6 @@
 """Compact record of one validated file: a line of JSON, about 1.5 kB.
 
-A record holds invoice facts, verdict and findings. Texts, which the catalog has, and empty values are omitted.
+A record holds invoice facts, verdict and findings. Empty values, and texts that the catalog holds, are omitted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Verdict: TypeAlias = Literal["valid", "invalid", "unreadable"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("valid", "invalid", "unreadable")
 MAX_FINDINGS: Final = 1000
-"""Maximum number of stored findings per file; counts include all, `ResultSet.result` returns all."""
+"""Maximum number of stored findings per file; counts include all findings, and `ResultSet.result` returns all."""
 
 _MAX_TEXT_LENGTH: Final = 500
 _MAX_DIGITS: Final = 38
@@ -43,7 +43,7 @@ class Row(NamedTuple):
     Attributes:
         verdict: "valid", "invalid" or "unreadable".
         line: the encoded record.
-        reusable: False if the record also depends on more than the file content, so the file must be validated again.
+        reusable: False if the record depends on more than the file content, so that the file must be validated again.
         resumed: True if the record comes from an earlier run.
     """
 
@@ -99,7 +99,7 @@ class FileResult:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings, at most `MAX_FINDINGS`; for an unreadable file one that states the cause."""
+        """The findings, at most `MAX_FINDINGS`; for an unreadable file, a single one that states the cause."""
         return tuple(self._finding(it) for it in self.stored)
 
     @property
@@ -188,7 +188,7 @@ def error_row(file: str, sha256: str, error: UnreadableDocument) -> Row:
 
 
 def encode(record: Mapping[str, Any]) -> bytes:
-    """Return a record as a line of JSON without line end; empty values are omitted."""
+    """Return a record as a line of JSON without a line ending; empty values are omitted."""
     return json.dumps(_compact(record), ensure_ascii=False, separators=(",", ":")).encode()
 
 

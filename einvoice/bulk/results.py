@@ -151,7 +151,7 @@ class ResultSet(Sequence[FileResult]):
         return presentation.to_widget(self, lang)
 
     def _with_rows(self, which: str) -> ResultSet:
-        """Return the files with rows in a table."""
+        """Return the files that have rows in the table `which`."""
         return self._subset([line for line in self._lines if has_findings(line)]) if which == "findings" else self
 
     def to_frame(
@@ -252,7 +252,7 @@ class ResultSet(Sequence[FileResult]):
     def compare(
         self, other: ResultSet | str | os.PathLike[str], *, by: Literal["file", "number"] = "file"
     ) -> Comparison:
-        """Return the changes since `other`: results of other rules, of another export, or a stored file.
+        """Return the changes since `other`: results from other rules or another export, or a stored file.
 
         Args:
             other: the earlier results.
@@ -269,7 +269,7 @@ class ResultSet(Sequence[FileResult]):
         """Return the results without accepted findings; verdicts are unchanged.
 
         Args:
-            accepted: a baseline, or its TOML file, see `einvoice.bulk.baseline`.
+            accepted: a baseline, or its TOML file; see `einvoice.bulk.baseline`.
             on: day on which entries must be valid (default: today).
         """
         from einvoice.bulk.baseline import read

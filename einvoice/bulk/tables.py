@@ -54,7 +54,7 @@ _CATEGORIES: Final = {
 
 
 def to_frame(files: Iterable[FileResult], which: str, lang: Language) -> pd.DataFrame:
-    """Return the table `which` for pandas; see `ResultSet.to_frame`."""
+    """Return the table `which` as a pandas table; see `ResultSet.to_frame`."""
     tables.require_pandas()
     import pandas as pd
 
@@ -132,7 +132,7 @@ def _file_rows(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[An
 
 
 def _day(text: str) -> str | None:
-    """Return a valid date, else None."""
+    """Return the date if it is valid, else None."""
     try:
         return datetime.date.fromisoformat(text).isoformat()
     except ValueError:

@@ -15,14 +15,14 @@ _Write: TypeAlias = Callable[[Iterator[Outcome], Language], Iterator[str]]
 
 
 class Format(NamedTuple):
-    """An output format; output for programs is UTF-8 with its own line ends."""
+    """An output format; output for programs is UTF-8 with its own line endings."""
 
     write: _Write
     is_machine_readable: bool = True
 
 
 def _json(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
-    """Yield a JSON list: per file the result with the key facts of the invoice, or the problem."""
+    """Yield a JSON list with one item per file: the result with the key facts of the invoice, or the problem."""
     import json
 
     before = "[\n"

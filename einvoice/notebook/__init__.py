@@ -22,9 +22,9 @@ def explore(result: ResultSet, *, lang: Language | None = None) -> ManyView: ...
 def explore(result: ValidationResult | ResultSet, *, lang: Language | None = None) -> ResultView | ManyView:
     """Return an interactive widget for a result or a result set.
 
-    A single result is a list of findings with filters; the selected finding is shown with its location in the XML. A
-    result set is a heatmap of codes by folder, seller or month, down to the single file. All selections can also be
-    read and set in code: see the attributes of `ResultView` and `ManyView`.
+    A single result is shown as a list of findings with filters; the selected finding is shown with its location in the
+    XML. A result set is shown as a heatmap of codes by folder, seller or month, with details down to a single file. All
+    selections can also be read and set in code; see the attributes of `ResultView` and `ManyView`.
 
     Args:
         result: result of `einvoice.validate` or `einvoice.validate_many`.

@@ -22,7 +22,7 @@ _MAX_LABEL: Final = 40
 
 
 def bars(index: Index, lang: Language) -> list[dict[str, Any]]:
-    """Return a bar chart per kind with more than one group: the groups with most invalid files, or the latest months.
+    """Return a bar chart per kind that has several groups: those with the most invalid files, or the latest months.
 
     Each bar has `name`, `label`, `description`, `count`, and the lengths of its parts `invalid` and `valid` in percent
     of the longest bar.
@@ -60,8 +60,9 @@ def _chart(kind: str, groups: list[Group], lang: Language) -> dict[str, Any]:
 def heatmap(index: Index, overview: Overview, kind: str, lang: Language) -> dict[str, Any]:
     """Return the heatmap of codes by groups of a kind.
 
-    `groups`: name and label of the largest; `rows`: for each code in how many `files` it was found, and for each group
-    in how many (`cells`) and in which percentage of its files (`shares`); `more`: text about omitted groups and codes.
+    `groups` has the name and label of the largest groups. `rows` has, for each code, the number of `files` in which it
+    was found and, for each group, the number (`cells`) and percentage (`shares`) of its files. `more` is a text about
+    omitted groups and codes.
     """
     labels, cells, groups = LABELS[lang], index.cells(kind), index.groups(kind)
     columns = sorted(sorted(groups, key=lambda it: (-it.files, it.name))[:_MAX_GROUPS])

@@ -6,9 +6,9 @@ import re
 from typing import Any, Final
 
 _CONTEXT_LINES: Final = 40
-"""Lines shown before and after the location."""
+"""Number of lines shown before and after the location."""
 _MAX_LENGTH: Final = 400
-"""Maximum characters per line: some documents have a single line."""
+"""Maximum number of characters per line: some documents have a single line."""
 
 
 def excerpt(lines: list[str], line: int | None, column: int | None) -> dict[str, Any]:
@@ -16,11 +16,11 @@ def excerpt(lines: list[str], line: int | None, column: int | None) -> dict[str,
 
     Args:
         lines: lines of the document.
-        line: line of the location, counted from 1; None without a location.
+        line: line of the location, counted from 1; None if there is no location.
         column: column of its start tag, counted from 1 in characters; None marks the whole line.
 
     Returns:
-        `first` (number of the first line), `above`, `marked`, `below`; empty without a location.
+        `first` (number of the first line), `above`, `marked`, `below`; empty if there is no location.
     """
     if line is None or not 0 < line <= len(lines):
         return {}
@@ -34,7 +34,7 @@ def excerpt(lines: list[str], line: int | None, column: int | None) -> dict[str,
 
 
 def _pieces(text: str, column: int | None) -> list[str]:
-    """Mark the element up to its end tag if on the same line, else the start tag only."""
+    """Mark the element up to its end tag if that is on the same line, else only the start tag."""
     start = column - 1 if column else len(text) - len(text.lstrip())
     tag = re.match(r"<([^\s/>]+)", text[start:])
     if column is None or tag is None:

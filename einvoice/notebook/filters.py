@@ -19,7 +19,7 @@ Filters: TypeAlias = Mapping[str, str | Sequence[str]]
 
 
 def validated(filters: Filters) -> dict[str, Any]:
-    """Return the filters without empty ones, with severities as a list.
+    """Return the filters that are not empty, with severities as a list.
 
     Raises:
         ValueError: a key is unknown.

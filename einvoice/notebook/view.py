@@ -143,7 +143,7 @@ class ResultView(anywidget.AnyWidget):
         }
 
     def _groups(self, indices: list[int]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """Yield heading and rows of the findings in the invoice, and of those in the PDF container."""
+        """Yield the heading and rows for the findings in the invoice, then for those in the PDF container."""
         pdf = self.result.container
         for heading, in_container in (("", False), (container(pdf, self.lang) if pdf else "", True)):
             rows = [it for it in indices if (self.result.findings[it].layer == "pdf") is in_container]

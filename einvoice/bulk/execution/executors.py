@@ -1,4 +1,4 @@
-"""Executors of bulk validation: serial, process pool, Dask, or an executor of the caller.
+"""Executors of bulk validation: serial, process pool, Dask, or an executor supplied by the caller.
 
 Files are validated in batches, and results are returned in order. Up to four batches per worker are pending; a batch
 has 64 files or 4 MiB of content (its last file may exceed that by up to 10 MiB).
@@ -29,7 +29,7 @@ from einvoice.rulebook.releases import PINNED
 BATCH_FILES: Final = 64
 BATCH_BYTES: Final = 4 * 1024**2
 PENDING_BATCHES: Final = 4
-"""Pending batches per worker."""
+"""Maximum number of pending batches per worker."""
 
 _DIED: Final = "the process died"
 _NO_START: Final = (
@@ -153,7 +153,7 @@ class Dask(Pooled):
 
 
 class ProcessPool(Pooled):
-    """Validates in processes of this machine; replaces those that die."""
+    """Validates in processes on this machine; replaces those that die."""
 
     def __init__(self, workers: int, options: Options) -> None:
         super().__init__(_pool(workers), workers, options)

@@ -41,8 +41,8 @@ def validate_many(
 ) -> ResultSet:
     """Validate many files. A file that cannot be read becomes a row of the results, never an exception.
 
-    An interrupt (Ctrl+C, or the stop button of a notebook) ends the run and keeps the completed results, whose
-    `complete` is then False. A second interrupt raises KeyboardInterrupt.
+    An interrupt (Ctrl+C, or the stop button of a notebook) ends the run: the completed results are returned, with
+    `complete` set to False. A second interrupt raises KeyboardInterrupt.
 
     Args:
         source: a folder (its .xml and .pdf files, recursively), a ZIP or TAR archive, a glob pattern such as
@@ -53,10 +53,10 @@ def validate_many(
         client: a Dask client to validate on. Its workers need this package, but no access to the files.
         executor: an executor of `concurrent.futures` to validate with; it is not shut down.
         progress: show a progress bar if tqdm is installed.
-        lang, mode, profile, ruleset, as_of: see `einvoice.validate`. There must be a release of XRechnung in force on
-            the day `as_of`, whatever the files declare.
-        resume: a JSON Lines file, or a folder for it, to store results during the run. Files whose content is found
-            there are not validated again. After completion it is the same as written by `ResultSet.save`.
+        lang, mode, profile, ruleset, as_of: see `einvoice.validate`. A release of XRechnung must be in force on the
+            day `as_of`, whatever the files declare.
+        resume: a JSON Lines file, or a folder for it, in which to store results during the run. Files whose content is
+            found there are not validated again. The completed file is the same as one written by `ResultSet.save`.
 
     Returns:
         The results in the order of the files. Memory: about 1.5 kB per file and 0.5 kB per finding, plus the pending
@@ -64,7 +64,7 @@ def validate_many(
 
     Raises:
         FileNotFoundError: the folder or archive does not exist.
-        TypeError, ValueError: an argument is invalid, or `resume` contains something else.
+        TypeError, ValueError: an argument is invalid, or `resume` holds no results, or results with other settings.
         RuntimeError: the worker processes cannot start.
     """
     options = Options(mode, profile, ruleset, as_of)

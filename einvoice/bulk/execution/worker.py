@@ -18,7 +18,7 @@ from einvoice.validation import validate
 
 
 class Options(NamedTuple):
-    """Validation options of all files, see `einvoice.validate`."""
+    """Validation options for all files; see `einvoice.validate`."""
 
     mode: Mode = "current"
     profile: str | None = None

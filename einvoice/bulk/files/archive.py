@@ -51,7 +51,7 @@ def is_archive(path: Path) -> Literal["zip", "tar", ""]:
 
 
 def zip_size(path: Path) -> int | None:
-    """Return the number of files listed in a ZIP; None if it cannot be read."""
+    """Return the number of files listed in a ZIP; None if the ZIP cannot be read."""
     try:
         with zipfile.ZipFile(path) as archive:
             return sum(_is_included(info.filename, info.is_dir()) for info in archive.infolist())
@@ -60,7 +60,7 @@ def zip_size(path: Path) -> int | None:
 
 
 def zip_items(path: Path) -> Iterator[Unpacked]:
-    """Yield the files of a ZIP, in its order."""
+    """Yield the files of a ZIP, in archive order."""
     budget = _Budget()
     try:
         with zipfile.ZipFile(path) as archive:
@@ -74,7 +74,7 @@ def zip_items(path: Path) -> Iterator[Unpacked]:
 
 
 def tar_items(path: Path) -> Iterator[Unpacked]:
-    """Yield the files of a TAR (plain, gzip, bzip2 or xz), in its order; links and devices are skipped."""
+    """Yield the files of a TAR (plain, gzip, bzip2 or xz), in archive order; links and devices are skipped."""
     budget = _Budget()
     try:
         with _open(path) as plain, tarfile.open(fileobj=_MeteredFile(plain, budget), mode="r:") as archive:
@@ -103,7 +103,7 @@ def _tar_member(archive: tarfile.TarFile, info: tarfile.TarInfo) -> bytes | Unre
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: _Budget) -> bytes | UnreadableDocument:
-    """Return the content of a file; a damaged or encrypted one is an error of this file only."""
+    """Return the content of a file; a damaged or encrypted file is an error for that file only."""
     try:
         with archive.open(info) as file:
             data: bytes = file.read(DEFAULT.bytes + 1)
@@ -114,7 +114,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: _Budget) ->
 
 
 def _is_included(name: str, is_other: bool) -> bool:
-    """Return whether a member is a file to validate: right suffix, not hidden."""
+    """Return whether a member is a file to validate: it has the right suffix and is not hidden."""
     parts = name.removeprefix("./").split("/")
     is_hidden = any((part.startswith(".") and part != "..") or part == "__MACOSX" for part in parts)
     return not is_other and not is_hidden and parts[-1].lower().endswith(SUFFIXES)
@@ -149,7 +149,7 @@ class _Budget:
 
 
 class _MeteredFile(io.BufferedIOBase):
-    """The decompressed archive as a file that counts read and skipped bytes."""
+    """The decompressed archive as a file object that counts the bytes read and skipped."""
 
     def __init__(self, file: IO[bytes], budget: _Budget) -> None:
         self._file = file

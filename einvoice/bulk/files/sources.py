@@ -118,7 +118,7 @@ def _of_column(column: Any) -> Corpus:
 
 
 def _of_paths(paths: Iterable[str | os.PathLike[str]]) -> Corpus:
-    """Return the files, named by their paths as given, or relative to the common folder if one is absolute."""
+    """Return the files, named by their paths as given, or relative to the common folder if any path is absolute."""
     files = [Path(path) for path in paths]
     names = [path.as_posix() for path in files]
     if any(path.is_absolute() for path in files):

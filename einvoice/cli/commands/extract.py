@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _lines(extracted: Extracted, lang: Language) -> Iterator[str]:
-    """Yield all attachments, the selected one marked, and details of the selection."""
+    """Yield all attachments, with the selected one marked, and details of the selection."""
     labels = LABELS[lang]
     selected = extracted.candidates[0]
     for file in extracted.attachments:
