@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from einvoice.errors import RuleError
-from einvoice.model.invoice import Invoice, Totals
+from einvoice.model.invoice import Invoice, Totals, descendants_of
 from einvoice.model.lines import Document, Line, Period, Price
 from einvoice.model.money import AllowanceCharge, AllowanceTax, LineAllowanceCharge, LineTax, PaymentMeans, VatBreakdown
 from einvoice.model.parties import Seller
 from einvoice.model.values import Amount, Binary, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
 from einvoice.rulebook.functions import EXACT, GLOBALS
-from einvoice.rulebook.functions.lookups import descendants_of
 from einvoice.rulebook.language import Where, bind, check, condition, loops
 from einvoice.rulebook.language.types import BOOLEAN, COUNT, DATE, DOUBLE, NUMBER, TEXT, Type
 

@@ -6,12 +6,12 @@ occurrence. ``BT-DEX`` and ``BG-DEX`` are those of the XRechnung extension.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+import functools
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast
 
 from einvoice import presentation
-from einvoice.model.group import Group, first, inside, term, terms, view
+from einvoice.model.group import Group, first, inside, term, terms, types_of, view
 from einvoice.model.lines import Document, Line, Period
 from einvoice.model.money import (
     AllowanceCharge,
@@ -257,12 +257,12 @@ class Invoice(Identified):
             found += line.allowances_and_charges
         return found
 
-    @cached_property
+    @functools.cached_property
     def lines_by_element(self) -> dict[Any, list[Line]]:
         """All lines of the document, including misplaced ones, by parent element."""
         return self._by_element(Line)
 
-    @cached_property
+    @functools.cached_property
     def allowances_and_charges_by_element(self) -> dict[Any, list[AllowanceCharge]]:
         """All allowances and charges of the document, including misplaced ones, by parent element."""
         return self._by_element(AllowanceCharge)
@@ -362,3 +362,41 @@ class Invoice(Identified):
     def descendants(self, cls: type[Group]) -> list[Any]:
         """Return all groups of a class in the document, including those of sub-lines and misplaced ones."""
         return [group for group in self.walk() if isinstance(group, cls)] + self.misplaced.get(cls, [])
+
+
+def descendants_of(invoice: Invoice) -> Callable[[str, Sequence[Any]], Sequence[Any]]:
+    """Return a lookup of an invoice's groups by class name; its second argument is the result for unused classes.
+
+    The lookup returns groups in the order of the model, then those at places that the standard does not define.
+    """
+    by_class: dict[str, list[Group]] = {}
+    pending: list[Group] = [group for groups in invoice.misplaced.values() for group in groups]
+    pending.reverse()
+    pending.append(invoice)
+    while pending:
+        group = pending.pop()
+        cls: Any = type(group)  # Any, because mypy treats a class as unhashable if its instances are
+        names, holders = _shape(cls)
+        for name in names:
+            if name in by_class:
+                by_class[name].append(group)
+            else:
+                by_class[name] = [group]
+        content = group.__dict__
+        for field in holders:  # from the last to the first, as ``pending`` is a stack
+            if field in content:
+                below = content[field]
+                if type(below) is list:
+                    pending += below[::-1]
+                elif below is not absent:
+                    pending.append(below)
+    return by_class.get
+
+
+@functools.cache
+def _shape(cls: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of a group class and its bases, and its fields that hold groups, in reverse order."""
+    names = (base.__name__ for base in cls.__mro__ if issubclass(base, Group) and base is not Group)
+    types = types_of(cls)
+    holders = ("more", *(name for name in cls.fields if name != "more" and issubclass(types[name][0], Group)))
+    return tuple(names), holders[::-1]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from einvoice.model.group import Group, first, numbered, term, terms, view
 from einvoice.model.parties import Identified
 from einvoice.model.values import Amount, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
+
+_Index: TypeAlias = dict[Any, list[Any]]
 
 
 class CreditTransfer(Group):
@@ -248,3 +250,42 @@ class Settlement(Group):
     currency: Code = term("BT-5")
     tax_currency: Code = term("BT-6")
     tax_totals: Sequence[TaxTotal] = terms("BT-110", "BT-111")
+
+
+class VatIndex:
+    """Finds lines, allowances and charges of an invoice by VAT category and rate, with one index per sequence.
+
+    Indexes are cached by the ``id()`` of a sequence, which must not change.
+    """
+
+    __slots__ = ("_by_category", "_by_rate")
+
+    def __init__(self) -> None:
+        self._by_category: dict[int, tuple[Sequence[Any], _Index]] = {}  # with the sequence, which keeps its id in use
+        self._by_rate: dict[tuple[int, str], _Index] = {}
+
+    def __call__(self, items: Sequence[Any], category: str, rate: Any = None) -> Sequence[Any]:
+        """Return the items that have a tax of the category and, if given, a tax with the rate, in their order."""
+        key = id(items)
+        if key not in self._by_category:
+            self._by_category[key] = items, _index(items, "category", "text")
+        of_category = self._by_category[key][1].get(category, ())
+        if rate is None:
+            return of_category
+        if (key, category) not in self._by_rate:
+            self._by_rate[key, category] = _index(of_category, "rate", "number")
+        return self._by_rate[key, category].get(rate, ())
+
+
+def _index(items: Sequence[Any], field: str, view: str) -> _Index:
+    """Index items by a field of their taxes, each item once per key; the keys are a ``view`` of the values."""
+    index: _Index = {}
+    for item in items:
+        for tax in item.taxes:
+            value = getattr(tax, field)
+            for occurrence in () if value is absent else (value, *value.more):
+                members = index.setdefault(getattr(occurrence, view), [])
+                if not members or members[-1] is not item:
+                    members.append(item)
+    index.pop(absent, None)  # absent equals nothing, but a dictionary would find it
+    return index

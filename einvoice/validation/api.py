@@ -15,9 +15,8 @@ from einvoice.result.languages import check_language
 from einvoice.rulebook import releases
 from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import Identity
-from einvoice.validation import passes
-from einvoice.validation.document import Document
-from einvoice.validation.passes import NATIVE, Pass, Run, run
+from einvoice.validation import pipeline
+from einvoice.validation.pipeline import NATIVE, Document, Pass, Run, run
 from einvoice.validation.selection import Options, RuleSelection, select
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ def _passes(document: Document, reference_result: ReferenceResult | None) -> Seq
         from einvoice.validation.reference import passes_of
 
         selected = passes_of(reference_result)
-    return (*selected, passes.container) if document.hybrid else selected
+    return (*selected, pipeline.container) if document.hybrid else selected
 
 
 def _reference_result(document: Document, identity: Identity) -> ReferenceResult:

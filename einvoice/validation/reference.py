@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from einvoice.validation import passes, reference_findings
-from einvoice.validation.passes import Context, Outcome, Pass, Run
+from einvoice.validation import pipeline, reference_findings
+from einvoice.validation.pipeline import Context, Outcome, Pass, Run
 
 if TYPE_CHECKING:
     from einvoice.reference import ReferenceResult
@@ -18,7 +18,7 @@ def passes_of(result: ReferenceResult) -> Sequence[Pass]:
     """Return the passes for a result of the official artefacts; an XML schema among them replaces that of einvoice."""
     has_schema = any(run.layer == "schema" for run in result.runs)
     reference = partial(_reference, result)
-    return (passes.declaration, reference) if has_schema else (passes.xml_schema, passes.declaration, reference)
+    return (pipeline.declaration, reference) if has_schema else (pipeline.xml_schema, pipeline.declaration, reference)
 
 
 def _reference(result: ReferenceResult, context: Context) -> Outcome:

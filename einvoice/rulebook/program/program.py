@@ -8,9 +8,10 @@ from decimal import Decimal, localcontext
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from einvoice.model.invoice import descendants_of
+from einvoice.model.money import VatIndex
 from einvoice.model.values import Date, Number, Value, absent
 from einvoice.rulebook.functions import EXACT, GLOBALS
-from einvoice.rulebook.functions.lookups import WithVat, descendants_of
 from einvoice.rulebook.rule import Rule
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Program:
     def run(self, invoice: Invoice) -> list[Violation]:
         """Return all rule violations, in the order of the contexts and rules. The invoice is not changed."""
         violations: list[tuple[int, tuple[Any, ...], tuple[bool, ...]]] = []
-        report, descendants, with_vat = violations.append, descendants_of(invoice), WithVat()
+        report, descendants, with_vat = violations.append, descendants_of(invoice), VatIndex()
         with localcontext(EXACT):
             for function in self._functions:
                 function(invoice, report, descendants, with_vat)

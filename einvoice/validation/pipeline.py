@@ -1,6 +1,7 @@
-"""Passes of a validation: each takes the context of a document and returns findings and layers.
+"""The pipeline of a validation: open the document, prepare its context, run the passes.
 
-Passes run in order and share only `Context.reported`: an element that a rule reports is not reported again as unmapped.
+Each pass takes the context and returns findings and layers. Passes run in order and share only `Context.reported`: an
+element that a rule reports is not reported again as unmapped.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from einvoice.facturx import schema_violations
 from einvoice.result import Container, Finding, Language, Layer
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.syntax import reader, schema
+from einvoice.syntax.detect import identify
+from einvoice.syntax.xml import Source, parse, sniff, source_bytes
 from einvoice.validation.findings import FindingBuilder
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
+    from einvoice.pdf.hybrid import Hybrid
     from einvoice.rulebook.rule import Rule
     from einvoice.rulebook.syntax_rules.rule import SyntaxRule
+    from einvoice.syntax.detect import Identity
     from einvoice.syntax.schema import SchemaViolation
-    from einvoice.validation.document import Document
     from einvoice.validation.selection import RuleSelection
 
 _MAX_UNMAPPED: Final = 20
@@ -40,6 +44,51 @@ _SCHEMAS: Final = {
 }
 
 _log: Final = logging.getLogger("einvoice")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Document:
+    """An invoice document.
+
+    Attributes:
+        data: the bytes of the file.
+        filename: its name without the folder; "" if it has none.
+        xml: the bytes of the invoice: the file itself, or the XML embedded in a hybrid PDF.
+        tree: the parsed XML.
+        identity: syntax, root element and declared specification.
+        hybrid: the hybrid PDF; None if the file is XML.
+    """
+
+    data: bytes
+    filename: str
+    xml: bytes
+    tree: Any
+    identity: Identity
+    hybrid: Hybrid | None
+
+    @classmethod
+    def open(cls, source: Source) -> Document:
+        """Open a path, bytes, or a binary file.
+
+        Raises:
+            UnreadableDocument: one of its subclasses; see `einvoice.errors`.
+            OSError: the file cannot be opened.
+        """
+        data, filename = source_bytes(source)
+        if sniff(data) != "pdf":
+            tree = parse(data)
+            return cls(data, filename, data, tree, identify(tree), None)
+        from einvoice.pdf.document import parse as parse_embedded  # imported on use: most files are XML
+        from einvoice.pdf.sandbox import read_hybrid
+
+        hybrid = read_hybrid(data)
+        tree = parse_embedded(hybrid)
+        return cls(data, filename, hybrid.xml, tree, identify(tree), hybrid)
+
+    @property
+    def root(self) -> Any:
+        """The root element."""
+        return self.tree.getroot()
 
 
 class Outcome(NamedTuple):
