@@ -1,6 +1,6 @@
 """The interface of artifact stores: key-value storage with expiry and tombstones.
 
-Names are hashes, content is opaque. `sqlite_store` is the default; with `redis_store` several replicas share links.
+Names are hashes; content is opaque. `sqlite_store` is the default; with `redis_store` several replicas share links.
 """
 
 from typing import Protocol

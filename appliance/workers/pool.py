@@ -89,7 +89,7 @@ class WorkerPool:
         self._semaphore = asyncio.Semaphore(settings.workers)
 
     def start(self) -> None:
-        """Start the workers; jobs submitted before they are ready wait."""
+        """Start the workers. Jobs submitted before a worker is ready have to wait."""
         for slot in self._slots:
             slot.start()
 

@@ -1,4 +1,4 @@
-"""Messages between the server and its worker processes: a JSON head and binary parts.
+"""Messages between the server and its worker processes: a JSON header and binary parts.
 
 Messages are never pickled: a process that has read an untrusted file is no more trustworthy than the file.
 """

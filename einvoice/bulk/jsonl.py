@@ -110,7 +110,7 @@ def _line(content: Mapping[str, Any]) -> bytes:
 
 
 class ResultLog:
-    """Append-only file of results during a run; holds the results of an interrupted earlier run."""
+    """Append-only file to which results are written during a run. It keeps those of an interrupted earlier run."""
 
     def __init__(self, path: Path, options: Options) -> None:
         self._settings = run_settings(options)

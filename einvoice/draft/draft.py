@@ -285,7 +285,7 @@ class Draft(DraftModel):
 
 
 def _unsupported_fields(profile: FacturXProfile, models: Iterable[tuple[str, DraftModel]]) -> Iterator[DraftProblem]:
-    """Yield the given fields of these models whose business terms the profile does not contain."""
+    """Yield a problem for each field that is set but has no business term in the profile."""
     for pointer, model in models:
         for field in type(model).model_fields:
             numbers = [number for number in terms_of(type(model), field) if re.fullmatch("BT-[0-9]+", number)]

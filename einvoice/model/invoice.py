@@ -227,7 +227,7 @@ class Invoice(Identified):
 
     @property
     def settlements(self) -> Sequence[Settlement]:
-        """Currencies and VAT totals, once for each parent element in CII."""
+        """Currencies and VAT totals. CII has one entry per settlement element, UBL has one in all."""
         if self.node is None or self.syntax != "CII":
             return [Settlement(currency=self.currency, tax_currency=self.tax_currency, tax_totals=self.tax_totals)]
         found = []

@@ -116,7 +116,7 @@ class ItemClassification(Group):
 
 
 class Goods(Identified):
-    """An item with a standard identifier; also the class of misplaced items."""
+    """An item with a standard identifier. Misplaced items are also read as ``Goods``."""
 
     standard_identifier: Identifier = term("BT-157")
 

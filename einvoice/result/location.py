@@ -118,7 +118,7 @@ class _StoredLocation(Location):
 
 
 def stored_location(line: int | None, column: int | None, xpath: str) -> Location:
-    """Return a location whose document is absent, such as a stored one."""
+    """Return a location without its document, for example for a stored finding."""
     return _StoredLocation(line, column, xpath)
 
 

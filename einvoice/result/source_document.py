@@ -25,7 +25,7 @@ class SourceDocument:
 
     @cached_property
     def invoice(self) -> Invoice:
-        """The invoice from the validation; in a copy, read again."""
+        """The invoice parsed during validation. A copied or unpickled document parses it again."""
         invoice = self.parsed or reader.read(xml.parse(self.data).getroot())
         return invoice.in_language(self.lang)
 

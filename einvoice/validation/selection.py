@@ -144,7 +144,7 @@ def select(identity: Identity, options: Options, *, hybrid: bool = False) -> Rul
         hybrid: whether the document is embedded in a PDF, and is therefore a Factur-X document.
 
     Raises:
-        ValueError: no release is in force on the day of the options, or EINVOICE_RULESET names an unknown one.
+        ValueError: no release is in force on the date given in the options, or EINVOICE_RULESET names an unknown one.
     """
     declared = replace(identity, customization_id=None, process=None)  # document texts are no part of the cache key
     facturx = hybrid or options.profile == "facturx"

@@ -129,7 +129,7 @@ def _reason(error: Exception) -> str:
 
 
 class _Budget:
-    """Remaining limits of an archive."""
+    """The number of files and bytes that may still be read from an archive."""
 
     def __init__(self) -> None:
         self._files = MAX_FILES

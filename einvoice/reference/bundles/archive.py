@@ -1,4 +1,4 @@
-"""Unpacks the ZIP of a configuration, with size limits and without paths that leave its folder."""
+"""Unpacks the ZIP of a configuration, with size limits and without paths that point outside its folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def unpack(data: bytes, folder: Path, file: str) -> None:
         file: name of the ZIP, for error messages.
 
     Raises:
-        BundleRejected: the ZIP is damaged, encrypted or too large, or has paths that leave it.
+        BundleRejected: the ZIP is damaged, encrypted or too large, or contains a path that points outside it.
         OSError: a file cannot be written.
     """
     try:
@@ -59,7 +59,7 @@ def unpack(data: bytes, folder: Path, file: str) -> None:
 
 
 def _check(member: zipfile.ZipInfo) -> None:
-    """Reject members that are not regular files, or whose path leaves the archive."""
+    """Reject members that are not regular files, or whose path points outside the archive."""
     kind = stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
         raise BundleRejected("link", path=quote(member.filename))

@@ -1,6 +1,6 @@
 """Finds the files that an XPath may read, based on its calls to functions that read files.
 
-This is a tokenizer, not a parser: it separates names from strings and comments, which is enough to recognise a call.
+This is a tokenizer, not a parser: it separates names from strings and comments, which is enough to recognize a call.
 Functions that hide the name of another function (`function-lookup`) count as file access themselves.
 """
 

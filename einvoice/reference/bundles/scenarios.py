@@ -66,7 +66,7 @@ def _scenario(element: etree._Element, folder: Path) -> Scenario:
 
 
 def _resources(scenario: etree._Element, folder: Path, is_extension: bool) -> Iterator[Resource]:
-    """Yield the artefacts of a scenario; the Schematron of EN 16931 is recognised by its rules."""
+    """Yield the artefacts of a scenario; the Schematron of EN 16931 is recognized by its rules."""
     for kind in ("validateWithXmlSchema", "validateWithSchematron"):
         for step in scenario.iterchildren(f"{_NAMESPACE}{kind}"):
             for element in step.iterchildren(f"{_NAMESPACE}resource"):

@@ -97,7 +97,10 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: P
 
 
 def _points_at(sentences: Mapping[str, Sentence]) -> dict[str, str]:
-    """Return the leading term by syntax, for the syntaxes in which the rule applies; for all if it applies in none."""
+    """Map each syntax in which the rule applies to its first business term.
+
+    If the rule applies in no syntax, map all of them.
+    """
     applicable = {syntax: it for syntax, it in sentences.items() if not it.not_applicable} or sentences
     return {syntax: it.terms[0] for syntax, it in applicable.items() if it.terms}
 

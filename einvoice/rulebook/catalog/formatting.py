@@ -46,8 +46,8 @@ def format_number(value: Decimal, language: str, *, decimals: int = 0) -> str:
 def missing(name: str, values: Mapping[str, Any], language: str, before: str) -> str:
     """Return the words for a missing value, depending on the text ``before`` it.
 
-    After a colon it is "Given: nothing", in a sentence "line (not given)". Empty texts and values that cannot be
-    calculated have their own words.
+    After a colon, the text is "nothing" ("Given: nothing"); elsewhere it is in parentheses ("line (not given)").
+    Empty texts and values that cannot be calculated are worded differently.
     """
     listed = before.endswith(": ")
     if name in values:

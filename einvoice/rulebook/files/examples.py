@@ -114,7 +114,10 @@ def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> G
 
 
 def _content(kind: type[Any], many: bool, content: Any, file: str, path: str) -> Any:
-    """Return one value or group; for a list, the sequence, or the first one with the others in ``more``."""
+    """Return a value or group, or a list of them if ``many``.
+
+    If ``content`` is a list but the field is not, return the first one, with the others in ``more``.
+    """
     if not isinstance(content, list):
         one = _one(kind, content, file, path)
         return [one] if many else one

@@ -130,7 +130,7 @@ def _all_of(operand: Operand) -> str:
 
 
 def normalize_space(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """Compile ``normalize_space``. Most texts have no blanks, which saves the call."""
+    """Compile ``normalize_space``. The call is skipped for alphanumeric texts, which contain no white space."""
     (operand,) = _expect(1, call, operands)
     string = on.as_string(operand)
     code = _call(call, [string])

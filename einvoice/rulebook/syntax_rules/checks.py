@@ -161,7 +161,7 @@ def only_in(rule: SyntaxRule, context: Any, found: Found) -> bool:
 
 @per_element
 def in_code_list(rule: SyntaxRule, found: Found) -> Found:
-    """The text must be a code of the list ``argument``, with normalized white space."""
+    """After white space is normalized, the text must be a code in the list ``argument``."""
     allowed, attribute = _code_list(rule.argument, rule.release, rule.syntax), rule.attribute
     violating = []
     for node in found:

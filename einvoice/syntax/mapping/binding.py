@@ -127,8 +127,10 @@ class State:
 
     Attributes:
         kind: ``WRAPPER``, ``LEAF``, ``GROUP`` or ``UNMAPPED``.
-        field, cls, many, of_parent: field that holds the content, its type, and whether it is a list.
-        view: text that the official rules of this syntax compare; None for the unchanged text.
+        field, cls, many, of_parent: field that holds the content, its type, whether it is a list, and whether it
+            belongs to the parent group.
+        view: function that returns the text as the official rules of this syntax compare it; None if they compare it
+            unchanged.
         own: the term in the text of a group's own element.
         attributes: terms in attributes, by name of the attribute.
         track: see `Row`.
@@ -151,8 +153,8 @@ class State:
 class Table:
     """Binding of one syntax: rows for the writer, states for the reader.
 
-    ``misplaced_groups`` are rows of groups that are only recognised as misplaced. ``misplaced`` are the states of all
-    groups that are recognised in any parent element, by tag.
+    ``misplaced_groups`` are rows of groups that are only recognized as misplaced. ``misplaced`` are the states of all
+    groups that are recognized in any parent element, by tag.
     """
 
     syntax: str

@@ -258,7 +258,7 @@ def _dated(periods: Iterable[Period]) -> list[Period]:
 
 
 def _item_to_ubl(line: Line) -> None:
-    """Add an item for the VAT of the line, which UBL has inside the item."""
+    """Add an item to a line that has VAT but no item: UBL puts the VAT of a line in its item."""
     if line.taxes and line.item is absent:
         line.item = Item()
 
@@ -277,7 +277,10 @@ def _order_to_ubl(invoice: Invoice) -> None:
 
 
 def _tax_totals_to_ubl(invoice: Invoice) -> None:
-    """Put the VAT total in the invoice currency first: UBL requires it, and has the VAT breakdown inside it."""
+    """Put the VAT total in the invoice currency first.
+
+    If it is missing and there is a VAT breakdown, create it: UBL nests the breakdown in this total.
+    """
     totals = [total for total in invoice.tax_totals if _in_invoice_currency(total, invoice)]
     if invoice.vat_breakdown and not totals:
         amount = sum(part.tax_amount.number for part in invoice.vat_breakdown)

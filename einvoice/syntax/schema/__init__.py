@@ -80,7 +80,7 @@ _loading: Final = threading.Lock()
 
 
 def _schema(root: str) -> "_Schema":
-    """Return the schema, compiled on the first call by one thread."""
+    """Return the schema. The first call compiles it; a lock keeps other threads from compiling it too."""
     with _loading:
         return _compiled(root)
 

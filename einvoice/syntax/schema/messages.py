@@ -150,7 +150,7 @@ def _unknown(element: etree._Element, tags: list[str], models: ContentModels) ->
 
 
 def _misplaced(element: etree._Element, previous: etree._Element | None, sequence: Sequence) -> _Explanation:
-    """Explain an element at the wrong place in its parent; the children before it are in order."""
+    """Explain an element in the wrong place in its parent; its preceding siblings are in the correct order."""
     tags = [particle.tag for particle in sequence]
     position = tags.index(element.tag)
     last = -1 if previous is None else tags.index(previous.tag)
