@@ -95,12 +95,12 @@ class Totals(Group):
     @view("BG-20")
     def summed_allowances(self) -> Sequence[AllowanceCharge]:
         """BG-20: the allowances on the invoice; for misplaced totals, those with the same parent element."""
-        return [it for it in self._allowances_and_charges() if it.is_allowance]
+        return [it for it in self._allowances_and_charges() if it.indicates("false", "0")]
 
     @view("BG-21")
     def summed_charges(self) -> Sequence[AllowanceCharge]:
         """BG-21: the charges on the invoice; for misplaced totals, those with the same parent element."""
-        return [it for it in self._allowances_and_charges() if it.is_charge]
+        return [it for it in self._allowances_and_charges() if it.indicates("true", "1")]
 
     @view("BG-25")
     def summed_lines(self) -> Sequence[Line]:

@@ -181,6 +181,11 @@ class AllowanceCharge(Group):
         """Whether the indicator is false."""
         return self.indicator.text in ("false", "0")
 
+    def indicates(self, *texts: str) -> bool:
+        """Return whether one of the indicators is one of ``texts``; the XML schema allows a single indicator."""
+        indicator = self.indicator
+        return indicator is not absent and any(it.text in texts for it in (indicator, *indicator.more))
+
 
 @numbered("BG-27 BG-28", amount="BT-136 BT-141", base_amount="BT-137 BT-142", percentage="BT-138 BT-143",
           reason="BT-139 BT-144", reason_code="BT-140 BT-145", taxes="", vat="")  # fmt: skip
