@@ -63,7 +63,7 @@ LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
         "differences": "Abweichungen nach dem aktuellen Regelwerk:",
         "current": "neu mit {release}",
         "declared": "entfallen mit {release}",
-        "judged_by": "Geprüft nach",
+        "validated_against": "Geprüft nach",
         "rules": "{count} Regeln",
         "not_run": "nicht ausgeführt",
         "agreed": "Das offizielle Schematron kommt zum selben Ergebnis (verglichen: {layers}).",
@@ -112,7 +112,7 @@ LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
         "differences": "Different under the current rule set:",
         "current": "new in {release}",
         "declared": "removed in {release}",
-        "judged_by": "Validated against",
+        "validated_against": "Validated against",
         "rules": "{count} rules",
         "not_run": "not run",
         "agreed": "The official Schematron reports the same findings (compared: {layers}).",
@@ -165,7 +165,7 @@ def layer(layer: Layer, lang: Language) -> str:
 def layers(stack: Iterable[Layer], lang: Language) -> str:
     """Return all layers in one line, such as "Validated against: XML schema of UBL, EN 16931, XRechnung"."""
     names = (it.description(lang).partition(",")[0] if it.executed else layer(it, lang) for it in stack)
-    return f"{LABELS[lang]['judged_by']}: {', '.join(names)}"
+    return f"{LABELS[lang]['validated_against']}: {', '.join(names)}"
 
 
 def headline(result: ValidationResult, lang: Language) -> str:
