@@ -1,8 +1,8 @@
 """Code lists, by release of the rules and by syntax.
 
-A list is a file of ``rules/codelists``: a table with the columns ``code``, ``since``, ``until`` and, if the lists of
-UBL and CII differ, ``syntax`` (``ubl`` or ``cii``). A code is part of the list from release ``since`` to before
-``until``; an empty cell means no bound.
+A list is a file in the folder ``codelists`` of a rule set: a table with the columns ``code``, ``since``, ``until`` and,
+if the lists of UBL and CII differ, ``syntax`` (``ubl`` or ``cii``). A code is part of the list from release ``since``
+to before ``until``; an empty cell means no bound. All rule sets can use the list.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import csv
 import functools
 import re
+from pathlib import Path
 from typing import TypeAlias
 
-from einvoice.resources import rules_folder
+from einvoice.resources import RuleData, shipped
 
+FOLDER = "codelists"
 _COLUMNS = ["code", "since", "until"]
 _PART = re.compile("([0-9]+)([a-z]*)")
 
@@ -21,42 +23,62 @@ Release: TypeAlias = tuple[tuple[int, str], ...]
 
 
 @functools.cache
-def codes(name: str, version: str | None = None, syntax: str | None = None) -> frozenset[str]:
+def codes(
+    name: str, version: str | None = None, syntax: str | None = None, data: RuleData | None = None
+) -> frozenset[str]:
     """Return the codes of a list, such as ``currencies``.
 
     Args:
         name: of the list.
-        version: release of the rules (``1.3.16``); None is the newest.
+        version: release of its rule set (``1.3.16``); None is the newest.
         syntax: ``ubl`` or ``cii``; None means both.
+        data: rule data with the list; None is the shipped one.
 
     Raises:
         LookupError: unknown list.
     """
-    return frozenset(ordered(name, version, syntax))
+    return frozenset(ordered(name, version, syntax, data))
 
 
 @functools.cache
-def ordered(name: str, version: str | None = None, syntax: str | None = None) -> tuple[str, ...]:
+def ordered(
+    name: str, version: str | None = None, syntax: str | None = None, data: RuleData | None = None
+) -> tuple[str, ...]:
     """Return the codes of a list as ``codes`` does, but in the order of the official list."""
     syntax = syntax.lower() if syntax else None
     return tuple(
         row["code"]
-        for row in _rows(name)
+        for row in _rows(_file(name, data or shipped()))
         if holds(row["since"], row["until"], version) and (not syntax or row.get("syntax") in (None, "", syntax))
     )
 
 
 @functools.cache
-def _rows(name: str) -> tuple[dict[str, str], ...]:
-    path = rules_folder() / "codelists" / f"{name}.csv"
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            table = csv.DictReader(file, strict=True)
-            rows = tuple(table)
-    except FileNotFoundError:
-        raise LookupError(f"unknown code list '{name}'") from None
+def ruleset_of(name: str, data: RuleData | None = None) -> str:
+    """Return the name of the rule set that has the list; raise ``LookupError`` for an unknown list."""
+    return _file(name, data or shipped()).parent.parent.name
+
+
+def names(data: RuleData | None = None) -> frozenset[str]:
+    """Return the names of all lists."""
+    return frozenset(path.stem for path in (data or shipped()).files(f"{FOLDER}/*.csv"))
+
+
+def _file(name: str, data: RuleData) -> Path:
+    for folder in data.sets.values():
+        path = folder / FOLDER / f"{name}.csv"
+        if path.is_file():
+            return path
+    raise LookupError(f"unknown code list '{name}'")
+
+
+@functools.cache
+def _rows(path: Path) -> tuple[dict[str, str], ...]:
+    with path.open(encoding="utf-8", newline="") as file:
+        table = csv.DictReader(file, strict=True)
+        rows = tuple(table)
     if (table.fieldnames or [])[:3] != _COLUMNS:
-        raise LookupError(f"the code list '{name}' must have the columns {', '.join(_COLUMNS)}")
+        raise LookupError(f"the code list '{path.stem}' must have the columns {', '.join(_COLUMNS)}")
     return rows
 
 

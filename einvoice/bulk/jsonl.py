@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from einvoice.bulk.execution.worker import Options
 from einvoice.result.catalog import catalog
-from einvoice.rulebook import releases
+from einvoice.rulebook.releases import releases
 
 VERSION: Final = 1
 """Version of the format. Other versions are rejected; unknown keys of a record are ignored."""
@@ -39,7 +39,7 @@ class StoredResults(NamedTuple):
 
 def run_settings(options: Options) -> dict[str, Any]:
     """Return the header of a run: format, version, rules and options."""
-    pinned = releases.pinned()
+    pinned = releases().pinned()
     day = f"{options.as_of:%Y-%m-%d}" if options.as_of else None
     rules = {"einvoice": version("einvoice-toolkit"), RULES: catalog().version}
     fixed = {_FORMAT_KEY: VERSION, **rules, "pinned": pinned.name if pinned else None}

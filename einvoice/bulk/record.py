@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ca
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, stored_location
-from einvoice.rulebook import releases
 from einvoice.rulebook.catalog import entry
 from einvoice.syntax.detect import Identity, specifications
 from einvoice.syntax.severity_overrides import overrides
@@ -111,7 +110,7 @@ class FileResult:
         code, severity = stored["code"], stored["severity"]
         flag = stored.get("flag", severity)
         location = (stored.get("line"), stored.get("column"), stored.get("xpath", ""))
-        published = self._overrides(stored.get("published")) if flag != severity else {}
+        published = self._overrides(stored.get("published", {})) if flag != severity else {}
         return Finding(
             code=code,
             severity=severity,
@@ -126,13 +125,15 @@ class FileResult:
             note_indices=tuple(stored.get("noted", ())),
             suppressed=stored.get("more", 0),
             lang=self.lang,
+            kind=stored.get("kind", ""),
         )
 
-    def _overrides(self, release: str | None) -> Mapping[str, Any]:
+    def _overrides(self, releases: Mapping[str, str]) -> Mapping[str, Any]:
         specification = specifications().get(self.specification)
         if specification is None:  # stored by a newer version of einvoice
             return {}
-        return overrides(Identity(cast("Any", self.syntax), self.root, None, None, specification), release)
+        identity = Identity(cast("Any", self.syntax), self.root, None, None, specification)
+        return overrides(identity, tuple(releases.items()))
 
     def __repr__(self) -> str:
         return f"<FileResult {self.file!r}: {self.verdict}, {self.errors} errors, {self.warnings} warnings>"
@@ -241,10 +242,11 @@ def _counts(findings: tuple[Finding, ...]) -> dict[str, int]:
 
 
 def _ruleset(stack: Stack) -> str:
-    for name, ruleset in (("cius", releases.NATIONAL), ("en16931", releases.CORE)):
-        layer = stack.layer(name)
-        if layer and layer.version:
-            return "-".join(filter(None, (ruleset, layer.specification, layer.version)))
+    """Return the most specific rule set with a release of its own: its name, specification and release."""
+    for kind in ("cius", "en16931"):
+        layer = next((it for it in stack.layers if it.kind == kind and it.version), None)
+        if layer:
+            return "-".join(filter(None, (layer.name, layer.specification, layer.version)))
     return ""
 
 
@@ -254,8 +256,9 @@ def _stored(finding: Finding, stack: Stack) -> dict[str, Any]:
             "code": finding.code,
             "severity": finding.severity,
             "flag": finding.flag if finding.flag != finding.severity else "",
-            "published": stack.national.version if finding.override else "",
+            "published": {it.name: it.version for it in stack.layers if it.kind} if finding.override else "",
             "layer": finding.layer,
+            "kind": finding.kind,
             "section": finding.section,
             "terms": finding.terms,
             "line": finding.line,

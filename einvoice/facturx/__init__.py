@@ -8,5 +8,6 @@
 
 from einvoice.facturx.rules import ProfileRules, rules_of
 from einvoice.facturx.structure import schema_violations
+from einvoice.rulebook.syntax_rules.rule import FACTURX
 
-__all__ = ["ProfileRules", "rules_of", "schema_violations"]
+__all__ = ["FACTURX", "ProfileRules", "rules_of", "schema_violations"]

@@ -10,21 +10,19 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from einvoice.errors import RuleError
-from einvoice.resources import rules_folder
+from einvoice.resources import RuleData, rules_folder
 from einvoice.result import Layer
-from einvoice.rulebook.program import engine
+from einvoice.rulebook.program.program import Layer as RuleLayer
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.rule import Rule
-from einvoice.rulebook.syntax_rules.rule import SyntaxRule
-from einvoice.rulebook.syntax_rules.table import rule_table
+from einvoice.rulebook.syntax_rules.rule import FACTURX, SyntaxRule
+from einvoice.rulebook.syntax_rules.table import RuleTable, rule_table
 from einvoice.syntax import schema
 from einvoice.syntax.detect import Identity
 
-LAYER: Final = "profile"
-_BASE: Final = "en16931"
-Versions: TypeAlias = tuple[tuple[str, str], ...]
-"""The release of each named rule set; for all others, the newest release is used."""
-_PROGRAM: Final = (_BASE, LAYER)
+_CORE: Final = "en16931"
+Stack: TypeAlias = tuple[tuple[str, str], ...]
+"""Rule sets, each with its release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,7 @@ class ProfileRules:
         name: name in the tables, such as "basicwl".
         title: name in the specification, such as "BASIC WL".
         schema: "schema" if the profile's XML schema replaces that of CII, "profile" if it applies in addition.
-        replaces_en16931: whether "profile" is the only layer of rules, since the document is not an invoice under
-            EN 16931.
+        replaces_en16931: whether EN 16931 is no layer of its own, since the document is not an invoice under EN 16931.
         en16931_rules: codes of the rules of EN 16931 that apply; None if all apply.
         rule_prefix: code prefix of the rules in `rules/facturx` that apply; "" if none do.
     """
@@ -54,40 +51,53 @@ class ProfileRules:
         return self.schema == "schema"
 
     def layer_of(self, rule: Rule | SyntaxRule) -> str:
-        """Return the layer of a rule of EN 16931 or Factur-X in this profile; "" if the rule does not apply."""
-        code, layer = rule.code, rule.layer
-        if layer == LAYER:  # the collector only evaluates the syntax rules of this profile
+        """Return the layer of a rule in this profile; "" if the rule does not apply."""
+        code, ruleset = rule.code, rule.layer
+        if ruleset == FACTURX:  # the collector only evaluates the syntax rules of this profile
             has_prefix = self.rule_prefix and code.startswith(self.rule_prefix)
-            return layer if isinstance(rule, SyntaxRule) or has_prefix else ""
+            return ruleset if isinstance(rule, SyntaxRule) or has_prefix else ""
+        if ruleset != _CORE:
+            return ruleset
         if self.en16931_rules is not None and code not in self.en16931_rules:
             return ""
-        return LAYER if self.replaces_en16931 else layer
+        return FACTURX if self.replaces_en16931 else ruleset
 
-    def program(self, versions: Versions = ()) -> Program:
-        """Return the compiled rules in the given releases, including rules that do not apply to the profile."""
-        return engine.rulebook().program("CII", _PROGRAM, dict(versions))
+    def layers(self, program: Program, stack: Stack, data: RuleData) -> tuple[Layer, ...]:
+        """Return the layers of the validation stack.
 
-    def layers(self, versions: Versions = ()) -> tuple[Layer, ...]:
-        """Return the layers of the validation stack."""
-        names = (LAYER,) if self.replaces_en16931 else _PROGRAM
-        return tuple(self._layer(name, versions) for name in names)
+        Args:
+            program: compiled rules of the stack, including rules that do not apply to the profile.
+            stack: the rule sets, each with its release.
+            data: the rule data.
+        """
+        table = rule_table("CII", stack, self.name, data)
+        shown = [layer for layer in program.layers if layer.name != _CORE or not self.replaces_en16931]
+        return tuple(self._layer(layer, program, table) for layer in shown)
 
-    def _layer(self, name: str, versions: Versions) -> Layer:
-        program = self.program(versions)
-        rules = [rule.code for rule in program.rules if self.layer_of(rule) == name]
+    def _layer(self, layer: RuleLayer, program: Program, table: RuleTable) -> Layer:
+        rules = [rule.code for rule in program.rules if self.layer_of(rule) == layer.name]
         syntax_rules = [
             (rule.code, rule.context, rule.check, rule.path, rule.argument, rule.severity)
-            for rule in rule_table("CII", self.name, dict(versions)).rules
-            if self.layer_of(rule) == name
+            for rule in table.rules
+            if self.layer_of(rule) == layer.name
         ]
-        layer = next(layer for layer in program.layers if layer.name == name)
         digest = hashlib.sha256(f"{layer.sha256} {rules} {syntax_rules}".encode())
         title = layer.title
-        if name == LAYER:
+        if layer.name == FACTURX:
             digest.update(schema.sha256(self.name).encode())
             title = {language: f"{text}, {self.title}" for language, text in layer.title.items()}
-        count = len(rules) + len(syntax_rules)
-        return Layer(name, title, layer.version, layer.specification, layer.date, digest.hexdigest(), True, count)
+        return Layer(
+            layer.name,
+            title,
+            layer.version,
+            layer.specification,
+            layer.date,
+            digest.hexdigest(),
+            True,
+            len(rules) + len(syntax_rules),
+            layer.kind,
+            layer.label,
+        )
 
 
 def rules_of(identity: Identity) -> ProfileRules | None:
@@ -107,12 +117,12 @@ def profile_rules() -> Mapping[str, ProfileRules]:
     Raises:
         RuleError: ``rules/facturx/profiles.toml`` is invalid.
     """
-    file = rules_folder() / "facturx" / "profiles.toml"
+    file = rules_folder() / FACTURX / "profiles.toml"
     profiles = {}
     for name, table in tomllib.loads(file.read_text("utf-8")).items():
         codes = frozenset(table.pop("en16931_rules")) if "en16931_rules" in table else None
         try:
             profiles[name] = ProfileRules(name=name, en16931_rules=codes, **table)
         except TypeError as error:
-            raise RuleError(str(error), file=f"facturx/{file.name}", key=name) from None
+            raise RuleError(str(error), file=f"{FACTURX}/{file.name}", key=name) from None
     return profiles

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from einvoice.model.terms import name
 from einvoice.result import Finding, Language
+from einvoice.rulebook.releases import ruleset_label
 from einvoice.rulebook.sections import SECTIONS, title
 from einvoice.visualization.report.labels import WORDS as PAGE_LABELS
 
@@ -84,5 +85,5 @@ def term_name(term: str, lang: Language) -> str:
 
 
 def layer_name(layer: str, lang: Language) -> str:
-    """Return the label of a layer, such as "XRechnung" for the CIUS."""
-    return PAGE_LABELS[lang].get(f"layer_{layer}", layer)
+    """Return the label of a layer, such as "XRechnung"."""
+    return PAGE_LABELS[lang].get(f"layer_{layer}") or ruleset_label(layer)

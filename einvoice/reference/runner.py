@@ -14,6 +14,7 @@ from einvoice.reference.process import limits, sandbox
 from einvoice.reference.process.errors import ExecutionFailed
 from einvoice.reference.process.text import without_declaration
 from einvoice.reference.result import ReferenceResult, ReferenceRun, finding
+from einvoice.rulebook.releases import releases
 from einvoice.syntax import xml
 from einvoice.syntax.detect import Identity
 
@@ -42,7 +43,7 @@ def validate(data: bytes, identity: Identity) -> ReferenceResult:
         stylesheets = [it for it in reversed(added) if it.kind == "schematron"]
         further = [match for it in stylesheets if (match := document.select([it]))]
     except ExecutionFailed as error:
-        return ReferenceResult("", "", _not_executed(identity.layers, error.reason, error.detail))
+        return ReferenceResult("", "", _not_executed(_kinds(identity), error.reason, error.detail))
     result = document.run_added(*selected) if selected else document.run_bundled(identity)
     return replace(result, runs=result.runs + tuple(run for match in further for run in document.run(*match)))
 
@@ -72,12 +73,12 @@ class _Document:
         """Run the bundled artefacts; a layer without an artefact gets a run with the reason "missing"."""
         configuration, scenario = packaged.configuration(), packaged.scenario(identity)
         if configuration is None or scenario is None:
-            return ReferenceResult("", "", _not_executed(identity.layers, "missing"))
+            return ReferenceResult("", "", _not_executed(_kinds(identity), "missing"))
         runs = self.run(configuration, scenario)
         covered = {run.layer for run in runs}
         if "profile" in covered:
             covered |= _INCLUDED_IN_PROFILE
-        others = [layer for layer in identity.layers if layer not in covered]
+        others = [layer for layer in _kinds(identity) if layer not in covered]
         return ReferenceResult(configuration.name, scenario.name, runs + _not_executed(others, "missing"))
 
     def run(self, configuration: Configuration, scenario: Scenario) -> tuple[ReferenceRun, ...]:
@@ -107,8 +108,11 @@ class _Document:
         return sandbox.request(task, self._text, self._deadline - time.monotonic(), **arguments)
 
 
+def _kinds(identity: Identity) -> list[str]:
+    """Return the kinds of the rule sets that the document declares, such as "cius"."""
+    return [releases(identity.data).sets[name].kind for name in identity.rulesets]
+
+
 def _not_executed(layers: Iterable[str], reason: str, detail: str = "") -> tuple[ReferenceRun, ...]:
-    """Return a run for each layer without an artefact, except "schema": XML schemas are part of this program."""
-    return tuple(
-        ReferenceRun(layer, executed=False, reason=reason, detail=detail) for layer in layers if layer != "schema"
-    )
+    """Return a run for each layer without an artefact."""
+    return tuple(ReferenceRun(layer, executed=False, reason=reason, detail=detail) for layer in layers)

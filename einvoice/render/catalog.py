@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Final, Literal, TypeAlias
 
@@ -11,7 +11,7 @@ from einvoice.model.terms import name
 from einvoice.presentation import Language, to_document, to_html
 from einvoice.render.html import page
 from einvoice.render.text import LABELS
-from einvoice.result.catalog import LAYERS, Catalog, notes
+from einvoice.result.catalog import Catalog, notes
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.sections import SECTIONS, title
 
@@ -31,10 +31,6 @@ _LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
         "codes": "Codes",
         "file": "Datei",
         "schema": "XML-Schema",
-        "en16931": "EN 16931",
-        "cius": "XRechnung",
-        "extension": "XRechnung Extension",
-        "profile": "Profil",
         "pdf": "PDF",
     },
     "en": {
@@ -52,10 +48,6 @@ _LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
         "codes": "Codes",
         "file": "File",
         "schema": "XML schema",
-        "en16931": "EN 16931",
-        "cius": "XRechnung",
-        "extension": "XRechnung Extension",
-        "profile": "Profile",
         "pdf": "PDF",
     },
 }
@@ -98,16 +90,16 @@ def _html(catalog: Catalog, lang: Language) -> str:
         f"<header><h1>{escape(heading)}</h1><p>{escape(about)}</p></header>\n",
         f'<nav aria-label="{escape(labels["contents"])}"><ul>\n',
     ]
-    groups = _groups(catalog.values())
+    groups = _groups(catalog)
     for layer, sections in groups.items():
         below = "".join(
             f'<li><a href="#{layer}-{section}">{escape(title(section, lang))}</a> ({len(entries)})</li>'
             for section, entries in sections.items()
         )
-        parts.append(f'<li><a href="#{layer}">{escape(labels[layer])}</a><ul>{below}</ul></li>\n')
+        parts.append(f'<li><a href="#{layer}">{escape(_layer(catalog, layer, lang))}</a><ul>{below}</ul></li>\n')
     parts.append('</ul></nav>\n<main id="content">\n')
     for layer, sections in groups.items():
-        parts.append(f'<h2 id="{layer}">{escape(labels[layer])}</h2>\n')
+        parts.append(f'<h2 id="{layer}">{escape(_layer(catalog, layer, lang))}</h2>\n')
         for section, entries in sections.items():
             parts.append(f'<h3 id="{layer}-{section}">{escape(title(section, lang))}</h3>\n')
             parts += (_article(entry, lang) for entry in entries)
@@ -118,8 +110,8 @@ def _markdown(catalog: Catalog, lang: Language) -> str:
     """Return the catalog in Markdown (CommonMark), with an anchor before each code."""
     labels = _LABELS[lang]
     parts = [f"# {labels['heading']}\n\n{_escape_markdown(_about(catalog, lang))}\n"]
-    for layer, sections in _groups(catalog.values()).items():
-        parts.append(f'\n<a id="{layer}"></a>\n\n## {_escape_markdown(labels[layer])}\n')
+    for layer, sections in _groups(catalog).items():
+        parts.append(f'\n<a id="{layer}"></a>\n\n## {_escape_markdown(_layer(catalog, layer, lang))}\n')
         for section, entries in sections.items():
             parts.append(f'\n<a id="{layer}-{section}"></a>\n\n### {_escape_markdown(title(section, lang))}\n')
             parts += (_paragraphs(entry, lang) for entry in entries)
@@ -138,9 +130,9 @@ def _entry(entry: CatalogEntry, lang: Language) -> str:
 def _summary(catalog: Catalog, lang: Language) -> str:
     """Return the number of codes per layer."""
     labels = _LABELS[lang]
-    counts = {layer: sum(map(len, sections.values())) for layer, sections in _groups(catalog.values()).items()}
+    counts = {layer: sum(map(len, sections.values())) for layer, sections in _groups(catalog).items()}
     rows = "".join(
-        f'<tr><th scope="row">{escape(labels[layer])}</th><td class="number">{count}</td></tr>'
+        f'<tr><th scope="row">{escape(_layer(catalog, layer, lang))}</th><td class="number">{count}</td></tr>'
         for layer, count in counts.items()
     )
     head = (
@@ -156,11 +148,16 @@ def _about(catalog: Catalog, lang: Language) -> str:
     return _LABELS[lang]["about"].format(**values)
 
 
-def _groups(entries: Iterable[CatalogEntry]) -> dict[str, dict[str, list[CatalogEntry]]]:
+def _layer(catalog: Catalog, layer: str, lang: Language) -> str:
+    """Return the name of a layer."""
+    return _LABELS[lang].get(layer) or catalog.label(layer)
+
+
+def _groups(catalog: Catalog) -> dict[str, dict[str, list[CatalogEntry]]]:
     """Return the entries by layer and section, both in display order."""
-    known = list(entries)
+    known = list(catalog.values())
     groups: dict[str, dict[str, list[CatalogEntry]]] = {}
-    for layer in LAYERS:
+    for layer in catalog.layers:
         for section in SECTIONS:
             members = [entry for entry in known if (entry.layer, entry.section) == (layer, section)]
             if members:

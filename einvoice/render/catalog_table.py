@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from einvoice.model.terms import leading
 from einvoice.presentation import Language, to_frame
 from einvoice.render.tables import require_pandas
-from einvoice.result.catalog import LAYERS, Catalog
+from einvoice.result.catalog import Catalog
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 from einvoice.rulebook.sections import SECTIONS
@@ -41,7 +41,7 @@ def _frame(catalog: Catalog, lang: Language) -> pd.DataFrame:
 
     frame = pd.DataFrame([_row(entry, lang) for entry in catalog.values()], columns=list(COLUMNS))
     severities = pd.CategoricalDtype(list(reversed(SEVERITIES)), ordered=True)
-    layers, sections = pd.CategoricalDtype(list(LAYERS)), pd.CategoricalDtype(list(SECTIONS))
+    layers, sections = pd.CategoricalDtype(list(catalog.layers)), pd.CategoricalDtype(list(SECTIONS))
     return frame.astype({"severity": severities, "layer": layers, "section": sections})
 
 

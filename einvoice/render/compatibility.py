@@ -8,7 +8,7 @@ from typing import Final
 from einvoice.presentation import Language
 from einvoice.result.stack import Stack
 from einvoice.result.validation import ValidationResult
-from einvoice.rulebook.releases import declared
+from einvoice.rulebook.releases import releases
 
 _MESSAGES: Final[Mapping[str, Mapping[Language, str]]] = {
     "outdated": {
@@ -49,7 +49,7 @@ def compatibility_message(result: ValidationResult, lang: Language) -> str | Non
     """Return how the declared specification relates to the applied rules; None if it is current."""
     status: str = result.stack.status
     if status == "unknown" and result.identity.kind != "unknown":
-        status = "later" if declared(result.identity.family) else "not_there"
+        status = "later" if releases(result.identity.data).declared(result.identity.family) else "not_there"
     texts = _MESSAGES.get(status)
     if texts is None:
         return None
@@ -63,7 +63,8 @@ def compatibility_message(result: ValidationResult, lang: Language) -> str | Non
 
 def _applied_rules(stack: Stack) -> str:
     """Return the applied rule set: "XRechnung 3.0.2" or "EN 16931 (1.3.16)"."""
-    national, core = stack.layer("cius"), stack.layer("en16931")
-    if national and national.executed:
-        return f"XRechnung {national.specification}"
-    return f"EN 16931 ({core.version})" if core else "EN 16931"
+    applied = [layer for layer in stack.layers if layer.kind and layer.executed]
+    specific = [layer for layer in applied if layer.kind == "cius" and layer.specification]
+    if specific:
+        return f"{specific[0].label} {specific[0].specification}"
+    return f"{applied[0].label} ({applied[0].version})" if applied else "EN 16931"

@@ -60,7 +60,7 @@ def _finding(finding: Finding, lang: Language) -> dict[str, Any]:
     data: dict[str, Any] = {
         "code": finding.code,
         "severity": finding.severity,
-        "validation_layer": finding.layer,
+        "validation_layer": finding.validation_layer,
         "section": finding.section,
         "title": finding.title(lang),
         "explanation": finding.explanation(lang),
@@ -123,6 +123,7 @@ def _agreement(agreement: Agreement, lang: Language) -> dict[str, Any]:
 def _layer(layer: Layer, lang: Language) -> dict[str, Any]:
     return {
         "name": layer.name,
+        "kind": layer.kind or layer.name,
         "title": layer.title.get(lang, ""),
         "version": layer.version,
         "sha256": layer.sha256,
@@ -149,7 +150,7 @@ def _entry(entry: CatalogEntry, lang: Language) -> dict[str, Any]:
     return {
         "code": entry.code,
         "severity": entry.severity,
-        "validation_layer": entry.layer,
+        "validation_layer": entry.kind,
         "section": entry.section,
         "title": entry.title(lang),
         "explanation": entry.explanation(lang),
@@ -193,7 +194,7 @@ def _stack(result: ValidationResult, lang: Language) -> dict[str, Any]:
         "status": stack.status,
         "engine": stack.engine,
         "en16931": _description(stack, "en16931", lang) or _NO_EN16931[lang],
-        "xrechnung": _description(stack, "cius", lang) or _NOT_APPLIED[lang],
+        "xrechnung": _description(stack, stack.national.name, lang) or _NOT_APPLIED[lang],
         "layers": [_layer(layer, lang) for layer in stack.layers],
     }
 

@@ -14,13 +14,13 @@ from einvoice.result.finding import Finding
 from einvoice.result.stack import Layer
 from einvoice.result.validation import ValidationResult
 from einvoice.rulebook.catalog.formatting import show
+from einvoice.rulebook.releases import ruleset_label
 
 #: Names of the compared values, in display order.
 NUMBERS: Final = ("expected", "actual", "difference")
 
 _MAX_LISTED: Final = 20
 _SEVERITIES: Final = ("information", "warning", "fatal")
-_RULE_SETS: Final = {"en16931": "EN 16931", "cius": "XRechnung", "extension": "XRechnung Extension"}
 
 LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
     "de": {
@@ -203,9 +203,9 @@ def finding_line(finding: Finding, lang: Language) -> str:
 
 def difference(difference: Difference, lang: Language) -> str:
     """Return a difference in one line: the finding, and the release that added or removed it."""
-    rules = _RULE_SETS["en16931" if difference.ruleset == "en16931" else "cius"]
-    specification = "" if difference.ruleset == "en16931" else f" {difference.changed_in.specification}"
-    release = f"{rules}{specification} ({difference.version})"
+    is_base = difference.ruleset in dict(difference.changed_in.base)
+    specification = "" if is_base else difference.changed_in.specification
+    release = f"{ruleset_label(difference.ruleset)} {specification}".strip() + f" ({difference.version})"
     return f"{finding_line(difference.finding, lang)} [{LABELS[lang][difference.only_in].format(release=release)}]"
 
 
@@ -213,7 +213,7 @@ def agreement_lines(agreement: Agreement, lang: Language) -> tuple[str, ...]:
     """Return the comparison with the official Schematron: a heading, then one line per deviating finding."""
     labels = LABELS[lang]
     key = {True: "agreed", False: "disagreed", None: "not_compared"}[agreement.agreed]
-    heading = labels[key].format(layers=", ".join(_RULE_SETS.get(name, name) for name in agreement.compared))
+    heading = labels[key].format(layers=", ".join(map(ruleset_label, agreement.compared)))
     deviating = [(finding, "only_native") for finding in agreement.only_native]
     deviating += [(finding, "only_reference") for finding in agreement.only_reference]
     return heading, *(f"{finding_line(finding, lang)} [{labels[side]}]" for finding, side in deviating)
@@ -231,7 +231,7 @@ def severity(finding: Finding, lang: Language) -> str:
     if finding.flag == finding.severity:
         return label
     change = "lowered" if _SEVERITIES.index(finding.severity) < _SEVERITIES.index(finding.flag) else "raised"
-    rules = _RULE_SETS.get(finding.layer, finding.layer)
+    rules = ruleset_label(finding.layer)
     return labels[change].format(severity=label, rules=rules, flag=labels[f"a_{finding.flag}"])
 
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from einvoice import presentation
+from einvoice.resources import RuleData
 from einvoice.result.languages import Language, check_language
 from einvoice.rulebook import catalog as rulebook
 from einvoice.rulebook.catalog import CatalogEntry
-from einvoice.rulebook.releases import Release, current, named, national
+from einvoice.rulebook.releases import Release, releases
 from einvoice.rulebook.rule import SYNTAXES
 from einvoice.syntax.paths import path_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: The layers, from the file to national rules.
-LAYERS: Final = ("file", "schema", "en16931", "cius", "extension", "profile", "pdf")
 
 
 class Catalog(Mapping[str, CatalogEntry]):
@@ -31,20 +29,32 @@ class Catalog(Mapping[str, CatalogEntry]):
     Attributes:
         rule_set: the described release.
         lang: default language of the texts.
+        data: the rule data; None is the shipped one.
     """
 
-    def __init__(self, rule_set: Release, lang: Language = "de") -> None:
+    def __init__(self, rule_set: Release, lang: Language = "de", data: RuleData | None = None) -> None:
         self.rule_set = rule_set
         self.lang = lang
+        self.data = data
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Layers of the entries, in the order of a validation: file, XML schema, rule sets, PDF."""
+        return "file", "schema", *releases(self.data).sets, "pdf"
+
+    def label(self, layer: str) -> str:
+        """Return the short name of a layer that is a rule set, such as "XRechnung"; "" for other layers."""
+        ruleset = releases(self.data).sets.get(layer)
+        return ruleset.label if ruleset else ""
 
     @property
     def xrechnung_version(self) -> str:
         """Version of XRechnung in the described release, such as "3.0.2"."""
-        return national(self.rule_set).specification
+        return releases(self.data).national(self.rule_set).specification
 
     @functools.cached_property
     def _entries(self) -> rulebook.Catalog:
-        return rulebook.catalog(self.rule_set)
+        return rulebook.catalog(self.rule_set, self.data)
 
     def __getitem__(self, code: str) -> CatalogEntry:
         entry = self._entries[code]
@@ -120,7 +130,8 @@ def catalog(*, lang: Language = "de", ruleset: str | None = None) -> Catalog:
         ValueError: an argument has an unknown value; the message lists the valid ones.
     """
     check_language(lang)
-    return _catalog(named(ruleset) if ruleset else current(), lang)
+    known = releases()
+    return _catalog(known.named(ruleset) if ruleset else known.current(), lang)
 
 
 @functools.cache

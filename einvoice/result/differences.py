@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from einvoice import presentation
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
-from einvoice.rulebook.releases import CORE, Release, between
+from einvoice.rulebook.releases import Release, Releases
 
 Validate: TypeAlias = Callable[[Release], tuple[Finding, ...]]
 Key: TypeAlias = tuple[str, str, str]
@@ -26,7 +26,7 @@ class Difference:
         finding: the finding; part of the findings of the result only if `only_in` is "declared".
         only_in: "declared" (the release that validated the invoice) or "current".
         changed_in: first release that behaves like the newer of the two.
-        ruleset: rule set that changed in that release, "en16931" or "xrechnung".
+        ruleset: rule set that changed in that release, such as "en16931" or "xrechnung".
     """
 
     finding: Finding
@@ -37,24 +37,24 @@ class Difference:
     @property
     def version(self) -> str:
         """Release of that rule set, such as "1.3.10" or "2.0.0"."""
-        return self.changed_in.core if self.ruleset == CORE else self.changed_in.version
+        return dict(self.changed_in.versions)[self.ruleset]
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the difference as plain data, ready for JSON."""
         return presentation.to_dict(self, lang or self.finding.lang)
 
 
-def compare(validate: Validate, declared: Release, current: Release) -> tuple[Difference, ...]:
+def compare(validate: Validate, declared: Release, current: Release, known: Releases) -> tuple[Difference, ...]:
     """Return the findings that only one of two releases of a rule set reports.
 
     The same rule with another severity at the same location is a difference, too. To find the release that caused a
     difference, the releases in between are validated as needed. ``declared`` may be newer than ``current``.
     """
     sides: tuple[Side, Side] = ("declared", "current")
-    steps = (declared, *between(declared, current))
+    steps = (declared, *known.between(declared, current))
     if current not in steps:
         sides = ("current", "declared")
-        steps = (current, *between(current, declared))
+        steps = (current, *known.between(current, declared))
 
     @cache
     def findings(step: int) -> dict[Key, Finding]:
@@ -66,9 +66,9 @@ def compare(validate: Validate, declared: Release, current: Release) -> tuple[Di
         key = _key(finding)
         in_last = key in last
         step = bisect_left(range(len(steps)), True, key=lambda step: (key in findings(step)) is in_last)
-        ruleset = CORE if finding.layer == CORE else steps[step].ruleset
+        ruleset = finding.layer if finding.layer in dict(steps[step].base) else steps[step].ruleset
         if _flag(key, findings(step - 1)) == _flag(key, findings(step)):
-            # The rule is unchanged: one release overrides its severity, which EN 16931 never does.
+            # The rule is unchanged: one release overrides its severity, which the base never does.
             ruleset = steps[step].ruleset
         return Difference(finding, only_in, steps[step], ruleset)
 

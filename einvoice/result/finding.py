@@ -48,7 +48,7 @@ class Finding:
         code: key of the catalog entry, such as "BR-CO-10".
         severity: effective severity: "fatal", "warning" or "information".
         flag: severity defined by the rule; differs from `severity` only if a published override changed it.
-        layer: "schema", "en16931", "cius", "extension", "profile", "pdf" or "file".
+        layer: "schema", "file" or "pdf", or the name of the rule set, such as "en16931" or "xrechnung".
         section: part of the invoice, such as "seller".
         terms: business terms, the leading one first; may be empty.
         location: line, column and XPath, computed on first access.
@@ -61,6 +61,8 @@ class Finding:
         draft_pointer: JSON pointer (RFC 6901) to the draft field that causes the finding, present or missing; "" is
             the whole draft. None if the invoice was not generated from a draft.
         lang: default language of the texts.
+        kind: of the rule set: "en16931", "cius", "extension" or "profile"; "" for the other layers.
+        described_by: catalog entry of a rule in an added rule set; None for a rule that is shipped with einvoice.
     """
 
     code: str
@@ -78,10 +80,19 @@ class Finding:
     reported: str = ""
     draft_pointer: str | None = None
     lang: Language = "de"
+    kind: str = ""
+    described_by: CatalogEntry | None = field(default=None, compare=False)
+
+    @property
+    def validation_layer(self) -> str:
+        """Kind of layer: "schema", "en16931", "cius", "extension", "profile", "pdf" or "file"."""
+        return self.kind or self.layer
 
     @property
     def entry(self) -> CatalogEntry:
         """Catalog entry that describes the rule."""
+        if self.described_by is not None:
+            return self.described_by
         try:
             return entry(self.code)
         except KeyError:

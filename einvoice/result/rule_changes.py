@@ -10,7 +10,7 @@ from einvoice import presentation
 from einvoice.result.languages import Language, check_language
 from einvoice.rulebook.catalog import CatalogEntry, entry
 from einvoice.rulebook.changes import changes
-from einvoice.rulebook.releases import named
+from einvoice.rulebook.releases import releases
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,7 @@ class RuleChanges:
 
 
 def rule_changes(old: str, new: str, *, lang: Language = "de") -> RuleChanges:
-    """Compare two releases, including the EN 16931 rules they build on.
+    """Compare two releases, including the rule sets that they build on.
 
     Args:
         old, new: releases as in `einvoice.validate`: "xrechnung-2.3.1" and "xrechnung-3.0.2", or
@@ -83,5 +83,6 @@ def rule_changes(old: str, new: str, *, lang: Language = "de") -> RuleChanges:
         ValueError: an argument has an unknown value; the message lists the valid ones.
     """
     check_language(lang)
-    before, after = named(old), named(new)
+    known = releases()
+    before, after = known.named(old), known.named(new)
     return RuleChanges(before.name, after.name, *changes(before, after), lang=lang)

@@ -19,7 +19,7 @@ class Layer:
     """One layer of the validation stack, executed or not.
 
     Attributes:
-        name: "schema", "en16931", "cius", "extension" or "profile".
+        name: "schema", or the name of the rule set, such as "en16931" or "xrechnung".
         title: name of the schema or rule set, by language; empty if the layer has none.
         version: release of the rule set.
         specification: version of the specification that the release implements, if numbered differently ("3.0.2").
@@ -27,6 +27,8 @@ class Layer:
         sha256: hash of the rule data, hexadecimal; "" if there is none.
         executed: whether the layer ran to completion.
         rules: number of evaluated rules.
+        kind: of the rule set: "en16931", "cius", "extension" or "profile"; "" for the schema.
+        label: short name of the rule set, such as "XRechnung"; "" for the schema.
     """
 
     name: str
@@ -37,11 +39,13 @@ class Layer:
     sha256: str = ""
     executed: bool = True
     rules: int = 0
+    kind: str = ""
+    label: str = ""
 
     def description(self, lang: str) -> str:
         """Return one line, such as "XRechnung, Schematron-Regeln der KoSIT, 2.6.0 (XRechnung 3.0.2)"."""
         title = self.title.get(lang, "")
-        specification = f" ({title.partition(',')[0]} {self.specification})" if self.specification else ""
+        specification = f" ({self.label} {self.specification})" if self.specification else ""
         return f"{title}, {self.version}{specification}" if self.version else title
 
     def to_dict(self, lang: Language) -> dict[str, Any]:
@@ -57,7 +61,7 @@ class Stack:
         mode: requested mode, "current" or "compatibility".
         status: status of the declared specification: "current", "outdated" or "unknown".
         layers: the layers in order of execution.
-        national: national rule set (XRechnung) of this installation, applied or not.
+        national: default CIUS of this installation (XRechnung), applied or not.
         engine: "native" (rules of einvoice), "reference" (official Schematron) or "both" (the official Schematron in
             addition; the rules of einvoice decide).
     """

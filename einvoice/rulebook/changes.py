@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from einvoice.codelists import codes, holds
-from einvoice.resources import rules_folder
+from einvoice.codelists import codes, holds, names, ruleset_of
+from einvoice.resources import RuleData, shipped
 from einvoice.rulebook.files.load import natural
+from einvoice.rulebook.files.tables import tables
 from einvoice.rulebook.program.build import RuleSets
-from einvoice.rulebook.releases import CORE, NATIONAL, Release
+from einvoice.rulebook.releases import Release
 from einvoice.rulebook.rule import SYNTAXES
 
 Definitions: TypeAlias = dict[str, list[Any]]
@@ -31,9 +32,9 @@ class Changes(NamedTuple):
     changed: tuple[str, ...]
 
 
-def changes(old: Release, new: Release) -> Changes:
-    """Return the changes from one release to another, including those of the EN 16931 rules of XRechnung releases."""
-    rule_sets = RuleSets(rules_folder())
+def changes(old: Release, new: Release, data: RuleData | None = None) -> Changes:
+    """Return the changes from one release to another, including those of the rule sets that they build on."""
+    rule_sets = RuleSets(data or shipped())
     before, after = (_definitions(rule_sets, release) for release in (old, new))
     return Changes(
         _sorted(after.keys() - before.keys()),
@@ -47,12 +48,13 @@ def _sorted(found: set[str]) -> tuple[str, ...]:
 
 
 def _definitions(rule_sets: RuleSets, release: Release) -> Definitions:
-    versions = {CORE: release.core}
-    if release.ruleset == NATIONAL:
-        versions[NATIONAL] = release.version
+    versions = dict(release.versions)
+    for name, ruleset in rule_sets.sets.items():
+        if ruleset.shares_releases and ruleset.base in versions:
+            versions[name] = versions[ruleset.base]
     definitions: Definitions = {}
     for name, version in versions.items():
-        for code, definition in (*_sentences(rule_sets, name, version), *_rows(name, version)):
+        for code, definition in (*_sentences(rule_sets, name, version), *_rows(rule_sets.data, name, versions)):
             definitions.setdefault(code, []).append(definition)
     return definitions
 
@@ -71,14 +73,15 @@ def _sentences(rule_sets: RuleSets, name: str, version: str) -> Iterator[tuple[s
                 yield it.code, (syntax, it.severity, items, dict(it.let), it.when, it.assertion)
 
 
-def _rows(name: str, version: str) -> Iterator[tuple[str, Any]]:
+def _rows(data: RuleData, name: str, versions: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     """Yield the syntax rules of a release, with the codes of their lists."""
+    lists = names(data)
     for syntax in SYNTAXES:
-        for path in sorted((rules_folder() / "syntax").glob(f"{syntax.lower()}*.csv")):
-            if path.stem.endswith("national") != (name == NATIONAL):
-                continue
+        for path in tables(data.sets[name], syntax):
             with path.open(encoding="utf-8", newline="") as file:
                 for row in csv.DictReader(file):
-                    if holds(row["since"], row["until"], version):
-                        listed = codes(row["argument"], version, syntax) if path.stem.endswith("codes") else ()
+                    if holds(row["since"], row["until"], versions[name]):
+                        code_list = row["argument"].partition(" ")[0]
+                        release = versions.get(ruleset_of(code_list, data)) if code_list in lists else None
+                        listed = codes(code_list, release, syntax, data) if code_list in lists else ()
                         yield row["code"], (syntax, *list(row.values())[1:6], listed)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from einvoice.errors import RuleError
-from einvoice.resources import rules_folder
+from einvoice.resources import RuleData, rules_folder, shipped
 from einvoice.rulebook.catalog.build import entry_of_text, text_files
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of, invoice_of
 from einvoice.rulebook.files.load import read_file, rule_files
-from einvoice.rulebook.files.versions import RuleSet, read_ruleset
-from einvoice.rulebook.program.build import BASE, assemble
+from einvoice.rulebook.files.versions import RuleSet, read_rulesets
+from einvoice.rulebook.program.build import NEWEST, assemble
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.program.typecheck import CheckedRule, check_rule
 from einvoice.rulebook.rule import SYNTAXES
@@ -45,22 +45,23 @@ drop = ["number"]
 """
 
 
-def check_all(folder: Path | None = None) -> list[RuleError]:
+def check_all(data: RuleData | None = None) -> list[RuleError]:
     """Return the errors in the rule data, each with file, key, column and a correction."""
-    folder = folder or rules_folder()
+    data = data or shipped()
+    try:
+        sets = read_rulesets(data.sets)
+    except RuleError as error:
+        return [error]
     problems: list[RuleError] = []
-    names = sorted((path.parent.name for path in folder.glob("*/ruleset.toml")), key=lambda name: name != BASE)
-    base: Contexts | None = None
-    for name in names:
+    contexts: dict[str, Contexts] = {}
+    for name, ruleset in sets.items():
         try:
-            ruleset = read_ruleset(folder / name)
-            contexts = Contexts(folder / name, base)
+            contexts[name] = Contexts(data.sets[name], contexts.get(ruleset.base))
         except RuleError as error:
             problems.append(error)
             continue
-        base = base or contexts
-        problems += _of_set(folder / name, ruleset, contexts)
-    for path, layer in text_files(folder, dict.fromkeys(names, "")):
+        problems += _of_set(data, ruleset, contexts[name])
+    for path, layer in text_files(data):
         try:
             entry_of_text(path, layer)
         except RuleError as error:
@@ -84,14 +85,16 @@ def new_rule(code: str, ruleset: str, folder: Path | None = None) -> Path:
     return path
 
 
-def program_of(checked: CheckedRule, syntax: str, release: str | None = None) -> Program:
-    """Return a program with one rule."""
-    return Program([], *assemble([checked], syntax, release))
+def program_of(
+    checked: CheckedRule, syntax: str, releases: Mapping[str, str] = NEWEST, data: RuleData | None = None
+) -> Program:
+    """Return a program with one rule; its code lists are those of the releases."""
+    return Program([], *assemble([checked], syntax, releases, data))
 
 
-def _of_set(folder: Path, ruleset: RuleSet, contexts: Contexts) -> Iterator[RuleError]:
+def _of_set(data: RuleData, ruleset: RuleSet, contexts: Contexts) -> Iterator[RuleError]:
     codes: dict[str, str] = {}
-    for path in rule_files(folder):
+    for path in rule_files(data.sets[ruleset.name]):
         try:
             definitions = read_file(path, ruleset)
         except RuleError as error:
@@ -101,26 +104,26 @@ def _of_set(folder: Path, ruleset: RuleSet, contexts: Contexts) -> Iterator[Rule
             other = codes.setdefault(definition.code, definition.file)
             if other != definition.file:
                 yield RuleError(f"{definition.code} is already defined in {other}", file=definition.file, key="code")
-            yield from _of_definition(definition, contexts, folder.parent)
+            yield from _of_definition(definition, contexts, data)
 
 
-def _of_definition(definition: Definition, contexts: Contexts, folder: Path) -> Iterator[RuleError]:
+def _of_definition(definition: Definition, contexts: Contexts, data: RuleData) -> Iterator[RuleError]:
     for syntax in SYNTAXES:
         for version in definition.versions:
             try:
                 checked = check_rule(definition, syntax, version, contexts)
                 if checked and version == definition.versions[0]:
-                    yield from _of_examples(definition, checked, syntax, folder)
+                    yield from _of_examples(definition, checked, syntax, data)
             except RuleError as error:
                 yield error
 
 
-def _of_examples(definition: Definition, checked: CheckedRule, syntax: str, folder: Path) -> Iterator[RuleError]:
-    program = program_of(checked, syntax)
+def _of_examples(definition: Definition, checked: CheckedRule, syntax: str, data: RuleData) -> Iterator[RuleError]:
+    program = program_of(checked, syntax, data=data)
     for kind, example in examples_of(definition, syntax):
         if example.insert:
             continue  # tests/test_rules.py runs it on a document
-        violated = bool(program.run(invoice_of(example, folder, definition.file, syntax)))
+        violated = bool(program.run(invoice_of(example, data.root, definition.file, syntax)))
         if violated != (kind == "invalid"):
             problem = "violates the rule" if violated else "does not violate the rule"
             message = f"{definition.code} in {syntax}: '{example.name}' {problem}"

@@ -1,20 +1,21 @@
 """Identifies a document: syntax, root element, declared specification (BT-24).
 
-The known specifications are data, `rules/specifications.toml`. A problem with the declaration is a `Remark`, which
-names a catalog entry.
+The known specifications are data: `specifications.toml` in `rules` and in each rule set. A problem with the declaration
+is a `Remark`, which names a catalog entry.
 """
 
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from lxml import etree
 
 from einvoice import errors
 from einvoice.model.location import NAMESPACES, line
-from einvoice.resources import rules_folder
+from einvoice.resources import RuleData, shipped
 
 Syntax: TypeAlias = Literal["UBL", "CII"]
 SpecificationKind: TypeAlias = Literal["core", "cius", "extension", "profile", "unknown"]
@@ -22,7 +23,7 @@ SpecificationKind: TypeAlias = Literal["core", "cius", "extension", "profile", "
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """A specification that documents declare in BT-24: a table of `rules/specifications.toml`.
+    """A specification that documents declare in BT-24: a table of a file `specifications.toml`.
 
     Attributes:
         name: name of the table, such as "xrechnung-3.0-extension".
@@ -30,11 +31,12 @@ class Specification:
         profile, version: display name, such as "XRechnung Extension" and "3.0".
         kind: relation to EN 16931: the standard itself, a restriction (CIUS), an extension, a Factur-X profile.
         family: specifications that share rules; the last release of a family validates all of them.
-        layers: rule sets to run, in order.
+        rulesets: rule sets to apply after the XML schema, in order.
         syntaxes: syntaxes in which the identifiers are defined.
         facturx_profile: name of the Factur-X profile, such as "basicwl", or "".
         superseded_by: name of the specification that replaces it, "" while it is current.
         remarks: codes of the remarks for each document that declares it.
+        in_pdf: name of the specification with the same identifier that it replaces for documents embedded in a PDF.
     """
 
     name: str
@@ -43,11 +45,12 @@ class Specification:
     version: str
     kind: SpecificationKind
     family: str
-    layers: tuple[str, ...]
+    rulesets: tuple[str, ...]
     syntaxes: tuple[Syntax, ...] = ("UBL", "CII")
     facturx_profile: str = ""
     superseded_by: str = ""
     remarks: tuple[str, ...] = ()
+    in_pdf: str = ""
 
     @property
     def current(self) -> bool:
@@ -72,6 +75,7 @@ class Identity:
         customization_id: BT-24, Specification identifier, stripped of white space; None if missing or blank.
         process: BT-23, Business process type, stripped in the same way.
         specification: the declared one; the one named "unknown" if BT-24 is missing or unknown.
+        data: rule data with the known specifications; None is the shipped one.
     """
 
     syntax: Syntax
@@ -79,6 +83,7 @@ class Identity:
     customization_id: str | None
     process: str | None
     specification: Specification
+    data: RuleData | None = None
 
     @property
     def profile(self) -> str:
@@ -101,9 +106,9 @@ class Identity:
         return self.specification.family
 
     @property
-    def layers(self) -> tuple[str, ...]:
-        """Rule layers to run, in order, such as ("schema", "en16931", "cius")."""
-        return self.specification.layers
+    def rulesets(self) -> tuple[str, ...]:
+        """Rule sets to apply, in order, such as ("en16931", "xrechnung")."""
+        return self.specification.rulesets
 
     @property
     def scenario_id(self) -> str:
@@ -123,49 +128,68 @@ class Identity:
         if self.customization_id is not None:
             values["declared"] = errors.quote(self.customization_id, limit=200)
         if not self.specification.current:
-            newer = specifications()[self.specification.superseded_by]
+            newer = specifications(self.data)[self.specification.superseded_by]
             values |= {"successor": f"{newer.profile} {newer.version}", "identifier": newer.identifiers[0]}
         return tuple(Remark(code, values) for code in codes)
 
 
 @cache
-def specifications() -> Mapping[str, Specification]:
+def specifications(data: RuleData | None = None) -> Mapping[str, Specification]:
     """Return the known specifications by name; "unknown" represents all others.
 
+    Args:
+        data: rule data; None is the shipped one. Added rule sets may redefine specifications.
+
     Raises:
-        errors.RuleError: `rules/specifications.toml` is invalid.
+        errors.RuleError: a file `specifications.toml` is invalid.
     """
-    file = rules_folder() / "specifications.toml"
-    with file.open("rb") as source:
-        tables = tomllib.load(source)
-    known = {}
-    for name, table in tables.items():
-        lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
-        try:
-            known[name] = Specification(**{**table, **lists, "name": name})
-        except TypeError as error:
-            raise errors.RuleError(str(error), file=file.name, key=name) from None
+    known: dict[str, Specification] = {}
+    for file in (data or shipped()).files("specifications.toml"):
+        known |= _read(file, data or shipped())
     return known
 
 
+def _read(file: Path, data: RuleData) -> dict[str, Specification]:
+    name = "/".join(file.parts[-1 if file.parent == data.root else -2 :])
+    try:
+        tables = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise errors.RuleError(str(error), file=name) from None
+    specifications = {}
+    for key, table in tables.items():
+        if not isinstance(table, dict):
+            raise errors.RuleError("must be a table", file=name, key=key)
+        lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
+        try:
+            specifications[key] = Specification(**{**table, **lists, "name": key})
+        except TypeError as error:
+            raise errors.RuleError(str(error), file=name, key=key) from None
+        unknown = set(specifications[key].rulesets) - set(data.sets)
+        if unknown:
+            raise errors.RuleError(f"unknown rule set '{min(unknown)}'", file=name, key=f"{key}.rulesets")
+    return specifications
+
+
 @cache
-def _declared() -> Mapping[tuple[str, str], Specification]:
+def _declared(data: RuleData | None) -> Mapping[tuple[str, str], Specification]:
     """Return the known specifications by syntax and identifier."""
     return {
         (syntax, identifier): specification
-        for specification in specifications().values()
+        for specification in specifications(data).values()
         for syntax in specification.syntaxes
         for identifier in specification.identifiers
     }
 
 
-def as_facturx(identity: Identity) -> Identity:
-    """Return the identity of a document that is known to be a Factur-X invoice, for example by its PDF.
+def embedded(identity: Identity) -> Identity:
+    """Return the identity of a document that is embedded in a PDF.
 
-    It differs only for CII that declares EN 16931: the Factur-X profile EN 16931 (COMFORT) has the same identifier.
+    It differs only for a specification whose identifier has another meaning there: CII that declares EN 16931 is the
+    Factur-X profile EN 16931 (COMFORT).
     """
-    if identity.syntax == "CII" and identity.specification.name == "en16931":
-        return replace(identity, specification=specifications()["facturx-1.0-en16931"])
+    for specification in specifications(identity.data).values():
+        if specification.in_pdf == identity.specification.name and identity.syntax in specification.syntaxes:
+            return replace(identity, specification=specification)
     return identity
 
 
@@ -182,8 +206,12 @@ _RELEASE_CANDIDATE: Final = "urn:un:unece:uncefact:data:standard:CBFBUY:5"
 """Namespace of a ZUGFeRD 1 release candidate, whose root element is Invoice."""
 
 
-def identify(document: etree._ElementTree) -> Identity:
+def identify(document: etree._ElementTree, data: RuleData | None = None) -> Identity:
     """Identify a parsed document. If it declares several specifications, the first one is used.
+
+    Args:
+        document: the document.
+        data: rule data with the known specifications; None is the shipped one.
 
     Raises:
         errors.UnknownRoot: the root element is not a UBL or CII invoice; ZUGFeRD 1.x and Order-X have subclasses.
@@ -199,8 +227,8 @@ def identify(document: etree._ElementTree) -> Identity:
         guideline = _child(context, f"{_RAM}GuidelineSpecifiedDocumentContextParameter")
         business = _child(context, f"{_RAM}BusinessProcessSpecifiedDocumentContextParameter")
         declared, process = _text(guideline, f"{_RAM}ID"), _text(business, f"{_RAM}ID")
-    specification = _declared().get((syntax, declared or ""), specifications()["unknown"])
-    return Identity(syntax, name, declared, process, specification)
+    specification = _declared(data).get((syntax, declared or ""), specifications(data)["unknown"])
+    return Identity(syntax, name, declared, process, specification, data)
 
 
 def _child(parent: etree._Element | None, tag: str) -> etree._Element | None:

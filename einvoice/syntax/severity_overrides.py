@@ -1,16 +1,21 @@
-"""Severities that KoSIT publishes for documents that declare XRechnung; they override the flags of the rules."""
+"""Published severities that override the flags of the rules, for documents that declare certain specifications.
+
+They are in the file `overrides.toml` of a rule set.
+"""
 
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from einvoice import errors
 from einvoice.codelists import holds
-from einvoice.resources import rules_folder
+from einvoice.resources import RuleData, shipped
 from einvoice.syntax.detect import Identity, specifications
 
+Stack: TypeAlias = tuple[tuple[str, str], ...]
+"""Rule sets, each with its release."""
 Severity: TypeAlias = Literal["fatal", "warning", "information"]
 
 
@@ -23,35 +28,44 @@ class Override:
     reason_en: str
 
 
-def overrides(identity: Identity, release: str | None = None) -> Mapping[str, Override]:
+def overrides(identity: Identity, stack: Stack, data: RuleData | None = None) -> Mapping[str, Override]:
     """Return the published overrides for a document, by rule code; none for most specifications.
 
-    `release` is that of the XRechnung rules; None is the newest.
+    Args:
+        identity: identity of the document.
+        stack: the rule sets, each with its release.
+        data: the rule data; None is the shipped one.
 
     Raises:
-        errors.RuleError: `rules/overrides.toml` is invalid.
+        errors.RuleError: a file `overrides.toml` is invalid.
     """
-    return _table(release).get((identity.specification.name, identity.root), {})
+    return _table(stack, data or shipped()).get((identity.specification.name, identity.root), {})
 
 
 @cache
-def _table(release: str | None) -> Mapping[tuple[str, str], Mapping[str, Override]]:
-    """Return the overrides of a release by specification and root element."""
-    file = rules_folder() / "overrides.toml"
-    with file.open("rb") as source:
-        entries = tomllib.load(source)["override"]
+def _table(stack: Stack, data: RuleData) -> Mapping[tuple[str, str], Mapping[str, Override]]:
+    """Return the overrides of the rule sets by specification and root element."""
     table: dict[tuple[str, str], dict[str, Override]] = {}
-    for entry in entries:
-        if not holds(entry.get("since", ""), entry.get("until", ""), release):
-            continue
-        override = Override(entry["severity"], entry["de"], entry["en"])
-        for name in entry.get("specifications", specifications()):
-            if name not in specifications():
-                raise errors.RuleError(f"unknown specification {name!r}", file=file.name, key="specifications")
-            for root in entry["roots"]:
-                codes = table.setdefault((name, root), {})
-                for code in entry["codes"]:
-                    if code in codes:
-                        raise errors.RuleError(f"{code} is overridden twice for {name}, {root}", file=file.name)
-                    codes[code] = override
+    for ruleset, release in stack:
+        file = data.sets[ruleset] / "overrides.toml"
+        if file.exists():
+            for entry in tomllib.loads(file.read_text("utf-8"))["override"]:
+                if holds(entry.get("since", ""), entry.get("until", ""), release):
+                    _add(table, entry, data, f"{ruleset}/{file.name}")
     return table
+
+
+def _add(
+    table: dict[tuple[str, str], dict[str, Override]], entry: Mapping[str, Any], data: RuleData, file: str
+) -> None:
+    override = Override(entry["severity"], entry["de"], entry["en"])
+    known = specifications(data)
+    for name in entry.get("specifications", known):
+        if name not in known:
+            raise errors.RuleError(f"unknown specification {name!r}", file=file, key="specifications")
+        for root in entry["roots"]:
+            codes = table.setdefault((name, root), {})
+            for code in entry["codes"]:
+                if code in codes:
+                    raise errors.RuleError(f"{code} is overridden twice for {name}, {root}", file=file)
+                codes[code] = override

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from einvoice.model.invoice import Invoice
-from einvoice.result import Agreement, Engine, Language, Mode, SourceDocument, Stack, ValidationResult
+from einvoice.result import Agreement, Engine, Finding, Language, Mode, SourceDocument, Stack, ValidationResult
 from einvoice.result.differences import Difference, compare
 from einvoice.result.languages import check_language
-from einvoice.rulebook import releases
+from einvoice.rulebook.releases import Release, releases
 from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import Identity
 from einvoice.validation import pipeline
@@ -125,7 +125,12 @@ def _differences(document: Document, selection: RuleSelection, options: Options)
     """Return the differences from the findings of the current rules, in compatibility mode."""
     if options.mode != "compatibility":
         return ()
-    current, release = releases.current(), selection.release
-    if release == current or release.ruleset != current.ruleset:
+    known, release = releases(selection.data), selection.release
+    current = known.current(release.ruleset)
+    if release == current:
         return ()
-    return compare(lambda other: run(document, selection.with_release(other), options.lang).findings, release, current)
+
+    def findings(other: Release) -> tuple[Finding, ...]:
+        return run(document, selection.with_release(other), options.lang).findings
+
+    return compare(findings, release, current, known)

@@ -13,9 +13,10 @@ from einvoice.validation.element_terms import terms_of_elements
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
+    from einvoice.rulebook.catalog import CatalogEntry
     from einvoice.rulebook.program.program import Violation
     from einvoice.rulebook.syntax_rules.collector import SyntaxViolation
-    from einvoice.syntax.severity_overrides import Override
+    from einvoice.validation.selection import RuleSelection
 
 _MAX_VALUE_LENGTH: Final = 500
 """Maximum number of characters of a value quoted in a finding."""
@@ -27,17 +28,19 @@ class FindingBuilder:
     Args:
         data: the XML of the document.
         invoice: the invoice read from it.
-        overrides: published severity overrides, by rule code.
+        selection: the rules that validate it.
         indicative: whether the document violates its XML schema.
         lang: default language of the findings.
     """
 
     def __init__(
-        self, data: bytes, invoice: Invoice, overrides: Mapping[str, Override], indicative: bool, lang: Language
+        self, data: bytes, invoice: Invoice, selection: RuleSelection, indicative: bool, lang: Language
     ) -> None:
         self.places = Places(data)
         self._invoice = invoice
-        self._overrides = overrides
+        self._rules = selection.data
+        self._kinds = selection.kinds
+        self._overrides = selection.overrides
         self._indicative = indicative
         self.lang = lang
         self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, computed on first use
@@ -54,6 +57,7 @@ class FindingBuilder:
             severity=severity,
             flag=flag,
             layer=layer,
+            kind=self._kinds.get(layer, ""),
             section=rule.section,
             terms=rule.terms,
             location=self.places.at(node, getattr(place, "attribute", None)),
@@ -61,12 +65,13 @@ class FindingBuilder:
             indicative=self._indicative,
             override=override if severity != flag else None,
             note_indices=violation.note_indices,
+            described_by=self._described_by(rule.code, layer),
             lang=self.lang,
         )
 
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
         """Return the finding for a violated syntax rule."""
-        catalog_entry = entry(violation.code)
+        catalog_entry = self.entry(violation.code)
         terms = self._terms_of(violation.element)
         flag = cast("Severity", violation.rule.severity)
         override = self._overrides.get(violation.code)
@@ -76,12 +81,14 @@ class FindingBuilder:
             severity=severity,
             flag=flag,
             layer=layer,
+            kind=self._kinds.get(layer, ""),
             section=section(None, terms, violation.rule.table) if terms else catalog_entry.section,
             terms=terms or catalog_entry.terms,
             location=self.places.at(violation.element, violation.attribute),
             values=_quotable(violation.values),
             indicative=self._indicative,
             override=override if severity != flag else None,
+            described_by=self._described_by(violation.code, layer),
             lang=self.lang,
         )
 
@@ -93,19 +100,28 @@ class FindingBuilder:
         self, code: str, layer: str, node: Any, values: Mapping[str, object], terms: tuple[str, ...] = ()
     ) -> Finding:
         """Return the finding of a catalog entry; `terms` replace those of the entry."""
-        catalog_entry = entry(code)
+        catalog_entry = self.entry(code)
         severity = cast("Severity", catalog_entry.severity)
         return Finding(
             code=code,
             severity=severity,
             flag=severity,
             layer=layer,
+            kind=self._kinds.get(layer, ""),
             section=section(None, terms, catalog_entry.file) if terms else catalog_entry.section,
             terms=terms or catalog_entry.terms,
             location=self.places.at(node),
             values=_quotable(values),
             lang=self.lang,
         )
+
+    def entry(self, code: str) -> CatalogEntry:
+        """Return the catalog entry of a code; raise `KeyError` for an unknown one."""
+        return entry(code, self._rules)
+
+    def _described_by(self, code: str, layer: str) -> CatalogEntry | None:
+        """Return the catalog entry of a rule in an added rule set; None for the rules that are shipped."""
+        return self.entry(code) if layer in self._rules.added else None
 
     def _terms_of(self, element: Any) -> tuple[str, ...]:
         """Return the business term of an element; empty if it is ambiguous."""

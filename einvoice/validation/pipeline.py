@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from lxml import etree
 
-from einvoice.facturx import schema_violations
+from einvoice.facturx import FACTURX, schema_violations
 from einvoice.result import Container, Finding, Language, Layer
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.syntax import reader, schema
@@ -25,6 +25,7 @@ from einvoice.validation.findings import FindingBuilder
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
     from einvoice.pdf.hybrid import Hybrid
+    from einvoice.resources import RuleData
     from einvoice.rulebook.rule import Rule
     from einvoice.rulebook.syntax_rules.rule import SyntaxRule
     from einvoice.syntax.detect import Identity
@@ -67,8 +68,8 @@ class Document:
     hybrid: Hybrid | None
 
     @classmethod
-    def open(cls, source: Source) -> Document:
-        """Open a path, bytes, or a binary file.
+    def open(cls, source: Source, rules: RuleData | None = None) -> Document:
+        """Open a path, bytes, or a binary file; `rules` is the rule data with the known specifications.
 
         Raises:
             UnreadableDocument: one of its subclasses; see `einvoice.errors`.
@@ -77,13 +78,13 @@ class Document:
         data, filename = source_bytes(source)
         if sniff(data) != "pdf":
             tree = parse(data)
-            return cls(data, filename, data, tree, identify(tree), None)
+            return cls(data, filename, data, tree, identify(tree, rules), None)
         from einvoice.pdf.document import parse as parse_embedded  # imported on use: most files are XML
         from einvoice.pdf.sandbox import read_hybrid
 
         hybrid = read_hybrid(data)
         tree = parse_embedded(hybrid)
-        return cls(data, filename, hybrid.xml, tree, identify(tree), hybrid)
+        return cls(data, filename, hybrid.xml, tree, identify(tree, rules), hybrid)
 
     @property
     def root(self) -> Any:
@@ -126,9 +127,9 @@ class Context:
         """Validate the XML schema and read the invoice."""
         violations = schema.violations(document.tree, selection.schema)
         profile = selection.profile
-        collector = Collector(document.root, profile.name if profile else "", dict(selection.versions))
+        collector = Collector(document.root, selection.stack, profile.name if profile else "", selection.data)
         invoice = reader.read(document.root, collector)
-        build = FindingBuilder(document.xml, invoice, selection.overrides, bool(violations), lang)
+        build = FindingBuilder(document.xml, invoice, selection, bool(violations), lang)
         return cls(document, selection, violations, invoice, collector, build)
 
     def not_run(self, code: str, layers: Iterable[str], **values: str) -> Outcome:
@@ -168,41 +169,37 @@ def profile(context: Context) -> Outcome:
     reported = [violation.element for violation in context.violations]
     violations = list(schema_violations(context.document.tree, profile, reported))
     context.reported.update(it.element for it in violations)
-    return Outcome([context.build.of_element(it.code, "profile", it.element, it.values) for it in violations])
+    return Outcome([context.build.of_element(it.code, FACTURX, it.element, it.values) for it in violations])
 
 
 def rules(context: Context) -> Outcome:
     """Run the rules; a layer that does not run to completion is reported as an error."""
     selection = context.selection
     missing = context.not_run("LAYER-MISSING", selection.missing, profile=selection.identity.profile)
-    if selection.program is None:
-        return missing
     try:
         findings = [*_rule_findings(context), *_syntax_rule_findings(context)]
     except Exception as error:
         # A failed layer must neither stop a batch nor count as run.
         _log.exception("A rule layer failed")
-        names = (layer.name for layer in selection.program.layers)
+        names = (name for name, _ in selection.stack)
         failed = context.not_run("LAYER-FAILED", names, reason=type(error).__name__)
         return Outcome([*failed.findings, *missing.findings], [*failed.layers, *missing.layers])
-    return Outcome([*findings, *missing.findings], [*selection.rule_layers, *missing.layers])
+    return Outcome([*findings, *missing.findings], [*selection.layers, *missing.layers])
 
 
 def _rule_findings(context: Context) -> list[Finding]:
-    program = context.selection.program
-    violated = program.run(context.invoice) if program else []
+    violated = context.selection.program.run(context.invoice)
     layers = [(it, _layer_of(it.rule, context.selection)) for it in violated]
     return [context.build.of_rule(it, layer) for it, layer in layers if layer]
 
 
 def _syntax_rule_findings(context: Context) -> list[Finding]:
     """Return at most `_MAX_PER_SYNTAX_RULE` findings per code; the last one states the number of omitted ones."""
-    program, reported = context.selection.program, context.reported
-    run = {layer.name for layer in program.layers} if program else set()
+    reported = context.reported
     counts: Counter[str] = Counter()
     findings: dict[str, list[Finding]] = {}
     for violation in context.collector.violations():
-        layer = _layer_of(violation.rule, context.selection) if violation.rule.layer in run else ""
+        layer = _layer_of(violation.rule, context.selection)
         if not layer or (violation.code == _NOT_USED and not reported.isdisjoint(violation.found)):
             continue
         reported.update(violation.found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,32 +23,39 @@ def passes_of(result: ReferenceResult) -> Sequence[Pass]:
 
 def _reference(result: ReferenceResult, context: Context) -> Outcome:
     """Report what the official artefacts found; a layer without an artefact is an error."""
-    profile = context.selection.profile
-    layers = context.selection.layers if profile is None else [layer.name for layer in profile.layers()]
-    covered = reference_findings.covered(result.runs)
+    names = _names(context)
+    covered = reference_findings.covered(result.runs, names)
+    layers = [*context.selection.missing, *(layer.name for layer in context.selection.layers)]
     missing = context.not_run("REFERENCE-MISSING", [name for name in layers if name not in covered])
     return Outcome(
         [*_reported(result, context), *_failures(result, context), *missing.findings],
-        [*reference_findings.layers(result), *missing.layers],
+        [*reference_findings.layers(result, names), *missing.layers],
     )
+
+
+def _names(context: Context) -> Mapping[str, str]:
+    """Return the names of the rule sets of the specification by kind; artefacts state only the kind."""
+    selection = context.selection
+    return {selection.kinds[name]: name for name in reversed([name for name, _ in selection.stack])}
 
 
 def _failures(result: ReferenceResult, context: Context) -> Iterator[Finding]:
     """Report the artefacts that did not run."""
     for run in result.runs:
         if run.problem_code:
-            values = {"artefact": run.title, "layer": run.layer, "detail": run.detail}
-            yield context.build.of_entry(run.problem_code, run.layer, context.document.root, values)
+            layer = _names(context).get(run.layer, run.layer)
+            values = {"artefact": run.title, "layer": layer, "detail": run.detail}
+            yield context.build.of_entry(run.problem_code, layer, context.document.root, values)
 
 
 def agreement(result: ReferenceResult, run: Run) -> Agreement:
     """Compare the findings of einvoice with those of the official artefacts."""
     reported = _reported(result, run.context)
-    return reference_findings.agreement(result, run.findings, run.layers, reported)
+    return reference_findings.agreement(result, run.findings, run.layers, reported, _names(run.context))
 
 
 def _reported(result: ReferenceResult, context: Context) -> tuple[Finding, ...]:
     reporter = reference_findings.Reporter(
-        context.document.root, context.build.places, bool(context.violations), context.build.lang
+        context.document.root, context.build.places, bool(context.violations), context.build.lang, _names(context)
     )
     return tuple(reporter.findings(result))

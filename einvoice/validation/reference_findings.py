@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from lxml import etree
 
@@ -22,15 +22,23 @@ _STEPS: Final = (
 """Qualified element names in XPath 2 and 3; lxml supports only XPath 1."""
 
 _INCLUDED_LAYERS: Final = {"profile": ("en16931",), "extension": ("cius",)}
-"""Layers whose rules are in an artefact of another layer."""
+"""Kinds of layers whose rules are in an artefact of another kind."""
 
 
-def layers(result: ReferenceResult) -> tuple[Layer, ...]:
+Names: TypeAlias = Mapping[str, str]
+"""The name of the rule set by kind; artefacts state only the kind."""
+
+
+def layers(result: ReferenceResult, names: Names) -> tuple[Layer, ...]:
     """Return the artefacts as layers of a validation stack."""
-    return tuple(
-        Layer(run.layer, {"de": run.title, "en": run.title}, run.version, "", "", run.sha256, run.executed, run.rules)
-        for run in result.runs
-    )
+    return tuple(_layer(run, names) for run in result.runs)
+
+
+def _layer(run: ReferenceRun, names: Names) -> Layer:
+    title = {"de": run.title, "en": run.title}
+    kind = run.layer if run.layer in names else ""
+    name = names.get(run.layer, run.layer)
+    return Layer(name, title, run.version, "", "", run.sha256, run.executed, run.rules, kind)
 
 
 class Reporter:
@@ -41,13 +49,15 @@ class Reporter:
         places: locations in the document.
         indicative: whether the document violates its XML schema.
         lang: default language of the findings.
+        names: names of the rule sets by kind.
     """
 
-    def __init__(self, root: Any, places: Places, indicative: bool, lang: Language) -> None:
+    def __init__(self, root: Any, places: Places, indicative: bool, lang: Language, names: Names) -> None:
         self._root = root
         self._places = places
         self._indicative = indicative
         self._lang = lang
+        self._names = names
 
     def findings(self, result: ReferenceResult) -> Iterator[Finding]:
         """Yield the findings of all artefacts."""
@@ -60,7 +70,8 @@ class Reporter:
             code=report.code,
             severity=report.severity,
             flag=report.flag,
-            layer=run.layer,
+            layer=self._names.get(run.layer, run.layer),
+            kind=run.layer if run.layer in self._names else "",
             section=known.section if known else "document",
             terms=known.terms if known else (),
             location=self._places.at(self._node(report.location)),
@@ -86,14 +97,19 @@ def _as_xpath_1(step: re.Match[str]) -> str:
     return f"*[local-name()='{parts['name']}' and namespace-uri()='{parts['uri'] or parts.get('uri2') or ''}']"
 
 
-def covered(runs: Iterable[ReferenceRun]) -> set[str]:
+def covered(runs: Iterable[ReferenceRun], names: Names) -> set[str]:
     """Return the layers that artefacts cover. One for an extension or a profile includes the layer below it."""
-    names = {run.layer for run in runs}
-    return names.union(*(_INCLUDED_LAYERS.get(name, ()) for name in names))
+    kinds = {run.layer for run in runs}
+    included = kinds.union(*(_INCLUDED_LAYERS.get(kind, ()) for kind in kinds))
+    return {names.get(kind, kind) for kind in included}
 
 
 def agreement(
-    result: ReferenceResult, native: Iterable[Finding], validated: Iterable[Layer], reported: Iterable[Finding]
+    result: ReferenceResult,
+    native: Iterable[Finding],
+    validated: Iterable[Layer],
+    reported: Iterable[Finding],
+    names: Names,
 ) -> Agreement:
     """Compare the findings of einvoice with those of the artefacts.
 
@@ -102,15 +118,17 @@ def agreement(
         native: findings of einvoice.
         validated: layers that einvoice validated.
         reported: findings of the artefacts.
+        names: names of the rule sets by kind.
     """
-    ran = covered(run for run in result.runs if run.executed) - covered(run for run in result.runs if not run.executed)
+    failed = covered((run for run in result.runs if not run.executed), names)
+    ran = covered((run for run in result.runs if run.executed), names) - failed
     compared = tuple(layer.name for layer in validated if layer.executed and layer.name in ran)
     own = {_key(finding, result): finding for finding in native if finding.layer in compared}
     others = {_key(finding, result): finding for finding in reported if finding.layer in compared}
     return Agreement(
         result.configuration,
         result.scenario,
-        layers(result),
+        layers(result, names),
         compared,
         tuple(own[key] for key in own if key not in others),
         tuple(others[key] for key in others if key not in own),

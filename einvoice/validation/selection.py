@@ -11,23 +11,24 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
-from einvoice.facturx import ProfileRules, rules_of
+from einvoice.facturx import FACTURX, ProfileRules, rules_of
+from einvoice.resources import RuleData, shipped
 from einvoice.result import LANGUAGES, Engine, Language, Layer, Mode, Status
-from einvoice.rulebook import releases
 from einvoice.rulebook.program import engine
 from einvoice.rulebook.program.program import Layer as RuleLayer
 from einvoice.rulebook.program.program import Program
-from einvoice.rulebook.releases import Release
+from einvoice.rulebook.releases import PINNED, Release, Releases, releases
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import severity_overrides
-from einvoice.syntax.detect import Identity, Specification, as_facturx, specifications
+from einvoice.syntax.detect import Identity, Specification, embedded, specifications
 from einvoice.syntax.severity_overrides import Override
 
+Stack: TypeAlias = tuple[tuple[str, str], ...]
+"""Rule sets, each with its release."""
 MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
 ENGINES: Final[tuple[Engine, ...]] = ("native", "reference", "both")
-PROFILES: Final = (None, "xrechnung", "facturx")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,15 +46,17 @@ class Options:
     ruleset: str | None = None
     as_of: datetime.date | None = None
     engine: Engine = "native"
+    data: RuleData | None = None
 
     def __post_init__(self) -> None:
-        for name, valid in (("lang", LANGUAGES), ("mode", MODES), ("profile", PROFILES), ("engine", ENGINES)):
+        profiles = (None, *releases(self.data).sets)
+        for name, valid in (("lang", LANGUAGES), ("mode", MODES), ("profile", profiles), ("engine", ENGINES)):
             if getattr(self, name) not in valid:
                 raise ValueError(
                     f"argument {name!r} must be {' or '.join(map(repr, valid))}, not {getattr(self, name)!r}"
                 )
         if self.ruleset:
-            releases.named(self.ruleset)
+            releases(self.data).named(self.ruleset)
         if self.as_of is not None and not isinstance(self.as_of, datetime.date):
             raise TypeError(f"argument 'as_of' must be a datetime.date, not {type(self.as_of).__name__}")
 
@@ -64,17 +67,17 @@ class RuleSelection:
 
     Attributes:
         identity: identity of the document relative to the current release, without the texts of BT-23 and BT-24.
-        release: the release of the rule sets.
-        layers: the rule layers, in order, without the XML schema.
+        release: the release that was selected; the stack contains it and the rule sets that go with it.
+        rulesets: the rule sets of the specification, in order.
         profile: the Factur-X profile; None for other documents.
         status: relation of the declared specification to the current one.
-        national: the national rule set of the release, applied or not.
+        national: the default CIUS in the release that goes with the selected one, applied or not.
         forced: whether the options override the declaration of the document.
     """
 
     identity: Identity
     release: Release
-    layers: tuple[str, ...]
+    rulesets: tuple[str, ...]
     profile: ProfileRules | None
     status: Status
     national: Layer
@@ -85,10 +88,24 @@ class RuleSelection:
         """The declared specification, relative to the current release."""
         return self.identity.specification
 
+    @property
+    def data(self) -> RuleData:
+        """The rule data."""
+        return self.identity.data or shipped()
+
     @functools.cached_property
-    def versions(self) -> tuple[tuple[str, str], ...]:
-        """The release of each rule set; empty for the newest ones."""
-        return self.release.versions
+    def stack(self) -> Stack:
+        """The rule sets that are compiled, each with its release."""
+        known = releases(self.data)
+        names = known.chain(self.rulesets[-1]) if self.profile else self.rulesets
+        added = _added(self.data, self.rulesets, self.identity.syntax)
+        return known.stack((*(name for name in names if name not in self.missing), *added), self.release)
+
+    @functools.cached_property
+    def missing(self) -> tuple[str, ...]:
+        """The rule sets that are not defined for the syntax of the document."""
+        sets = releases(self.data).sets
+        return tuple(name for name in self.rulesets if self.identity.syntax not in sets[name].syntaxes)
 
     @functools.cached_property
     def schema(self) -> str:
@@ -98,40 +115,55 @@ class RuleSelection:
     @functools.cached_property
     def overrides(self) -> Mapping[str, Override]:
         """The published severity overrides, by rule code."""
-        return severity_overrides.overrides(self.identity, dict(self.versions).get(releases.NATIONAL))
+        return severity_overrides.overrides(self.identity, self.stack, self.data)
 
     @functools.cached_property
-    def program(self) -> Program | None:
-        """The compiled rules; None if no layer has rules."""
+    def program(self) -> Program:
+        """The compiled rules, including rules that do not apply to the Factur-X profile."""
+        return engine.rulebook(self.data).program(self.identity.syntax, self.stack)
+
+    @functools.cached_property
+    def layers(self) -> tuple[Layer, ...]:
+        """The rule layers for the validation stack, in order."""
         if self.profile:
-            return self.profile.program(self.versions)
-        return _program(self.identity.syntax, self.layers, self.versions)[0]
+            return self.profile.layers(self.program, self.stack, self.data)
+        return tuple(self._layer(layer) for layer in self.program.layers)
 
-    @functools.cached_property
-    def missing(self) -> tuple[str, ...]:
-        """The layers without rules in this installation."""
-        return () if self.profile else _program(self.identity.syntax, self.layers, self.versions)[1]
-
-    @functools.cached_property
-    def rule_layers(self) -> tuple[Layer, ...]:
-        """The layers of `program` for the validation stack."""
-        if self.profile:
-            return self.profile.layers(self.versions)
-        return tuple(self._layer(layer) for layer in self.program.layers) if self.program else ()
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The kind of each rule set, such as "cius"."""
+        return {name: ruleset.kind for name, ruleset in releases(self.data).sets.items()}
 
     def _layer(self, layer: RuleLayer) -> Layer:
-        count, digest = _syntax_rules(self.identity.syntax, layer.name, layer.sha256, self.versions)
+        rules = rule_table(self.identity.syntax, self.stack, "", self.data).rules
+        rows = [
+            (rule.code, rule.context, rule.check, rule.path, rule.argument, rule.severity)
+            for rule in rules
+            if rule.ruleset == layer.name
+        ]
+        digest = hashlib.sha256(f"{layer.sha256} {rows}".encode()).hexdigest() if rows else layer.sha256
+        count = layer.rules + len(rows)
         return Layer(
-            layer.name, layer.title, layer.version, layer.specification, layer.date, digest, True, layer.rules + count
+            layer.name,
+            layer.title,
+            layer.version,
+            layer.specification,
+            layer.date,
+            digest,
+            True,
+            count,
+            layer.kind,
+            layer.label,
         )
 
     def with_release(self, release: Release) -> RuleSelection:
         """Return the selection for another release."""
+        known = releases(self.data)
         return replace(
             self,
             release=release,
-            layers=_layers(self.specification, release, self.forced),
-            national=_national(releases.national(release)),
+            rulesets=_rulesets(self.specification, release, self.forced, known),
+            national=_national(known, release),
         )
 
 
@@ -147,67 +179,96 @@ def select(identity: Identity, options: Options, *, hybrid: bool = False) -> Rul
         ValueError: no release is in force on the date given in the options, or EINVOICE_RULESET names an unknown one.
     """
     declared = replace(identity, customization_id=None, process=None)  # document texts are no part of the cache key
-    facturx = hybrid or options.profile == "facturx"
-    pinned = os.environ.get(releases.PINNED, "")  # part of the cache key: may change at run time
-    return _select(as_facturx(declared) if facturx else declared, options, pinned)
+    facturx = hybrid or options.profile == FACTURX
+    pinned = os.environ.get(PINNED, "")  # part of the cache key: may change at run time
+    return _select(embedded(declared) if facturx else declared, options, pinned)
 
 
 @functools.lru_cache(maxsize=256)
 def _select(declared: Identity, options: Options, pinned: str) -> RuleSelection:
-    current = releases.current()
-    identity = _as_of_release(declared, current)
-    forced = options.profile == "xrechnung" or options.ruleset is not None
-    release = (
-        releases.named(options.ruleset)
-        if options.ruleset
-        else _release(identity.specification, options.mode, options.as_of, current)
-    )
+    known = releases(declared.data)
+    profile = None if options.profile == FACTURX else options.profile
+    target = known.owner(profile or _ruleset(declared.specification, known))
+    current = known.current(target)
+    identity = _as_of_release(declared, current, known)
+    release = _release(identity.specification, options, target, known)
+    forced = profile is not None or options.ruleset is not None
     return RuleSelection(
         identity=identity,
         release=release,
-        layers=_layers(identity.specification, release, forced),
+        rulesets=_rulesets(identity.specification, release, forced, known, profile),
         profile=None if forced else rules_of(identity),
-        status=_status(identity.specification, options.mode, current),
-        national=_national(releases.national(release)),
+        status=_status(identity.specification, options.mode, known),
+        national=_national(known, release),
         forced=forced,
     )
 
 
-def _as_of_release(identity: Identity, current: Release) -> Identity:
+def _ruleset(specification: Specification, known: Releases) -> str:
+    """Return the rule set whose release a specification selects: the last one that is not a Factur-X profile."""
+    name = specification.rulesets[-1]
+    return known.sets[name].base if known.sets[name].kind == "profile" else name
+
+
+def _as_of_release(identity: Identity, current: Release, known: Releases) -> Identity:
     """Return the identity with the successor of its specification in the current release."""
-    specification, family = identity.specification, releases.national(current).family
-    successor = specifications().get(specification.superseded_by)
-    if successor is None or "cius" not in specification.layers or successor.family == family:
+    specification = identity.specification
+    successor = specifications(identity.data).get(specification.superseded_by)
+    if successor is None or not _is_of(specification, current) or successor.family == current.family:
         return identity
-    outdated = _version(specification.family) < _version(family)
-    name = successor.name.replace(successor.family, family) if outdated else ""
+    outdated = _version(specification.family) < _version(current.family)
+    name = successor.name.replace(successor.family, current.family) if outdated else ""
     return replace(identity, specification=replace(specification, superseded_by=name))
 
 
-def _release(specification: Specification, mode: Mode, day: datetime.date | None, current: Release) -> Release:
-    """Return the release in force on a day; in compatibility mode that of the declared specification."""
-    if day:
-        return releases.as_of(day, releases.NATIONAL if "cius" in specification.layers else releases.CORE)
-    if mode == "compatibility" and specification.family != releases.national(current).family:
-        return releases.declared(specification.family) or current
+def _is_of(specification: Specification, release: Release) -> bool:
+    """Return whether a release belongs to the rule set that a specification and its successors have in common."""
+    return bool(release.specification) and specification.family.startswith(f"{release.ruleset}-")
+
+
+def _release(specification: Specification, options: Options, ruleset: str, known: Releases) -> Release:
+    """Return the named release, the one in force on a day, or, in compatibility mode, that of the specification."""
+    if options.ruleset:
+        return known.named(options.ruleset)
+    if options.as_of:
+        return known.as_of(options.as_of, ruleset)
+    current = known.current(ruleset)
+    if options.mode == "compatibility" and specification.family != current.family:
+        return known.declared(specification.family) or current
     return current
 
 
-def _layers(specification: Specification, release: Release, forced: bool) -> tuple[str, ...]:
-    if forced and release.family != specification.family:
-        specification = specifications()[release.family]
-    return tuple(layer for layer in specification.layers if layer != "schema")
+def _rulesets(
+    specification: Specification, release: Release, forced: bool, known: Releases, profile: str | None = None
+) -> tuple[str, ...]:
+    """Return the rule sets to apply: those of the specification, or of a release or profile that overrides it."""
+    if not forced or (release.family == specification.family and profile in (None, *specification.rulesets)):
+        return specification.rulesets
+    return known.chain(profile or release.ruleset)
 
 
-def _status(specification: Specification, mode: Mode, current: Release) -> Status:
+@functools.cache
+def _added(data: RuleData, rulesets: tuple[str, ...], syntax: str) -> tuple[str, ...]:
+    """Return the added rule sets that no specification names: they apply wherever their base does."""
+    known = releases(data)
+    named = {name for specification in specifications(data).values() for name in specification.rulesets}
+    result: list[str] = []
+    for name, ruleset in known.sets.items():
+        is_own = name in data.added and name not in (*named, *rulesets)
+        if is_own and syntax in ruleset.syntaxes and ruleset.base in (*rulesets, *result):
+            result.append(name)
+    return tuple(result)
+
+
+def _status(specification: Specification, mode: Mode, known: Releases) -> Status:
     """Return how a specification relates to the current one; a later one is "unknown"."""
-    is_national = "cius" in specification.layers
-    current_family = releases.national(current).family
-    if specification.kind == "unknown" or (is_national and _version(specification.family) > _version(current_family)):
+    current = known.current(known.owner(_ruleset(specification, known)))
+    is_versioned = _is_of(specification, current)
+    if specification.kind == "unknown" or (is_versioned and _version(specification.family) > _version(current.family)):
         return "unknown"
     if specification.current:
         return "current"
-    available = not is_national or releases.declared(specification.family)
+    available = not is_versioned or known.declared(specification.family)
     return "outdated" if available or mode == "current" else "unknown"
 
 
@@ -220,29 +281,15 @@ def _version(family: str) -> tuple[int, ...]:
     return tuple(map(int, family.rpartition("-")[2].split(".")))
 
 
-@functools.cache
-def _syntax_rules(syntax: str, layer: str, sha256: str, versions: tuple[tuple[str, str], ...]) -> tuple[int, str]:
-    """Return the number of syntax rules of a layer, and the digest of all its rule data."""
-    rules = [rule for rule in rule_table(syntax, releases=dict(versions)).rules if rule.layer == layer]
-    rows = [(rule.code, rule.context, rule.check, rule.path, rule.argument, rule.severity) for rule in rules]
-    return len(rules), hashlib.sha256(f"{sha256} {rows}".encode()).hexdigest() if rules else sha256
-
-
-@functools.cache
-def _program(
-    syntax: str, layers: tuple[str, ...], versions: tuple[tuple[str, str], ...]
-) -> tuple[Program | None, tuple[str, ...]]:
-    """Return the compiled rules of the available layers, and the names of the others."""
-    book = engine.rulebook()
-    try:
-        return book.program(syntax, layers, dict(versions)), ()
-    except LookupError:
-        available = tuple(layer for layer in layers if len(layers) > 1 and _program(syntax, (layer,), versions)[0])
-    program = book.program(syntax, available, dict(versions)) if available else None
-    return program, tuple(layer for layer in layers if layer not in available)
-
-
-@functools.cache
-def _national(release: Release) -> Layer:
-    title = releases.title(release.ruleset)
-    return Layer("cius", title, release.version, release.specification, release.date)
+def _national(known: Releases, release: Release) -> Layer:
+    national = known.national(release)
+    ruleset = known.sets[national.ruleset]
+    return Layer(
+        ruleset.name,
+        ruleset.title,
+        national.version,
+        national.specification,
+        national.date,
+        kind=ruleset.kind,
+        label=ruleset.label,
+    )

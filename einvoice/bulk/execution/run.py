@@ -17,7 +17,7 @@ from einvoice.bulk.results import ResultSet
 from einvoice.errors import UnreadableDocument
 from einvoice.result.languages import Language
 from einvoice.result.stack import Mode
-from einvoice.rulebook import releases
+from einvoice.rulebook.releases import releases
 
 if TYPE_CHECKING:
     import datetime
@@ -70,7 +70,7 @@ def validate_many(
     options = Options(mode, profile, ruleset, as_of)
     validation.Options(lang=lang, **options._asdict())
     if as_of is not None:
-        releases.as_of(as_of)
+        releases().as_of(as_of)
     files = corpus(source)
     batch_executor = create_executor(workers, client, executor, options)
     log = ResultLog(Path(resume), options) if resume is not None else None

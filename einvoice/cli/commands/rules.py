@@ -12,7 +12,7 @@ from typing import Any
 
 from einvoice.cli.commands import reference
 from einvoice.cli.common import add_lang
-from einvoice.rulebook.releases import CORE, NATIONAL
+from einvoice.rulebook.releases import releases
 
 PROBLEMS, FAILED = 1, 2
 
@@ -26,7 +26,8 @@ def add_to(commands: Any) -> None:
     )
     work = parser.add_subparsers(metavar="diff|check|new|add|list|remove", required=True)
     diff = work.add_parser("diff", help="compare two releases")
-    diff.add_argument("ruleset", choices=[NATIONAL, CORE], metavar="RULESET", help=f"{NATIONAL} or {CORE}")
+    names = list(dict.fromkeys(release.ruleset for release in releases().all()))
+    diff.add_argument("ruleset", choices=names, metavar="RULESET", help=" or ".join(names))
     diff.add_argument("old", metavar="OLD", help="a release, such as 2.3.1")
     diff.add_argument("new", metavar="NEW", help="a later release, such as 3.0.2")
     add_lang(diff)

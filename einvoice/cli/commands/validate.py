@@ -12,7 +12,7 @@ from einvoice.cli.common import add_lang, source, use_utf8_stdout
 from einvoice.cli.formats import FORMATS
 from einvoice.cli.outcome import Outcome, report_problem
 from einvoice.errors import UnreadableDocument
-from einvoice.rulebook.releases import named
+from einvoice.rulebook.releases import releases
 from einvoice.validation import ENGINES, MODES, validate
 
 VALID, FINDINGS, UNREADABLE = range(3)
@@ -25,8 +25,9 @@ def add_to(commands: Any) -> None:
     add_lang(parser)
     parser.add_argument(
         "--profile",
-        choices=["xrechnung"],
-        help="apply EN 16931 and XRechnung, whatever the invoice declares",
+        choices=[*releases().sets],
+        metavar="NAME",
+        help="apply a rule set and those that it builds on, such as xrechnung, whatever the invoice declares",
     )
     parser.add_argument(
         "--mode",
@@ -53,7 +54,7 @@ def add_to(commands: Any) -> None:
 
 def _ruleset(name: str) -> str:
     try:
-        return named(name).name
+        return releases().named(name).name
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

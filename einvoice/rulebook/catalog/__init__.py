@@ -1,23 +1,21 @@
-"""The catalog: one entry for each code of every layer and release, with its texts in German and English.
+"""The catalog: one entry for each code of every layer and release, with its texts.
 
-The entries come from rule files, from text folders (``rules/schema``, ``rules/file``) and from the tables of
-``rules/syntax`` and ``rules/facturx/syntax``. They are cached as plain data, so that printing a finding reads nothing
-else.
+The entries come from rule files, from text folders (``rules/schema``, ``rules/file``) and from the tables in the folder
+``syntax`` of each rule set. They are cached as plain data, so that printing a finding reads nothing else.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from einvoice.resources import rules_folder
+from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import cache
 from einvoice.rulebook.catalog.entry import CatalogEntry, Values
-from einvoice.rulebook.releases import Release, newest
+from einvoice.rulebook.releases import Release, releases
 
-__all__ = ["Catalog", "CatalogEntry", "Values", "catalog", "entry", "read_catalog"]
+__all__ = ["Catalog", "CatalogEntry", "Values", "catalog", "entry"]
 
 
 class Catalog(Mapping[str, CatalogEntry]):
@@ -38,37 +36,32 @@ class Catalog(Mapping[str, CatalogEntry]):
         return len(self._rows)
 
 
-def catalog(release: Release | None = None) -> Catalog:
-    """Return the catalog of the installed rules for a release, by default the newest one.
+def catalog(release: Release | None = None, data: RuleData | None = None) -> Catalog:
+    """Return the catalog for a release, by default the newest one of the default CIUS.
 
-    Its ``digest`` changes with every rule and text.
+    The other rule sets have the release that goes with it. ``data`` is the rule data, by default the shipped one. The
+    ``digest`` of the catalog changes with every rule and text.
+
+    Raises:
+        RuleError: invalid rule file.
     """
-    return _catalog((release or newest()).versions)
+    known = releases(data)
+    return _catalog(known.stack(known.sets, release or known.newest(known.default)), data or shipped())
+
+
+def entry(code: str, data: RuleData | None = None) -> CatalogEntry:
+    """Return the entry of a code. Raise ``KeyError`` for an unknown one."""
+    return catalog(None, data)[code]
 
 
 @functools.cache
-def _catalog(versions: tuple[tuple[str, str], ...]) -> Catalog:
-    return read_catalog(rules_folder(), versions)
-
-
-def entry(code: str) -> CatalogEntry:
-    """Return the entry of a code. Raise ``KeyError`` for an unknown one."""
-    return catalog()[code]
-
-
-def read_catalog(folder: Path, versions: tuple[tuple[str, str], ...] = ()) -> Catalog:
-    """Return the catalog of a folder of rules, for the releases in ``Release.versions``.
-
-    Raise ``RuleError`` for an invalid file.
-    """
-    digest = cache.digest(
-        sorted((*folder.rglob("*.toml"), *folder.glob("syntax/*.csv"), *folder.glob("facturx/syntax/*.csv")))
-    )
+def _catalog(versions: tuple[tuple[str, str], ...], data: RuleData) -> Catalog:
+    digest = cache.digest(sorted({path for name in ("**/*.toml", "syntax/*.csv") for path in data.files(name)}))
     key = cache.key(repr(("catalog", versions)), digest)
     rows = cache.load("catalog", key)
     if rows is None:
         from einvoice.rulebook.catalog.build import entries
 
-        rows = [tuple(entry) for entry in entries(folder, dict(versions))]
+        rows = [tuple(entry) for entry in entries(data, dict(versions))]
         cache.store("catalog", key, rows)
     return Catalog(rows, digest)

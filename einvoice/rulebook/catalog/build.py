@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import RuleError
+from einvoice.resources import RuleData
 from einvoice.rulebook import sections
 from einvoice.rulebook.catalog.entry import CatalogEntry
 from einvoice.rulebook.catalog.example_texts import example_texts
 from einvoice.rulebook.catalog.profiles import profile_entries
-from einvoice.rulebook.catalog.syntax_rules import FOLDER as SYNTAX_FOLDER
 from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition, Sentence
@@ -25,27 +25,36 @@ from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.program.typecheck import terms_at
 from einvoice.rulebook.rule import SYNTAXES
 
+#: The layers without a rule set.
+TEXT_LAYERS: Final = ("file", "schema", "pdf")
 _TEXT_KEYS: Final = {
-    "code": str, "severity": str, "layer": str, "section": str, "terms": list, "source": str, "de": dict, "en": dict,
+    "code": str, "severity": str, "section": str, "terms": list, "source": str, "de": dict, "en": dict,
     "examples": dict, "deviation": list,
 }  # fmt: skip
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
 
-def entries(folder: Path, selected: Mapping[str, str]) -> Iterator[CatalogEntry]:
-    """Yield every entry in the releases of ``selected``: first those of rule sets, then those of text folders.
+def entries(data: RuleData, versions: Mapping[str, str]) -> Iterator[CatalogEntry]:
+    """Yield every entry: first those of rule files, then those of files with texts only, then composed ones.
 
-    Raise ``RuleError`` for an invalid file.
+    ``versions`` is the release of each rule set. Raise ``RuleError`` for an invalid file.
     """
-    rule_sets = RuleSets(folder)
-    versions = {name: version.name for name, version in rule_sets.versions(selected).items()}
+    rule_sets = RuleSets(data)
+    for entry in _entries(rule_sets, versions):
+        ruleset = rule_sets.sets.get(entry.layer)
+        yield entry._replace(kind=ruleset.kind if ruleset else entry.layer)
+
+
+def _entries(rule_sets: RuleSets, versions: Mapping[str, str]) -> Iterator[CatalogEntry]:
+    data = rule_sets.data
     for name, definitions in rule_sets.definitions.items():
         for definition in definitions:
-            yield from _of_rule(definition, versions[name], rule_sets.contexts[name], folder)
-    composed = {entry.code: entry for entry in profile_entries(folder / "facturx" / "syntax")}
-    composed |= {entry.code: entry for entry in syntax_rule_entries(folder / SYNTAX_FOLDER, versions)}
-    _add_notes(composed, folder / SYNTAX_FOLDER / "deviations.toml")
-    for path, layer in text_files(folder, {name: ruleset.layer for name, ruleset in rule_sets.sets.items()}):
+            yield from _of_rule(definition, versions[name], rule_sets.contexts[name], data.root)
+    composed = {entry.code: entry for folder in data.sets.values() for entry in profile_entries(folder / "syntax")}
+    composed |= {entry.code: entry for entry in syntax_rule_entries(data, versions)}
+    for folder in data.sets.values():
+        _add_notes(composed, folder / "syntax" / "deviations.toml")
+    for path, layer in text_files(data):
         entry = entry_of_text(path, layer)
         row = composed.pop(entry.code, None)  # texts from a file replace composed texts
         yield entry if row is None else _merged(entry, row)
@@ -132,17 +141,15 @@ def _stand_ins(
     return stand_ins
 
 
-def text_files(folder: Path, layers: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
+def text_files(data: RuleData) -> Iterator[tuple[Path, str]]:
     """Yield the files that hold texts without a rule, each with its layer.
 
-    Rule sets keep them in their folder ``texts``. In any other folder, all files are texts and the name of the folder
-    is the layer. ``layers`` are the layers of the rule sets by folder.
+    Rule sets keep them in their folder ``texts``. Each other layer has a folder of its own in the rule data.
     """
-    for home in sorted(path for path in folder.iterdir() if path.is_dir()):
-        texts = home / "texts" if home.name in layers else home
-        if home.name != SYNTAX_FOLDER:
-            for path in sorted(texts.glob("*.toml"), key=lambda path: natural(path.stem)):
-                yield path, layers.get(home.name, home.name)
+    folders = {name: data.root / name for name in TEXT_LAYERS} | {name: it / "texts" for name, it in data.sets.items()}
+    for layer, folder in sorted(folders.items()):
+        for path in sorted(folder.glob("*.toml"), key=lambda path: natural(path.stem)):
+            yield path, layer
 
 
 def entry_of_text(path: Path, layer: str) -> CatalogEntry:
@@ -162,7 +169,7 @@ def entry_of_text(path: Path, layer: str) -> CatalogEntry:
     return CatalogEntry(
         data["code"],
         data["severity"],
-        data.get("layer", layer),
+        layer,
         sections.section(data["section"], terms, file),
         terms,
         {language: {key: data[language][key] for key in TEXTS} for language in LANGUAGES},

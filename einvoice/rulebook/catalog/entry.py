@@ -29,7 +29,7 @@ class CatalogEntry(NamedTuple):
     Attributes:
         code: of the rule or finding.
         severity: that in UBL if the syntaxes differ.
-        layer: of the rule.
+        layer: of the rule: the name of its rule set, or "schema", "file" or "pdf".
         section: of the invoice.
         terms: business terms; those in UBL if the syntaxes differ.
         texts: by language and name.
@@ -48,6 +48,7 @@ class CatalogEntry(NamedTuple):
         notes: the fields of `files.notes.Note`; those with an ``until`` concern older releases.
         lang: language of the string representation.
         current: whether the catalog's release has the rule.
+        kind: of the rule set, such as "cius"; for other layers the name of the layer.
     """
 
     code: str
@@ -71,6 +72,7 @@ class CatalogEntry(NamedTuple):
     notes: tuple[dict[str, Any], ...] = ()
     lang: Language = "de"
     current: bool = True
+    kind: str = ""
 
     def title(self, language: str, values: Values = None) -> str:
         """Return what is wrong, in one line. ``language`` is ``de`` or ``en``, ``values`` are those of the finding."""

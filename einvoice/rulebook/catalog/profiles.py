@@ -22,7 +22,6 @@ from einvoice.rulebook.catalog.xpaths import xpath_of_row
 from einvoice.rulebook.files.keys import TEXTS
 from einvoice.rulebook.sections import SECTIONS
 
-FOLDER: Final = "facturx/syntax"
 _PREFIX: Final = re.compile(r"\w+:")
 _SYNTAX: Final = "CII"
 _NOT_USED: Final = "forbidden"  # all these rows share one code, which has its own texts
@@ -52,15 +51,17 @@ def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
     for row in (*_rows(folder / "rows.csv"), *_rows(folder / "rules.csv")):
         if row["code"] not in known and row["check"] != _NOT_USED:  # a code may have a row for each profile
             known.add(row["code"])
-            yield _entry(row, data, element_names if row["file"] == "rows.csv" else None)
+            yield _entry(row, data, element_names if row["file"].endswith("/rows.csv") else None)
 
 
 def _rows(file: Path) -> Iterator[dict[str, str]]:
+    name = file.relative_to(file.parents[2]).as_posix()
     with file.open(encoding="utf-8", newline="") as lines:
-        yield from ({**row, "file": file.name} for row in csv.DictReader(lines))
+        yield from ({**row, "file": name} for row in csv.DictReader(lines))
 
 
 def _entry(row: Mapping[str, str], data: Mapping[str, Any], element_names: Names[ElementName] | None) -> CatalogEntry:
+    """Return the entry of a row; ``data`` are the texts by check."""
     texts: dict[str, dict[str, str]] = {}
     section = "document"
     if element_names is not None:
@@ -70,15 +71,15 @@ def _entry(row: Mapping[str, str], data: Mapping[str, Any], element_names: Names
             placeholders = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
             texts[language] = {name: fill(text, placeholders) for name, text in data[row["check"]][language].items()}
     if section not in SECTIONS:
-        raise RuleError("must be one of " + ", ".join(SECTIONS), file=f"{FOLDER}/elements.csv", key=section)
+        raise RuleError("must be one of " + ", ".join(SECTIONS), file=row["file"], key=section)
     return CatalogEntry(
         row["code"],
         row["severity"],
-        "profile",
+        row["file"].partition("/")[0],
         section,
         (),
         {language: {name: by_name[name] for name in TEXTS} for language, by_name in texts.items()},
-        f"{FOLDER}/{row['file']}",
+        row["file"],
         severities={_SYNTAX: row["severity"]},
         xpaths={_SYNTAX: xpath_of_row(row, _SYNTAX, data["conditions"])},
         examples={language: (by_name["example"],) for language, by_name in texts.items()},

@@ -1,7 +1,7 @@
 """Catalog entries of syntax rules, whose texts are composed from their rows.
 
-``rules/syntax`` holds the rows. ``texts.toml`` has the texts for each kind of check, ``elements.csv`` and
-``places.csv`` the names of elements.
+The rows are in the folder ``syntax`` of each rule set. In ``rules/syntax``, ``texts.toml`` has the texts for each kind
+of check, ``elements.csv`` and ``places.csv`` the names of elements.
 """
 
 from __future__ import annotations
@@ -9,118 +9,138 @@ from __future__ import annotations
 import csv
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from einvoice.codelists import holds
 from einvoice.model.terms import LANGUAGES
+from einvoice.resources import RuleData
 from einvoice.rulebook import sections
 from einvoice.rulebook.catalog.entry import CatalogEntry
 from einvoice.rulebook.catalog.naming import Names, Noun, Place
 from einvoice.rulebook.catalog.xpaths import xpath_of_row
 from einvoice.rulebook.files.keys import TEXTS
-from einvoice.rulebook.releases import CORE, NATIONAL
+from einvoice.rulebook.files.tables import FOLDER, tables
 from einvoice.rulebook.rule import SYNTAXES
 
-FOLDER: Final = "syntax"
-_NATIONAL: Final = "national"
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 
-def syntax_rule_entries(folder: Path, versions: Mapping[str, str]) -> Iterator[CatalogEntry]:
-    """Yield one entry for each code of the tables in ``folder``, if there are any.
+class _Row(NamedTuple):
+    """A row with its rule set, syntax and table."""
 
-    ``versions`` are the releases of the rule sets that define severities and locations.
+    ruleset: str
+    syntax: str
+    table: Path
+    cells: dict[str, str]
+
+
+def syntax_rule_entries(data: RuleData, versions: Mapping[str, str]) -> Iterator[CatalogEntry]:
+    """Yield one entry for each code of the tables of the rule sets.
+
+    ``versions`` are the releases of the rule sets that define severities and locations. The entry of a rule with a file
+    in the folder ``texts`` of its rule set has no texts.
 
     Raise ``RuleError`` for an element without a name.
     """
+    folder = data.root / FOLDER
     if not (folder / "texts.toml").exists():
         return
-    composer, rows = Composer(folder), _rows(folder)
-    in_release: dict[str, list[tuple[str, dict[str, str]]]] = {}
-    for syntax, path, row in rows:
-        if holds(row["since"], row["until"], versions[NATIONAL if path.stem.endswith(_NATIONAL) else CORE]):
-            in_release.setdefault(row["code"], []).append((syntax, row))
+    composer = Composer(folder, {path.stem for path in data.files("texts/*.toml")})
+    rows = _rows(data)
+    in_release: dict[str, list[_Row]] = {}
+    for row in rows:
+        if holds(row.cells["since"], row.cells["until"], versions[row.ruleset]):
+            in_release.setdefault(row.cells["code"], []).append(row)
     for code, entry in _entries(composer, rows).items():
         yield _in_release(composer, entry, in_release[code]) if code in in_release else entry._replace(current=False)
 
 
-def _entries(composer: Composer, rows: list[tuple[str, Path, dict[str, str]]]) -> dict[str, CatalogEntry]:
+def _entries(composer: Composer, rows: list[_Row]) -> dict[str, CatalogEntry]:
     """Return the entries by code, from the newest row of each."""
     entries: dict[str, CatalogEntry] = {}
-    for syntax, path, row in rows:
-        known = entries.get(row["code"]) or composer.entry(row, path)
-        if row["until"] and not known.until:  # older definitions are not shown
-            if row["until"] == known.since:
-                entries[row["code"]] = known._replace(since=row["since"])
+    for row in rows:
+        cells = row.cells
+        known = entries.get(cells["code"]) or composer.entry(row)
+        if cells["until"] and not known.until:  # older definitions are not shown
+            if cells["until"] == known.since:
+                entries[cells["code"]] = known._replace(since=cells["since"])
             continue
-        entries[row["code"]] = composer.located(known, syntax, row)
+        entries[cells["code"]] = composer.located(known, row)
     return entries
 
 
-def _in_release(composer: Composer, entry: CatalogEntry, rows: list[tuple[str, dict[str, str]]]) -> CatalogEntry:
+def _in_release(composer: Composer, entry: CatalogEntry, rows: list[_Row]) -> CatalogEntry:
     """Return an entry with the severities and locations of a release, and the texts of the newest one."""
-    located = entry._replace(severity=rows[0][1]["severity"], severities={}, xpaths={})
-    for syntax, row in rows:
-        located = composer.located(located, syntax, row)
+    located = entry._replace(severity=rows[0].cells["severity"], severities={}, xpaths={})
+    for row in rows:
+        located = composer.located(located, row)
     return located
 
 
-def _rows(folder: Path) -> list[tuple[str, Path, dict[str, str]]]:
-    """Return all rows with syntax and file: first those of the newest release, then older ones in reverse order."""
+def _rows(data: RuleData) -> list[_Row]:
+    """Return all rows: first those of the newest releases, then older ones in reverse order."""
     rows = []
     for syntax in SYNTAXES:
-        for path in sorted(folder.glob(f"{syntax.lower()}*.csv")):
-            with path.open(encoding="utf-8", newline="") as file:
-                rows += [(syntax, path, row) for row in csv.DictReader(file)]
-    older = [row for row in rows if row[2]["until"]]
-    return [*(row for row in rows if not row[2]["until"]), *reversed(older)]
+        for name, folder in data.sets.items():
+            for path in tables(folder, syntax):
+                with path.open(encoding="utf-8", newline="") as file:
+                    rows += [_Row(name, syntax, path, cells) for cells in csv.DictReader(file)]
+    older = [row for row in rows if row.cells["until"]]
+    return [*(row for row in rows if not row.cells["until"]), *reversed(older)]
 
 
 class Composer:
-    """Composes texts from rows and names."""
+    """Composes texts from rows and names; ``with_texts`` are the codes that have texts of their own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, with_texts: Collection[str] = ()) -> None:
         self._texts: dict[str, Any] = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
         self._nouns = Names(folder / "elements.csv", Noun)
         self._places = Names(folder / "places.csv", Place)
+        self._with_texts = with_texts
 
-    def located(self, known: CatalogEntry, syntax: str, row: Mapping[str, str]) -> CatalogEntry:
+    def located(self, known: CatalogEntry, row: _Row) -> CatalogEntry:
         """Return the entry with the severity and the location of a row added to those of other rows."""
+        syntax = row.syntax
         others = known.xpaths.get(syntax)
-        xpath = xpath_of_row(row, syntax, self._texts["conditions"][syntax])
+        xpath = xpath_of_row(row.cells, syntax, self._texts["conditions"][syntax])
         return known._replace(
-            severities={**known.severities, syntax: row["severity"]},
+            severities={**known.severities, syntax: row.cells["severity"]},
             xpaths={**known.xpaths, syntax: f"{others} | {xpath}" if others else xpath},
         )
 
-    def entry(self, row: Mapping[str, str], file: Path) -> CatalogEntry:
-        """Return the entry of a row of ``file``."""
-        table = file.stem.partition("-")[2]
-        texts = self._texts[self._kind(row)]
-        section, terms = "document", tuple[str, ...]()
-        if table:  # these texts name no element; nearly all codes have their own texts
-            words = {language: {"list": self._fragment("lists", row["argument"], language)} for language in LANGUAGES}
-        else:
-            noun, place = self._named(row)
-            terms = tuple((noun.term or place.term).split())
-            section = sections.section(place.section or None, terms, f"{FOLDER}/{file.name}")
-            words = {language: self._words(row, noun, place, language) for language in LANGUAGES}
-        return CatalogEntry(
-            row["code"],
-            row["severity"],
-            "cius" if table == _NATIONAL else "en16931",
-            section,
-            terms,
-            {lang: {name: fill(texts[lang][name], words[lang]) for name in TEXTS} for lang in LANGUAGES},
-            f"{FOLDER}/{file.name}",
-            since=row["since"],
-            until=row["until"],
-            examples={
-                lang: (fill(texts[lang]["example"], words[lang]),) for lang in LANGUAGES if "example" in texts[lang]
-            },
+    def entry(self, row: _Row) -> CatalogEntry:
+        """Return the entry of a row."""
+        cells, file = row.cells, f"{row.ruleset}/{FOLDER}/{row.table.name}"
+        entry = CatalogEntry(
+            cells["code"],
+            cells["severity"],
+            row.ruleset,
+            "document",
+            (),
+            {},
+            file,
+            since=cells["since"],
+            until=cells["until"],
         )
+        return entry if cells["code"] in self._with_texts else self._with_composed_texts(entry, row)
+
+    def _with_composed_texts(self, entry: CatalogEntry, row: _Row) -> CatalogEntry:
+        cells, texts = row.cells, self._texts[self._kind(row.cells)]
+        section, terms = entry.section, entry.terms
+        if "-" in row.table.stem:  # tables of code lists; their texts name no element
+            words = {language: {"list": self._fragment("lists", cells["argument"], language)} for language in LANGUAGES}
+        else:
+            noun, place = self._named(cells)
+            terms = tuple((noun.term or place.term).split())
+            section = sections.section(place.section or None, terms, entry.file)
+            words = {language: self._words(cells, noun, place, language) for language in LANGUAGES}
+        examples: dict[str, tuple[str, ...]] = {
+            lang: (fill(texts[lang]["example"], words[lang]),) for lang in LANGUAGES if "example" in texts[lang]
+        }
+        composed = {lang: {name: fill(texts[lang][name], words[lang]) for name in TEXTS} for lang in LANGUAGES}
+        return entry._replace(section=section, terms=terms, texts=composed, examples=examples)
 
     def _kind(self, row: Mapping[str, str]) -> str:
         """Return the table of texts for the code or, if there is none, for the kind."""

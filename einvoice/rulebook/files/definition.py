@@ -70,8 +70,8 @@ class Definition:
 
     @property
     def layer(self) -> str:
-        """Layer of the rule."""
-        return str(self.data.get("layer", self.ruleset.layer))
+        """Layer of the rule: the name of its rule set."""
+        return self.ruleset.name
 
     @property
     def texts(self) -> dict[str, dict[str, str]]:

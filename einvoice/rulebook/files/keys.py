@@ -26,7 +26,7 @@ _EXAMPLE: Final = {"name": str, "set": dict, "drop": list, "syntax": str, "varia
 _HISTORY: Final = {**OF_SENTENCE, "until": str, "variants": list, "ubl": dict, "cii": dict}
 _FILE: Final = {
     **_OVERLAY,
-    "variants": dict, "layer": str, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
+    "variants": dict, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
     "renamed_from": dict, "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "history": list,
     "deviation": list, "notes": list, "valid": list, "invalid": list, "examples": dict,
 }  # fmt: skip

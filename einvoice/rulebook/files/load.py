@@ -14,7 +14,7 @@ from einvoice.rulebook.files.keys import RENAMED_FROM, check_file, check_keys
 from einvoice.rulebook.files.versions import RuleSet
 from einvoice.rulebook.rule import SYNTAXES
 
-_NOT_RULES: Final = ("ruleset.toml", "contexts.toml", "profiles.toml")
+_NOT_RULES: Final = ("ruleset.toml", "specifications.toml", "contexts.toml", "overrides.toml", "profiles.toml")
 
 
 def read_definitions(folder: Path, ruleset: RuleSet) -> list[Definition]:

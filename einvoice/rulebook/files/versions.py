@@ -1,15 +1,21 @@
-"""Rule sets and the order of their releases."""
+"""Rule sets: what they build on, and the order of their releases."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from einvoice.errors import RuleError
+from einvoice.rulebook.rule import SYNTAXES
 
-_KEYS = {"layer", "title", "versions", "source"}
-_VERSION_KEYS = {"version", "date", "valid_from", "specification", "en16931", "announced"}
+KINDS = ("en16931", "cius", "extension", "profile")
+_TYPES: Mapping[str, type] = {
+    "kind": str, "base": str, "name": str, "title": dict, "syntaxes": list, "default": bool, "source": str,
+    "versions": list,
+}  # fmt: skip
+_VERSION_KEYS = {"version", "date", "valid_from", "specification", "base", "announced", *map(str.lower, SYNTAXES)}
 
 
 class Version(NamedTuple):
@@ -19,31 +25,58 @@ class Version(NamedTuple):
         name: of the release.
         date: of publication.
         specification: version of the specification that it validates (XRechnung 3.0.2), if it has its own number.
-        en16931: the release of the EN 16931 rules that it was published with.
+        base: the release of the base that it was published with; "" for any.
         valid_from: the day from which it applies, if this is not the date of publication.
         announced: whether it is not in force yet; only the last releases can be announced.
+        numbers: by syntax, the number of the release if it differs from the name.
     """
 
     name: str
     date: str
     specification: str = ""
-    en16931: str = ""
+    base: str = ""
     valid_from: str = ""
     announced: bool = False
+    numbers: Mapping[str, str] = {}
+
+    def number(self, syntax: str) -> str:
+        """Return the number of the release in a syntax."""
+        return self.numbers.get(syntax, self.name)
 
 
 class RuleSet(NamedTuple):
-    """A folder of rules: layer, title by language, and releases from the oldest to the newest."""
+    """A folder of rules.
+
+    Attributes:
+        name: of the folder; layers of a validation have this name.
+        kind: relation to EN 16931: "en16931" (the standard itself), "cius", "extension", or "profile" (Factur-X).
+        base: name of the rule set that it builds on; "" for EN 16931.
+        label: short name for texts, such as "XRechnung".
+        title: by language.
+        syntaxes: in which the rules are defined.
+        default: whether it is the CIUS whose version answers state for documents of other specifications, too.
+        versions: releases from the oldest to the newest.
+        shares_releases: whether the releases are those of the base.
+    """
 
     name: str
-    layer: str
+    kind: str
+    base: str
+    label: str
     title: dict[str, str]
+    syntaxes: tuple[str, ...]
+    default: bool
     versions: tuple[Version, ...]
+    shares_releases: bool = False
 
     @property
     def newest(self) -> str:
         """Name of the newest release."""
         return self.versions[-1].name
+
+    def version(self, name: str) -> Version:
+        """Return a release; raise ``LookupError`` listing the known releases for an unknown one."""
+        return self.versions[self.index_of(name)]
 
     def index_of(self, version: str) -> int:
         """Return the index of a release; raise ``LookupError`` listing the known releases for an unknown one."""
@@ -58,37 +91,105 @@ class RuleSet(NamedTuple):
         return (not since or self.index_of(since) <= index) and (not until or index < self.index_of(until))
 
 
+def read_rulesets(folders: Mapping[str, Path]) -> dict[str, RuleSet]:
+    """Read the ``ruleset.toml`` of each folder. Return the rule sets by name, each after its base.
+
+    Raises:
+        RuleError: an invalid file, or a base that does not exist.
+    """
+    known = {name: read_ruleset(folder) for name, folder in folders.items()}
+    ordered: dict[str, RuleSet] = {}
+    for name in known:
+        for each in reversed(_chain(name, known)):
+            ordered.setdefault(each, _with_versions(known[each], ordered.get(known[each].base)))
+    return ordered
+
+
+def _chain(name: str, known: Mapping[str, RuleSet]) -> list[str]:
+    """Return a rule set and those that it builds on, the lowest one last."""
+    chain = [name]
+    while base := known[chain[-1]].base:
+        file = f"{chain[-1]}/ruleset.toml"
+        if base not in known:
+            raise RuleError(f"unknown rule set '{base}'", file=file, key="base", hint=f"use one of {', '.join(known)}")
+        if base in chain:
+            raise RuleError(f"'{base}' builds on this rule set", file=file, key="base", hint="name another rule set")
+        chain.append(base)
+    return chain
+
+
+def _with_versions(ruleset: RuleSet, base: RuleSet | None) -> RuleSet:
+    """Return a rule set with the releases of its base, if it has none of its own; check those that it refers to."""
+    file = f"{ruleset.name}/ruleset.toml"
+    if base is None:
+        return ruleset
+    if not ruleset.versions:
+        versions = tuple(it._replace(base=it.name, numbers={}) for it in base.versions)
+        return ruleset._replace(versions=versions, shares_releases=True)
+    for version in filter(None, (it.base for it in ruleset.versions)):
+        try:
+            base.index_of(version)
+        except LookupError as error:
+            raise RuleError(str(error), file=file, key="versions.base") from None
+    return ruleset
+
+
 def read_ruleset(folder: Path) -> RuleSet:
     """Read the ``ruleset.toml`` of a folder. Raise ``RuleError`` for an invalid one."""
     file = f"{folder.name}/ruleset.toml"
     try:
         data = tomllib.loads((folder / "ruleset.toml").read_text("utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RuleError(str(error), file=file) from None
-    _check_keys(data, _KEYS, file, "")
-    for key, kind in (("layer", str), ("title", dict), ("versions", list)):
-        if not isinstance(data.get(key), kind):
-            raise RuleError("is missing or has the wrong type", file=file, key=key)
-    if set(data["title"]) != {"de", "en"}:
-        raise RuleError("must have the keys de and en", file=file, key="title")
-    versions = tuple(_version(entry, file) for entry in data["versions"])
+    _check_keys(data, set(_TYPES), file, "")
+    for key, kind in _TYPES.items():
+        if key in data and not isinstance(data[key], kind):
+            raise RuleError(f"must be of type {kind.__name__}", file=file, key=key)
+    _check(data, file)
+    versions = tuple(_version(entry, file) for entry in data.get("versions", ()))
     names = [version.name for version in versions]
-    if not names or len(set(names)) < len(names):
+    if len(set(names)) < len(names) or ("versions" in data and not names):
         raise RuleError("must list each release once, the oldest first", file=file, key="versions")
     if [version.announced for version in versions] != sorted(version.announced for version in versions):
         raise RuleError("must list the last releases only", file=file, key="versions.announced")
-    return RuleSet(folder.name, data["layer"], data["title"], versions)
+    return RuleSet(
+        folder.name,
+        data["kind"],
+        data.get("base", ""),
+        data["name"],
+        data["title"],
+        tuple(data.get("syntaxes", SYNTAXES)),
+        data.get("default", False),
+        versions,
+    )
 
 
-def _version(entry: dict[str, Any], file: str) -> Version:
+def _check(data: Mapping[str, Any], file: str) -> None:
+    for key in ("kind", "name", "title"):
+        if not data.get(key):
+            raise RuleError("is missing", file=file, key=key)
+    if data["kind"] not in KINDS:
+        raise RuleError("must be one of " + ", ".join(KINDS), file=file, key="kind")
+    if not all(isinstance(title, str) for title in data["title"].values()):
+        raise RuleError("must have a text for each language", file=file, key="title")
+    if not set(data.get("syntaxes", SYNTAXES)) <= set(SYNTAXES):
+        raise RuleError("must list " + " or ".join(SYNTAXES), file=file, key="syntaxes")
+    if "base" not in data and (data["kind"] != KINDS[0] or "versions" not in data):
+        raise RuleError("is missing", file=file, key="base", hint="name the rule set that it builds on")
+
+
+def _version(entry: Any, file: str) -> Version:
+    if not isinstance(entry, dict):
+        raise RuleError("must be a table", file=file, key="versions", hint="write [[versions]]")
     _check_keys(entry, _VERSION_KEYS, file, "versions")
     if not isinstance(entry.get("version"), str):
         raise RuleError("must have a version, as text", file=file, key="versions")
-    texts = {key: str(entry.get(key, "")) for key in sorted(_VERSION_KEYS - {"version", "announced"})}
-    return Version(entry["version"], announced=entry.get("announced") is True, **texts)
+    numbers = {syntax: str(entry[syntax.lower()]) for syntax in SYNTAXES if syntax.lower() in entry}
+    texts = {key: str(entry.get(key, "")) for key in ("date", "specification", "base", "valid_from")}
+    return Version(entry["version"], announced=entry.get("announced") is True, numbers=numbers, **texts)
 
 
-def _check_keys(data: dict[str, Any], keys: set[str], file: str, inside: str) -> None:
+def _check_keys(data: Mapping[str, Any], keys: set[str], file: str, inside: str) -> None:
     for key in data:
         if key not in keys:
             hint = f"valid keys are {', '.join(sorted(keys))}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from einvoice import codelists
 from einvoice.errors import RuleError
+from einvoice.resources import RuleData
 from einvoice.rulebook import functions
 from einvoice.rulebook.language import lowerings
 from einvoice.rulebook.language.checker import Checker
@@ -89,13 +90,15 @@ def loops(
     return tuple(result)
 
 
-def bind(lists: Iterable[str], version: str | None = None, syntax: str | None = None) -> dict[str, Any]:
-    """Return the globals for the code lists of expressions in a release and a syntax."""
+def bind(
+    lists: Iterable[str], releases: Mapping[str, str], syntax: str | None = None, data: RuleData | None = None
+) -> dict[str, Any]:
+    """Return the globals for the code lists of expressions, in the releases of their rule sets and a syntax."""
     result: dict[str, Any] = {}
     for name in lists:
-        if name.startswith(lowerings.CODES):
-            result[name] = codelists.codes(name.removeprefix(lowerings.CODES), version, syntax)
-        else:
-            listed = codelists.ordered(name.removeprefix(lowerings.CODE_TEXT), version, syntax)
-            result[name] = functions.joined_codes(listed)
+        is_set = name.startswith(lowerings.CODES)
+        code_list = name.removeprefix(lowerings.CODES if is_set else lowerings.CODE_TEXT)
+        release = releases.get(codelists.ruleset_of(code_list, data))
+        listed = codelists.ordered(code_list, release, syntax, data)
+        result[name] = frozenset(listed) if is_set else functions.joined_codes(listed)
     return result

@@ -1,107 +1,85 @@
-"""Build a program: read and check the rules of a folder, and compile the code that ``generate`` writes."""
+"""Build a program: read and check the rules of a stack, and compile the code that ``generate`` writes."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from einvoice.resources import RuleData
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.load import read_definitions
-from einvoice.rulebook.files.versions import RuleSet, Version, read_ruleset
+from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.language import bind
 from einvoice.rulebook.program.generate import generate
 from einvoice.rulebook.program.program import Layer
 from einvoice.rulebook.program.typecheck import CheckedRule, check_rule
-from einvoice.rulebook.rule import Rule
 
-BASE: Final = "en16931"
-"""The rule set whose contexts all other rule sets may use."""
+NEWEST: Final[Mapping[str, str]] = {}
+Stack: TypeAlias = tuple[tuple[str, str], ...]
+"""Rule sets, each with its release."""
 
 
 class RuleSets:
-    """The rule sets of a folder: their releases, contexts and rule definitions, by name."""
+    """The rule sets of the rule data: their contexts and rule definitions, by name, each after its base."""
 
-    def __init__(self, folder: Path) -> None:
-        names = sorted((path.parent.name for path in folder.glob("*/ruleset.toml")), key=lambda name: name != BASE)
-        self.sets: dict[str, RuleSet] = {name: read_ruleset(folder / name) for name in names}
+    def __init__(self, data: RuleData) -> None:
+        self.data = data
+        self.sets: Mapping[str, RuleSet] = read_rulesets(data.sets)
         self.contexts: dict[str, Contexts] = {}
         self.definitions: dict[str, list[Definition]] = {}
         for name, ruleset in self.sets.items():
-            self.contexts[name] = Contexts(folder / name, self.contexts.get(BASE))
-            self.definitions[name] = read_definitions(folder / name, ruleset)
-
-    def versions(self, selected: Mapping[str, str]) -> dict[str, Version]:
-        """Return the release of every rule set: the selected one, the one it refers to, or the newest.
-
-        Raises:
-            LookupError: unknown rule set or release.
-        """
-        for name in selected:
-            if name not in self.sets:
-                raise LookupError(f"unknown rule set '{name}'; known rule sets are {', '.join(self.sets)}")
-        versions = {
-            name: ruleset.versions[ruleset.index_of(selected.get(name, ruleset.newest))]
-            for name, ruleset in self.sets.items()
-        }
-        for name in selected:
-            if BASE not in selected and versions[name].en16931:
-                versions[BASE] = self.sets[BASE].versions[self.sets[BASE].index_of(versions[name].en16931)]
-        return versions
+            self.contexts[name] = Contexts(data.sets[name], self.contexts.get(ruleset.base))
+            self.definitions[name] = read_definitions(data.sets[name], ruleset)
 
 
 @functools.lru_cache(maxsize=4)
-def _rule_sets(folder: Path, digests: tuple[str, ...]) -> RuleSets:
-    """Read the rule sets of ``folder`` once for each state of its files."""
-    return RuleSets(folder)
+def _rule_sets(data: RuleData, digests: tuple[str, ...]) -> RuleSets:
+    """Read the rule sets once for each state of their files."""
+    return RuleSets(data)
 
 
-def build(
-    folder: Path, digests: Mapping[str, str], syntax: str, layers: tuple[str, ...], selected: Mapping[str, str]
-) -> tuple[Any, ...]:
+def build(data: RuleData, digests: Mapping[str, str], syntax: str, stack: Stack) -> tuple[Any, ...]:
     """Return the parts of a program as plain data: layers, rules, code object, exact numbers, code lists.
 
-    ``digests`` are those of the rule sets, ``selected`` are the releases that are not the default.
+    ``digests`` are those of the rule sets.
     """
-    rule_sets = _rule_sets(folder, tuple(digests.values()))
-    versions = rule_sets.versions(selected)
+    rule_sets = _rule_sets(data, tuple(digests.values()))
     checked: list[tuple[Definition, CheckedRule]] = []
-    for name, definitions in rule_sets.definitions.items():
-        version = versions[name].name
-        for definition in definitions:
-            if definition.layer in layers and definition.in_version(version):
+    for name, version in stack:
+        for definition in rule_sets.definitions[name]:
+            if definition.in_version(version):
                 rule = check_rule(definition, syntax, version, rule_sets.contexts[name])
                 if rule:
                     checked.append((definition, rule))
     replaced = {code for definition, _ in checked for code in definition.data.get("replaces", ())}
     kept = [rule for definition, rule in checked if definition.code not in replaced]
-    rows = [_layer(layer, rule_sets, versions, digests, [it.rule for it in kept]) for layer in layers]
-    release = versions[BASE].name if BASE in versions else None
-    return rows, *assemble(kept, syntax, release)
+    rows = [_layer(rule_sets.sets[name], version, digests[name], syntax, kept) for name, version in stack]
+    return rows, *assemble(kept, syntax, dict(stack), data)
 
 
-def assemble(rules: Sequence[CheckedRule], syntax: str, release: str | None = None) -> tuple[Any, ...]:
-    """Return the rules, the code object, the exact numbers and the code lists (those of a release of EN 16931)."""
+def assemble(
+    rules: Sequence[CheckedRule], syntax: str, releases: Mapping[str, str] = NEWEST, data: RuleData | None = None
+) -> tuple[Any, ...]:
+    """Return the rules, the code object, the exact numbers and the code lists (those of the releases)."""
     source, numbers, lists = generate(rules)
     code = compile(source, f"<rules for {syntax}>", "exec")
-    return [tuple(it.rule) for it in rules], code, numbers, bind(lists, release, syntax)
+    return [tuple(it.rule) for it in rules], code, numbers, bind(lists, releases, syntax, data)
 
 
-def _layer(
-    layer: str,
-    rule_sets: RuleSets,
-    versions: Mapping[str, Version],
-    digests: Mapping[str, str],
-    rules: Sequence[Rule],
-) -> tuple[Any, ...]:
-    """Return the row of a layer: the first rule set with that layer, its release, and the number of rules."""
-    for name, definitions in rule_sets.definitions.items():
-        if any(definition.layer == layer for definition in definitions):
-            release, title = versions[name], rule_sets.sets[name].title
-            count = sum(rule.layer == layer for rule in rules)
-            return tuple(
-                Layer(layer, name, release.name, release.specification, release.date, title, digests[name], count)
-            )
-    raise LookupError(f"no rule set has the layer '{layer}'")
+def _layer(ruleset: RuleSet, release: str, digest: str, syntax: str, rules: Sequence[CheckedRule]) -> tuple[Any, ...]:
+    version = ruleset.version(release)
+    count = sum(it.rule.layer == ruleset.name for it in rules)
+    layer = Layer(
+        ruleset.name,
+        ruleset.kind,
+        ruleset.label,
+        version.number(syntax),
+        version.specification,
+        version.date,
+        ruleset.title,
+        digest,
+        count,
+    )
+    return tuple(layer)

@@ -6,67 +6,56 @@ The compiler is imported only if a program is not in the cache.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
 
-from einvoice.resources import rules_folder
+from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import cache
 from einvoice.rulebook.program.program import Layer, Program
 
-LAYERS: Final = ("en16931", "cius")
-
 
 class RuleBook:
-    """The rule sets of a folder."""
+    """The compiled rules of the rule data."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._programs: dict[tuple[Any, ...], Program] = {}
+    def __init__(self, data: RuleData) -> None:
+        self.data = data
+        self._programs: dict[tuple[str, tuple[tuple[str, str], ...]], Program] = {}
         self._digests: dict[str, str] = {}
 
-    def program(
-        self, syntax: str, layers: Sequence[str] = LAYERS, versions: Mapping[str, str] | None = None
-    ) -> Program:
-        """Return the rules of ``layers`` for ``UBL`` or ``CII``.
-
-        ``versions`` selects releases by rule set (``{"xrechnung": "2.5.0"}``). The default for EN 16931 is the release
-        that the selected one refers to, and the newest release for the other rule sets.
+    def program(self, syntax: str, stack: Iterable[tuple[str, str]]) -> Program:
+        """Return the rules for ``UBL`` or ``CII`` of a stack: rule sets, each with its release.
 
         Raises:
-            LookupError: unknown release or layer.
+            LookupError: unknown rule set or release.
             RuleError: invalid rule file.
         """
-        key = (syntax, tuple(layers), tuple(sorted((versions or {}).items())))
+        key = syntax, tuple(stack)
         if key not in self._programs:
             self._programs[key] = self._program(*key)
         return self._programs[key]
 
-    def _program(self, syntax: str, layers: tuple[str, ...], versions: tuple[tuple[str, str], ...]) -> Program:
-        key = cache.key(repr((syntax, layers, versions)), *(self.digest(name) for name in (*self.sets, "codelists")))
+    def _program(self, syntax: str, stack: tuple[tuple[str, str], ...]) -> Program:
+        digests = self.digests
+        key = cache.key(repr((syntax, stack)), *digests.values())
         stored = cache.load(f"program-{syntax}", key)
         if stored is None:
             from einvoice.rulebook.program.build import build
 
-            stored = build(self.folder, {name: self.digest(name) for name in self.sets}, syntax, layers, dict(versions))
+            stored = build(self.data, digests, syntax, stack)
             cache.store(f"program-{syntax}", key, stored)
         rows, *compiled = stored
         return Program([Layer(*row) for row in rows], *compiled)
 
     @functools.cached_property
-    def sets(self) -> tuple[str, ...]:
-        """Names of the folders that hold a rule set."""
-        return tuple(sorted(path.parent.name for path in self.folder.glob("*/ruleset.toml")))
-
-    def digest(self, name: str) -> str:
-        """Return the SHA-256 of the data of a rule set: all TOML and CSV files in its folder."""
-        if name not in self._digests:
-            files = [path for path in (self.folder / name).glob("*.*") if path.suffix in (".toml", ".csv")]
-            self._digests[name] = cache.digest(sorted(files))
-        return self._digests[name]
+    def digests(self) -> Mapping[str, str]:
+        """The SHA-256 of the data of each rule set: all TOML and CSV files in its folder, and its code lists."""
+        patterns = ("*.toml", "*.csv", "schematron/*.toml", "codelists/*.csv")
+        return {
+            name: cache.digest(sorted(path for pattern in patterns for path in folder.glob(pattern)))
+            for name, folder in sorted(self.data.sets.items())
+        }
 
 
 @functools.cache
-def rulebook() -> RuleBook:
-    """Return the rule book of the installed rules."""
-    return RuleBook(rules_folder())
+def rulebook(data: RuleData | None = None) -> RuleBook:
+    """Return the rule book of the rule data, by default of the shipped one."""
+    return RuleBook(data or shipped())

@@ -22,9 +22,10 @@ class Layer(NamedTuple):
     """The rules of one layer in a program.
 
     Attributes:
-        name: of the layer.
-        ruleset: name of the rule set.
-        version: release of the rule set.
+        name: of the rule set.
+        kind: of the rule set, such as "cius".
+        label: short name of the rule set, such as "XRechnung".
+        version: release of the rule set, as numbered in the syntax.
         specification: version of the specification that the release validates, if it has its own number.
         date: of the release.
         title: of the rule set, by language.
@@ -33,7 +34,8 @@ class Layer(NamedTuple):
     """
 
     name: str
-    ruleset: str
+    kind: str
+    label: str
     version: str
     specification: str
     date: str

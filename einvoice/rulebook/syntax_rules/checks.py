@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from einvoice.codelists import codes
 from einvoice.model.values import normalize_space
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 from einvoice.rulebook.syntax_rules.xpath import text
@@ -162,7 +161,7 @@ def only_in(rule: SyntaxRule, context: Any, found: Found) -> bool:
 @per_element
 def in_code_list(rule: SyntaxRule, found: Found) -> Found:
     """After white space is normalized, the text must be a code in the list ``argument``."""
-    allowed, attribute = _code_list(rule.argument, rule.release, rule.syntax), rule.attribute
+    allowed, attribute = _code_list(rule), rule.attribute
     violating = []
     for node in found:
         code = node.get(attribute, "") if attribute else node.text or ""
@@ -176,14 +175,14 @@ def in_code_list(rule: SyntaxRule, found: Found) -> Found:
 @per_element
 def in_code_list_any_case(rule: SyntaxRule, found: Found) -> Found:
     """Same as ``in_code_list``, in upper or lower case."""
-    allowed = _code_list(rule.argument, rule.release, rule.syntax)
+    allowed = _code_list(rule)
     return [node for node in found if normalize_space(content(rule, node).upper()) not in allowed]
 
 
 @per_element
 def in_code_list_exactly(rule: SyntaxRule, found: Found) -> Found:
     """Same as ``in_code_list``, without normalizing white space."""
-    allowed = _code_list(rule.argument, rule.release, rule.syntax)
+    allowed = _code_list(rule)
     return [node for node in found if content(rule, node) not in allowed]
 
 
@@ -193,16 +192,16 @@ def one_of(rule: SyntaxRule, found: Found) -> Found:
 
     A choice names codes (``102``), code lists (``<icd>``) and codes excluded from these lists (``-0241``).
     """
-    allowed = _choice(rule.argument, rule.syntax)
+    allowed = _choice(rule)
     return [node for node in found if (code := content(rule, node)) and code not in allowed]
 
 
 @functools.cache
-def _choice(argument: str, syntax: str) -> frozenset[str]:
+def _choice(rule: SyntaxRule) -> frozenset[str]:
     allowed: set[str] = set()
-    for word in argument.split(" "):
+    for word in rule.argument.split(" "):
         if word.startswith("<"):
-            allowed |= codes(word.strip("<>"), syntax=syntax)
+            allowed |= rule.codes(word.strip("<>"), rule.syntax)
         elif word.startswith("-"):
             allowed.discard(word[1:])
         else:
@@ -228,7 +227,7 @@ def content(rule: SyntaxRule, node: Any) -> str:
 
 
 @functools.cache
-def _code_list(argument: str, release: str | None, syntax: str) -> frozenset[str]:
-    """Return the codes of a list in a release, without the excluded ones (``countries -1A``)."""
-    name, *excluded = argument.split(" -")
-    return codes(name, release, syntax).difference(excluded)
+def _code_list(rule: SyntaxRule) -> frozenset[str]:
+    """Return the codes of the rule's list, without the excluded ones (``countries -1A``)."""
+    name, *excluded = rule.argument.split(" -")
+    return rule.codes(name, rule.syntax).difference(excluded)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from einvoice.model import location
+from einvoice.resources import RuleData
 from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.checks import Occurrences
 from einvoice.rulebook.syntax_rules.matcher import MatchedState, Matcher, Watch
 from einvoice.rulebook.syntax_rules.rule import Conditions, SyntaxRule
-from einvoice.rulebook.syntax_rules.table import NEWEST, Releases, rule_table
+from einvoice.rulebook.syntax_rules.table import Stack, rule_table
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.reader import ElementCollector
 
@@ -78,18 +79,19 @@ class Collector(ElementCollector):
 
     Args:
         root: root element of the document to read.
-        profile: name of the Factur-X profile whose rules apply besides those of the syntax, if any.
-        releases: releases of the rule sets.
+        stack: the rule sets, each with its release.
+        profile: name of the Factur-X profile whose rules apply besides, if any.
+        data: the rule data; None is the shipped one.
     """
 
     __slots__ = ("_root",)
 
-    def __init__(self, root: Any, profile: str = "", releases: Releases = NEWEST) -> None:
-        key = (root.tag, profile, *releases.items())
+    def __init__(self, root: Any, stack: Stack, profile: str = "", data: RuleData | None = None) -> None:
+        key = (root.tag, stack, profile, data)
         matcher = _MATCHERS.get(key)
         if matcher is None or matcher.is_full:
             table = table_of(root.tag)
-            matcher = _MATCHERS[key] = Matcher(table, rule_table(table.syntax, profile, releases))
+            matcher = _MATCHERS[key] = Matcher(table, rule_table(table.syntax, stack, profile, data))
         super().__init__(matcher)
         self._root = root
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from einvoice import codelists
 from einvoice.model.location import NAMESPACES
+from einvoice.resources import RuleData
 from einvoice.syntax.mapping.binding import qualified
 
 Condition: TypeAlias = Callable[[Any], bool]
 Conditions: TypeAlias = tuple[tuple[int, str], ...]
 FACTURX: Final = "facturx"
-"""Prefix of the tables with the rules of Factur-X profiles, and key of their conditions."""
+"""The rule set with the rules of Factur-X profiles, and key of their conditions."""
 _CONDITIONS: Final[dict[tuple[str, str], Condition]] = {}
 
 
@@ -70,16 +72,19 @@ class SyntaxRule:
 
     Attributes:
         order: position of the row among all rows of its syntax.
+        ruleset: rule set of the row.
         table: table of the row; an element belongs to one context of each table.
         argument: argument of the check: a number, a value, a condition or the name of an element.
         severity: flag of the official artefact, fatal or warning.
         since, until: first release with the row, and first release without it.
-        release: release to validate by; None is the newest.
+        releases: release to validate by, for each rule set; the newest for one that is not named.
+        data: rule data with the code lists; None is the shipped one.
         minimum: with fewer elements in a document, the rule is not violated.
     """
 
     order: int
     syntax: str
+    ruleset: str
     table: str
     code: str
     context: str
@@ -89,20 +94,30 @@ class SyntaxRule:
     severity: str
     since: str = ""
     until: str = ""
-    release: str | None = None
+    releases: Mapping[str, str] = field(default_factory=dict)
+    data: RuleData | None = None
     minimum: int = field(default=1, init=False)
 
     @property
     def layer(self) -> str:
-        """The layer of the rule: national and Factur-X rules have separate tables."""
-        if self.of_profile:
-            return "profile"
-        return "cius" if self.table == "national" else "en16931"
+        """The layer of the rule: the name of its rule set."""
+        return self.ruleset
 
     @functools.cached_property
     def of_profile(self) -> bool:
         """Whether it is a rule of a Factur-X profile."""
-        return self.table.startswith(FACTURX)
+        return self.ruleset == FACTURX
+
+    def codes(self, name: str, syntax: str | None = None) -> frozenset[str]:
+        """Return the codes of a list in the release to validate by; ``codelists.codes`` describes the arguments."""
+        return codelists.codes(name, self._release_of(name), syntax, self.data)
+
+    def ordered_codes(self, name: str, syntax: str | None = None) -> tuple[str, ...]:
+        """Return the codes as ``codes`` does, but in the order of the official list."""
+        return codelists.ordered(name, self._release_of(name), syntax, self.data)
+
+    def _release_of(self, code_list: str) -> str | None:
+        return self.releases.get(codelists.ruleset_of(code_list, self.data))
 
     @functools.cached_property
     def at_root(self) -> bool:

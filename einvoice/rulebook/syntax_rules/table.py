@@ -10,22 +10,20 @@ from __future__ import annotations
 import csv
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Final, TypeAlias
+from pathlib import Path as FilePath
+from typing import TypeAlias
 
 from einvoice.codelists import holds
-from einvoice.resources import rules_folder
+from einvoice.resources import RuleData, shipped
+from einvoice.rulebook.files.tables import FOLDER, tables
 from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.rule import FACTURX, Name, Path, SyntaxRule
 
-NATIONAL: Final = "national"
-TABLES: Final = ("", "codes", NATIONAL)
-"""Tables of a syntax: ``ubl.csv``, ``ubl-codes.csv`` …; each is a Schematron pattern."""
-Releases: TypeAlias = Mapping[str, str]
-"""Release by rule set; the newest for a rule set that is not named."""
-NEWEST: Final[Releases] = {}
+Stack: TypeAlias = tuple[tuple[str, str], ...]
+"""Rule sets, each with its release."""
 
 
 @dataclass(slots=True, eq=False)
@@ -143,40 +141,53 @@ class RuleTable:
             context.opened_by.append(rule)
 
 
-def rule_table(syntax: str, profile: str = "", releases: Releases = NEWEST) -> RuleTable:
-    """Return the rules of ``UBL`` or ``CII`` in some releases, with those of a Factur-X profile (``minimum`` …)."""
-    return _rule_table(syntax, profile, releases.get("en16931"), releases.get("xrechnung"))
+def rule_table(syntax: str, stack: Stack, profile: str = "", data: RuleData | None = None) -> RuleTable:
+    """Return the rules of ``UBL`` or ``CII`` in the rule sets of a stack.
+
+    Args:
+        syntax: ``UBL`` or ``CII``.
+        stack: the rule sets, each with its release.
+        profile: the Factur-X profile (``minimum`` …) whose rules are added; "" for none.
+        data: the rule data; None is the shipped one.
+    """
+    return _rule_table(syntax, stack, profile, data or shipped())
 
 
 @functools.cache
-def _rule_table(syntax: str, profile: str, core: str | None, national: str | None) -> RuleTable:
+def _rule_table(syntax: str, stack: Stack, profile: str, data: RuleData) -> RuleTable:
     for owner in (syntax, FACTURX)[: 2 if profile else 1]:
         import_module(f"einvoice.rulebook.syntax_rules.{owner.lower()}")  # registers its checks and conditions
-    return RuleTable(_in_force(syntax, profile, core, national))
+    return RuleTable(_in_force(syntax, stack, profile, data))
 
 
-def _in_force(syntax: str, profile: str, core: str | None, national: str | None) -> Iterator[SyntaxRule]:
-    for order, row in enumerate(itertools.chain(rows(syntax), _rows_of_profile(profile) if profile else ())):
-        rule = SyntaxRule(order, syntax, *row)
-        rule.release = national if rule.table == NATIONAL else core
-        if holds(rule.since, rule.until, rule.release):
+def _in_force(syntax: str, stack: Stack, profile: str, data: RuleData) -> Iterator[SyntaxRule]:
+    releases = dict(stack)
+    found = itertools.chain.from_iterable(rows(data.sets[name], syntax) for name in releases)
+    of_profile = _rows_of_profile(data.sets[FACTURX], profile) if profile else ()
+    for order, row in enumerate(itertools.chain(found, of_profile)):
+        ruleset, table, code, context, check, path, argument, severity, since, until = row
+        rule = SyntaxRule(
+            order, syntax, ruleset, table, code, context, check, path, argument, severity, since, until, releases, data
+        )
+        if holds(rule.since, rule.until, releases.get(rule.ruleset)):
             yield rule
 
 
-def rows(syntax: str) -> Iterator[list[str]]:
-    """Yield the rows of all tables of a syntax in all releases, each preceded by the name of its table."""
-    for name in TABLES:
-        file = "-".join((syntax.lower(), *filter(None, (name,))))
-        with (rules_folder() / "syntax" / f"{file}.csv").open(encoding="utf-8", newline="") as table:
+def rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:
+    """Yield the rows of a rule set for a syntax in all releases, each preceded by the rule set and the table."""
+    for path in tables(folder, syntax):
+        with path.open(encoding="utf-8", newline="") as table:
             content = csv.reader(table)
             next(content)
-            yield from ([name, *row] for row in content)
+            yield from ([folder.name, f"{folder.name}/{path.stem}", *row] for row in content)
 
 
-def _rows_of_profile(profile: str) -> Iterator[list[str]]:
-    """Yield the rows of a Factur-X profile, each preceded by the name of its table."""
+def _rows_of_profile(folder: FilePath, profile: str) -> Iterator[list[str]]:
+    """Yield the rows of a Factur-X profile, as ``rows`` does."""
     for name in ("rows", "rules"):
-        with (rules_folder() / "facturx" / "syntax" / f"{name}.csv").open(encoding="utf-8", newline="") as table:
+        with (folder / FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as table:
             content = csv.reader(table)
             next(content)
-            yield from ([f"{FACTURX}-{name}", *row] for *row, profiles in content if profile in profiles.split(" "))
+            yield from (
+                [FACTURX, f"{FACTURX}/{name}", *row] for *row, profiles in content if profile in profiles.split(" ")
+            )

@@ -9,7 +9,6 @@ import functools
 from collections.abc import Iterator
 from typing import Any, Final
 
-from einvoice.codelists import codes, ordered
 from einvoice.model.values import BLANKS, normalize_space
 from einvoice.rulebook.syntax_rules.checks import (
     Found,
@@ -167,7 +166,7 @@ def payee_not_seller(rule: SyntaxRule, occurrences: Occurrences) -> list[Any]:
 @per_element
 def in_currency(rule: SyntaxRule, amounts: Found) -> Found:
     """The currency of an amount must be a code of the list ``argument``; a missing currency violates the rule."""
-    known = codes(rule.argument, rule.release)
+    known = rule.codes(rule.argument)
     violating = []
     for amount in amounts:
         currency = amount.get("currencyID", "")
@@ -194,7 +193,7 @@ def subject_in_code_list(rule: SyntaxRule, notes: Found) -> Found:
 
     The official rule searches the list as one text, so the end of one code and the beginning of the next match too.
     """
-    known = _as_text(rule.argument, rule.release, rule.syntax)
+    known = _as_text(rule)
     violating = []
     for note in notes:
         subject = _subject(text(note) if len(note) else note.text or "")
@@ -209,13 +208,13 @@ def subject_in_code_list_text(rule: SyntaxRule, notes: Found) -> Found:
 
     If there is only one number sign, this text is empty, and every list contains it.
     """
-    known = _as_text(rule.argument, rule.release, rule.syntax)
+    known = _as_text(rule)
     return [note for note in notes if _subject(text(note)) not in known]
 
 
 @functools.cache
-def _as_text(name: str, release: str | None, syntax: str) -> str:
-    return f" {' '.join(ordered(name, release, syntax))} "
+def _as_text(rule: SyntaxRule) -> str:
+    return f" {' '.join(rule.ordered_codes(rule.argument, rule.syntax))} "
 
 
 def _subject(note: str) -> str:

@@ -16,6 +16,7 @@ from einvoice.model.terms import name
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize, compared
 from einvoice.render.text import severity as severity_label
+from einvoice.rulebook.releases import ruleset_label
 from einvoice.rulebook.sections import SECTIONS, title
 from einvoice.visualization.formatting import format_number
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
@@ -119,7 +120,7 @@ def _about(same: _Same, lang: Language) -> Iterator[str]:
         yield f"{capitalize(known['line'])} {first.line}{column}"
     if first.bt_field:
         yield f"{first.bt_field} {name(first.bt_field, lang)}"
-    yield words.get(f"layer_{first.layer}", first.layer)
+    yield words.get(f"layer_{first.layer}") or ruleset_label(first.layer)
 
 
 def _numbers(finding: Finding, lang: Language) -> Markup:

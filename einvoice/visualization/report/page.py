@@ -173,7 +173,7 @@ def _layer(layer: Layer, result: ValidationResult, lang: Language) -> Markup:
     found = [finding for finding in result.findings if finding.layer == layer.name]
     return tag(
         "tr",
-        tag("th", words.get(f"layer_{layer.name}", layer.name), scope="row"),
+        tag("th", words.get(f"layer_{layer.name}") or layer.label or layer.name, scope="row"),
         tag("td", layer.description(lang) or "–", digest),
         tag("td", str(layer.rules) if layer.rules else "–", class_="n"),
         tag("td", _outcome(found, lang) if layer.executed else words["not_run"]),
