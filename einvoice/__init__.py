@@ -33,8 +33,8 @@ from einvoice.pdf.api import Extracted, extract
 from einvoice.pdf.writer.embed import embed
 from einvoice.result import Finding, ValidationResult, explain_error
 from einvoice.result.catalog import catalog
+from einvoice.rulebook.added import rule_sets
 from einvoice.rulebook.catalog import CatalogEntry
-from einvoice.rulebook.releases import rule_sets
 from einvoice.syntax.writer import write
 from einvoice.validation import read, validate
 from einvoice.visualization import invoice_pdf, report_pdf

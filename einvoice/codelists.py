@@ -16,7 +16,7 @@ from typing import TypeAlias
 from einvoice.resources import RuleData, shipped
 
 FOLDER = "codelists"
-_COLUMNS = ["code", "since", "until"]
+COLUMNS = ["code", "since", "until"]
 _PART = re.compile("([0-9]+)([a-z]*)")
 
 Release: TypeAlias = tuple[tuple[int, str], ...]
@@ -77,8 +77,8 @@ def _rows(path: Path) -> tuple[dict[str, str], ...]:
     with path.open(encoding="utf-8", newline="") as file:
         table = csv.DictReader(file, strict=True)
         rows = tuple(table)
-    if (table.fieldnames or [])[:3] != _COLUMNS:
-        raise LookupError(f"the code list '{path.stem}' must have the columns {', '.join(_COLUMNS)}")
+    if (table.fieldnames or [])[:3] != COLUMNS:
+        raise LookupError(f"the code list '{path.stem}' must have the columns {', '.join(COLUMNS)}")
     return rows
 
 

@@ -47,7 +47,7 @@ code (`rules/file/<CODE>.toml`); `error.values` fills their placeholders.
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 MAX_QUOTED_LENGTH = 40
 """Maximum number of characters of document text quoted in an error message."""
@@ -407,20 +407,37 @@ class FindingsError(EinvoiceError):
 
 
 class RuleError(EinvoiceError):
-    """A rule file is invalid; the message names file, key, column, error and a hint."""
+    """A rule file is invalid; the message names file, line, key, column of the expression, error and a hint."""
 
-    def __init__(self, message: str, *, file: str, key: str = "", column: int | None = None, hint: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str,
+        key: str = "",
+        column: int | None = None,
+        hint: str = "",
+        line: int | None = None,
+    ) -> None:
         self.message = message
         self.file = file
         self.key = key
         self.column = column
         self.hint = hint
-        place = ", ".join(filter(None, (file, key, f"column {column}" if column is not None else "")))
+        self.line = line
+        numbers = f"line {line}" if line is not None else "", f"column {column}" if column is not None else ""
+        place = ", ".join(filter(None, (file, numbers[0], key, numbers[1])))
         super().__init__(f"{place}: {message}" + (f" ({hint})" if hint else ""))
+
+    def at_line(self, line: int | None) -> Self:
+        """Return the error with the line of its key."""
+        return type(self)(
+            self.message, file=self.file, key=self.key, column=self.column, hint=self.hint, line=self.line or line
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         place: dict[str, Any] = {"file": self.file, "key": self.key, "column": self.column, "hint": self.hint}
-        return partial(type(self), self.message, **place), ()
+        return partial(type(self), self.message, **place, line=self.line), ()
 
 
 class PdfNotEmbeddable(EinvoiceError):  # noqa: N818 (names the state)

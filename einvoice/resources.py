@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -37,6 +38,12 @@ class RuleData:
     def __init__(self, root: Path, added: Mapping[str, Path] | None = None) -> None:
         self.root = root
         self.added: Mapping[str, Path] = added or {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (RuleData, (self.root, dict(self.added))) if self.added else (shipped, ())
+
+    def __repr__(self) -> str:
+        return f"<RuleData {', '.join(self.sets)}>"
 
     @cached_property
     def sets(self) -> Mapping[str, Path]:

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from einvoice.bulk.execution.worker import Options
 from einvoice.result.catalog import catalog
+from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import releases
 
 VERSION: Final = 1
@@ -39,9 +40,9 @@ class StoredResults(NamedTuple):
 
 def run_settings(options: Options) -> dict[str, Any]:
     """Return the header of a run: format, version, rules and options."""
-    pinned = releases().pinned()
+    pinned = releases(rule_data(options.rules)).pinned()
     day = f"{options.as_of:%Y-%m-%d}" if options.as_of else None
-    rules = {"einvoice": version("einvoice-toolkit"), RULES: catalog().version}
+    rules = {"einvoice": version("einvoice-toolkit"), RULES: catalog(rules=options.rules).version}
     fixed = {_FORMAT_KEY: VERSION, **rules, "pinned": pinned.name if pinned else None}
     return {**fixed, **options._asdict(), "as_of": day}
 

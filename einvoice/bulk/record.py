@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ca
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, stored_location
-from einvoice.rulebook.catalog import entry
+from einvoice.rulebook.catalog import CatalogEntry, entry
 from einvoice.syntax.detect import Identity, specifications
 from einvoice.syntax.severity_overrides import overrides
 
@@ -126,6 +126,7 @@ class FileResult:
             suppressed=stored.get("more", 0),
             lang=self.lang,
             kind=stored.get("kind", ""),
+            described_by=_entry(stored["described_by"]) if "described_by" in stored else None,
         )
 
     def _overrides(self, releases: Mapping[str, str]) -> Mapping[str, Any]:
@@ -268,8 +269,15 @@ def _stored(finding: Finding, stack: Stack) -> dict[str, Any]:
             "indicative": finding.indicative,
             "noted": finding.note_indices,
             "more": finding.suppressed,
+            "described_by": finding.described_by,
         }
     )
+
+
+def _entry(stored: list[Any]) -> CatalogEntry:
+    """Return a stored catalog entry, which JSON holds as a list."""
+    entry = CatalogEntry(*stored)
+    return entry._replace(terms=tuple(entry.terms), notes=tuple(entry.notes))
 
 
 def _storable(value: Any) -> Any:

@@ -15,6 +15,11 @@ def add_lang(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
 
 
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Add the option --rules."""
+    parser.add_argument("--rules", type=Path, metavar="DIR", help="folder or archive of further rule sets")
+
+
 def source(file: str) -> Path | BinaryIO:
     """Return the source for a FILE argument; "-" is standard input."""
     return sys.stdin.buffer if file == "-" else Path(file)

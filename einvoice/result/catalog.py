@@ -11,12 +11,16 @@ from einvoice import presentation
 from einvoice.resources import RuleData
 from einvoice.result.languages import Language, check_language
 from einvoice.rulebook import catalog as rulebook
+from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.catalog import CatalogEntry
+from einvoice.rulebook.files.versions import RuleSet
 from einvoice.rulebook.releases import Release, releases
 from einvoice.rulebook.rule import SYNTAXES
 from einvoice.syntax.paths import path_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
 
@@ -36,6 +40,11 @@ class Catalog(Mapping[str, CatalogEntry]):
         self.rule_set = rule_set
         self.lang = lang
         self.data = data
+
+    @property
+    def rule_sets(self) -> tuple[RuleSet, ...]:
+        """The rule sets, each after the one that it builds on."""
+        return tuple(releases(self.data).sets.values())
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -118,22 +127,25 @@ def notes(entry: CatalogEntry, lang: Language) -> Iterator[dict[str, str]]:
             yield {"kind": note["kind"], "text": text, "source": note["source"], "syntax": note["syntax"]}
 
 
-def catalog(*, lang: Language = "de", ruleset: str | None = None) -> Catalog:
+def catalog(*, lang: Language = "de", ruleset: str | None = None, rules: str | Path | None = None) -> Catalog:
     """Return the catalog of einvoice: every code of every layer.
 
     Args:
         lang: default language of the texts, "de" or "en".
         ruleset: release to describe, such as "xrechnung-2.3.1". Default: the current release, or the one set by the
             environment variable EINVOICE_RULESET.
+        rules: folder or archive of added rule sets, as in `einvoice.validate`.
 
     Raises:
         ValueError: an argument has an unknown value; the message lists the valid ones.
+        RuleError: a file in `rules` is invalid.
     """
     check_language(lang)
-    known = releases()
-    return _catalog(known.named(ruleset) if ruleset else known.current(), lang)
+    data = rule_data(rules)
+    known = releases(data)
+    return _catalog(known.named(ruleset) if ruleset else known.current(), lang, data)
 
 
 @functools.cache
-def _catalog(rule_set: Release, lang: Language) -> Catalog:
-    return Catalog(rule_set, lang)
+def _catalog(rule_set: Release, lang: Language, data: RuleData) -> Catalog:
+    return Catalog(rule_set, lang, data)

@@ -17,7 +17,6 @@ from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.program.build import NEWEST, assemble
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.program.typecheck import CheckedRule, check_rule
-from einvoice.rulebook.rule import SYNTAXES
 
 _NEW: Final = """code     = "{code}"
 severity = "fatal"
@@ -60,7 +59,7 @@ def check_all(data: RuleData | None = None) -> list[RuleError]:
         except RuleError as error:
             problems.append(error)
             continue
-        problems += _of_set(data, ruleset, contexts[name])
+        problems += check_rules(data, ruleset, contexts[name])
     for path, layer in text_files(data):
         try:
             entry_of_text(path, layer)
@@ -92,7 +91,8 @@ def program_of(
     return Program([], *assemble([checked], syntax, releases, data))
 
 
-def _of_set(data: RuleData, ruleset: RuleSet, contexts: Contexts) -> Iterator[RuleError]:
+def check_rules(data: RuleData, ruleset: RuleSet, contexts: Contexts, *, examples: bool = True) -> Iterator[RuleError]:
+    """Yield the errors in the rule files of a rule set; with ``examples``, those found by running them, too."""
     codes: dict[str, str] = {}
     for path in rule_files(data.sets[ruleset.name]):
         try:
@@ -104,15 +104,15 @@ def _of_set(data: RuleData, ruleset: RuleSet, contexts: Contexts) -> Iterator[Ru
             other = codes.setdefault(definition.code, definition.file)
             if other != definition.file:
                 yield RuleError(f"{definition.code} is already defined in {other}", file=definition.file, key="code")
-            yield from _of_definition(definition, contexts, data)
+            yield from _of_definition(definition, contexts, data, examples)
 
 
-def _of_definition(definition: Definition, contexts: Contexts, data: RuleData) -> Iterator[RuleError]:
-    for syntax in SYNTAXES:
+def _of_definition(definition: Definition, contexts: Contexts, data: RuleData, examples: bool) -> Iterator[RuleError]:
+    for syntax in definition.ruleset.syntaxes:
         for version in definition.versions:
             try:
                 checked = check_rule(definition, syntax, version, contexts)
-                if checked and version == definition.versions[0]:
+                if examples and checked and version == definition.versions[0]:
                     yield from _of_examples(definition, checked, syntax, data)
             except RuleError as error:
                 yield error

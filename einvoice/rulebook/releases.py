@@ -237,8 +237,3 @@ def ruleset_label(layer: str, data: RuleData | None = None) -> str:
     """Return the short name of a rule set, such as "XRechnung"; any other layer is returned unchanged."""
     ruleset = releases(data).sets.get(layer)
     return ruleset.label if ruleset else layer
-
-
-def rule_sets() -> tuple[Release, ...]:
-    """Return all releases that `einvoice.validate` accepts as `ruleset`, those of the default CIUS first."""
-    return releases().all()

@@ -39,12 +39,16 @@ def overrides(identity: Identity, stack: Stack, data: RuleData | None = None) ->
     Raises:
         errors.RuleError: a file `overrides.toml` is invalid.
     """
-    return _table(stack, data or shipped()).get((identity.specification.name, identity.root), {})
+    return read(stack, data or shipped()).get((identity.specification.name, identity.root), {})
 
 
 @cache
-def _table(stack: Stack, data: RuleData) -> Mapping[tuple[str, str], Mapping[str, Override]]:
-    """Return the overrides of the rule sets by specification and root element."""
+def read(stack: Stack, data: RuleData) -> Mapping[tuple[str, str], Mapping[str, Override]]:
+    """Return the overrides of the rule sets by specification and root element.
+
+    Raises:
+        errors.RuleError: a file `overrides.toml` is invalid.
+    """
     table: dict[tuple[str, str], dict[str, Override]] = {}
     for ruleset, release in stack:
         file = data.sets[ruleset] / "overrides.toml"

@@ -12,6 +12,7 @@ from einvoice.model.invoice import Invoice
 from einvoice.result import Agreement, Engine, Finding, Language, Mode, SourceDocument, Stack, ValidationResult
 from einvoice.result.differences import Difference, compare
 from einvoice.result.languages import check_language
+from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import Release, releases
 from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import Identity
@@ -20,6 +21,8 @@ from einvoice.validation.pipeline import NATIVE, Document, Pass, Run, run
 from einvoice.validation.selection import Options, RuleSelection, select
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from einvoice.reference import ReferenceResult
 
 
@@ -49,6 +52,7 @@ def validate(
     ruleset: str | None = None,
     as_of: datetime.date | None = None,
     engine: Engine = "native",
+    rules: str | Path | None = None,
 ) -> ValidationResult:
     """Validate an invoice against its XML schema and the rules of the specification that it declares.
 
@@ -60,8 +64,9 @@ def validate(
         mode: "current" uses the current rule set: the newest in force, or the one that the environment variable
             EINVOICE_RULESET names. "compatibility" uses the last rule set of the specification that the document
             declares, and lists the differences from the current one in `differences`.
-        profile: "xrechnung" validates against EN 16931 and XRechnung whatever the document declares. "facturx" treats
-            a CII document that declares EN 16931 as the Factur-X profile EN 16931, which has the same identifier.
+        profile: name of a rule set that validates the document, with those that it builds on, whatever the document
+            declares: "xrechnung" is EN 16931 and XRechnung. "facturx" treats a CII document that declares EN 16931 as
+            the Factur-X profile EN 16931, which has the same identifier.
         ruleset: the rule set to use whatever the document declares, such as "xrechnung-2.0.1" (with the EN 16931
             release that it was published with) or "en16931-1.3.12" (without national rules).
         as_of: date; the rule set in force on that day is used.
@@ -69,15 +74,20 @@ def validate(
             `einvoice rules add`, or the bundled ones, which do not cover every document. "both" uses the rules of
             einvoice, and lists the differences from the official artefacts in `agreement`. "reference" and "both"
             need the extra "reference".
+        rules: folder or archive of further rule sets. One that a specification of its own names validates the documents
+            that declare it; any other validates all documents that its base validates. Default: the folder in the
+            environment variable EINVOICE_RULES_DIR, read once, or none.
 
     Raises:
         UnreadableDocument: the file cannot be read as an invoice; one of its subclasses (see `einvoice.errors`).
+        RuleError: a file in `rules` is invalid.
         ValueError: an argument has an unknown value; the message lists the valid ones.
         OSError: the file cannot be opened.
     """
     started = time.perf_counter()
-    options = Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, engine=engine)
-    document = Document.open(source)
+    data = rule_data(rules)
+    options = Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, engine=engine, data=data)
+    document = Document.open(source, data)
     selection = select(document.identity, options, hybrid=document.hybrid is not None)
     identity = replace(document.identity, specification=selection.specification)
     reference_result = None if engine == "native" else _reference_result(document, identity)

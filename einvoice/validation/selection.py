@@ -33,7 +33,7 @@ ENGINES: Final[tuple[Engine, ...]] = ("native", "reference", "both")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How documents are validated; `einvoice.validate` describes each option.
+    """How documents are validated; `einvoice.validate` describes each option. `data` is the rule data.
 
     Raises:
         ValueError: an option has an unknown value; the message lists the valid ones.

@@ -17,6 +17,7 @@ from einvoice.bulk.results import ResultSet
 from einvoice.errors import UnreadableDocument
 from einvoice.result.languages import Language
 from einvoice.result.stack import Mode
+from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import releases
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def validate_many(
     profile: str | None = None,
     ruleset: str | None = None,
     as_of: datetime.date | None = None,
+    rules: str | Path | None = None,
     resume: str | os.PathLike[str] | None = None,
 ) -> ResultSet:
     """Validate many files. A file that cannot be read becomes a row of the results, never an exception.
@@ -53,8 +55,8 @@ def validate_many(
         client: a Dask client to validate on. Its workers need this package, but no access to the files.
         executor: an executor of `concurrent.futures` to validate with; it is not shut down.
         progress: show a progress bar if tqdm is installed.
-        lang, mode, profile, ruleset, as_of: see `einvoice.validate`. A release of XRechnung must be in force on the
-            day `as_of`, whatever the files declare.
+        lang, mode, profile, ruleset, as_of, rules: see `einvoice.validate`. A release of XRechnung must be in force on
+            the day `as_of`, whatever the files declare.
         resume: a JSON Lines file, or a folder for it, in which to store results during the run. Files whose content is
             found there are not validated again. The completed file is the same as one written by `ResultSet.save`.
 
@@ -64,13 +66,15 @@ def validate_many(
 
     Raises:
         FileNotFoundError: the folder or archive does not exist.
+        RuleError: a file in `rules` is invalid.
         TypeError, ValueError: an argument is invalid, or `resume` holds no results, or results with other settings.
         RuntimeError: the worker processes cannot start.
     """
-    options = Options(mode, profile, ruleset, as_of)
-    validation.Options(lang=lang, **options._asdict())
+    options = Options(mode, profile, ruleset, as_of, str(Path(rules).resolve()) if rules else None)
+    data = rule_data(rules)
+    validation.Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, data=data)
     if as_of is not None:
-        releases().as_of(as_of)
+        releases(data).as_of(as_of)
     files = corpus(source)
     batch_executor = create_executor(workers, client, executor, options)
     log = ResultLog(Path(resume), options) if resume is not None else None

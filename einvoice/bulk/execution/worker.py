@@ -24,6 +24,7 @@ class Options(NamedTuple):
     profile: str | None = None
     ruleset: str | None = None
     as_of: datetime.date | None = None
+    rules: str | None = None
 
 
 def validate_batch(items: Sequence[Item], options: Options, pinned: str) -> list[Row]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.cli.common import add_lang, use_utf8_stdout
+from einvoice.cli.common import add_lang, add_rules, use_utf8_stdout
 from einvoice.result import Language
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def add_to(commands: Any) -> None:
         "catalog", help="export the error catalog", description="Export all codes with their texts, as UTF-8."
     )
     add_lang(parser)
+    add_rules(parser)
     parser.add_argument("--format", choices=FORMATS, default="json", help="output format (default: json)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="output file (default: standard output)")
     parser.set_defaults(run=run)
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the catalog and return the exit status."""
     from einvoice.result.catalog import catalog
 
-    content = FORMATS[options.format](catalog(), options.lang)
+    content = FORMATS[options.format](catalog(rules=options.rules), options.lang)
     if options.output is None:
         use_utf8_stdout()
         sys.stdout.write(content)

@@ -8,7 +8,7 @@ import textwrap
 from difflib import get_close_matches
 from typing import Any
 
-from einvoice.cli.common import add_lang
+from einvoice.cli.common import add_lang, add_rules
 from einvoice.render.text import LABELS
 from einvoice.result import Language
 from einvoice.rulebook.catalog import CatalogEntry
@@ -21,15 +21,19 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser("explain", help="explain a rule code", description="Explain a rule code.")
     parser.add_argument("code", metavar="CODE", help="such as BR-CO-10")
     add_lang(parser)
+    add_rules(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the entry and return the exit status."""
     from einvoice.model.terms import name
+    from einvoice.rulebook.added import rule_data
     from einvoice.rulebook.catalog import catalog
+    from einvoice.rulebook.releases import ruleset_label
 
-    labels, entries = LABELS[options.lang], catalog()
+    data = rule_data(options.rules)
+    labels, entries = LABELS[options.lang], catalog(None, data)
     codes = {known.upper(): known for known in entries}
     code = codes.get(options.code.upper(), options.code)
     if code not in entries:
@@ -39,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         return UNKNOWN
     entry = entries[code]
     print(f"{entry.code}: {entry.title(options.lang)}")
-    print(f"{labels[entry.severity]}, {entry.layer}")
+    print(f"{labels[entry.severity]}, {ruleset_label(entry.layer, data)}")
     for term in entry.terms:
         print(f"  {term} {name(term, options.lang)}")
     for text in (entry.explanation(options.lang), f"→ {entry.fix(options.lang)}"):

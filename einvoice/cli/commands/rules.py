@@ -12,6 +12,7 @@ from typing import Any
 
 from einvoice.cli.commands import reference
 from einvoice.cli.common import add_lang
+from einvoice.errors import RuleError
 from einvoice.rulebook.releases import releases
 
 PROBLEMS, FAILED = 1, 2
@@ -34,7 +35,10 @@ def add_to(commands: Any) -> None:
     diff.set_defaults(run=run_diff)
     folder = argparse.ArgumentParser(add_help=False)
     folder.add_argument("--folder", type=Path, help="folder of the rule data (default: that of einvoice)")
-    check = work.add_parser("check", parents=[folder], help="check all rules and their examples")
+    check = work.add_parser("check", help="check rules and their examples")
+    check.add_argument(
+        "rules", nargs="?", type=Path, metavar="DIR", help="folder or archive of rule sets (default: all)"
+    )
     check.set_defaults(run=run_check)
     new = work.add_parser("new", parents=[folder], help="create the file of a new rule")
     new.add_argument("code", metavar="CODE", help="code, such as BR-CO-10")
@@ -57,14 +61,29 @@ def run_diff(options: argparse.Namespace) -> int:
 
 
 def run_check(options: argparse.Namespace) -> int:
-    """Print every problem of the rule data and return the exit status."""
+    """Print every problem of the rules and return the exit status."""
     from einvoice.rulebook.check import check_all
 
-    problems = check_all(options.folder)
+    try:
+        problems = check_all() if options.rules is None else _problems(options.rules)
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return FAILED
     for problem in problems:
         print(problem)
     print(f"{len(problems)} problems" if problems else "No problems found.", file=sys.stderr)
     return PROBLEMS if problems else 0
+
+
+def _problems(path: Path) -> list[RuleError]:
+    """Return the errors in a folder or archive of rule sets."""
+    from einvoice.rulebook.added import open_rules
+    from einvoice.rulebook.check_added import check_added
+
+    try:
+        return list(check_added(open_rules(path.resolve()), examples=True))
+    except RuleError as error:
+        return [error]
 
 
 def run_new(options: argparse.Namespace) -> int:

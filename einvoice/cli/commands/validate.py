@@ -8,14 +8,15 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from einvoice.cli.common import add_lang, source, use_utf8_stdout
+from einvoice.cli.common import add_lang, add_rules, source, use_utf8_stdout
 from einvoice.cli.formats import FORMATS
 from einvoice.cli.outcome import Outcome, report_problem
-from einvoice.errors import UnreadableDocument
-from einvoice.rulebook.releases import releases
-from einvoice.validation import ENGINES, MODES, validate
+from einvoice.errors import RuleError, UnreadableDocument
+from einvoice.rulebook.added import rule_data
+from einvoice.validation import ENGINES, MODES, Options, validate
 
 VALID, FINDINGS, UNREADABLE = range(3)
+_ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine")
 
 
 def add_to(commands: Any) -> None:
@@ -25,7 +26,6 @@ def add_to(commands: Any) -> None:
     add_lang(parser)
     parser.add_argument(
         "--profile",
-        choices=[*releases().sets],
         metavar="NAME",
         help="apply a rule set and those that it builds on, such as xrechnung, whatever the invoice declares",
     )
@@ -35,7 +35,7 @@ def add_to(commands: Any) -> None:
         default="current",
         help="compatibility: validate against the declared release and list differences to the current rules",
     )
-    parser.add_argument("--ruleset", type=_ruleset, metavar="NAME", help="release to apply, such as xrechnung-2.3.1")
+    parser.add_argument("--ruleset", metavar="NAME", help="release to apply, such as xrechnung-2.3.1")
     parser.add_argument(
         "--as-of",
         type=datetime.date.fromisoformat,
@@ -48,20 +48,20 @@ def add_to(commands: Any) -> None:
         default="native",
         help="reference: use the official Schematron (see einvoice rules add); both: compare it with einvoice",
     )
+    add_rules(parser)
     parser.add_argument("--format", choices=FORMATS, default="table", help="output format (default: table)")
     parser.set_defaults(run=run)
 
 
-def _ruleset(name: str) -> str:
-    try:
-        return releases().named(name).name
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 def run(options: argparse.Namespace) -> int:
-    """Validate the files, print the findings, and return the exit status."""
+    """Validate the files, print the findings, and return the exit status; 2 for an invalid option or rule file, too."""
     worst = VALID
+    try:
+        data = rule_data(options.rules)
+        Options(**{name: getattr(options, name) for name in _ARGUMENTS}, data=data)
+    except (RuleError, OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return UNREADABLE
 
     def outcomes() -> Iterator[Outcome]:
         nonlocal worst
@@ -80,8 +80,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _validate(file: str, options: argparse.Namespace) -> Outcome:
     try:
-        arguments = {name: getattr(options, name) for name in ("lang", "profile", "mode", "ruleset", "as_of", "engine")}
-        return Outcome(file, validate(source(file), **arguments))
+        arguments = {name: getattr(options, name) for name in _ARGUMENTS}
+        return Outcome(file, validate(source(file), **arguments, rules=options.rules))
     except (UnreadableDocument, OSError) as error:
         return Outcome(file, problem=report_problem(file, error, options.lang))
 

@@ -12,7 +12,6 @@ from einvoice.errors import RuleError
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.keys import RENAMED_FROM, check_file, check_keys
 from einvoice.rulebook.files.versions import RuleSet
-from einvoice.rulebook.rule import SYNTAXES
 
 _NOT_RULES: Final = ("ruleset.toml", "specifications.toml", "contexts.toml", "overrides.toml", "profiles.toml")
 
@@ -42,6 +41,8 @@ def read_file(path: Path, ruleset: RuleSet) -> list[Definition]:
         data = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise RuleError(str(error), file=file, hint="enclose texts in quotes; write a table as [name]") from None
+    except RecursionError:
+        raise RuleError("is nested too deeply", file=file) from None
     check_file(data, file)
     variants = data["variants"] if "variants" in data else {data["code"]: {}}
     definitions = [Definition(code, file, ruleset, variant, data) for code, variant in variants.items()]
@@ -76,7 +77,7 @@ def _check_definition(definition: Definition) -> None:
                 _check_version(definition, version, f"notes.{key}")
     if not definition.versions:
         raise RuleError("excludes every release", file=file, key="until")
-    for syntax in SYNTAXES:
+    for syntax in definition.ruleset.syntaxes:
         sentence = definition.sentence(syntax, definition.ruleset.newest)
         if not sentence.assertion and not sentence.not_applicable:
             hint = "if the rule cannot be violated, give the reason with not_applicable"

@@ -29,6 +29,11 @@ def condition(owner: str) -> Callable[[Condition], Condition]:
     return register
 
 
+def condition_named(owner: str, name: str) -> Condition:
+    """Return the condition of that name; raise ``KeyError`` for an unknown one."""
+    return _CONDITIONS[owner, name]
+
+
 class Name(NamedTuple):
     """The name of an element, or the ending of a name.
 
@@ -169,7 +174,7 @@ class SyntaxRule:
 
     def condition(self, name: str) -> Condition:
         """Return the condition of that name for the rule's syntax or Factur-X."""
-        return _CONDITIONS[FACTURX if self.of_profile else self.syntax, name]
+        return condition_named(FACTURX if self.of_profile else self.syntax, name)
 
 
 @functools.cache

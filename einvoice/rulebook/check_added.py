@@ -1,0 +1,196 @@
+"""Check the rule sets that a user adds, before they are used."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Generator, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Final, TypeVar
+
+from einvoice import codelists
+from einvoice.errors import RuleError, quote
+from einvoice.resources import RuleData, shipped
+from einvoice.rulebook import catalog
+from einvoice.rulebook.check import check_rules
+from einvoice.rulebook.files.contexts import Contexts
+from einvoice.rulebook.files.lines import line_of
+from einvoice.rulebook.files.tables import tables
+from einvoice.rulebook.files.versions import RuleSet, read_rulesets
+from einvoice.rulebook.rule import SEVERITIES
+from einvoice.rulebook.syntax_rules import rule as syntax_rule
+from einvoice.rulebook.syntax_rules.checks import CHECKS
+from einvoice.syntax import severity_overrides
+from einvoice.syntax.detect import specifications
+
+_COLUMNS: Final = ["code", "context", "check", "path", "argument", "severity", "since", "until"]
+Content = TypeVar("Content")
+_CODE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def check_added(data: RuleData, *, examples: bool = False) -> Iterator[RuleError]:
+    """Yield the errors in the added rule sets, each with file, line, key and a correction.
+
+    Args:
+        data: rule data of ``added.open_rules``.
+        examples: whether to run the examples of the rules.
+    """
+    errors = False
+    try:
+        for error in _errors(data, examples):
+            errors = True
+            yield _located(error, data)
+        if not errors:
+            yield from (_located(error, data) for error in _of_catalog(data))
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # A structure that no other check expects; it must not stop a service.
+        names = ", ".join(data.added)
+        yield RuleError(f"cannot be read: {type(error).__name__}: {quote(str(error))}", file=names)
+
+
+def _errors(data: RuleData, examples: bool) -> Iterator[RuleError]:
+    sets = read_rulesets(data.sets)
+    contexts: dict[str, Contexts] = {}
+    for name, ruleset in sets.items():
+        try:
+            contexts[name] = Contexts(data.sets[name], contexts.get(ruleset.base))
+        except RuleError as error:
+            yield error
+            return
+        if name in data.added:
+            yield from _of_lists(data.sets[name], name)
+            yield from _of_tables(data, ruleset)
+            yield from check_rules(data, ruleset, contexts[name], examples=examples)
+    yield from _of_specifications(data)
+    yield from _raised(lambda: _read_overrides(data, sets))
+
+
+def _of_lists(folder: Path, name: str) -> Iterator[RuleError]:
+    known = codelists.names(shipped())
+    for path in sorted(folder.glob(f"{codelists.FOLDER}/*.csv")):
+        file = f"{name}/{codelists.FOLDER}/{path.name}"
+        if path.stem in known and name not in shipped().sets:
+            yield RuleError(f"the code list '{path.stem}' exists in einvoice", file=file, hint="choose another name")
+        elif not path.stem.isidentifier():
+            hint = "use lower case letters, digits and _"
+            yield RuleError("is not a valid name of a code list", file=file, hint=hint)
+        else:
+            yield from _of_csv(path, file, codelists.COLUMNS)
+
+
+def _of_csv(path: Path, file: str, columns: list[str]) -> Iterator[RuleError]:
+    """Yield an error if the table lacks columns, or for each row with too few or too many cells."""
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            reader = csv.reader(lines, strict=True)
+            header = next(reader, [])
+            if header[: len(columns)] != columns:
+                yield RuleError(f"must have the columns {', '.join(columns)}", file=file, line=1)
+                return
+            for row in reader:
+                if len(row) != len(header):
+                    message = f"has {len(row)} cells instead of {len(header)}"
+                    yield RuleError(message, file=file, line=reader.line_num, hint="write each comma")
+    except csv.Error as error:
+        yield RuleError(str(error), file=file)
+
+
+def _of_tables(data: RuleData, ruleset: RuleSet) -> Iterator[RuleError]:
+    folder = data.sets[ruleset.name]
+    for syntax in ruleset.syntaxes:
+        import_module(f"einvoice.rulebook.syntax_rules.{syntax.lower()}")  # registers checks and conditions
+        for path in tables(folder, syntax):
+            file = f"{ruleset.name}/{path.parent.name}/{path.name}"
+            wrong = list(_of_csv(path, file, _COLUMNS))
+            yield from wrong or _of_rows(path, file, syntax, data)
+
+
+def _of_rows(path: Path, file: str, syntax: str, data: RuleData) -> Iterator[RuleError]:
+    lists = codelists.names(data)
+    with path.open(encoding="utf-8", newline="") as lines:
+        reader = csv.DictReader(lines)
+        for row in reader:
+            for column, message, hint in _of_row(row, syntax, lists):
+                yield RuleError(message, file=file, key=column, line=reader.line_num, hint=hint)
+
+
+def _of_row(row: Mapping[str, str], syntax: str, lists: frozenset[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield column, message and hint of each error in a row."""
+    if not _CODE.fullmatch(row["code"]):
+        yield "code", f"{quote(row['code'])} is not a valid code", "use letters, digits, '.', '_' and '-'"
+    if row["severity"] not in SEVERITIES:
+        yield "severity", "must be one of " + ", ".join(SEVERITIES), ""
+    if row["check"] not in CHECKS:
+        yield "check", f"unknown check {quote(row['check'])}", f"use one of {', '.join(sorted(CHECKS))}"
+    elif row["check"].startswith("in_code_list") and row["argument"].partition(" ")[0] not in lists:
+        yield "argument", f"unknown code list {quote(row['argument'])}", "add it to the folder codelists"
+    elif row["check"] == "at_most" and not row["argument"].isdecimal():
+        yield "argument", "must be a number", ""
+    for column, separator in (("context", " "), ("path", ", ")):
+        try:
+            for path in row[column].split(separator):
+                for _, name in syntax_rule.parse(path).conditions:
+                    syntax_rule.condition_named(syntax, name)
+        except (KeyError, ValueError) as error:
+            yield (
+                column,
+                f"{quote(row[column])} is not a valid path: unknown name {error}",
+                "see rules/syntax/README.md",
+            )
+
+
+def _of_specifications(data: RuleData) -> Iterator[RuleError]:
+    known = specifications(shipped())
+    identifiers = {identifier for it in known.values() for identifier in it.identifiers}
+    own = {name: RuleData(data.root, {name: folder}) for name, folder in data.added.items()}
+    for name, alone in own.items():
+        file = f"{name}/specifications.toml"
+        if name in shipped().sets or not (alone.sets[name] / "specifications.toml").exists():
+            continue
+        found = yield from _raised(lambda: specifications(data))
+        for key, specification in (found or {}).items():
+            if key in known and specification != known[key]:
+                yield RuleError(f"the specification '{key}' exists in einvoice", file=file, key=key, hint="rename it")
+            elif key not in known and identifiers.intersection(specification.identifiers):
+                yield RuleError("the identifier belongs to another specification", file=file, key=f"{key}.identifiers")
+
+
+def _read_overrides(data: RuleData, sets: Mapping[str, RuleSet]) -> None:
+    for name in data.added:
+        severity_overrides.read(((name, sets[name].newest),), data)
+
+
+def _of_catalog(data: RuleData) -> Iterator[RuleError]:
+    """Yield an error for each code of an added rule set that einvoice has, and for texts that are missing."""
+    known = catalog.catalog()
+    found = yield from _raised(lambda: catalog.catalog(None, data))
+    for code, entry in (found or {}).items():
+        if entry.layer in data.added and entry.layer not in shipped().sets:
+            if code in known:
+                hint = f"{known[code].file} defines it; choose another code"
+                yield RuleError(f"the code '{code}' exists in einvoice", file=entry.file, key="code", hint=hint)
+            elif not entry.texts:
+                hint = f"add {entry.layer}/texts/{code}.toml"
+                yield RuleError(f"'{code}' has no texts", file=entry.file, hint=hint)
+
+
+def _raised(read: Callable[[], Content]) -> Generator[RuleError, None, Content | None]:
+    """Yield the error that reading raises, if any; return what was read."""
+    try:
+        return read()
+    except RuleError as error:
+        yield error
+    except LookupError as error:
+        yield RuleError(str(error), file="rules")
+    return None
+
+
+def _located(error: RuleError, data: RuleData) -> RuleError:
+    """Return the error with the line of its key in the file."""
+    name, _, rest = error.file.partition("/")
+    path = data.sets[name] / rest if name in data.sets else data.root / error.file
+    if error.line is not None or path.suffix != ".toml" or not path.is_file():
+        return error
+    match = re.search(r"at line (\d+)", error.message)
+    return error.at_line(int(match[1]) if match else line_of(path.read_text("utf-8"), error.key) or 1)

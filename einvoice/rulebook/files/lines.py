@@ -1,0 +1,36 @@
+"""The line of a key in a TOML file, for error messages: the parser of the standard library does not keep it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_HEADER: Final = re.compile(r"\s*\[{1,2}\s*([^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?$")
+_KEY: Final = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_PART: Final = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+
+
+def line_of(content: str, key: str) -> int | None:
+    """Return the line of a key such as ``let.expected`` or ``[[valid]].name``, counted from 1.
+
+    If the file does not have the key, return the line of the innermost table on the way to it; None if there is none.
+
+    >>> line_of('code = "X"\\n\\n[en]\\ntitle = ""', "en.title"), line_of('code = "X"\\n[en]', "en.title")
+    (4, 2)
+    """
+    wanted = _parts(key.replace("[[", "").replace("]]", ""))
+    table: list[str] = []
+    best, best_length = None, 0
+    for number, line in enumerate(content.splitlines(), 1):
+        header, assignment = _HEADER.match(line), _KEY.match(line)
+        if header:
+            table = _parts(header[1])
+        found = table if header else [*table, *_parts(assignment[1])] if assignment else []
+        common = len(found) if found == wanted[: len(found)] else 0
+        if common > best_length:
+            best, best_length = number, common
+    return best
+
+
+def _parts(key: str) -> list[str]:
+    return [part.strip("\"'") for part in _PART.findall(key)]
