@@ -128,6 +128,54 @@ def test_invalid_rule_is_reported_with_file_and_key(folder: Path, old: str, new:
         assert message in str(error)
 
 
+# By name: the file about the official Schematron; the key and a part of the message of the error.
+INVALID_QUIRKS = {
+    "repeated condition": ('[cii]\nassert = "non_blank(line.identifier)"', "cii.assert", "remove it"),
+    "condition repeated for both syntaxes": ('assert = "non_blank(line.identifier)"', "assert", "remove it"),
+    "text of the rule": ('[de]\ntitle = "t"', "de", "not a known key"),
+    "unknown syntax": ('[xml]\nassert = "True"', "xml", "not a known key"),
+    "unknown member": ('[variants]\nBR-98 = { cii.not_applicable = "x" }', "variants.BR-98", "not in the rule file"),
+    "unknown release": ('[[history]]\nuntil = "9.9"\nassert = "True"', "history.until", "unknown release"),
+    "unlisted term": ('[ubl]\nassert = "non_blank(line.notes)"', "terms", "reads BT-127"),
+    "unknown field": ('[ubl]\nassert = "non_blank(line.nots)"', "ubl.assert", "did you mean 'notes'?"),
+    "unknown name in a value": ('[ubl]\nlet.a = "lin.note"\nassert = "non_blank(a)"', "ubl.let.a", "'lin'"),
+    "no source": ('[[deviation]]\ndirection = "laxer"\nde = "d"\nen = "e"', "[[deviation]].source", "missing"),
+    "example without violation": ('[[invalid]]\nname = "x"', "[[invalid]]", "does not violate"),
+}
+
+
+@pytest.mark.parametrize(("quirks", "key", "message"), INVALID_QUIRKS.values(), ids=INVALID_QUIRKS)
+def test_invalid_schematron_file_is_reported_with_file_and_key(
+    folder: Path, quirks: str, key: str, message: str
+) -> None:
+    write_quirks(folder, quirks)
+    error = errors(folder, RULE)[0]
+    assert error.key == key
+    assert message in str(error)
+    assert error.file == f"en16931/{'' if key == 'terms' else 'schematron/'}BR-99.toml"  # the terms are the rule's
+
+
+def write_quirks(folder: Path, content: str) -> None:
+    (folder / "en16931" / "schematron").mkdir()
+    (folder / "en16931" / "schematron" / "BR-99.toml").write_text(content, "utf-8")
+
+
+def test_schematron_file_replaces_parts_of_the_rule(folder: Path) -> None:
+    rule = RULE.replace("\nassert =", '\nlet.text = "line.identifier"\nlet.limit = "1"\nassert =')
+    rule = rule.replace("non_blank(line.identifier)", "length(text) >= limit")
+    write_quirks(folder, '[cii]\nlet.limit = "3"\n[[valid]]\nname = "x"\nset = { "lines[0].identifier" = "123" }')
+    assert [str(error) for error in errors(folder, rule)] == [
+        "en16931/BR-99.toml, [[valid]]: BR-99 in CII: 'numbered' violates the rule"
+    ]
+
+
+def test_schematron_file_without_a_rule_is_an_error(folder: Path) -> None:
+    write_quirks(folder, "")
+    (error,) = check_all(folder)
+    assert error.file == "en16931/schematron/BR-99.toml"
+    assert "has no rule file" in str(error)
+
+
 def test_error_in_a_condition_has_a_column(folder: Path) -> None:
     (error, *_) = errors(folder, RULE.replace("line.identifier)", "line.identifer)"))
     assert error.column == len("non_blank(") + 1
@@ -153,7 +201,7 @@ def test_all_invalid_files_are_reported_at_once(folder: Path) -> None:
         ('[x]\nfor = "line of invoice.lines"', "x.for"),
         ('[x]\nfor = "line in invoice.lnes"', "x.for"),
         ('[x]\nfor = "line in invoice.lines"\nubl.were = "True"', "x.ubl"),
-        ('[x]\nfor = "line in invoice.lines"\ncii.where = "line.price"', "x.where"),
+        ('[x]\nfor = "line in invoice.lines"\ncii.where = "line.price"', "x.cii.where"),
         ('[x]\nfor = "line in invoice.lines"\nlocation = "line"', "x.location"),
         ('[invoice]\nfor = "line in invoice.lines"', "invoice"),
     ],

@@ -74,14 +74,14 @@ ARGUMENTS = ("definition", "syntax", "kind", "example")
 
 @pytest.mark.parametrize(ARGUMENTS, WITHOUT_XML)
 def test_example_on_the_model(definition: Definition, syntax: str, kind: str, example: Example) -> None:
-    invoice = invoice_of(example, rules_folder(), definition.file, syntax)
+    invoice = invoice_of(example, rules_folder(), example.file, syntax)
     violations = program(definition, syntax).run(invoice)
     assert bool(violations) == (kind == "invalid")
 
 
 @pytest.mark.parametrize(ARGUMENTS, EXAMPLES)
 def test_example_through_a_document(definition: Definition, syntax: str, kind: str, example: Example) -> None:
-    root = document_of(example, definition.file, syntax)
+    root = document_of(example, example.file, syntax)
     violations = program(definition, syntax).run(read(root))
     assert bool(violations) == (kind == "invalid"), etree.tostring(root).decode()
 

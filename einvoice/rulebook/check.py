@@ -12,7 +12,7 @@ from einvoice.rulebook.catalog.build import entry_of_text, text_files
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of, invoice_of
-from einvoice.rulebook.files.load import read_file, rule_files
+from einvoice.rulebook.files.load import check_siblings, read_file, rule_files
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.program.build import NEWEST, assemble
 from einvoice.rulebook.program.program import Program
@@ -94,7 +94,12 @@ def program_of(
 def check_rules(data: RuleData, ruleset: RuleSet, contexts: Contexts, *, examples: bool = True) -> Iterator[RuleError]:
     """Yield the errors in the rule files of a rule set; with ``examples``, those found by running them, too."""
     codes: dict[str, str] = {}
-    for path in rule_files(data.sets[ruleset.name]):
+    folder = data.sets[ruleset.name]
+    try:
+        check_siblings(folder)
+    except RuleError as error:
+        yield error
+    for path in rule_files(folder):
         try:
             definitions = read_file(path, ruleset)
         except RuleError as error:
@@ -123,8 +128,8 @@ def _of_examples(definition: Definition, checked: CheckedRule, syntax: str, data
     for kind, example in examples_of(definition, syntax):
         if example.insert:
             continue  # tests/test_rules.py runs it on a document
-        violated = bool(program.run(invoice_of(example, data.root, definition.file, syntax)))
+        violated = bool(program.run(invoice_of(example, data.root, example.file, syntax)))
         if violated != (kind == "invalid"):
             problem = "violates the rule" if violated else "does not violate the rule"
             message = f"{definition.code} in {syntax}: '{example.name}' {problem}"
-            yield RuleError(message, file=definition.file, key=f"[[{kind}]]")
+            yield RuleError(message, file=example.file, key=f"[[{kind}]]")

@@ -73,7 +73,7 @@ def _target(definition: Definition) -> Target:
         tuple(dict.fromkeys(tag for tag, _ in locations)),
         tuple(dict.fromkeys(attribute for _, attribute in locations if attribute)),
         tuple(dict.fromkeys(literals)),
-        tuple(etree.tostring(document_of(example, definition.file, SYNTAX)) for example in examples),
+        tuple(etree.tostring(document_of(example, example.file, SYNTAX)) for example in examples),
     )
 
 

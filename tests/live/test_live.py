@@ -43,7 +43,7 @@ def native_codes(document: bytes) -> frozenset[str]:
 @functools.cache
 def allowed() -> frozenset[str]:
     """Return the codes of rules with a documented deviation (``[[deviation]]``)."""
-    return frozenset(definition.code for definition in definitions() if "deviation" in definition.data)
+    return frozenset(definition.code for definition in definitions() if any(definition.entries("deviation")))
 
 
 def difference(document: bytes) -> dict[str, str] | None:

@@ -20,7 +20,6 @@ from einvoice.rulebook.files.definition import Definition, Sentence
 from einvoice.rulebook.files.keys import LANGUAGES, TEXTS, check_examples, check_keys, check_texts
 from einvoice.rulebook.files.load import natural
 from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_notes, check_values, notes
-from einvoice.rulebook.language import Where
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.program.typecheck import terms_at
 from einvoice.rulebook.rule import SYNTAXES
@@ -135,7 +134,7 @@ def _stand_ins(
             continue
         if sentence.terms:
             stand_ins["actual"] = sentence.terms[0]
-        scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")), version)
+        scope = contexts.scope(sentence.context, syntax, sentence.where("for"), version)
         for path in _PATH.findall(text):
             stand_ins.update((path, number) for number in terms_at(path, scope.names)[:1])
     return stand_ins

@@ -1,21 +1,23 @@
 """Named contexts: the elements that the official rules check, in each syntax.
 
-The ``for`` of a rule names one of them. ``contexts.toml`` defines the groups of the model, the elements that an earlier
-rule of the Schematron pattern matches, and the equivalent XPath.
+The ``for`` of a rule names one of them. ``contexts.toml`` defines the groups of the model that the standard's rules
+are about. ``schematron/contexts.toml`` defines what the official Schematron matches instead: other groups, the elements
+that an earlier rule of its pattern matches, and the equivalent XPath.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from einvoice.codelists import holds
 from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
+from einvoice.rulebook.files.keys import SCHEMATRON
 from einvoice.rulebook.language import Expression, Loop, Where, condition, loops
 from einvoice.rulebook.language.types import Type
 from einvoice.rulebook.rule import SYNTAXES
@@ -28,6 +30,9 @@ _ITEM: Final = "item"
 _SYNTAX_KEYS: Final = (*_KEYS, "xpath", "xpath_excluded", "xpath_from_item")
 _HISTORY: Final = "history"
 
+#: In place of a syntax: the context as in the standard, alike in both syntaxes.
+NORM: Final = ""
+
 
 @dataclass(frozen=True)
 class Context:
@@ -35,8 +40,6 @@ class Context:
 
     Attributes:
         name: of the context.
-        file: the file that defines it.
-        key: its key in the file.
         loops: the items, as ``x in …; y in …``.
         where: condition that keeps an item.
         unless: condition that excludes an item, because an earlier rule of the Schematron pattern matches it.
@@ -47,11 +50,10 @@ class Context:
         xpath_from_item: the path from the item's element to that element, if they are not the same.
         until: the first release to which this definition no longer applies.
         not_applicable: the reason why older releases check no elements.
+        places: file and key of each part.
     """
 
     name: str
-    file: str
-    key: str
     loops: str = ""
     where: str = ""
     unless: str = ""
@@ -62,6 +64,7 @@ class Context:
     xpath_from_item: str = ""
     until: str = ""
     not_applicable: str = ""
+    places: Mapping[str, Where] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -89,17 +92,13 @@ class Contexts:
         self._base = base
         self._scopes: dict[Context, Scope] = {}
         self._contexts: dict[str, dict[str, tuple[Context, ...]]] = {}
-        path = folder / "contexts.toml"
-        if path.exists():
-            file = f"{folder.name}/{path.name}"
-            try:
-                data = tomllib.loads(path.read_text("utf-8"))
-            except tomllib.TOMLDecodeError as error:
-                raise RuleError(str(error), file=file) from None
-            for name, row in data.items():
-                if not name.isidentifier() or name == INVOICE or name in self.names:
-                    raise RuleError("is not a valid name, or already in use", file=file, key=name)
-                self._contexts[name] = _read(name, row, file)
+        norm = _rows(folder / "contexts.toml", f"{folder.name}/contexts.toml")
+        quirks = _rows(folder / SCHEMATRON / "contexts.toml", f"{folder.name}/{SCHEMATRON}/contexts.toml")
+        for name in norm | quirks:
+            row, quirk = norm.get(name, _NO_ROW), quirks.get(name, _NO_ROW)
+            if not name.isidentifier() or name == INVOICE or name in self.names:
+                raise RuleError("is not a valid name, or already in use", file=row.file or quirk.file, key=name)
+            self._contexts[name] = _read(name, row, quirk)
 
     @property
     def own(self) -> list[str]:
@@ -115,7 +114,7 @@ class Contexts:
         """Return a context in a syntax; None if the syntax does not have it. Raise ``LookupError`` for an unknown one.
 
         ``version`` is a release of this folder's rule set; None is the newest. Contexts of the base are always those of
-        its newest release.
+        its newest release. With ``NORM`` in place of a syntax, return the context as in the standard.
         """
         if name not in self._contexts and self._base:
             return self._base.get(name, syntax)
@@ -147,38 +146,70 @@ class Contexts:
             raise RuleError(f"unknown context '{name}'", file=where.file, key=where.key, hint=hint)
         context = self.get(name, syntax, version)
         if context is None:
-            message = f"the context '{name}' does not exist in {syntax}"
+            message = f"the context '{name}' does not exist in {syntax or 'the standard'}"
             hint = f"set {syntax.lower()}.for to another one, or set {syntax.lower()}.not_applicable"
+            hint = hint if syntax else f"define it in contexts.toml, not only in {SCHEMATRON}/contexts.toml"
             raise RuleError(message, file=where.file, key=where.key, hint=hint)
         return context
 
 
-def _read(name: str, row: dict[str, Any], file: str) -> dict[str, tuple[Context, ...]]:
-    """Return the definitions of a context by syntax, oldest first; keys of the syntax override common ones."""
+class _Row(NamedTuple):
+    """The table of a context in one file."""
+
+    file: str
+    content: Mapping[str, Any]
+
+
+_NO_ROW: Final = _Row("", {})
+
+
+def _rows(path: Path, file: str) -> dict[str, _Row]:
+    if not path.exists():
+        return {}
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise RuleError(str(error), file=file) from None
+    return {name: _Row(file, content) for name, content in data.items()}
+
+
+def _read(name: str, norm: _Row, quirks: _Row) -> dict[str, tuple[Context, ...]]:
+    """Return the definitions of a context by syntax, oldest first; those for both syntaxes are below ``NORM``.
+
+    Later definitions override earlier ones: the context of the standard, that of the Schematron, and that of a syntax.
+    """
     definitions: dict[str, tuple[Context, ...]] = {}
-    _check_keys(row, (*_KEYS, *map(str.lower, SYNTAXES), _HISTORY), file, name)
-    for syntax in SYNTAXES:
-        own = row.get(syntax.lower(), {})
-        _check_keys(own, _SYNTAX_KEYS, file, f"{name}.{syntax.lower()}")
-        content = {key: row[key] for key in _KEYS if key in row} | own
+    for row in (norm, quirks):
+        _check_keys(row.content, (*_KEYS, *map(str.lower, SYNTAXES), _HISTORY), row.file, name)
+    for syntax in (NORM, *SYNTAXES):
+        parts = [(row.file, name, row.content) for row in ((norm, quirks) if syntax else (norm,))]
+        overlays = [
+            (row.file, f"{name}.{syntax.lower()}", row.content.get(syntax.lower(), {})) for row in (norm, quirks)
+        ]
+        for file, key, own in overlays if syntax else ():
+            _check_keys(own, _SYNTAX_KEYS, file, key)
+            parts.append((file, key, own))
+        content = {key: own[key] for _, _, own in parts for key in _SYNTAX_KEYS if key in own}
         if "for" in content:
-            content["loops"] = content.pop("for")
-            newest = Context(name, file, name if "for" in row else f"{name}.{syntax.lower()}", **content)
-            definitions[syntax] = (*_history(newest, row.get(_HISTORY, []), syntax.lower()), newest)
+            places = {part: Where(file, f"{key}.{part}") for file, key, own in parts for part in _KEYS if part in own}
+            newest = Context(name, loops=content.pop("for"), places=places, **content)
+            entries = [(row.file, entry) for row in (norm, quirks) for entry in row.content.get(_HISTORY, [])]
+            definitions[syntax] = (*_history(newest, entries, syntax.lower()), newest)
     return definitions
 
 
-def _history(newest: Context, entries: list[dict[str, Any]], syntax: str) -> Iterator[Context]:
+def _history(newest: Context, entries: list[tuple[str, dict[str, Any]]], syntax: str) -> Iterator[Context]:
     """Yield the definitions of older releases: the newest one, changed in the keys that differ."""
-    for entry in entries:
+    for file, entry in entries:
         if syntax in entry:
-            key = f"{newest.name}.{_HISTORY}"
-            _check_keys(entry[syntax], (*_SYNTAX_KEYS, "not_applicable"), newest.file, f"{key}.{syntax}")
+            key = f"{newest.name}.{_HISTORY}.{syntax}"
+            _check_keys(entry[syntax], (*_SYNTAX_KEYS, "not_applicable"), file, key)
             content = {("loops" if name == "for" else name): value for name, value in entry[syntax].items()}
-            yield replace(newest, key=f"{key}.{syntax}", until=entry["until"], **content)
+            places = {**newest.places, **{part: Where(file, f"{key}.{part}") for part in entry[syntax]}}
+            yield replace(newest, places=places, until=entry["until"], **content)
 
 
-def _check_keys(row: dict[str, Any], keys: tuple[str, ...], file: str, key: str) -> None:
+def _check_keys(row: Mapping[str, Any], keys: tuple[str, ...], file: str, key: str) -> None:
     for name, content in row.items():
         if name not in keys:
             hint = f"valid keys are {', '.join(keys)}"
@@ -190,13 +221,14 @@ def _check_keys(row: dict[str, Any], keys: tuple[str, ...], file: str, key: str)
 def _check(context: Context) -> Scope:
     group = context.group or None
     names: dict[str, Type] = {INVOICE: Type(Invoice)}
-    items = loops(context.loops, names, Where(context.file, f"{context.key}.for"), group=group)
+    items = loops(context.loops, names, context.places["for"], group=group)
     names |= {loop.name: loop.type for loop in items}
 
     def test(source: str, key: str) -> Expression | None:
-        return condition(source, names, Where(context.file, f"{context.key}.{key}"), group=group) if source else None
+        return condition(source, names, context.places[key], group=group) if source else None
 
     where, unless = test(context.where, "where"), test(context.unless, "unless")
     if context.location not in ("", _ITEM):
-        raise RuleError(f"must be {_ITEM} or omitted", file=context.file, key=f"{context.key}.location")
+        place = context.places["location"]
+        raise RuleError(f"must be {_ITEM} or omitted", file=place.file, key=place.key)
     return Scope(context.name, items, where, unless, group, names, whole=context.location == _ITEM)

@@ -1,33 +1,48 @@
 """Rule definitions: what a rule file defines for each code, and the rule in one syntax and release.
 
 A file holds one rule (``code``) or a family of rules (``[variants]``), which differ in constants and individual keys.
-Later definitions override earlier ones: the file, the variant, ``[ubl]``/``[cii]``, ``ubl``/``cii`` of the variant,
-``[[history]]``.
+It states the rule as in the standard. A file of the same name in the folder ``schematron`` states what the official
+Schematron does otherwise. Later definitions override earlier ones: the file, the variant, ``[ubl]``/``[cii]``,
+``ubl``/``cii`` of the variant, for both files, and ``[[history]]``.
 """
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Final
+from functools import cache, cached_property
+from typing import Any, Final, NamedTuple
 
 from einvoice.rulebook.files.keys import LANGUAGES, OF_SENTENCE, TEXTS
-from einvoice.rulebook.files.notes import Note, notes
+from einvoice.rulebook.files.notes import KINDS, Note, note_of
 from einvoice.rulebook.files.versions import RuleSet
+from einvoice.rulebook.language import Where
 from einvoice.rulebook.rule import SYNTAXES
 
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
+#: The ``let`` that findings show as the expected value.
+EXPECTED: Final = "expected"
+
 Parameters = Mapping[str, "str | Decimal | tuple[str, ...]"]
+
+
+class _Part(NamedTuple):
+    """A table that defines keys of a rule, and its location."""
+
+    file: str
+    prefix: str
+    content: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Sentence:
     """A rule in one syntax and release: for …, let …, when …, assert ….
 
-    ``parameters`` are the constants of a variant, ``keys`` the full key of each part.
+    ``parameters`` are the constants of a variant, ``places`` the location of each part (``let.expected``).
     """
 
     code: str
@@ -39,11 +54,12 @@ class Sentence:
     assertion: str
     not_applicable: str
     parameters: Parameters
-    keys: Mapping[str, str]
+    file: str
+    places: Mapping[str, Where]
 
-    def key(self, name: str) -> str:
-        """Return the full key of a part, such as ``cii.assert``."""
-        return self.keys.get(name, name)
+    def where(self, name: str) -> Where:
+        """Return the file and the full key of a part, such as ``cii.assert``."""
+        return self.places.get(name, Where(self.file, name))
 
 
 @dataclass(frozen=True)
@@ -56,17 +72,40 @@ class Example:
     syntaxes: tuple[str, ...] = SYNTAXES
     #: By syntax: XML that the model cannot express, by the XPath of the parent element.
     insert: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    file: str = ""
 
 
 @dataclass(frozen=True)
 class Definition:
-    """The definition of one code in a rule file; ``variant`` is its table in ``[variants]``."""
+    """The definition of one code.
+
+    Attributes:
+        code: of the rule.
+        file: the rule file.
+        ruleset: the rule set.
+        variant: the table of the code in ``[variants]``.
+        data: the content of the rule file.
+        quirks: the content of the file in the folder ``schematron``.
+    """
 
     code: str
     file: str
     ruleset: RuleSet
     variant: Mapping[str, Any]
     data: Mapping[str, Any]
+    quirks: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def quirks_file(self) -> str:
+        """The file in the folder ``schematron``."""
+        return "/schematron/".join(self.file.rsplit("/", 1))
+
+    def entries(self, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the entries of ``[[kind]]`` that apply to this code, each with its file."""
+        for file, data in ((self.file, self.data), (self.quirks_file, self.quirks)):
+            for entry in data.get(kind, ()):
+                if self.code in entry.get("variants", [self.code]):
+                    yield file, entry
 
     @property
     def layer(self) -> str:
@@ -91,8 +130,7 @@ class Definition:
 
     def examples(self, kind: str) -> list[Example]:
         """Return the ``valid`` or ``invalid`` examples of this code."""
-        selected = (entry for entry in self.data.get(kind, ()) if self.code in entry.get("variants", [self.code]))
-        return [_example(fill(entry, self.variant)) for entry in selected]
+        return [_example(fill(entry, self.variant), file) for file, entry in self.entries(kind)]
 
     @property
     def example_texts(self) -> dict[str, tuple[str, ...]]:
@@ -103,7 +141,7 @@ class Definition:
     @property
     def notes(self) -> list[Note]:
         """Notes about the rule."""
-        own = [note for note, codes in notes(self.data) if codes is None or self.code in codes]
+        own = [note for kind in KINDS for _, entry in self.entries(kind) for note in [note_of(kind, entry)]]
         german, english = map(self._constants, LANGUAGES)
         return [note._replace(de=fill(note.de, german), en=fill(note.en, english)) for note in own]
 
@@ -130,8 +168,8 @@ class Definition:
     @property
     def renamed_from(self) -> Mapping[str, str]:
         """The ``code`` of the rule before release ``until``, possibly in one ``syntax`` only; empty if not renamed."""
-        former: Mapping[str, str] = self.variant.get("renamed_from", self.data.get("renamed_from", {}))
-        return former
+        sources = (self.variant, self.data, self.quirks)
+        return next((data["renamed_from"] for data in sources if "renamed_from" in data), {})
 
     @property
     def aliases(self) -> tuple[str, ...]:
@@ -142,7 +180,7 @@ class Definition:
     def versions(self) -> list[str]:
         """The newest release with the rule, and one release for each older definition."""
         known = [version.name for version in self.ruleset.versions if self.in_version(version.name)]
-        if "history" not in self.data:
+        if "history" not in self.data and "history" not in self.quirks:
             return known[-1:]
         releases: dict[str, str] = {}
         for version in reversed(known):
@@ -150,16 +188,49 @@ class Definition:
         return list(releases.values())
 
     def sentence(self, syntax: str, version: str) -> Sentence:
-        """Return the rule in a syntax and release; ``not_applicable`` is the reason why it cannot be violated there."""
+        """Return the rule of the official Schematron in a syntax and release.
+
+        ``not_applicable`` is the reason why it cannot be violated there.
+        """
         own = syntax.lower()
-        parts = [("", self.data), ("variants", self.variant)]
-        parts += [(f"{prefix}.{own}".lstrip("."), part[own]) for prefix, part in parts if own in part]
-        own_history = [it for it in self.data.get("history", ()) if self.code in it.get("variants", [self.code])]
-        entries = [it for it in own_history if _applies_to(it, own) and self.ruleset.has("", it["until"], version)]
+        parts = [*self._parts(self.file, self.data, own), *self._parts(self.quirks_file, self.quirks, own)]
+        entries = [
+            (file, entry)
+            for file, entry in self.entries("history")
+            if _applies_to(entry, own) and self.ruleset.has("", entry["until"], version)
+        ]
         if entries:
-            oldest = min(entries, key=lambda entry: self.ruleset.index_of(entry["until"]))
-            parts += [("history", oldest)] + ([(f"history.{own}", oldest[own])] if own in oldest else [])
-        return _sentence(self._code(own, version), parts)
+            file, oldest = min(entries, key=lambda it: self.ruleset.index_of(it[1]["until"]))
+            parts.append(_Part(file, "history", oldest))
+            parts += [_Part(file, f"history.{own}", oldest[own])] if own in oldest else []
+        return self._sentence(self._code(own, version), parts)
+
+    @property
+    def norm(self) -> Sentence:
+        """The rule of the standard, in both syntaxes; the official Schematron may deviate from it."""
+        return self._sentence(self.code, self._parts(self.file, self.data))
+
+    def _parts(self, file: str, data: Mapping[str, Any], syntax: str = "") -> list[_Part]:
+        """Return the definitions of a file for a syntax; without ``syntax``, those for both syntaxes."""
+        parts = [_Part(file, "", data), _Part(file, "variants", data.get("variants", {}).get(self.code, {}))]
+        overlays = [(f"{part.prefix}.{syntax}".lstrip("."), part.content.get(syntax)) for part in parts if syntax]
+        return parts + [_Part(file, prefix, content) for prefix, content in overlays if content]
+
+    def _sentence(self, code: str, parts: list[_Part]) -> Sentence:
+        sentence = _merged(code, self.file, parts)
+        last = max((index for index, part in enumerate(parts) if "assert" in part.content), default=0)
+        inherited = _values(parts[:last]) - _values(parts[last:])
+        if inherited or sum("let" in part.content for part in parts) > 1:
+            used = self._shown.union(sentence.let.keys() - inherited, *map(_names, (sentence.when, sentence.assertion)))
+            sentence = replace(sentence, let=_needed(sentence.let, used))
+        return sentence
+
+    @cached_property
+    def _shown(self) -> frozenset[str]:
+        """The names that texts and notes use."""
+        texts = [text for it in LANGUAGES for text in (self.texts[it] | self.texts_of_notes(it)).values()]
+        conditions = [note.when for note in self.notes]
+        return frozenset({EXPECTED}).union(*map(_PLACEHOLDER.findall, texts), *map(_names, conditions))
 
     def _code(self, syntax: str, version: str) -> str:
         known = self.renamed_from
@@ -191,18 +262,24 @@ def _constant(match: re.Match[str], constants: Mapping[str, Any]) -> str:
     return match[0] if constant is None or isinstance(constant, dict) else str(constant)
 
 
-def _sentence(code: str, parts: list[tuple[str, Mapping[str, Any]]]) -> Sentence:
-    merged: dict[str, Any] = {"code": code}
-    keys: dict[str, str] = {}
+def _merged(code: str, file: str, parts: list[_Part]) -> Sentence:
+    merged: dict[str, Any] = {"code": code, "let": {}}
+    places: dict[str, Where] = {}
     constants: dict[str, Any] = {}
-    for prefix, part in parts:
-        if "assert" in part and prefix:
+    for part in parts:
+        if "assert" in part.content:
             merged.pop("not_applicable", None)  # a later condition makes the rule applicable
-        for name, content in part.items():
-            if name in OF_SENTENCE or (name == "code" and prefix):
+        for name, content in part.content.items():
+            key = f"{part.prefix}.{name}".lstrip(".")
+            if name == "let":
+                merged["let"] = merged["let"] | content
+                places |= {f"let.{it}": Where(part.file, f"{key}.{it}") for it in content}
+            elif name in OF_SENTENCE or (name == "code" and part.prefix):
                 merged[name] = content
-                keys[name] = f"{prefix}.{name}".lstrip(".")
-            elif prefix.startswith("variants") and not isinstance(content, dict) and name not in ("since", "until"):
+                places[name] = Where(part.file, key)
+            elif (
+                part.prefix.startswith("variants") and not isinstance(content, dict) and name not in ("since", "until")
+            ):
                 constants[name] = content
     merged = fill(merged, constants)
     return Sentence(
@@ -210,13 +287,51 @@ def _sentence(code: str, parts: list[tuple[str, Mapping[str, Any]]]) -> Sentence
         merged["severity"],
         tuple(merged.get("terms", ())),
         merged.get("for", ""),
-        merged.get("let", {}),
+        merged["let"],
         merged.get("when", ""),
         merged.get("assert", ""),
         merged.get("not_applicable", ""),
         {name: _parameter(content) for name, content in constants.items()},
-        keys,
+        file,
+        places,
     )
+
+
+def _values(parts: list[_Part]) -> set[str]:
+    """Return the names of the values that parts define."""
+    return {name for part in parts for name in part.content.get("let", {})}
+
+
+@cache
+def _names(expression: str) -> frozenset[str]:
+    """Return the names in an expression; none if it has a syntax error, which the type check reports."""
+    try:
+        tree = ast.parse(f"({expression})" if expression else "0", mode="eval")
+    except SyntaxError:
+        return frozenset()
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+
+
+def _needed(let: Mapping[str, str], used: frozenset[str]) -> dict[str, str]:
+    """Return the values that are used, directly or by another value, each after those that it uses.
+
+    A value of the rule file that the condition of an overlay does not use is left out.
+    """
+    needed: dict[str, str] = {}
+    entered: set[str] = set()
+
+    def add(name: str) -> None:
+        if name in let and name not in entered:
+            entered.add(name)
+            for other in let:
+                if other in _names(let[name]):
+                    add(other)
+            needed[name] = let[name]
+
+    for name in let:
+        if name in used:
+            add(name)
+    return needed
 
 
 def _parameter(content: Any) -> str | Decimal | tuple[str, ...]:
@@ -225,9 +340,9 @@ def _parameter(content: Any) -> str | Decimal | tuple[str, ...]:
     return content if isinstance(content, str) else Decimal(content)
 
 
-def _example(entry: Mapping[str, Any]) -> Example:
+def _example(entry: Mapping[str, Any], file: str) -> Example:
     syntaxes: tuple[str, ...] = (entry["syntax"].upper(),) if "syntax" in entry else SYNTAXES
     insert = {syntax: entry[syntax.lower()].get("insert", {}) for syntax in syntaxes if syntax.lower() in entry}
     if insert:
         syntaxes = tuple(insert)
-    return Example(entry["name"], entry.get("set", {}), tuple(entry.get("drop", ())), syntaxes, insert)
+    return Example(entry["name"], entry.get("set", {}), tuple(entry.get("drop", ())), syntaxes, insert, file)

@@ -22,6 +22,7 @@ OF_SENTENCE: Final = {
     "not_applicable": str,
 }
 _OVERLAY: Final = {**OF_SENTENCE, "code": str}
+_MEMBER: Final = {**OF_SENTENCE, "ubl": dict, "cii": dict}
 _EXAMPLE: Final = {"name": str, "set": dict, "drop": list, "syntax": str, "variants": list, "ubl": dict, "cii": dict}
 _HISTORY: Final = {**OF_SENTENCE, "until": str, "variants": list, "ubl": dict, "cii": dict}
 _FILE: Final = {
@@ -29,6 +30,13 @@ _FILE: Final = {
     "variants": dict, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
     "renamed_from": dict, "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "history": list,
     "deviation": list, "notes": list, "valid": list, "invalid": list, "examples": dict,
+}  # fmt: skip
+#: The folder that states what the official Schematron does otherwise, and the keys of its files.
+SCHEMATRON: Final = "schematron"
+_QUIRKS: Final = {
+    **OF_SENTENCE,
+    "variants": dict, "renamed_from": dict, "ubl": dict, "cii": dict, "history": list, "deviation": list,
+    "valid": list, "invalid": list,
 }  # fmt: skip
 RENAMED_FROM: Final = {"code": str, "until": str, "syntax": str}
 _ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
@@ -55,6 +63,31 @@ def check_file(data: Mapping[str, Any], file: str) -> None:
         if not isinstance(member, dict):
             raise RuleError("must be a table of constants", file=file, key=f"variants.{code}", hint="write {} for none")
         _check_overlay(data, {key: member[key] for key in OF_SENTENCE if key in member}, file, f"variants.{code}")
+    _check_entries(data, file)
+    check_texts(data, file)
+    check_examples(data, file)
+
+
+def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str) -> None:
+    """Check the file that states what the official Schematron does otherwise than ``data``, the rule file.
+
+    Raise ``RuleError`` for an invalid one, and for a key that repeats the rule file.
+    """
+    check_keys(quirks, _QUIRKS, file)
+    _check_overlay(data, {key: quirks[key] for key in OF_SENTENCE if key in quirks}, file, "")
+    both = {**data, **quirks, "let": data.get("let", {}) | quirks.get("let", {})}
+    for syntax in map(str.lower, SYNTAXES):
+        _check_overlay(both, quirks.get(syntax, {}), file, syntax)
+    for code, member in quirks.get("variants", {}).items():
+        if code not in data.get("variants", {}):
+            raise RuleError(f"{code} is not in the rule file", file=file, key=f"variants.{code}")
+        check_keys(member, _MEMBER, file, f"variants.{code}")
+        _check_overlay({}, {key: member[key] for key in OF_SENTENCE if key in member}, file, f"variants.{code}")
+    _check_entries(quirks, file)
+
+
+def _check_entries(data: Mapping[str, Any], file: str) -> None:
+    """Check notes, examples and history."""
     for kind, keys in _ENTRIES.items():
         for entry in data.get(kind, []):
             check_keys(entry, keys, file, kind)
@@ -70,8 +103,6 @@ def check_file(data: Mapping[str, Any], file: str) -> None:
         if "until" not in entry:
             raise RuleError("is missing", file=file, key="history.until")
     check_notes(data, file)
-    check_texts(data, file)
-    check_examples(data, file)
 
 
 def check_examples(data: Mapping[str, Any], file: str) -> None:
@@ -113,6 +144,9 @@ def check_keys(data: Mapping[str, Any], known: Mapping[str, type[Any]], file: st
 def _check_overlay(data: Mapping[str, Any], overlay: Mapping[str, Any], file: str, name: str) -> None:
     """Check an overlay; repeating the definition of the rule is an error."""
     check_keys(overlay, _OVERLAY, file, name)
-    for key, content in overlay.items():
-        if content == data.get(key):
-            raise RuleError("repeats the definition of the rule", file=file, key=f"{name}.{key}", hint="remove it")
+    values = overlay.get("let", {}).items()
+    repeated = [f"let.{value}" for value, content in values if content == data.get("let", {}).get(value)]
+    repeated += [key for key, content in overlay.items() if key != "let" and content == data.get(key)]
+    if repeated:
+        key = f"{name}.{repeated[0]}".lstrip(".")
+        raise RuleError("repeats the definition of the rule", file=file, key=key, hint="remove it")

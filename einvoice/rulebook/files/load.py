@@ -6,11 +6,11 @@ import re
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from einvoice.errors import RuleError
 from einvoice.rulebook.files.definition import Definition
-from einvoice.rulebook.files.keys import RENAMED_FROM, check_file, check_keys
+from einvoice.rulebook.files.keys import RENAMED_FROM, SCHEMATRON, check_file, check_keys, check_quirks
 from einvoice.rulebook.files.versions import RuleSet
 
 _NOT_RULES: Final = ("ruleset.toml", "specifications.toml", "contexts.toml", "overrides.toml", "profiles.toml")
@@ -18,6 +18,7 @@ _NOT_RULES: Final = ("ruleset.toml", "specifications.toml", "contexts.toml", "ov
 
 def read_definitions(folder: Path, ruleset: RuleSet) -> list[Definition]:
     """Return the rules of a folder, ordered by code. Raise ``RuleError`` for the first invalid file."""
+    check_siblings(folder)
     definitions: list[Definition] = []
     for path in rule_files(folder):
         definitions += read_file(path, ruleset)
@@ -37,18 +38,35 @@ def rule_files(folder: Path) -> list[Path]:
 def read_file(path: Path, ruleset: RuleSet) -> list[Definition]:
     """Return the rules of one file. For an invalid file, raise ``RuleError`` with file, key and a correction."""
     file = f"{path.parent.name}/{path.name}"
+    data = _read(path, file)
+    check_file(data, file)
+    quirks: dict[str, Any] = {}
+    if (sibling := path.parent / SCHEMATRON / path.name).exists():
+        name = f"{path.parent.name}/{SCHEMATRON}/{path.name}"
+        quirks = _read(sibling, name)
+        check_quirks(quirks, data, name)
+    variants = data["variants"] if "variants" in data else {data["code"]: {}}
+    definitions = [Definition(code, file, ruleset, variant, data, quirks) for code, variant in variants.items()]
+    for definition in definitions:
+        _check_definition(definition)
+    return definitions
+
+
+def check_siblings(folder: Path) -> None:
+    """Check that each file in the folder ``schematron`` belongs to a rule file; raise ``RuleError`` otherwise."""
+    for path in sorted((folder / SCHEMATRON).glob("*.toml")):
+        if path.name not in _NOT_RULES and not (folder / path.name).exists():
+            hint = f"a file of the same name in {folder.name} must state the rule as in the standard"
+            raise RuleError("has no rule file", file=f"{folder.name}/{SCHEMATRON}/{path.name}", hint=hint)
+
+
+def _read(path: Path, file: str) -> dict[str, Any]:
     try:
-        data = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
+        return tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise RuleError(str(error), file=file, hint="enclose texts in quotes; write a table as [name]") from None
     except RecursionError:
         raise RuleError("is nested too deeply", file=file) from None
-    check_file(data, file)
-    variants = data["variants"] if "variants" in data else {data["code"]: {}}
-    definitions = [Definition(code, file, ruleset, variant, data) for code, variant in variants.items()]
-    for definition in definitions:
-        _check_definition(definition)
-    return definitions
 
 
 def natural(code: str) -> tuple[str | int, ...]:
@@ -62,12 +80,12 @@ def natural(code: str) -> tuple[str | int, ...]:
 
 def _check_definition(definition: Definition) -> None:
     """Check that releases exist, and that each syntax has valid and invalid examples if the rule applies to it."""
-    data, file = definition.data, definition.file
+    file = definition.file
     for key in ("since", "until"):
         if definition.bound(key):
             _check_version(definition, definition.bound(key), key)
-    for entry in data.get("history", []):
-        _check_version(definition, entry["until"], "history.until")
+    for name, entry in definition.entries("history"):
+        _check_version(definition, entry["until"], "history.until", name)
     if definition.renamed_from:
         check_keys(definition.renamed_from, RENAMED_FROM, file, "renamed_from")
         _check_version(definition, definition.renamed_from.get("until", ""), "renamed_from.until")
@@ -75,7 +93,7 @@ def _check_definition(definition: Definition) -> None:
         for key, version in (("since", note.since), ("until", note.until)):
             if version:
                 _check_version(definition, version, f"notes.{key}")
-    if not definition.versions:
+    if not any(definition.in_version(version.name) for version in definition.ruleset.versions):
         raise RuleError("excludes every release", file=file, key="until")
     for syntax in definition.ruleset.syntaxes:
         sentence = definition.sentence(syntax, definition.ruleset.newest)
@@ -87,8 +105,8 @@ def _check_definition(definition: Definition) -> None:
                 raise RuleError(f"{definition.code} needs an example for {syntax}", file=file, key=f"[[{kind}]]")
 
 
-def _check_version(definition: Definition, version: str, key: str) -> None:
+def _check_version(definition: Definition, version: str, key: str, file: str = "") -> None:
     try:
         definition.ruleset.index_of(version)
     except LookupError as error:
-        raise RuleError(str(error), file=definition.file, key=key) from None
+        raise RuleError(str(error), file=file or definition.file, key=key) from None

@@ -21,7 +21,9 @@ NOTES: Final = {**_RULE_KEYS, "kind": str}
 DEVIATION_OF_TEXTS: Final = {**_COMMON_KEYS, "codes": list, "direction": str, "values": list}
 
 LAXER: Final = "laxer"
-_KINDS: Final = {"direction": ("stricter", LAXER), "kind": ("conflict", "rounding")}
+#: The kinds of entries, each with the key that classifies it.
+KINDS: Final = {"deviation": "direction", "notes": "kind"}
+_CLASSES: Final = {"direction": ("stricter", LAXER), "kind": ("conflict", "rounding")}
 
 
 class Note(NamedTuple):
@@ -59,27 +61,28 @@ class Note(NamedTuple):
         return self._asdict()
 
 
+def note_of(kind: str, entry: Mapping[str, Any]) -> Note:
+    """Return the note of an entry of ``[[kind]]``, which is one of ``KINDS``."""
+    content = {name: value for name, value in entry.items() if name not in (KINDS[kind], "variants", "codes")}
+    content["syntax"] = content.get("syntax", "").upper()
+    content["values"] = tuple(content.get("values", ()))
+    return Note(entry[KINDS[kind]], **content)
+
+
 def notes(data: Mapping[str, Any]) -> list[tuple[Note, list[str] | None]]:
-    """Return the notes of a file, each with the codes it applies to; None means all."""
-    result: list[tuple[Note, list[str] | None]] = []
-    for key, inside in (("deviation", "direction"), ("notes", "kind")):
-        for entry in data.get(key, ()):
-            content = {name: value for name, value in entry.items() if name not in (inside, "variants", "codes")}
-            content["syntax"] = content.get("syntax", "").upper()
-            content["values"] = tuple(content.get("values", ()))
-            result.append((Note(entry[inside], **content), entry.get("variants", entry.get("codes"))))
-    return result
+    """Return the notes of a file with texts only, each with the codes it applies to; None means all."""
+    return [(note_of(kind, entry), entry.get("codes")) for kind in KINDS for entry in data.get(kind, ())]
 
 
 def check_notes(data: Mapping[str, Any], file: str) -> None:
     """Check languages, kind, syntax, and the source of deviations; raise ``RuleError`` for an invalid note."""
-    for key, inside in (("deviation", "direction"), ("notes", "kind")):
+    for key, inside in KINDS.items():
         for entry in data.get(key, ()):
             needed = ("de", "en", "source") if key == "deviation" else ("de", "en")
             for name in needed:
                 if not entry.get(name, "").strip():
                     raise RuleError("is missing", file=file, key=f"[[{key}]].{name}")
-            _one_of(entry.get(inside), _KINDS[inside], file, f"[[{key}]].{inside}")
+            _one_of(entry.get(inside), _CLASSES[inside], file, f"[[{key}]].{inside}")
             _one_of(entry.get("syntax", "ubl"), map(str.lower, SYNTAXES), file, f"[[{key}]].syntax")
             if entry.get(inside) == LAXER and "when" in entry:
                 raise RuleError("has no effect: no finding shows this note", file=file, key=f"[[{key}]].when")

@@ -14,7 +14,7 @@ from einvoice.errors import RuleError
 from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.values import Value
 from einvoice.rulebook import sections
-from einvoice.rulebook.files.contexts import INVOICE, Contexts, Scope
+from einvoice.rulebook.files.contexts import INVOICE, NORM, Contexts, Scope
 from einvoice.rulebook.files.definition import Definition, Sentence
 from einvoice.rulebook.files.keys import LANGUAGES
 from einvoice.rulebook.files.notes import Note
@@ -50,8 +50,21 @@ def check_rule(definition: Definition, syntax: str, version: str, contexts: Cont
     sentence = definition.sentence(syntax, version)
     if sentence.not_applicable or contexts.is_not_applicable(sentence.context, syntax, version):
         return None
-    scope = contexts.scope(sentence.context, syntax, Where(definition.file, sentence.key("for")), version)
+    scope = contexts.scope(sentence.context, syntax, sentence.where("for"), version)
     return _Checker(definition, sentence, scope).check(definition.notes_for(syntax, version))
+
+
+def check_norm(definition: Definition, contexts: Contexts) -> CheckedRule | None:
+    """Check a rule as in the standard; return None if a program cannot check it.
+
+    Raises:
+        RuleError: with file, key, column and a hint.
+    """
+    sentence = definition.norm
+    if sentence.not_applicable:
+        return None
+    scope = contexts.scope(sentence.context, NORM, sentence.where("for"))
+    return _Checker(definition, sentence, scope).check({})
 
 
 class _Checker:
@@ -66,11 +79,11 @@ class _Checker:
     def check(self, notes: Mapping[int, Note]) -> CheckedRule:
         sentence = self.sentence
         for name in sentence.parameters:
-            self._check_name(name, "variants")
+            self._check_name(name, Where(self.definition.file, "variants"))
         lets = []
         for name, source in sentence.let.items():
-            self._check_name(name, f"{sentence.key('let')}.{name}")
-            expression = self._expression(source, self._where("let", name))
+            self._check_name(name, sentence.where(f"let.{name}"))
+            expression = self._expression(source, sentence.where(f"let.{name}"))
             self.names[name] = expression.type
             lets.append((name, expression))
         when = self._condition("when", sentence.when) if sentence.when else None
@@ -85,21 +98,18 @@ class _Checker:
         return check(source, self.names, where, group=self.scope.group, constants=self.sentence.parameters)
 
     def _condition(self, part: str, source: str) -> Expression:
-        where = self._where(part)
+        where = self.sentence.where(part)
         return condition(source, self.names, where, group=self.scope.group, constants=self.sentence.parameters)
 
-    def _where(self, part: str, name: str = "") -> Where:
-        return Where(self.definition.file, f"{self.sentence.key(part)}.{name}".rstrip("."))
+    def _fail(self, message: str, where: Where, hint: str = "") -> RuleError:
+        return RuleError(message, file=where.file, key=where.key, hint=hint)
 
-    def _fail(self, message: str, key: str, hint: str = "") -> RuleError:
-        return RuleError(message, file=self.definition.file, key=key, hint=hint)
-
-    def _check_name(self, name: str, key: str) -> None:
+    def _check_name(self, name: str, where: Where) -> None:
         """Reject a name that is in use: all rules of a context, and the functions, share a namespace."""
         if not _NAME.match(name) or keyword.iskeyword(name):
-            raise self._fail(f"'{name}' is not a valid name", key, "use lower case letters, digits and _")
+            raise self._fail(f"'{name}' is not a valid name", where, "use lower case letters, digits and _")
         if name in GLOBALS or name in self.names or name in DERIVED:
-            raise self._fail(f"'{name}' is already in use", key, "choose another name")
+            raise self._fail(f"'{name}' is already in use", where, "choose another name")
 
     def _check_terms(self, read: frozenset[str]) -> None:
         listed = set(self.sentence.terms)
@@ -109,7 +119,7 @@ class _Checker:
         problems = [f"the condition reads {missing}, which is not listed"] if missing else []
         problems += [f"it never reads {unread}"] if unread else []
         hint = "list it, or correct the condition" if missing else "remove it, or correct the condition"
-        raise self._fail("; ".join(problems), self.sentence.key("terms"), hint)
+        raise self._fail("; ".join(problems), self.sentence.where("terms"), hint)
 
     def _rule(self, read: list[Expression]) -> Rule:
         definition, sentence = self.definition, self.sentence
@@ -134,20 +144,21 @@ class _Checker:
         paths: dict[str, None] = {}
         for language in LANGUAGES:
             for key, text in (self.definition.texts[language] | self.definition.texts_of_notes(language)).items():
+                where = Where(self.definition.file, f"{language}.{key}")
                 for quoted in _QUOTED.findall(text):
                     if "." in quoted:
-                        self._check_path(quoted, f"{language}.{key}")
+                        self._check_path(quoted, where)
                         paths[quoted] = None
                     elif quoted not in self.names and quoted not in DERIVED:
                         near = get_close_matches(quoted, [*self.names, *DERIVED], 1)
                         hint = f"did you mean '{near[0]}'?" if near else f"valid names are {', '.join(self.names)}"
-                        raise self._fail(f"quotes the unknown name '{quoted}'", f"{language}.{key}", hint)
+                        raise self._fail(f"quotes the unknown name '{quoted}'", where, hint)
         return tuple(paths)
 
-    def _check_path(self, path: str, key: str) -> None:
-        type_ = self._expression(path, Where(self.definition.file, key)).type
+    def _check_path(self, path: str, where: Where) -> None:
+        type_ = self._expression(path, where).type
         if type_.many or type_.is_group:
-            raise self._fail(f"quotes '{path}', which is not a single value", key)
+            raise self._fail(f"quotes '{path}', which is not a single value", where)
 
 
 def _paths(read: list[Expression], names: Mapping[str, Type]) -> Iterator[str]:
