@@ -18,9 +18,10 @@ from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.lines import line_of
 from einvoice.rulebook.files.tables import tables
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
-from einvoice.rulebook.rule import SEVERITIES
+from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 from einvoice.rulebook.syntax_rules import rule as syntax_rule
 from einvoice.rulebook.syntax_rules.checks import CHECKS
+from einvoice.rulebook.syntax_rules.table import rows
 from einvoice.syntax import severity_overrides
 from einvoice.syntax.detect import specifications
 
@@ -162,17 +163,23 @@ def _read_overrides(data: RuleData, sets: Mapping[str, RuleSet]) -> None:
 
 
 def _of_catalog(data: RuleData) -> Iterator[RuleError]:
-    """Yield an error for each code of an added rule set that einvoice has, and for texts that are missing."""
+    """Yield an error for each code of an added rule set that einvoice has, and for rows without texts."""
     known = catalog.catalog()
     found = yield from _raised(lambda: catalog.catalog(None, data))
-    for code, entry in (found or {}).items():
-        if entry.layer in data.added and entry.layer not in shipped().sets:
-            if code in known:
-                hint = f"{known[code].file} defines it; choose another code"
-                yield RuleError(f"the code '{code}' exists in einvoice", file=entry.file, key="code", hint=hint)
-            elif not entry.texts:
-                hint = f"add {entry.layer}/texts/{code}.toml"
-                yield RuleError(f"'{code}' has no texts", file=entry.file, hint=hint)
+    if found is None:
+        return
+    for code, entry in found.items():
+        if entry.layer in data.added and entry.layer not in shipped().sets and code in known:
+            hint = f"{known[code].file} defines it; choose another code"
+            yield RuleError(f"the code '{code}' exists in einvoice", file=entry.file, key="code", hint=hint)
+    for name, folder in data.added.items():
+        for syntax in SYNTAXES:
+            for _, table, code, *_ in rows(folder, syntax):
+                if code not in found:
+                    hint = f"add {name}/texts/{code}.toml"
+                    yield RuleError(
+                        f"'{code}' has no texts", file=f"{name}/syntax/{table.partition('/')[2]}.csv", hint=hint
+                    )
 
 
 def _raised(read: Callable[[], Content]) -> Generator[RuleError, None, Content | None]:

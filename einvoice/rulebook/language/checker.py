@@ -44,6 +44,10 @@ _OPERATORS: Final[dict[type[ast.AST], str]] = {
 }
 
 
+_MAX_LENGTH: Final = 4000
+"""Maximum number of characters of an expression; the compiler needs memory for each level of nesting."""
+
+
 class Checker:
     """Checks one expression; ``terms`` and ``used`` collect what it reads."""
 
@@ -95,6 +99,9 @@ class Checker:
     def _parse(self) -> ast.expr:
         # Brackets allow several lines, and make columns count from 1.
         self.source = self.source.replace("\n", " ")
+        if len(self.source) > _MAX_LENGTH:
+            message = f"is longer than {_MAX_LENGTH} characters"
+            raise RuleError(message, file=self.where.file, key=self.where.key, hint="divide it by let")
         try:
             return ast.parse(f"({self.source})", mode="eval").body
         except (SyntaxError, ValueError, RecursionError) as error:
