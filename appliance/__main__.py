@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 from pydantic import ValidationError
 
+import einvoice
 from appliance.access.keys import KeyFile, KeyRing
 from appliance.app import create_app
 from appliance.artifacts.store import StoreError
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValidationError as error:
         errors = "; ".join(f"{variable_name(str(item['loc'][0]))}: {item['msg']}" for item in error.errors())
         return _fail(f"invalid setting: {errors}")
-    except (OSError, ValueError, StoreError) as error:
+    except (OSError, ValueError, StoreError, einvoice.RuleError) as error:
         return _fail(str(error))
     return status
 
@@ -109,6 +110,7 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
     overrides = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
     settings = settings.model_copy(update=overrides)
     keys = KeyRing(settings.keys_file)
+    einvoice.rule_sets()  # raises RuleError for an invalid rule set in EINVOICE_RULES_DIR
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(_listen(settings.host, settings.port))
         if options.try_out:

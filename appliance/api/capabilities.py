@@ -42,7 +42,8 @@ def capabilities(entitlements: Entitlements, default_engine: Engine, base: str) 
         default_engine: engine for requests that do not select one.
         base: base URL of the service.
     """
-    current = einvoice.catalog().rule_set
+    catalog = einvoice.catalog()
+    current = catalog.rule_set
     return {
         "status": "ok",
         "plan_type": entitlements.plan_type,
@@ -59,6 +60,7 @@ def capabilities(entitlements: Entitlements, default_engine: Engine, base: str) 
         "rule_sets": [
             {
                 "name": release.name,
+                "ruleset": release.ruleset,
                 "version": release.version,
                 "specification": release.specification,
                 "en16931": release.core,
@@ -67,6 +69,17 @@ def capabilities(entitlements: Entitlements, default_engine: Engine, base: str) 
                 "current": release == current,
             }
             for release in einvoice.rule_sets()
+        ],
+        "specifications": [
+            {
+                "name": ruleset.name,
+                "title": ruleset.label,
+                "kind": ruleset.kind,
+                "base": ruleset.base,
+                "releases": [version.name for version in ruleset.versions],
+                "added": ruleset.name in catalog.data.added,
+            }
+            for ruleset in catalog.rule_sets
         ],
         "engines": _engines(default_engine),
         "endpoints": {name: f"{base}{path}" for name, path in _ENDPOINTS.items()},

@@ -237,12 +237,26 @@ class RuleSet(_Response):
     """A release of a rule set; the operator can select it with EINVOICE_RULESET."""
 
     name: str = Field(examples=["xrechnung-3.0.2"])
+    ruleset: str = Field(description="Name of the rule set.", examples=["xrechnung"])
     version: str = Field(description="Release of the rules.")
     specification: str = Field(description="Version of the specification the rules are for; empty for EN 16931 alone.")
     en16931: str = Field(description="Release of the EN 16931 rules it includes.")
     valid_from: str = Field(description="First day of validity, ISO 8601; empty if unknown.")
     announced: bool = Field(description="Whether the release is published but not yet applied by default.")
     current: bool = Field(description="Whether this service applies it by default; true for exactly one.")
+
+
+class RuleSetDescription(_Response):
+    """A rule set with all its releases."""
+
+    name: str = Field(description="Name of the layer in validation stacks.", examples=["xrechnung"])
+    title: str = Field(examples=["XRechnung"])
+    kind: Literal["en16931", "cius", "extension", "profile"] = Field(
+        description="Relation to EN 16931; findings state it as validation_layer."
+    )
+    base: str = Field(description="Rule set that it builds on; empty for EN 16931.", examples=["en16931"])
+    releases: list[str] = Field(description="Releases, the oldest first.")
+    added: bool = Field(description="Whether the operator added it or a newer release of it (EINVOICE_RULES_DIR).")
 
 
 class ReferenceConfiguration(_Response):
@@ -290,6 +304,7 @@ class Capabilities(_Response):
     supported_languages: list[str] = Field(examples=[["de", "en"]])
     supported_validation_modes: list[str] = Field(examples=[["current", "compatibility"]])
     rule_sets: list[RuleSet]
+    specifications: list[RuleSetDescription]
     engines: Engines
     endpoints: Endpoints
 

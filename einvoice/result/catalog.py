@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from einvoice import presentation
-from einvoice.resources import RuleData
+from einvoice.resources import RuleData, shipped
 from einvoice.result.languages import Language, check_language
 from einvoice.rulebook import catalog as rulebook
 from einvoice.rulebook.added import rule_data
@@ -33,13 +33,13 @@ class Catalog(Mapping[str, CatalogEntry]):
     Attributes:
         rule_set: the described release.
         lang: default language of the texts.
-        data: the rule data; None is the shipped one.
+        data: the rule data.
     """
 
     def __init__(self, rule_set: Release, lang: Language = "de", data: RuleData | None = None) -> None:
         self.rule_set = rule_set
         self.lang = lang
-        self.data = data
+        self.data = data or shipped()
 
     @property
     def rule_sets(self) -> tuple[RuleSet, ...]:

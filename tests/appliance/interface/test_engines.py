@@ -4,8 +4,9 @@ import json
 import re
 import subprocess
 
+import house_rules
 import pytest
-from served import CII, UBL, WRONG, serving
+from served import API, CII, UBL, WRONG, serving
 
 from appliance.workers import jobs
 from appliance.workers.protocol import Message
@@ -88,6 +89,25 @@ def test_default_engine_from_settings(tmp_path):
         items = server.batch(("a.xml", UBL), ("b.xml", b"<none/>")).json()["items"]
         assert reference(items[0])["agreed"] is True
         assert items[1]["errors"][0]["code"] == "FILE-ROOT"
+
+
+def test_added_rule_set_is_applied_and_listed(tmp_path):
+    rules = house_rules.write(tmp_path / "rules")
+    with serving(tmp_path / "data", rules_dir=rules) as server:
+        body = server.validate(UBL, lang="en").json()
+        (error,) = body["errors"]
+        assert (error["code"], error["validation_layer"]) == ("ACME-01", "cius")
+        assert error["explanation"] == "Found: B-26/0417."
+        layers = body["validation_details"]["validation_stack"]["layers"]
+        assert (layers[-1]["name"], layers[-1]["kind"], layers[-1]["version"]) == ("acme", "cius", "2026-11")
+        capabilities = server.client.get(f"{API}/capabilities").json()
+        added = [it for it in capabilities["specifications"] if it["added"]]
+        assert [(it["name"], it["title"], it["base"], it["releases"]) for it in added] == [
+            ("acme", "ACME", "en16931", ["2026-11"])
+        ]
+        items = server.client.get(f"{API}/errors/catalog", params={"lang": "de"}).json()["items"]
+        titles = {item["code"]: item["title"] for item in items}
+        assert titles["ACME-01"] == "Die Bestellnummer hat nicht die Form 4500…"
 
 
 def test_capabilities_list_rule_sets_and_engines(server):

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 
+import house_rules
 import httpx
 import pytest
 from served import CII, ROOT, UBL, declaring, running
@@ -35,6 +36,15 @@ def test_unknown_rule_set_is_reported(monkeypatch, capsys):
     assert "EINVOICE_RULESET" in message
     assert "'xrechnung-9.9'" in message
     assert "'xrechnung-2.3.1'" in message, "an available one"
+
+
+def test_invalid_added_rule_set_stops_the_start(tmp_path, monkeypatch, capsys):
+    rule = house_rules.RULE.replace("purchase_order,", "order,")
+    monkeypatch.setenv("EINVOICE_RULES_DIR", str(house_rules.write(tmp_path, **{"ACME-01.toml": rule})))
+    monkeypatch.setenv("EINVOICE_DATA", str(tmp_path / "data"))
+    assert main(["serve"]) == 1
+    (message,) = capsys.readouterr().err.splitlines()
+    assert "acme/ACME-01.toml, line 5, assert, column 9: Invoice has no field 'order'" in message
 
 
 def test_port_in_use_is_reported(tmp_path, monkeypatch, capsys):
