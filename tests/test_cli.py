@@ -321,7 +321,8 @@ def test_rules_check_without_problems_prints_nothing(capsys, monkeypatch):
 def test_rules_check_reports_file_and_key(tmp_path, capsys):
     rule_set = tmp_path / "own"
     rule_set.mkdir()
-    (rule_set / "ruleset.toml").write_text('layer = "own"\nversions = []\n[title]\nde = "x"\nen = "x"\n')
+    keys = 'kind = "cius"\nbase = "en16931"\nname = "Own"\nversions = []\n'
+    (rule_set / "ruleset.toml").write_text(f'{keys}[title]\nde = "x"\nen = "x"\n')
     assert main(["rules", "check", "--folder", str(tmp_path)]) == 1
     assert "own/ruleset.toml, versions" in capsys.readouterr().out
 

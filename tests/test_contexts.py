@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 from einvoice.model.location import NAMESPACES
-from einvoice.resources import rules_folder
+from einvoice.resources import shipped
 from einvoice.rulebook.files.contexts import Context
 from einvoice.rulebook.language import Expression, Where
 from einvoice.rulebook.language.types import BOOLEAN
@@ -24,7 +24,7 @@ from einvoice.syntax.xml import parse
 
 CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
 FALSE = Expression("False", "False", BOOLEAN, frozenset(), frozenset(), {}, frozenset())
-RULE_SETS = RuleSets(rules_folder())
+RULE_SETS = RuleSets(shipped())
 
 #: Documents so damaged that the model has fewer elements than the XPath selects; the official rules hold for those.
 DAMAGED = {"mutants/01.06_minimal_test_uncefact.d1-12.xml"}  # the settlement is inside the seller

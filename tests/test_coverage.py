@@ -9,27 +9,29 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from rule_sets import newest_stack
 from syntax import builder
 from test_syntax_rules import SYNTAXES, UNREACHABLE
 from test_xml import BAD
 
 import einvoice
 from einvoice.codelists import codes as codes_of
-from einvoice.resources import rules_folder
+from einvoice.resources import rules_folder, shipped
 from einvoice.rulebook.files.versions import read_ruleset
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.syntax_rules.collector import Collector
-from einvoice.rulebook.syntax_rules.table import NEWEST, rows, rule_table
+from einvoice.rulebook.syntax_rules.table import rows, rule_table
 from einvoice.syntax import reader
 from einvoice.syntax.schema.files import PROFILES
 
+NEWEST = newest_stack()
 #: Reported for internal errors only; see test_validate.
 INTERNAL_CODES = {"LAYER-FAILED", "LAYER-MISSING"}
 #: Covered by test_schema.
 SCHEMA_CODES = {path.stem for path in (rules_folder() / "schema").glob("*.toml")}
 #: Covered by tests/profiles.
 PROFILE_CODES = {path.stem for path in (rules_folder() / "facturx" / "texts").glob("*.toml")} | {
-    rule.code for profile in PROFILES for rule in rule_table("CII", profile).rules if rule.of_profile
+    rule.code for profile in PROFILES for rule in rule_table("CII", NEWEST, profile).rules if rule.of_profile
 }
 #: Covered by tests/pdf.
 PDF_CODES = {path.stem for folder in ("pdf", "file") for path in (rules_folder() / folder).glob("*PDF*.toml")}
@@ -50,26 +52,26 @@ def codes(data):
         return {error.code}
 
 
-def is_violated(rule, releases=NEWEST):
+def is_violated(rule, stack=NEWEST):
     """Return whether the document generated from a row violates it."""
-    return rule.code in violations(builder.document(rule), rule.table, releases)
+    return rule.code in violations(builder.document(rule), rule.table, stack)
 
 
-def violations(root, table, releases=NEWEST):
-    collector = Collector(root, releases=releases)
+def violations(root, table, stack=NEWEST):
+    collector = Collector(root, stack)
     reader.read(root, collector)
     return Counter(violation.code for violation in collector.violations() if violation.rule.table == table)
 
 
-def rules(releases=NEWEST):
-    return [rule for syntax in SYNTAXES for rule in rule_table(syntax, releases=releases).rules]
+def rules(stack=NEWEST):
+    return [rule for syntax in SYNTAXES for rule in rule_table(syntax, stack).rules]
 
 
 def last_releases():
     """Return the releases of EN 16931 after which rows were removed."""
-    ended = {row[-1] for syntax in SYNTAXES for row in rows(syntax) if row[-1]}
+    ended = {row[-1] for syntax in SYNTAXES for row in rows(rules_folder() / "en16931", syntax) if row[-1]}
     names = [version.name for version in read_ruleset(rules_folder() / "en16931").versions]
-    return [{"en16931": before} for before, name in itertools.pairwise(names) if name in ended]
+    return [(("en16931", before),) for before, name in itertools.pairwise(names) if name in ended]
 
 
 # ---------------------------------------------------------------- coverage
@@ -78,7 +80,7 @@ def last_releases():
 @cache
 def by_examples():
     """Return the codes with an invalid example; test_rules evaluates the examples."""
-    definitions = [definition for ruleset in RuleSets(rules_folder()).definitions.values() for definition in ruleset]
+    definitions = [definition for ruleset in RuleSets(shipped()).definitions.values() for definition in ruleset]
     return {
         definition.sentence(syntax, definition.ruleset.newest).code
         for definition in definitions
@@ -91,8 +93,8 @@ def by_examples():
 def by_rows():
     """Return the codes of rows; removed rows are evaluated in their last release."""
     found = {rule.code for rule in rules() if is_violated(rule)}
-    for releases in last_releases():
-        found |= {rule.code for rule in rules(releases) if rule.code not in found and is_violated(rule, releases)}
+    for stack in last_releases():
+        found |= {rule.code for rule in rules(stack) if rule.code not in found and is_violated(rule, stack)}
     return found
 
 
@@ -219,7 +221,7 @@ SATISFY = {
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_every_row_is_satisfied_by_a_generated_document(syntax):
     violated = []
-    for rule in rule_table(syntax).rules:
+    for rule in rule_table(syntax, NEWEST).rules:
         root = builder.etree.Element(builder.qualified(builder.ROOTS[syntax]), nsmap=builder.NAMESPACES)
         context = builder.grown(root, next(rule.contexts()).steps)
         SATISFY.get(rule.check, builder.nothing)(rule, root, context)

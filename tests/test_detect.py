@@ -3,19 +3,22 @@
 import importlib.util
 import json
 import pickle
+import shutil
 import string
 import tomllib
 from pathlib import Path
 
 import pytest
+from rule_sets import SPECIFICATIONS, newest_stack
 
 from einvoice import errors
-from einvoice.resources import rules_folder
+from einvoice.resources import RuleData, rules_folder, shipped
 from einvoice.syntax import detect, severity_overrides, xml
 
 SHARED = Path(__file__).parents[2] / "shared"
 needs_cases = pytest.mark.skipif(not SHARED.is_dir(), reason="the comparison cases are not there")
 
+STACK = newest_stack("en16931", "xrechnung", "xrechnung-extension")
 EN = "urn:cen.eu:en16931:2017"
 XR3 = EN + "#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
 XR3_EXTENSION = XR3 + "#conformant#urn:xeinkauf.de:kosit:extension:xrechnung_3.0"
@@ -23,31 +26,31 @@ XR3_CVD = XR3 + "#compliant#urn:xeinkauf.de:kosit:xrechnung:cvd_0.9"
 XR2 = EN + "#compliant#urn:xoev-de:kosit:standard:xrechnung_2."
 PEPPOL = EN + "#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0"
 
-DECLARED = [  # BT-24, profile, version, kind, family, layers
-    (EN, "EN 16931", "2017", "core", "en16931", "schema en16931"),
-    (XR3, "XRechnung", "3.0", "cius", "xrechnung-3.0", "schema en16931 cius"),
-    (XR3_EXTENSION, "XRechnung Extension", "3.0", "extension", "xrechnung-3.0", "schema en16931 cius extension"),
-    (XR3_CVD, "XRechnung CVD", "0.9", "cius", "xrechnung-3.0", "schema en16931 cius"),
-    (XR2 + "0", "XRechnung", "2.0", "cius", "xrechnung-2.0", "schema en16931 cius"),
-    (XR2 + "3", "XRechnung", "2.3", "cius", "xrechnung-2.3", "schema en16931 cius"),
+DECLARED = [  # BT-24, profile, version, kind, family, rule sets
+    (EN, "EN 16931", "2017", "core", "en16931", "en16931"),
+    (XR3, "XRechnung", "3.0", "cius", "xrechnung-3.0", "en16931 xrechnung"),
+    (XR3_EXTENSION, "XRechnung Extension", "3.0", "extension", "xrechnung-3.0", "en16931 xrechnung xrechnung-extension"),
+    (XR3_CVD, "XRechnung CVD", "0.9", "cius", "xrechnung-3.0", "en16931 xrechnung"),
+    (XR2 + "0", "XRechnung", "2.0", "cius", "xrechnung-2.0", "en16931 xrechnung"),
+    (XR2 + "3", "XRechnung", "2.3", "cius", "xrechnung-2.3", "en16931 xrechnung"),
     (
         XR2 + "1#conformant#urn:xoev-de:kosit:extension:xrechnung_2.1",
         "XRechnung Extension",
         "2.1",
         "extension",
         "xrechnung-2.1",
-        "schema en16931 cius extension",
+        "en16931 xrechnung xrechnung-extension",
     ),
-    (PEPPOL, "Peppol BIS Billing", "3.0", "cius", "en16931", "schema en16931"),
-    ("urn:factur-x.eu:1p0:minimum", "Factur-X MINIMUM", "1.0", "profile", "facturx-1.0", "schema profile"),
-    ("urn:factur-x.eu:1p0:basicwl", "Factur-X BASIC WL", "1.0", "profile", "facturx-1.0", "schema profile"),
+    (PEPPOL, "Peppol BIS Billing", "3.0", "cius", "en16931", "en16931"),
+    ("urn:factur-x.eu:1p0:minimum", "Factur-X MINIMUM", "1.0", "profile", "facturx-1.0", "facturx"),
+    ("urn:factur-x.eu:1p0:basicwl", "Factur-X BASIC WL", "1.0", "profile", "facturx-1.0", "facturx"),
     (
         EN + "#compliant#urn:factur-x.eu:1p0:basic",
         "Factur-X BASIC",
         "1.0",
         "profile",
         "facturx-1.0",
-        "schema en16931 profile",
+        "en16931 facturx",
     ),
     (
         EN + "#conformant#urn:factur-x.eu:1p0:extended",
@@ -55,10 +58,10 @@ DECLARED = [  # BT-24, profile, version, kind, family, layers
         "1.0",
         "profile",
         "facturx-1.0",
-        "schema en16931 profile",
+        "en16931 facturx",
     ),
-    ("urn:zugferd.de:2p0:minimum", "Factur-X MINIMUM", "2.0", "profile", "facturx-1.0", "schema profile"),
-    ("urn:somebody:else", "unknown", "", "unknown", "en16931", "schema en16931"),
+    ("urn:zugferd.de:2p0:minimum", "Factur-X MINIMUM", "2.0", "profile", "facturx-1.0", "facturx"),
+    ("urn:somebody:else", "unknown", "", "unknown", "en16931", "en16931"),
 ]
 
 
@@ -86,12 +89,12 @@ def codes(identity):
     return [remark.code for remark in identity.remarks]
 
 
-@pytest.mark.parametrize(("declared", "profile", "version", "kind", "family", "layers"), DECLARED)
-def test_the_declared_specification_is_known(declared, profile, version, kind, family, layers):
+@pytest.mark.parametrize(("declared", "profile", "version", "kind", "family", "rulesets"), DECLARED)
+def test_the_declared_specification_is_known(declared, profile, version, kind, family, rulesets):
     identity = cii(declared)
     assert identity.customization_id == declared
     assert (identity.profile, identity.version, identity.kind) == (profile, version, kind)
-    assert (identity.family, " ".join(identity.layers)) == (family, layers)
+    assert (identity.family, " ".join(identity.rulesets)) == (family, rulesets)
 
 
 def test_the_root_gives_the_syntax():
@@ -114,7 +117,7 @@ def test_surrounding_white_space_is_ignored(build):
 def test_no_declaration(build, declared):
     identity = build(declared)
     assert (identity.customization_id, identity.process) == (None, None)
-    assert (identity.profile, identity.layers) == ("unknown", ("schema", "en16931"))
+    assert (identity.profile, identity.rulesets) == ("unknown", ("en16931",))
     assert codes(identity) == ["DECL-MISSING"]
 
 
@@ -187,7 +190,7 @@ def test_specifications_refer_to_each_other_and_to_texts():
     assert known["unknown"].identifiers == ()
     for one in known.values():
         assert one.current or known[one.superseded_by].current
-        assert set(one.layers) <= {"schema", "en16931", "cius", "extension", "profile"}
+        assert set(one.rulesets) <= {"en16931", "xrechnung", "xrechnung-extension", "facturx"}
         assert one.kind in ("core", "cius", "extension", "profile", "unknown")
         for code in one.remarks:
             assert (rules_folder() / "file" / f"{code}.toml").is_file()
@@ -225,11 +228,24 @@ def test_remarks_do_not_change_a_verdict(code, severity):
     assert (entry["severity"], entry["terms"]) == (severity, ["BT-24"])
 
 
-def test_an_invalid_specification_is_named_in_the_error(monkeypatch, tmp_path):
-    (tmp_path / "specifications.toml").write_text('["x-1"]\nprofil = "X"\n')
-    monkeypatch.setattr(detect, "rules_folder", lambda: tmp_path)
-    with pytest.raises(errors.RuleError, match=r"^specifications\.toml, x-1: .*profil"):
-        detect.specifications.__wrapped__()
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('["x-1"]\nprofil = "X"\n', r", x-1: .*profil"),
+        (SPECIFICATIONS.format(name="other", identifier="urn:x"), r", other\.rulesets: unknown rule set 'other'"),
+        ("x-1 = 1", ", x-1: must be a table"),
+        ("x-1 =", ": Invalid value"),
+    ],
+)
+def test_an_invalid_specification_is_named_in_the_error(tmp_path, content, message):
+    (tmp_path / "specifications.toml").write_text(content)
+    with pytest.raises(errors.RuleError, match=r"^specifications\.toml" + message):
+        detect.specifications(RuleData(tmp_path, shipped().sets))
+    home = tmp_path / "root" / "cius"
+    home.mkdir(parents=True)
+    (tmp_path / "specifications.toml").rename(home / "specifications.toml")
+    with pytest.raises(errors.RuleError, match=r"^cius/specifications\.toml" + message):
+        detect.specifications(RuleData(tmp_path / "root", {**shipped().sets, "cius": home}))
 
 
 OVERRIDE = (
@@ -245,18 +261,20 @@ OVERRIDE = (
         (OVERRIDE.format("en16931") * 2, "A is overridden twice for en16931, Invoice"),
     ],
 )
-def test_an_invalid_override_is_named_in_the_error(monkeypatch, tmp_path, content, message):
-    (tmp_path / "overrides.toml").write_text(content)
-    monkeypatch.setattr(severity_overrides, "rules_folder", lambda: tmp_path)
-    with pytest.raises(errors.RuleError, match=message):
-        severity_overrides._table.__wrapped__(None)
+def test_an_invalid_override_is_named_in_the_error(tmp_path, content, message):
+    home = tmp_path / "xrechnung"
+    shutil.copytree(shipped().sets["xrechnung"], home)
+    (home / "overrides.toml").write_text(content)
+    data = RuleData(shipped().root, {"xrechnung": home})
+    with pytest.raises(errors.RuleError, match=rf"^xrechnung/overrides\.toml.*{message}"):
+        severity_overrides.overrides(ubl(XR3), newest_stack(), data)
 
 
 # The overrides
 
 
 def severities(identity):
-    return {code: one.severity for code, one in severity_overrides.overrides(identity).items()}
+    return {code: one.severity for code, one in severity_overrides.overrides(identity, STACK).items()}
 
 
 def test_overrides_are_those_of_the_declared_specification():
@@ -276,7 +294,7 @@ def test_each_override_gives_its_reason_in_both_languages():
             if not specification.identifiers:
                 continue
             identity = build(specification.identifiers[0], **({"root": root} if root else {}))
-            for code, one in severity_overrides.overrides(identity).items():
+            for code, one in severity_overrides.overrides(identity, STACK).items():
                 assert one.severity in ("fatal", "warning", "information"), code
                 assert one.reason_de.endswith(".")
                 assert one.reason_en.endswith(".")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from einvoice.errors import RuleError
-from einvoice.resources import rules_folder
+from einvoice.resources import RuleData, rules_folder
 from einvoice.rulebook.check import check_all, new_rule
 from einvoice.rulebook.program.engine import RuleBook
 
@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
 
 def errors(folder: Path, rule: str) -> list[RuleError]:
     (folder / "en16931" / "BR-99.toml").write_text(rule, "utf-8")
-    return check_all(folder)
+    return check_all(RuleData(folder))
 
 
 def test_valid_rule_has_no_errors(folder: Path) -> None:
@@ -189,10 +189,11 @@ def test_duplicate_code_is_an_error(folder: Path) -> None:
 
 def test_all_invalid_files_are_reported_at_once(folder: Path) -> None:
     (folder / "en16931" / "AA.toml").write_text("code = 1", "utf-8")
-    (folder / "text").mkdir()
-    (folder / "text" / "FILE-X.toml").write_text('code = "FILE-X"', "utf-8")
+    for home, code in ((folder / "file", "FILE-X"), (folder / "en16931" / "texts", "BR-CL-99")):
+        home.mkdir()
+        (home / f"{code}.toml").write_text(f'code = "{code}"', "utf-8")
     files = [error.file for error in errors(folder, RULE.replace("non_blank", "non_blnk"))]
-    assert set(files) == {"en16931/AA.toml", "en16931/BR-99.toml", "text/FILE-X.toml"}
+    assert set(files) == {"en16931/AA.toml", "en16931/BR-99.toml", "en16931/texts/BR-CL-99.toml", "file/FILE-X.toml"}
 
 
 @pytest.mark.parametrize(
@@ -217,13 +218,13 @@ def test_invalid_context_is_reported_with_file_and_key(folder: Path, context: st
 def test_invalid_rule_raises_rule_error_on_load(folder: Path) -> None:
     (folder / "en16931" / "BR-99.toml").write_text(RULE.replace("non_blank", "non_blnk"), "utf-8")
     with pytest.raises(RuleError, match=r"en16931/BR-99\.toml, assert, column 1"):
-        RuleBook(folder).program("UBL", ["en16931"])
+        RuleBook(RuleData(folder)).program("UBL", (("en16931", "1.3.16"),))
 
 
 def test_new_rule_reports_missing_texts(folder: Path) -> None:
     path = new_rule("BR-98", "en16931", folder)
     assert path == folder / "en16931" / "BR-98.toml"
-    (error,) = check_all(folder)
+    (error,) = check_all(RuleData(folder))
     assert (error.file, error.key) == ("en16931/BR-98.toml", "de.title")
     with pytest.raises(FileExistsError):
         new_rule("BR-98", "en16931", folder)

@@ -67,7 +67,7 @@ def test_result_lists_its_layers(sample, lang):
     page = result._repr_html_()
     for layer in result.stack.layers:
         assert html.escape(layer.description(lang)) in page
-    stack = replace(result.stack, layers=(*result.stack.layers, Layer("extension", {}, executed=False)))
+    stack = replace(result.stack, layers=(*result.stack.layers, Layer("xrechnung-extension", {}, executed=False)))
     not_run = {"de": "extension: nicht ausgeführt", "en": "extension: not run"}[lang]
     assert not_run in replace(result, stack=stack)._repr_html_()
 

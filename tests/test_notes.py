@@ -160,7 +160,7 @@ def test_half_cents_are_rounded_alike_by_both_rules() -> None:
 
 def test_cii_releases_before_1_3_5_note_negative_half_cents() -> None:
     invoice = einvoice.read(with_vat_cii("S", "-7612.50", "19", "-1446.38").encode())
-    program = rulebook().program("CII", ["en16931"], {"en16931": "1.3.3"})
+    program = rulebook().program("CII", (("en16931", "1.3.3"),))
     (fired,) = (it for it in program.run(invoice) if it.rule.code == "BR-CO-17")
     (number,) = fired.note_indices
     assert "issues/74" in entry("BR-CO-17").notes[number]["source"]
@@ -308,9 +308,9 @@ def test_invalid_note_is_rejected_with_its_key(tmp_path: Path, old: str, new: st
 
 @pytest.mark.parametrize("replacement", ["", 'syntax = "cii"\nvalues = ["XK"]', 'when = "True"', 'until = "1.3.5"'])
 def test_invalid_note_in_a_code_entry_is_rejected(tmp_path: Path, replacement: str) -> None:
-    folder = tmp_path / "codes"
+    folder = tmp_path / "texts"
     folder.mkdir()
-    content = (rules_folder() / "codes" / "BR-CL-15.toml").read_text("utf-8")
+    content = (rules_folder() / "en16931" / "texts" / "BR-CL-15.toml").read_text("utf-8")
     assert 'values    = ["XK"]' in content
     (folder / "BR-CL-15.toml").write_text(content.replace('values    = ["XK"]', replacement), "utf-8")
     with pytest.raises(RuleError):

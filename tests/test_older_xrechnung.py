@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from rule_sets import stack_of
 
 from einvoice.resources import rules_folder
 from einvoice.rulebook.files.definition import Example
@@ -77,7 +78,8 @@ def flags_of(example: Example, root: str, release: str, **replaced: str) -> dict
     document = parse(write(invoice_of(example, rules_folder()), root)).getroot()
     for name, text in replaced.items():
         next(document.iter(f"{{*}}{name}")).text = text
-    program = rulebook().program("CII" if root == CII else "UBL", ("cius", "extension"), {"xrechnung": release})
+    stack = stack_of(release, "xrechnung", "xrechnung-extension")
+    program = rulebook().program("CII" if root == CII else "UBL", stack)
     return {fired.rule.code: fired.rule.severity for fired in program.run(read(document))}
 
 
@@ -126,6 +128,7 @@ ATTACHED = {"raw": "QQ==", "mimeCode": "text/plain", "filename": "a.txt"}
 def test_severity_override_applies_to_credit_notes_only() -> None:
     specification = specifications()["xrechnung-2.0"]
     for root, severities in ((CREDIT, ["warning"]), (UBL, [])):
-        published = severity_overrides.overrides(Identity("UBL", root, None, None, specification), "1.5.0")
+        published = severity_overrides.overrides(Identity("UBL", root, None, None, specification), stack_of("1.5.0"))
         assert [published[code].severity for code in ("BR-DE-21",) if code in published] == severities
-    assert "BR-DE-21" not in severity_overrides.overrides(Identity("UBL", CREDIT, None, None, specification), "1.6.0")
+    credit_note = Identity("UBL", CREDIT, None, None, specification)
+    assert "BR-DE-21" not in severity_overrides.overrides(credit_note, stack_of("1.6.0"))

@@ -36,7 +36,7 @@ def test_table_has_one_row_per_rule(changes):
         **dict.fromkeys(("code", "title"), "str"),
     }
     (row,) = frame[frame.code == "PEPPOL-EN16931-R020"].itertuples()
-    assert (row.change, row.severity, row.layer) == ("added", "fatal", "cius")
+    assert (row.change, row.severity, row.layer) == ("added", "fatal", "xrechnung")
     assert row.title == einvoice.catalog()["PEPPOL-EN16931-R020"].title("en")
     assert (frame.severity >= "information").all()
     assert set(changes.to_frame(lang="de").title) != set(frame.title)

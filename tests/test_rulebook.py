@@ -8,19 +8,21 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from rule_sets import newest_stack, stack_of
 
 from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
-from einvoice.resources import rules_folder
+from einvoice.resources import RuleData, rules_folder, shipped
 from einvoice.rulebook import cache
-from einvoice.rulebook.catalog import CatalogEntry, catalog, entry, read_catalog
+from einvoice.rulebook.catalog import Catalog, CatalogEntry, catalog, entry
 from einvoice.rulebook.catalog.formatting import show
 from einvoice.rulebook.check import check_all
 from einvoice.rulebook.files.definition import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.rulebook.files.versions import read_ruleset
 from einvoice.rulebook.program.engine import RuleBook, rulebook
-from einvoice.rulebook.program.program import Violation
+from einvoice.rulebook.program.program import Program, Violation
+from einvoice.rulebook.releases import releases
 
 TEXTS = """
 [de]
@@ -42,9 +44,17 @@ name = "pro forma"
 set   = { type_code = "325" }
 """
 RULESET = """
-layer = "en16931"
+kind = "en16931"
+name = "EN 16931"
 title = { de = "d", en = "e" }
+default = true
 versions = [{ version = "1.9" }, { version = "1.10" }, { version = "2.0" }]
+"""
+OWN = """
+kind = "cius"
+base = "en16931"
+name = "Own"
+title = { de = "d", en = "e" }
 """
 
 
@@ -54,8 +64,16 @@ def invoice(**changes: object) -> Invoice:
     )
 
 
+def program_of(syntax: str) -> Program:
+    return rulebook().program(syntax, newest_stack())
+
+
+def read_catalog(folder: Path) -> Catalog:
+    return catalog(data=RuleData(folder))
+
+
 def violations(code: str, invoice: Invoice, syntax: str = "UBL") -> list[Violation]:
-    return [violation for violation in rulebook().program(syntax).run(invoice) if violation.rule.code == code]
+    return [violation for violation in program_of(syntax).run(invoice) if violation.rule.code == code]
 
 
 @pytest.fixture
@@ -74,7 +92,7 @@ def write_rule(folder: Path, keys: str, texts: str = TEXTS, examples: str = EXAM
 
 
 def codes(folder: Path, syntax: str, version: str = "2.0", **changes: str) -> list[str]:
-    program = RuleBook(folder).program(syntax, ["en16931"], {"en16931": version})
+    program = RuleBook(RuleData(folder)).program(syntax, (("en16931", version),))
     return [violation.rule.code for violation in program.run(invoice(**changes))]
 
 
@@ -86,27 +104,25 @@ def test_rule_data_has_no_errors() -> None:
 
 
 def test_program_lists_layers_and_rule_counts() -> None:
-    program = rulebook().program("UBL")
-    names = [(layer.name, layer.ruleset) for layer in program.layers]
-    assert names == [("en16931", "en16931"), ("cius", "xrechnung")]
+    program = program_of("UBL")
+    names = [(layer.name, layer.kind, layer.label) for layer in program.layers]
+    assert names == [("en16931", "en16931", "EN 16931"), ("xrechnung", "cius", "XRechnung")]
     assert sum(layer.rules for layer in program.layers) == program.count == len(program.rules)
     for layer in program.layers:
         assert len(bytes.fromhex(layer.sha256)) == 32
-        assert layer.version == read_ruleset(rules_folder() / layer.ruleset).newest
+        assert layer.version == read_ruleset(rules_folder() / layer.name).newest
 
 
 def test_xrechnung_release_selects_en16931_release() -> None:
-    layers = rulebook().program("UBL", versions={"xrechnung": "2.4.0"}).layers
+    layers = rulebook().program("UBL", stack_of("2.4.0")).layers
     assert [(layer.version, layer.specification) for layer in layers] == [("1.3.14.2", ""), ("2.4.0", "3.0.2")]
 
 
-def test_unknown_release_rule_set_or_layer_raises_lookup_error() -> None:
+def test_unknown_release_or_rule_set_raises_lookup_error() -> None:
     with pytest.raises(LookupError, match=r"unknown release '9\.9' of xrechnung"):
-        rulebook().program("UBL", versions={"xrechnung": "9.9"})
-    with pytest.raises(LookupError, match="unknown rule set 'other'"):
-        rulebook().program("UBL", versions={"other": "1"})
-    with pytest.raises(LookupError, match="layer 'other'"):
-        rulebook().program("UBL", ["other"])
+        rulebook().program("UBL", (("xrechnung", "9.9"),))
+    with pytest.raises(LookupError, match="unknown rule set 'other'; known rule sets are .*xrechnung"):
+        rulebook().program("UBL", (("other", "1"),))
 
 
 # ------------------------------------------------------------------------------------------------ violations
@@ -227,7 +243,7 @@ def test_code_with_different_conditions_by_syntax() -> None:
     document = invoice(payee={"name": "Muster Handel"})
     assert violations("BR-17", document, "UBL")
     assert not violations("BR-17", document, "CII")
-    assert violations("BR-17", document, "UBL")[0].rule.terms != rulebook().program("CII").rules[0].terms
+    assert violations("BR-17", document, "UBL")[0].rule.terms != program_of("CII").rules[0].terms
 
 
 # ------------------------------------------------------------------------------------------------ releases and overlays
@@ -255,7 +271,7 @@ def test_history_replaces_keys_in_older_releases(folder: Path) -> None:
     cii.assert = "exists(invoice.type_code)"
     """
     write_rule(folder, keys, TEXTS + history)
-    assert check_all(folder) == []
+    assert check_all(RuleData(folder)) == []
     violated = {
         (version, syntax, code): bool(codes(folder, syntax, version, type_code=code))
         for version in ("1.9", "1.10", "2.0")
@@ -286,7 +302,7 @@ def test_overlay_replaces_single_keys(folder: Path) -> None:
     assert codes(folder, "UBL", type_code="") == ["X"]
     assert codes(folder, "CII", type_code="") == []
     assert codes(folder, "CII", type_code="325") == ["X-1"]
-    (rule,) = RuleBook(folder).program("CII", ["en16931"]).rules
+    (rule,) = RuleBook(RuleData(folder)).program("CII", (("en16931", "2.0"),)).rules
     assert rule.severity == "warning"
     entries = read_catalog(folder)
     assert {code: entries[code].severities for code in entries} == {"X": {"UBL": "fatal"}, "X-1": {"CII": "warning"}}
@@ -296,7 +312,7 @@ def test_not_applicable_rule_has_no_examples(folder: Path) -> None:
     write_rule(
         folder, 'code = "X"\nnot_applicable = "true() in the official Schematron"', TEXTS.replace("{actual}", ""), ""
     )
-    assert check_all(folder) == []
+    assert check_all(RuleData(folder)) == []
     reason = "true() in the official Schematron"
     assert read_catalog(folder)["X"].not_applicable == {"UBL": reason, "CII": reason}
 
@@ -311,7 +327,7 @@ def test_family_shares_a_condition(folder: Path) -> None:
         TEXTS.replace("t {actual}", "{term} {text}"),
         '[[valid]]\nname = "base"\n[[invalid]]\nname = "bad"\nset = { "{field}" = "XXX" }',
     )
-    assert check_all(folder) == []
+    assert check_all(RuleData(folder)) == []
     assert codes(folder, "UBL", type_code="325", currency="GBP") == ["X-1", "X-2"]
     assert codes(folder, "CII", type_code="325", currency="GBP") == ["X-1"]
     entries = read_catalog(folder)
@@ -325,11 +341,11 @@ def test_rule_replaces_a_rule_of_a_lower_layer(folder: Path) -> None:
     write_rule(folder, 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"')
     home = folder / "own"
     home.mkdir()
-    (home / "ruleset.toml").write_text(RULESET.replace('"en16931"', '"cius"'), "utf-8")
+    (home / "ruleset.toml").write_text(OWN, "utf-8")
     rule = (folder / "en16931" / "X.toml").read_text("utf-8").replace('code = "X"', 'code = "Y"\nreplaces = ["X"]')
     (home / "Y.toml").write_text(rule, "utf-8")
-    program = RuleBook(folder).program("UBL", ["en16931", "cius"])
-    assert [(rule.code, rule.layer) for rule in program.rules] == [("Y", "cius")]
+    program = RuleBook(RuleData(folder)).program("UBL", (("en16931", "2.0"), ("own", "2.0")))
+    assert [(rule.code, rule.layer) for rule in program.rules] == [("Y", "own")]
 
 
 # ------------------------------------------------------------------------------------------------ the cache
@@ -379,7 +395,7 @@ def test_rules_are_compiled_without_a_cache(value: str, monkeypatch: pytest.Monk
     monkeypatch.setenv("EINVOICE_CACHE", value)
     cache.store("x", cache.key("x"), 1)
     assert cache.load("x", cache.key("x")) is None
-    assert RuleBook(rules_folder()).program("UBL", ["cius"]).count > 0
+    assert RuleBook(shipped()).program("UBL", newest_stack("xrechnung")).count > 0
 
 
 def test_cache_size_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -395,7 +411,7 @@ def test_cache_size_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_catalog_contains_all_rules_and_texts() -> None:
     entries = catalog()
-    assert {rule.code for syntax in ("UBL", "CII") for rule in rulebook().program(syntax).rules} <= set(entries)
+    assert {rule.code for syntax in ("UBL", "CII") for rule in program_of(syntax).rules} <= set(entries)
     files = {path.stem for name in ("file", "schema") for path in (rules_folder() / name).glob("*.toml")}
     assert files <= set(entries)
     assert entries["FILE-XML"].layer == "file"
@@ -434,20 +450,80 @@ def test_catalog_digest_changes_with_a_text(folder: Path) -> None:
     assert read_catalog(folder).digest != before
 
 
-@pytest.mark.parametrize(
-    ("content", "key"),
-    [
-        ('title = { de = "d", en = "e" }\nversions = [{ version = "1" }]', "layer"),
-        ('layer = "x"\ntitle = { de = "d" }\nversions = [{ version = "1" }]', "title"),
-        ('layer = "x"\ntitle = { de = "d", en = "e" }\nversions = []', "versions"),
-        ('layer = "x"\ntitle = { de = "d", en = "e" }\nversions = [{ version = "1" }, { version = "1" }]', "versions"),
-        ('layer = "x"\ntitle = { de = "d", en = "e" }\nversions = [{ version = 1 }]', "versions"),
-        ('layer = "x"\ntitle = { de = "d", en = "e" }\nversions = [{ version = "1", dte = "" }]', "versions.dte"),
-        ("layer =", ""),
-    ],
-)
-def test_invalid_ruleset_is_reported_with_file_and_key(folder: Path, content: str, key: str) -> None:
-    (folder / "en16931" / "ruleset.toml").write_text(content, "utf-8")
+VERSIONS = 'versions = [{ version = "1" }]'
+# By name: the text to replace in OWN and its replacement; the key and a part of the message of the error.
+INVALID_RULE_SETS = {
+    "no kind": ('kind = "cius"', "", "kind", "is missing"),
+    "unknown kind": ('"cius"', '"core"', "kind", "en16931, cius, extension, profile"),
+    "no name": ('name = "Own"', "", "name", "is missing"),
+    "name not a text": ('"Own"', "1", "name", "must be of type str"),
+    "no base": ('base = "en16931"', "", "base", "name the rule set that it builds on"),
+    "no base, but releases": ('base = "en16931"', VERSIONS, "base", "name the rule set that it builds on"),
+    "the standard without releases": ('kind = "cius"\nbase = "en16931"', 'kind = "en16931"', "base", "is missing"),
+    "no title": ('title = { de = "d", en = "e" }', "", "title", "is missing"),
+    "no German title": ('de = "d", ', "", "title", "de and en"),
+    "title not a text": ('"e"', "1", "title", "de and en"),
+    "unknown syntax": ('name = "Own"', 'name = "Own"\nsyntaxes = ["EDIFACT"]', "syntaxes", "UBL or CII"),
+    "default not a boolean": ('name = "Own"', 'name = "Own"\ndefault = "yes"', "default", "must be of type bool"),
+    "unknown key": ('kind = "cius"', 'kind = "cius"\nlayer = "cius"', "layer", "valid keys are base, "),
+    "no release": ('name = "Own"', 'name = "Own"\nversions = []', "versions", "each release once"),
+    "release not a table": ('name = "Own"', 'name = "Own"\nversions = ["1"]', "versions", "[[versions]]"),
+    "release twice": ('name = "Own"', f'name = "Own"\n{VERSIONS[:-1]}, {{ version = "1" }}]', "versions", "once"),
+    "release not a text": ('name = "Own"', 'name = "Own"\nversions = [{ version = 1 }]', "versions", "as text"),
+    "unknown key of a release": (
+        'name = "Own"',
+        'name = "Own"\nversions = [{ version = "1", dte = "" }]',
+        "versions.dte",
+        "valid keys are announced, base",
+    ),
+    "announced before others": (
+        'name = "Own"',
+        'name = "Own"\nversions = [{ version = "1", announced = true }, { version = "2" }]',
+        "versions.announced",
+        "the last releases only",
+    ),
+    "unknown release of the base": (
+        'name = "Own"',
+        'name = "Own"\nversions = [{ version = "1", base = "9.9" }]',
+        "versions.base",
+        "unknown release '9.9' of en16931",
+    ),
+    "unknown base": ('"en16931"', '"en1693"', "base", "unknown rule set 'en1693' (use one of en16931, own)"),
+    "base is itself": ('"en16931"', '"own"', "base", "'own' builds on this rule set"),
+    "invalid TOML": ('kind = "cius"', "kind =", "", "line 2"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "key", "message"), INVALID_RULE_SETS.values(), ids=INVALID_RULE_SETS)
+def test_invalid_ruleset_is_reported_with_file_and_key(
+    folder: Path, old: str, new: str, key: str, message: str
+) -> None:
+    assert old in OWN
+    (folder / "own").mkdir()
+    (folder / "own" / "ruleset.toml").write_text(OWN.replace(old, new), "utf-8")
     with pytest.raises(RuleError) as caught:
-        read_ruleset(folder / "en16931")
-    assert (caught.value.file, caught.value.key) == ("en16931/ruleset.toml", key)
+        releases(RuleData(folder))
+    assert (caught.value.file, caught.value.key) == ("own/ruleset.toml", key)
+    assert message in str(caught.value)
+    assert list(map(str, check_all(RuleData(folder)))) == [str(caught.value)]
+
+
+def test_rule_sets_that_build_on_each_other_are_reported(folder: Path) -> None:
+    for name, base in (("one", "two"), ("two", "three"), ("three", "one")):
+        (folder / name).mkdir()
+        (folder / name / "ruleset.toml").write_text(OWN.replace('"en16931"', f'"{base}"'), "utf-8")
+    with pytest.raises(RuleError, match="builds on this rule set") as caught:
+        releases(RuleData(folder))
+    assert caught.value.file in ("one/ruleset.toml", "two/ruleset.toml", "three/ruleset.toml")
+    assert caught.value.key == "base"
+
+
+@pytest.mark.parametrize(("own", "message"), [("false", "true in no rule set"), ("true", "true in en16931 and own")])
+def test_exactly_one_rule_set_is_the_default(folder: Path, own: str, message: str) -> None:
+    (folder / "own").mkdir()
+    (folder / "own" / "ruleset.toml").write_text(f"{OWN}default = {own}\n", "utf-8")
+    if own == "false":
+        (folder / "en16931" / "ruleset.toml").write_text(RULESET.replace("default = true", ""), "utf-8")
+    with pytest.raises(RuleError, match=message) as caught:
+        releases(RuleData(folder))
+    assert (caught.value.file, caught.value.key) == ("ruleset.toml", "default")

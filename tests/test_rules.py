@@ -9,16 +9,16 @@ from functools import cache
 import pytest
 from documents import ROOTS, document_of
 from lxml import etree
+from rule_sets import newest_stack
 
 from einvoice.errors import RuleError
-from einvoice.resources import rules_folder
+from einvoice.resources import rules_folder, shipped
 from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition, Example
 from einvoice.rulebook.files.examples import examples_of, invoice_of
 from einvoice.rulebook.files.load import read_file, rule_files
-from einvoice.rulebook.files.versions import read_ruleset
-from einvoice.rulebook.program.build import BASE
+from einvoice.rulebook.files.versions import read_rulesets
 from einvoice.rulebook.program.engine import rulebook
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.program.typecheck import check_rule
@@ -27,19 +27,19 @@ from einvoice.syntax.reader import read
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
 
-CONTEXTS = Contexts(rules_folder() / BASE)
+SETS = read_rulesets(shipped().sets)
 
 
 @cache
 def contexts(ruleset: str) -> Contexts:
-    return CONTEXTS if ruleset == BASE else Contexts(rules_folder() / ruleset, CONTEXTS)
+    base = SETS[ruleset].base
+    return Contexts(shipped().sets[ruleset], contexts(base) if base else None)
 
 
 def definitions() -> Iterator[Definition]:
     """Yield the rules of all valid files; test_rulebook reports the invalid ones."""
-    for path in sorted(rules_folder().glob("*/ruleset.toml")):
-        ruleset = read_ruleset(path.parent)
-        for file in rule_files(path.parent):
+    for name, ruleset in SETS.items():
+        for file in rule_files(shipped().sets[name]):
             with suppress(RuleError):
                 yield from read_file(file, ruleset)
 
@@ -89,4 +89,4 @@ def test_example_through_a_document(definition: Definition, syntax: str, kind: s
 def test_base_invoice_violates_no_rule() -> None:
     for syntax, root in ROOTS.items():
         invoice = read(parse(write(invoice_of(Example(""), rules_folder()), root)).getroot())
-        assert rulebook().program(syntax).run(invoice) == []
+        assert rulebook().program(syntax, newest_stack()).run(invoice) == []

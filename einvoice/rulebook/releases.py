@@ -17,6 +17,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from einvoice.errors import RuleError
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook.files.versions import RuleSet, Version, read_rulesets
 
@@ -76,11 +77,14 @@ class Releases:
     Attributes:
         sets: the rule sets by name, each after its base.
         default: name of the rule set that is the default CIUS.
+
+    Raises:
+        RuleError: no rule set is the default, or several are.
     """
 
     def __init__(self, sets: Mapping[str, RuleSet]) -> None:
         self.sets = sets
-        self.default = next(name for name, ruleset in sets.items() if ruleset.default)
+        self.default = _default(sets)
         self._of: dict[str, tuple[Release, ...]] = {}
         for name, ruleset in sets.items():
             last = {it.specification: it.name for it in sorted(ruleset.versions, key=lambda it: not it.announced)}
@@ -221,6 +225,14 @@ class Releases:
             version.announced,
             base,
         )
+
+
+def _default(sets: Mapping[str, RuleSet]) -> str:
+    names = [name for name, ruleset in sets.items() if ruleset.default]
+    if len(names) != 1:
+        problem = f"is true in {' and '.join(names)}" if names else "is true in no rule set"
+        raise RuleError(problem, file="ruleset.toml", key="default", hint="write default = true in one of them")
+    return names[0]
 
 
 def releases(data: RuleData | None = None) -> Releases:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from lxml import etree
+from rule_sets import newest_stack
 from strategies import plausible_invoices
 
 from einvoice.model.location import NAMESPACES
@@ -273,7 +274,7 @@ def _add_checked_element(edit: _Edit) -> str:
 @functools.cache
 def _syntax_rules() -> list[SyntaxRule]:
     """Return the syntax rules whose paths consist of complete names."""
-    paths = {rule: [*rule.contexts(), *rule.paths()] for rule in rule_table(SYNTAX).rules if rule.table != "national"}
+    paths = {rule: [*rule.contexts(), *rule.paths()] for rule in rule_table(SYNTAX, newest_stack("en16931")).rules}
     return [
         rule
         for rule, of in paths.items()

@@ -18,7 +18,6 @@ from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of
 from einvoice.rulebook.files.load import read_file, rule_files
 from einvoice.rulebook.files.versions import RuleSet, read_ruleset
-from einvoice.rulebook.program.build import BASE
 from einvoice.syntax.mapping.binding import Row
 from einvoice.syntax.mapping.tables import table
 
@@ -41,14 +40,14 @@ class Target:
 @functools.cache
 def ruleset() -> RuleSet:
     """Return the EN 16931 rule set."""
-    return read_ruleset(rules_folder() / BASE)
+    return read_ruleset(rules_folder() / "en16931")
 
 
 @functools.cache
 def definitions() -> tuple[Definition, ...]:
     """Return every EN 16931 rule that applies to UBL."""
     found: list[Definition] = []
-    for file in rule_files(rules_folder() / BASE):
+    for file in rule_files(rules_folder() / "en16931"):
         with suppress(RuleError):  # reported by test_rulebook
             found += read_file(file, ruleset())
     newest = ruleset().newest

@@ -37,7 +37,7 @@ def native_codes(document: bytes) -> frozenset[str]:
     """Return the codes found in the layer that the stylesheet covers."""
     found = einvoice.validate(document, profile="xrechnung").findings
     assert not any(it.code == "LAYER-FAILED" for it in found)
-    return frozenset(it.code for it in found if it.layer == ruleset().layer)
+    return frozenset(it.code for it in found if it.layer == ruleset().name)
 
 
 @functools.cache

@@ -43,7 +43,7 @@ def test_initial_state_selects_the_first_finding(view):
         ({"severity": "fatal"}, ["BR-CO-09", "BR-S-08"]),
         ({"severity": ["warning", "information"]}, []),
         ({"layer": "en16931"}, ["BR-CO-09", "BR-S-08"]),
-        ({"layer": "cius"}, []),
+        ({"layer": "xrechnung"}, []),
         ({"section": "vat"}, ["BR-S-08"]),
         ({"term": "BT-31"}, ["BR-CO-09"]),
         ({"text": "br-co"}, ["BR-CO-09"]),

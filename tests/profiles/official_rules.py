@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lxml import etree
+from rule_sets import newest_stack
 
 from einvoice.model import location
 from einvoice.rulebook.syntax_rules.collector import Collector
@@ -94,10 +95,10 @@ def _check(found: Any, text: str) -> tuple[str, str]:
 
 def violated_checks(document: Any, profile: str) -> Iterator[Check]:
     """Yield the checks violated by a document according to the rows of a profile, in the form of ``official``."""
-    collector = Collector(document.getroot(), profile)
+    collector = Collector(document.getroot(), newest_stack("en16931", "facturx"), profile)
     reader.read(document.getroot(), collector)
     for violation in collector.violations():
-        if violation.rule.table == f"{FACTURX}-rows":
+        if violation.rule.table == f"{FACTURX}/rows":
             elements = [node for node in violation.found if violation.rule.check in ("forbidden", "one_of")] or [
                 violation.context
             ]

@@ -7,14 +7,14 @@ from profiles.profile_documents import PROFILES, profile_document
 
 from einvoice.reference import validate
 from einvoice.syntax import xml
-from einvoice.syntax.detect import as_facturx, identify
+from einvoice.syntax.detect import embedded, identify
 
 pytest.importorskip("saxonche")
 pytestmark = pytest.mark.slow
 
 
 def validate_reference(data):
-    return validate(data, as_facturx(identify(xml.parse(data))))
+    return validate(data, embedded(identify(xml.parse(data))))
 
 
 def test_ubl_uses_en16931_and_reports_the_missing_layer(sample):

@@ -26,6 +26,7 @@ from einvoice.rulebook.rule import SYNTAXES
 
 #: The layers without a rule set.
 TEXT_LAYERS: Final = ("file", "schema", "pdf")
+_TEXTS: Final = "texts"
 _TEXT_KEYS: Final = {
     "code": str, "severity": str, "section": str, "terms": list, "source": str, "de": dict, "en": dict,
     "examples": dict, "deviation": list,
@@ -145,7 +146,7 @@ def text_files(data: RuleData) -> Iterator[tuple[Path, str]]:
 
     Rule sets keep them in their folder ``texts``. Each other layer has a folder of its own in the rule data.
     """
-    folders = {name: data.root / name for name in TEXT_LAYERS} | {name: it / "texts" for name, it in data.sets.items()}
+    folders = {name: data.root / name for name in TEXT_LAYERS} | {name: it / _TEXTS for name, it in data.sets.items()}
     for layer, folder in sorted(folders.items()):
         for path in sorted(folder.glob("*.toml"), key=lambda path: natural(path.stem)):
             yield path, layer
@@ -153,7 +154,7 @@ def text_files(data: RuleData) -> Iterator[tuple[Path, str]]:
 
 def entry_of_text(path: Path, layer: str) -> CatalogEntry:
     """Return the entry of a file that has texts without a rule. Raise ``RuleError`` for an invalid file."""
-    file = f"{path.parent.name}/{path.name}"
+    file = "/".join(path.parts[-3 if path.parent.name == _TEXTS else -2 :])
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -192,7 +193,7 @@ def _add_notes(composed: dict[str, CatalogEntry], path: Path) -> None:
     """Add the notes of ``path`` to the entries with composed texts."""
     if not path.exists():
         return
-    file = f"{path.parent.name}/{path.name}"
+    file = "/".join(path.parts[-3:])
     data = tomllib.loads(path.read_text("utf-8"))
     _notes_of_text(data, file)
     for note, codes in notes(data):

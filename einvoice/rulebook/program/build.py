@@ -48,6 +48,8 @@ def build(data: RuleData, digests: Mapping[str, str], syntax: str, stack: Stack)
     rule_sets = _rule_sets(data, tuple(digests.values()))
     checked: list[tuple[Definition, CheckedRule]] = []
     for name, version in stack:
+        if name not in rule_sets.sets:
+            raise LookupError(f"unknown rule set '{name}'; known rule sets are {', '.join(rule_sets.sets)}")
         for definition in rule_sets.definitions[name]:
             if definition.in_version(version):
                 rule = check_rule(definition, syntax, version, rule_sets.contexts[name])

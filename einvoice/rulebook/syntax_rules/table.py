@@ -183,11 +183,13 @@ def rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:
 
 
 def _rows_of_profile(folder: FilePath, profile: str) -> Iterator[list[str]]:
-    """Yield the rows of a Factur-X profile, as ``rows`` does."""
+    """Yield the rows of a Factur-X profile as ``rows`` does; they are the same in all releases."""
     for name in ("rows", "rules"):
         with (folder / FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as table:
             content = csv.reader(table)
             next(content)
             yield from (
-                [FACTURX, f"{FACTURX}/{name}", *row] for *row, profiles in content if profile in profiles.split(" ")
+                [FACTURX, f"{FACTURX}/{name}", *row, "", ""]
+                for *row, profiles in content
+                if profile in profiles.split(" ")
             )

@@ -78,7 +78,7 @@ def test_applied_rule_sets(responses, declared, syntax, request_kind):
         assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931"]
     else:
         assert version in stack["xrechnung"]
-        assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "cius"]
+        assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "xrechnung"]
     assert ("1.3.16" in stack["en16931"]) == (version == NEWEST)
 
 

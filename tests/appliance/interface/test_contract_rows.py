@@ -142,7 +142,7 @@ def test_profiles_of_a_hybrid(server, profile, filename, validation_profile):
     if profile in ("MINIMUM", "BASIC_WL"):
         layers = [layer["name"] for layer in response["validation_details"]["validation_stack"]["layers"]]
         assert "en16931" not in layers
-        assert "profile" in layers
+        assert "facturx" in layers
         assert "DECL-NO-INVOICE" in {item["code"] for item in response["warnings"]}
 
 
@@ -186,7 +186,8 @@ def test_business_rules_run_on_schema_invalid_documents(server):
 def test_validation_stack_lists_its_layers(responses):
     for response in responses:
         stack = response["validation_details"]["validation_stack"]
-        assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "cius"]
+        assert [layer["name"] for layer in stack["layers"]] == ["schema", "en16931", "xrechnung"]
+        assert [layer["kind"] for layer in stack["layers"]] == ["schema", "en16931", "cius"]
         for layer in stack["layers"]:
             assert layer["executed"] is True
             assert layer["version"]
