@@ -232,7 +232,7 @@ def test_remarks_do_not_change_a_verdict(code, severity):
     ("content", "message"),
     [
         ('["x-1"]\nprofil = "X"\n', r", x-1: .*profil"),
-        (SPECIFICATIONS.format(name="other", identifier="urn:x"), r", other\.rulesets: unknown rule set 'other'"),
+        (SPECIFICATIONS.format(name="other", identifier="urn:x"), r", other-1\.rulesets: unknown rule set 'other'"),
         ("x-1 = 1", ", x-1: must be a table"),
         ("x-1 =", ": Invalid value"),
     ],

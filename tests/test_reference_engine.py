@@ -46,7 +46,7 @@ def test_native_verdict_applies_and_reference_findings_are_compared(monkeypatch)
     assert result.stack.engine == "both"
     assert result.agreement.agreed is False
     assert [finding.code for finding in result.agreement.only_reference] == ["BR-DE-15"]
-    assert result.agreement.compared == ("en16931", "cius")
+    assert result.agreement.compared == ("en16931", "xrechnung")
 
 
 def test_equal_findings_agree(monkeypatch):
@@ -67,7 +67,7 @@ def test_stopped_layer_is_not_compared(monkeypatch):
     stopped = ReferenceRun("en16931", "EN 16931", executed=False, reason="stopped", detail="no number")
     set_reference_runs(monkeypatch, stopped, CIUS)
     agreement = einvoice.validate(WRONG_SUM, engine="both").agreement
-    assert agreement.compared == ("cius",)
+    assert agreement.compared == ("xrechnung",)
     assert agreement.agreed
 
 
@@ -77,7 +77,7 @@ def test_extension_schematron_includes_the_national_rules(monkeypatch):
     document = UBL.replace(b"urn:xeinkauf.de:kosit:xrechnung_3.0", extension)
     no_buyer_reference = document.replace(b"<cbc:BuyerReference>", b"<!--").replace(b"</cbc:BuyerReference>", b"-->")
     agreement = einvoice.validate(no_buyer_reference, engine="both").agreement
-    assert agreement.compared == ("en16931", "cius", "extension")
+    assert agreement.compared == ("en16931", "xrechnung", "xrechnung-extension")
     assert agreement.agreed
     assert einvoice.validate(document, engine="reference").stack.complete
 
@@ -119,14 +119,14 @@ def test_schematron_that_did_not_run_is_an_error(monkeypatch, reason):
     (finding,) = result.findings
     assert finding.code == f"REFERENCE-{reason.upper()}"
     for lang in ("de", "en"):
-        assert "cius" in finding.explanation(lang)
+        assert "xrechnung" in finding.explanation(lang)
         assert "{" not in finding.title(lang) + finding.explanation(lang) + finding.fix(lang)
 
 
 def test_layer_without_schematron_is_an_error(monkeypatch):
     set_reference_runs(monkeypatch, CORE)
     result = einvoice.validate(UBL, engine="reference")
-    assert [(finding.code, finding.layer) for finding in result.findings] == [("REFERENCE-MISSING", "cius")]
+    assert [(finding.code, finding.layer) for finding in result.findings] == [("REFERENCE-MISSING", "xrechnung")]
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_json_contains_the_reference_comparison(monkeypatch):
     assert details["reference"]["agreed"] is False
     assert details["reference"]["configuration"] == "reference-rules"
     assert details["reference"]["scenario"] == "UBL"
-    assert [layer["name"] for layer in details["reference"]["layers"]] == ["en16931", "cius"]
+    assert [layer["name"] for layer in details["reference"]["layers"]] == ["en16931", "xrechnung"]
     assert [finding["code"] for finding in details["reference"]["only_native"]] == ["BR-CO-10"]
     assert [finding["code"] for finding in details["reference"]["only_reference"]] == ["SHOP-7"]
     assert pickle.loads(pickle.dumps(result)).agreement == result.agreement
@@ -223,7 +223,7 @@ def test_bundled_schematron():
     found = einvoice.validate(WRONG_SUM, engine="reference").findings
     assert [(finding.code, finding.layer) for finding in found] == [
         ("BR-CO-10", "en16931"),
-        ("REFERENCE-MISSING", "cius"),
+        ("REFERENCE-MISSING", "xrechnung"),
     ]
     agreement = einvoice.validate(WRONG_SUM, engine="both").agreement
     assert agreement.agreed

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
+from rule_sets import IDENTIFIER, SPECIFICATIONS, write_rule_set
 
 import einvoice
 from einvoice import errors
 from einvoice.rulebook.program.program import Program
 from einvoice.syntax import severity_overrides
-from einvoice.syntax.detect import _declared, specifications
 from einvoice.syntax.severity_overrides import Override
 from einvoice.validation import selection
 
@@ -242,16 +242,21 @@ def test_schema_violation_makes_the_document_invalid():
     assert result.findings[0].terms == ("BT-2",)
 
 
-def test_layer_without_rules_is_an_error(monkeypatch):
-    known = dict(specifications())
-    known["xrechnung-3.0"] = replace(known["xrechnung-3.0"], layers=("schema", "en16931", "regional"))
-    monkeypatch.setattr("einvoice.syntax.detect.specifications", lambda: known)
-    _declared.cache_clear()
-    result = einvoice.validate(CII)
-    _declared.cache_clear()
-    assert "LAYER-MISSING" in [finding.code for finding in result.errors]
-    assert result.stack.layer("regional").executed is False
+def test_rule_set_without_rules_for_the_syntax_is_an_error(tmp_path):
+    """A specification for both syntaxes, with a rule set for CII only."""
+    write_rule_set(tmp_path, "regional", 'syntaxes = ["CII"]', SPECIFICATIONS)
+    identifier = IDENTIFIER.format("regional").encode()
+    result = einvoice.validate(UBL.replace(XRECHNUNG, identifier), rules=tmp_path)
+    assert [(finding.code, finding.layer) for finding in result.errors] == [("LAYER-MISSING", "regional")]
+    assert [(layer.name, layer.executed) for layer in result.stack.layers] == [
+        ("schema", True),
+        ("en16931", True),
+        ("regional", False),
+    ]
     assert not result.is_valid
+    other = einvoice.validate(CII.replace(XRECHNUNG, identifier), rules=tmp_path)
+    assert [(finding.code, finding.layer) for finding in other.errors] == [("REGIONAL-01", "regional")]
+    assert other.stack.layer("regional").executed is True
 
 
 def test_failed_layer_is_an_error_and_other_layers_are_reported(monkeypatch, caplog):
