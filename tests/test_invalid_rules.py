@@ -171,7 +171,7 @@ def test_schematron_file_replaces_parts_of_the_rule(folder: Path) -> None:
 
 def test_schematron_file_without_a_rule_is_an_error(folder: Path) -> None:
     write_quirks(folder, "")
-    (error,) = check_all(folder)
+    (error,) = check_all(RuleData(folder))
     assert error.file == "en16931/schematron/BR-99.toml"
     assert "has no rule file" in str(error)
 

@@ -116,7 +116,7 @@ def test_a_profile_can_be_validated_by_xrechnung():
 @pytest.mark.parametrize("profile", ["minimum", "basicwl"])
 def test_rules_of_en16931_run_in_the_profile_layer(profile):
     result = validated(changed(profile, "<ram:ID>SW-77</ram:ID>", ""))
-    assert "BR-02" in codes(result, "profile")
+    assert "BR-02" in codes(result, "facturx")
     assert not result.is_valid
     assert {found.layer for found in result.findings} <= {"schema", "facturx", "file"}
 
@@ -134,7 +134,7 @@ def test_extended_tolerates_one_cent_per_line():
     data = changed("extended", "<ram:LineTotalAmount>300.00", "<ram:LineTotalAmount>300.03")
     assert validated(data).is_valid
     result = validated(data.replace(b"300.03", b"300.04"))
-    assert codes(result, "profile") == ["BR-FXEXT-CO-10"]
+    assert codes(result, "facturx") == ["BR-FXEXT-CO-10"]
     assert "BR-CO-10" not in codes(result)
 
 
@@ -180,7 +180,7 @@ def test_schema_finding_is_not_repeated_by_the_profile():
 def test_unused_attribute_is_one_warning():
     data = changed("basicwl", "<ram:ID>SW-77</ram:ID>", '<ram:ID schemeID="X">SW-77</ram:ID>')
     result = validated(data)
-    assert codes(result, "profile").count("PROFILE-NOT-USED") == 1
+    assert codes(result, "facturx").count("PROFILE-NOT-USED") == 1
     assert result.is_valid
     en16931 = validated(changed("en16931", "<ram:ID>SW-77</ram:ID>", '<ram:ID schemeID="X">SW-77</ram:ID>'))
     assert sorted(codes(en16931)) == ["BR-CL-11", "CII-DT-005"]
