@@ -29,7 +29,14 @@ PEPPOL = EN + "#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0"
 DECLARED = [  # BT-24, profile, version, kind, family, rule sets
     (EN, "EN 16931", "2017", "core", "en16931", "en16931"),
     (XR3, "XRechnung", "3.0", "cius", "xrechnung-3.0", "en16931 xrechnung"),
-    (XR3_EXTENSION, "XRechnung Extension", "3.0", "extension", "xrechnung-3.0", "en16931 xrechnung xrechnung-extension"),
+    (
+        XR3_EXTENSION,
+        "XRechnung Extension",
+        "3.0",
+        "extension",
+        "xrechnung-3.0",
+        "en16931 xrechnung xrechnung-extension",
+    ),
     (XR3_CVD, "XRechnung CVD", "0.9", "cius", "xrechnung-3.0", "en16931 xrechnung"),
     (XR2 + "0", "XRechnung", "2.0", "cius", "xrechnung-2.0", "en16931 xrechnung"),
     (XR2 + "3", "XRechnung", "2.3", "cius", "xrechnung-2.3", "en16931 xrechnung"),

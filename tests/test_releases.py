@@ -197,7 +197,10 @@ def test_announced_release_is_selectable_but_not_current(tmp_path):
 @pytest.mark.parametrize("days", [-400, 0, 400])
 def test_current_release_does_not_depend_on_the_clock(tmp_path, days):
     valid_from = datetime.date.today() + datetime.timedelta(days)
-    assert validate_with_added_release(tmp_path / "announced", valid_from)["default"][0] == releases().newest("xrechnung").version
+    assert (
+        validate_with_added_release(tmp_path / "announced", valid_from)["default"][0]
+        == releases().newest("xrechnung").version
+    )
     report = validate_with_added_release(tmp_path / "in force", valid_from, announced="false")
     assert [report[name][0] for name in ("default", "by name", "as declared")] == ["9.0.0", "9.0.0", "9.0.0"]
 

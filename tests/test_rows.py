@@ -179,8 +179,8 @@ def test_the_longest_path_wins():
         ("<cbc:ID>", "<cbc:CopyIndicator>true</cbc:CopyIndicator><cbc:ID>", "UBL-CR-004", "warning", "en16931",
          "kein Kopie-Kennzeichen"),
         ("<cbc:IdentificationCode>DE<", "<cbc:IdentificationCode>GE1<", "BR-CL-14", "fatal", "en16931", "GE1"),
-        ("<cbc:BuyerReference>", "<cbc:AccountingCost/><cbc:BuyerReference>", "PEPPOL-EN16931-R008", "fatal", "xrechnung",
-         "cbc:AccountingCost"),
+        ("<cbc:BuyerReference>", "<cbc:AccountingCost/><cbc:BuyerReference>", "PEPPOL-EN16931-R008", "fatal",
+         "xrechnung", "cbc:AccountingCost"),
     ],
 )  # fmt: skip
 def test_violations_become_findings(sample, old, new, code, severity, layer, text):

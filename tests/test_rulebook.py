@@ -121,7 +121,7 @@ def test_xrechnung_release_selects_en16931_release() -> None:
 def test_unknown_release_or_rule_set_raises_lookup_error() -> None:
     with pytest.raises(LookupError, match=r"unknown release '9\.9' of xrechnung"):
         rulebook().program("UBL", (("xrechnung", "9.9"),))
-    with pytest.raises(LookupError, match="unknown rule set 'other'; known rule sets are .*xrechnung"):
+    with pytest.raises(LookupError, match=r"unknown rule set 'other'; known rule sets are .*xrechnung"):
         rulebook().program("UBL", (("other", "1"),))
 
 

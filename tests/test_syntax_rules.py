@@ -9,10 +9,10 @@ from rule_sets import CODE_LISTS, ELEMENTS, NATIONAL, TABLES, newest_stack, tabl
 from syntax import builder
 
 from einvoice.model.location import NAMESPACES, xpath
+from einvoice.resources import shipped
 from einvoice.rulebook.syntax_rules import checks, cii, collector, facturx, ubl
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
-from einvoice.resources import shipped
 from einvoice.rulebook.syntax_rules.table import rows, rule_table
 from einvoice.syntax import reader, states, xml
 from einvoice.syntax.schema.files import PROFILES
@@ -448,7 +448,9 @@ def test_a_code_is_checked_at_any_depth():
 
 
 def test_an_amount_without_a_currency_is_a_violation():
-    assert codes(ubl_document("<cac:Price><cbc:PriceAmount>1</cbc:PriceAmount></cac:Price>"), CODE_LISTS)["BR-CL-03"] == 1
+    assert (
+        codes(ubl_document("<cac:Price><cbc:PriceAmount>1</cbc:PriceAmount></cac:Price>"), CODE_LISTS)["BR-CL-03"] == 1
+    )
     assert not codes(cii_document("<ram:TaxTotalAmount>1</ram:TaxTotalAmount>"), CODE_LISTS)
 
 
