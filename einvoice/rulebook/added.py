@@ -161,8 +161,19 @@ def _sources(path: Path) -> Iterator[tuple[Path, str, bool]]:
         for entry in sorted(path.iterdir()):
             if (entry / "ruleset.toml").exists():
                 yield entry, entry.name, False
-            elif entry.suffix == ".zip":
+            elif entry.suffix == ".zip" and _has_rule_set(entry):
                 yield from _sources(entry)
+
+
+def _has_rule_set(archive: Path) -> bool:
+    """Return whether an archive in a folder holds a rule set; official Schematron may lie beside it."""
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(archive) as file:
+            return any(name.rpartition("/")[2] == "ruleset.toml" for name in file.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return False
 
 
 def _verify(archive: Path) -> bool:
@@ -179,7 +190,7 @@ def _verify(archive: Path) -> bool:
 
 
 def _unpacked(archive: Path) -> Path:
-    """Unpack an archive into a temporary folder of this process; only files that rule sets consist of."""
+    """Unpack an archive into a temporary folder of this process, within the limits."""
     import zipfile  # imported on use: few rule sets are archives
 
     target = Path(_temporary_folder(), hashlib.sha256(str(archive).encode()).hexdigest()[:16], str(os.getpid()))
