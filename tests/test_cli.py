@@ -313,7 +313,7 @@ def test_explain_suggests_similar_codes(capsys):
 
 
 def test_rules_check_without_problems_prints_nothing(capsys, monkeypatch):
-    monkeypatch.setattr("einvoice.rulebook.check.check_all", lambda folder: [])
+    monkeypatch.setattr("einvoice.rulebook.check.check_all", list)
     assert main(["rules", "check"]) == 0
     assert capsys.readouterr().out == ""
 
@@ -323,7 +323,7 @@ def test_rules_check_reports_file_and_key(tmp_path, capsys):
     rule_set.mkdir()
     keys = 'kind = "cius"\nbase = "en16931"\nname = "Own"\nversions = []\n'
     (rule_set / "ruleset.toml").write_text(f'{keys}[title]\nde = "x"\nen = "x"\n')
-    assert main(["rules", "check", "--folder", str(tmp_path)]) == 1
+    assert main(["rules", "check", str(tmp_path)]) == 1
     assert "own/ruleset.toml, versions" in capsys.readouterr().out
 
 

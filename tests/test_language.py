@@ -38,7 +38,7 @@ def run(source, constants=None, **values):
     expression = check(source, names, HERE, constants=constants or {})
     code = compile(expression.code, "rule", "eval")
     with localcontext(EXACT):
-        return eval(code, {**GLOBALS, **expression.constants, **bind(expression.lists), **lookup(values), **values})
+        return eval(code, {**GLOBALS, **expression.constants, **bind(expression.lists, {}), **lookup(values), **values})
 
 
 def lookup(values):
@@ -222,10 +222,12 @@ def test_conditional_expression():
 
 def test_code_lists_are_bound_by_syntax():
     expression = check("in_code_list(seller.address.country_code, 'countries')", NAMES, HERE)
-    assert bind(expression.lists, syntax="UBL")["_codes_countries"] - bind(expression.lists, syntax="CII")[
+    assert bind(expression.lists, {}, syntax="UBL")["_codes_countries"] - bind(expression.lists, {}, syntax="CII")[
         "_codes_countries"
     ] == {"SS"}
-    (codes,) = bind(check("contains(joined_codes('countries'), 'D')", NAMES, HERE).lists, "1.3.16", "UBL").values()
+    (codes,) = bind(
+        check("contains(joined_codes('countries'), 'D')", NAMES, HERE).lists, {"en16931": "1.3.16"}, "UBL"
+    ).values()
     assert codes.startswith(" 1A AD AE ")
     assert codes.endswith(" ZW ")
 
