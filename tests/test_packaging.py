@@ -141,7 +141,7 @@ def test_server_works_with_its_extra(clean_environment, wheel):
             assert server.stdout is not None
             call = next(shlex.split(line) for line in server.stdout if line.strip().startswith("curl "))
             name, _, key = call[call.index("-H") + 1].partition(": ")
-            answer = httpx.post(call[-1], headers={name: key}, files={"file": UBL.read_bytes()})
+            answer = httpx.post(call[-1], headers={name: key}, files={"file": UBL.read_bytes()}, timeout=60)
         finally:
             server.terminate()
     assert answer.status_code == 200, answer.text
