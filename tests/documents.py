@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lxml import etree
 
 from einvoice.model.location import NAMESPACES
-from einvoice.resources import rules_folder
+from einvoice.resources import shipped
 from einvoice.rulebook.files.definition import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.syntax.writer import write
@@ -18,7 +18,7 @@ ROOTS = {"UBL": "Invoice", "CII": "CrossIndustryInvoice"}
 
 def document_of(example: Example, file: str, syntax: str) -> etree._Element:
     """Return the root of a document with the content of an example."""
-    root = parse(write(invoice_of(example, rules_folder(), file), ROOTS[syntax])).getroot()
+    root = parse(write(invoice_of(example, shipped(), file), ROOTS[syntax])).getroot()
     insert(root, example.insert.get(syntax, {}))
     return root
 

@@ -9,7 +9,7 @@ from documents import insert
 from lxml import etree
 
 import einvoice
-from einvoice.resources import rules_folder
+from einvoice.resources import shipped
 from einvoice.rulebook.files.definition import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.syntax.writer import write
@@ -114,7 +114,7 @@ ROWS = [
 
 def document(changed: dict[str, Any], inserted: dict[str, str], root: str) -> bytes:
     """Return the invoice of ``base.toml`` with changes and inserted XML."""
-    tree = parse(write(invoice_of(Example("", changed), rules_folder()), root)).getroot()
+    tree = parse(write(invoice_of(Example("", changed), shipped()), root)).getroot()
     insert(tree, inserted)
     return bytes(etree.tostring(tree))
 

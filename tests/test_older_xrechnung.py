@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rule_sets import stack_of
 
-from einvoice.resources import rules_folder
+from einvoice.resources import shipped
 from einvoice.rulebook.files.definition import Example
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.rulebook.program.engine import rulebook
@@ -75,7 +75,7 @@ ROWS = [
 
 def flags_of(example: Example, root: str, release: str, **replaced: str) -> dict[str, str]:
     """Return the flags by code under a release of the XRechnung rules; ``replaced`` overrides texts of elements."""
-    document = parse(write(invoice_of(example, rules_folder()), root)).getroot()
+    document = parse(write(invoice_of(example, shipped()), root)).getroot()
     for name, text in replaced.items():
         next(document.iter(f"{{*}}{name}")).text = text
     stack = stack_of(release, "xrechnung", "xrechnung-extension")

@@ -60,7 +60,7 @@ title = { de = "d", en = "e" }
 
 def invoice(**changes: object) -> Invoice:
     return invoice_of(
-        Example("", {path.replace("__", "."): content for path, content in changes.items()}), rules_folder()
+        Example("", {path.replace("__", "."): content for path, content in changes.items()}), shipped()
     )
 
 

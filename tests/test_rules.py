@@ -12,7 +12,7 @@ from lxml import etree
 from rule_sets import newest_stack
 
 from einvoice.errors import RuleError
-from einvoice.resources import rules_folder, shipped
+from einvoice.resources import shipped
 from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition, Example
@@ -74,7 +74,7 @@ ARGUMENTS = ("definition", "syntax", "kind", "example")
 
 @pytest.mark.parametrize(ARGUMENTS, WITHOUT_XML)
 def test_example_on_the_model(definition: Definition, syntax: str, kind: str, example: Example) -> None:
-    invoice = invoice_of(example, rules_folder(), example.file, syntax)
+    invoice = invoice_of(example, shipped(), example.file, syntax)
     violations = program(definition, syntax).run(invoice)
     assert bool(violations) == (kind == "invalid")
 
@@ -88,5 +88,5 @@ def test_example_through_a_document(definition: Definition, syntax: str, kind: s
 
 def test_base_invoice_violates_no_rule() -> None:
     for syntax, root in ROOTS.items():
-        invoice = read(parse(write(invoice_of(Example(""), rules_folder()), root)).getroot())
+        invoice = read(parse(write(invoice_of(Example(""), shipped()), root)).getroot())
         assert rulebook().program(syntax, newest_stack()).run(invoice) == []

@@ -128,7 +128,7 @@ def _of_examples(definition: Definition, checked: CheckedRule, syntax: str, data
     for kind, example in examples_of(definition, syntax):
         if example.insert:
             continue  # tests/test_rules.py runs it on a document
-        violated = bool(program.run(invoice_of(example, data.root, example.file, syntax)))
+        violated = bool(program.run(invoice_of(example, data, example.file, syntax)))
         if violated != (kind == "invalid"):
             problem = "violates the rule" if violated else "does not violate the rule"
             message = f"{definition.code} in {syntax}: '{example.name}' {problem}"

@@ -49,7 +49,7 @@ def _entries(rule_sets: RuleSets, versions: Mapping[str, str]) -> Iterator[Catal
     data = rule_sets.data
     for name, definitions in rule_sets.definitions.items():
         for definition in definitions:
-            yield from _of_rule(definition, versions[name], rule_sets.contexts[name], data.root)
+            yield from _of_rule(definition, versions[name], rule_sets.contexts[name], data)
     composed = {entry.code: entry for folder in data.sets.values() for entry in profile_entries(folder / "syntax")}
     composed |= {entry.code: entry for entry in syntax_rule_entries(data, versions)}
     for folder in data.sets.values():
@@ -69,7 +69,7 @@ def _merged(entry: CatalogEntry, row: CatalogEntry) -> CatalogEntry:
     )
 
 
-def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: Path) -> Iterator[CatalogEntry]:
+def _of_rule(definition: Definition, version: str, contexts: Contexts, rules: RuleData) -> Iterator[CatalogEntry]:
     """Yield one entry, or two if the code differs by syntax, from a release that has the rule."""
     current = definition.in_version(version)
     if not current:
@@ -97,7 +97,7 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, folder: P
             {syntax: it.severity for syntax, it in sentences.items()},
             {syntax: it.not_applicable for syntax, it in sentences.items() if it.not_applicable},
             _stand_ins(definition, sentences, version, contexts),
-            definition.example_texts or example_texts(definition, first, folder),
+            definition.example_texts or example_texts(definition, first, rules),
             _paths(sentences, version, contexts),
             points_at=_points_at(sentences),
             notes=tuple(note.plain() for note in definition.notes),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import quote
@@ -12,6 +11,7 @@ from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.terms import name, path_of, terms
 from einvoice.model.values import Binary, absent
+from einvoice.resources import RuleData
 from einvoice.rulebook.files.definition import Definition, Example, Sentence
 from einvoice.rulebook.files.examples import invoice_of
 from einvoice.rulebook.files.keys import LANGUAGES
@@ -76,16 +76,16 @@ _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def example_texts(definition: Definition, sentence: Sentence, folder: Path) -> dict[str, tuple[str, ...]]:
+def example_texts(definition: Definition, sentence: Sentence, rules: RuleData) -> dict[str, tuple[str, ...]]:
     """Return texts for the first invalid examples of a rule, by language; those with inserted elements come last.
 
     Unless the rule compares amounts, they also name terms of the rule that the example lacks and a valid one has.
     """
     examples = sorted(definition.examples("invalid"), key=lambda example: bool(example.insert))
-    wanted = _wanted(definition, sentence, folder)
+    wanted = _wanted(definition, sentence, rules)
     texts: dict[str, list[str]] = {}
     for example in examples:
-        lacks = {number: _lacks(invoice_of(example, folder), number) for number in wanted}
+        lacks = {number: _lacks(invoice_of(example, rules, definition.file), number) for number in wanted}
         # Also a term whose group is missing, unless the example drops the group.
         lacking = [it for it in wanted if lacks[it] or (lacks[it] is None and it == wanted[0] and not example.drop)]
         translations = [_Writer(language).of(example, lacking) for language in LANGUAGES]
@@ -94,13 +94,13 @@ def example_texts(definition: Definition, sentence: Sentence, folder: Path) -> d
     return {language: tuple(it[number] for it in texts.values()) for number, language in enumerate(LANGUAGES)}
 
 
-def _wanted(definition: Definition, sentence: Sentence, folder: Path) -> list[str]:
+def _wanted(definition: Definition, sentence: Sentence, rules: RuleData) -> list[str]:
     """Return the leading term and, for a rule about presence, the other terms, if a valid example has them."""
     if "expected" in sentence.let:
         return []
     asked = " ".join((*sentence.let.values(), sentence.when, sentence.assertion))
     others = [it for it in sentence.terms[1:] if it.startswith("BT-")] if _PRESENCE.search(asked) else []
-    kept = [invoice_of(example, folder) for example in definition.examples("valid")]
+    kept = [invoice_of(example, rules, definition.file) for example in definition.examples("valid")]
     return [it for it in (*sentence.terms[:1], *others) if any(_lacks(invoice, it) is False for invoice in kept)]
 
 

@@ -15,29 +15,39 @@ from einvoice.errors import RuleError
 from einvoice.model.group import Group, types_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import Date, Value, absent
+from einvoice.resources import RuleData
 from einvoice.rulebook.files.definition import Definition, Example
+from einvoice.rulebook.files.load import BASE
 
 _STEP: Final = re.compile(r"([a-z_][a-z_0-9]*)(?:\[([0-9]+)\])?\Z")
 
 
+def base(data: RuleData, ruleset: str = "") -> dict[str, Any]:
+    """Return the base invoice of the examples of a rule set: its own ``base.toml``, or the one that others share.
+
+    The one that they share satisfies every rule of every rule set.
+    """
+    own = data.sets[ruleset] / BASE if ruleset in data.sets else data.root / BASE
+    return copy.deepcopy(_read(own if own.exists() else data.root / BASE))
+
+
 @functools.cache
-def base(folder: Path) -> dict[str, Any]:
-    """Read the base invoice of all examples, ``base.toml``; it satisfies every rule of every rule set."""
-    return tomllib.loads((folder / "base.toml").read_text("utf-8"))
+def _read(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text("utf-8"))
 
 
-def invoice_of(example: Example, folder: Path, file: str = "base.toml", syntax: str = "") -> Invoice:
-    """Return the invoice of an example; with ``syntax``, as if read from a document in that syntax.
+def invoice_of(example: Example, data: RuleData, file: str = BASE, syntax: str = "") -> Invoice:
+    """Return the invoice of an example in a rule ``file``; with ``syntax``, as if read from a document in that syntax.
 
     Except for dates, values are written alike in both syntaxes. Raise ``RuleError`` for a path or value that does not
     fit the model.
     """
-    data = copy.deepcopy(base(folder))
+    content = base(data, file.partition("/")[0])
     for path in example.drop:
-        _drop(data, _steps(path, file), file, path)
-    for path, content in example.set.items():
-        _set(data, _steps(path, file), content, file, path)
-    invoice = _group(Invoice, data, file, "")
+        _drop(content, _steps(path, file), file, path)
+    for path, value in example.set.items():
+        _set(content, _steps(path, file), value, file, path)
+    invoice = _group(Invoice, content, file, "")
     assert isinstance(invoice, Invoice)
     if syntax:
         invoice.__dict__.update(syntax=syntax, root="Invoice" if syntax == "UBL" else "CrossIndustryInvoice")

@@ -13,7 +13,9 @@ from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.keys import RENAMED_FROM, SCHEMATRON, check_file, check_keys, check_quirks
 from einvoice.rulebook.files.versions import RuleSet
 
-_NOT_RULES: Final = ("ruleset.toml", "specifications.toml", "contexts.toml", "overrides.toml", "profiles.toml")
+#: The invoice that examples start from.
+BASE: Final = "base.toml"
+_NOT_RULES: Final = ("ruleset.toml", "specifications.toml", "contexts.toml", "overrides.toml", "profiles.toml", BASE)
 
 
 def read_definitions(folder: Path, ruleset: RuleSet) -> list[Definition]:
