@@ -21,7 +21,7 @@ from einvoice.syntax import reader
 
 FOLDER = rules_folder() / "syntax"
 PLACEHOLDERS = {"name", "found", "count"}
-STACK = newest_stack()
+STACK = newest_stack(*shipped().sets)
 RULES = [rule for syntax in ("UBL", "CII") for rule in rule_table(syntax, STACK).rules]
 CODES = sorted({rule.code for rule in RULES})
 MECHANICAL = {rule.code: rule for rule in RULES if rule.table == table(ELEMENTS, rule.syntax)}
