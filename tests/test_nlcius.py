@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,26 @@ def test_profile_option_excludes_other_national_rules(syntax):
 def test_invoice_of_another_specification_has_no_dutch_findings(syntax):
     data = document(syntax, {"specification": PEPPOL}, drop=("seller.legal_identifier",))
     assert not {code for code in codes(einvoice.validate(data)) if code.startswith("BR-NL")}
+
+
+@both_syntaxes
+def test_rules_of_the_extension_are_stated_as_unchecked(syntax):
+    result = einvoice.validate(document(syntax, {**NO_SCHEME, "specification": GACCOUNT}))
+    assert codes(result) == {"DECL-PART-ONLY", "BR-NL-1"}
+
+
+@pytest.mark.parametrize(
+    ("syntax", "as_of", "release", "en16931"),
+    [
+        ("UBL", date(2026, 8, 16), "2.0.3.12", "1.3.15"),
+        ("UBL", date(2026, 8, 17), "2.0.3.13", "1.3.16"),
+        ("CII", date(2026, 8, 16), "1.0.3.12", "1.3.15"),
+        ("CII", date(2026, 8, 17), "1.0.3.13", "1.3.16"),
+    ],
+)
+def test_release_has_a_number_in_each_syntax(syntax, as_of, release, en16931):
+    layers = {layer.name: layer.version for layer in einvoice.validate(document(syntax), as_of=as_of).stack.layers}
+    assert (layers["nlcius"], layers["en16931"]) == (release, en16931)
 
 
 # ---------------------------------------------------------------- catalog
