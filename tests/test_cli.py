@@ -291,7 +291,7 @@ def test_explain_prints_the_catalog_entry(capsys, lang, word):
     assert main(["explain", "br-co-10", "--lang", lang]) == 0
     printed = capsys.readouterr().out
     entry = catalog()["BR-CO-10"]
-    assert printed.startswith(f"BR-CO-10: {entry.title(lang)}\n{word}, en16931\n")
+    assert printed.startswith(f"BR-CO-10: {entry.title(lang)}\n{word}, EN 16931\n")
     assert "BT-106" in printed
     assert f" → {entry.fix(lang)}" in " ".join(printed.split())
 
@@ -375,9 +375,7 @@ def test_compatibility_mode_prints_differences_to_the_current_release(sample, tm
 
 
 def test_unknown_rule_set_error_lists_the_valid_names(valid, capsys):
-    with pytest.raises(SystemExit) as exited:
-        main(["validate", str(valid), "--ruleset", "xrechnung-9"])
-    assert exited.value.code == 2
+    assert main(["validate", str(valid), "--ruleset", "xrechnung-9"]) == 2
     assert "xrechnung-2.0.1" in capsys.readouterr().err
 
 
