@@ -59,9 +59,7 @@ title = { de = "d", en = "e" }
 
 
 def invoice(**changes: object) -> Invoice:
-    return invoice_of(
-        Example("", {path.replace("__", "."): content for path, content in changes.items()}), shipped()
-    )
+    return invoice_of(Example("", {path.replace("__", "."): content for path, content in changes.items()}), shipped())
 
 
 def program_of(syntax: str) -> Program:
