@@ -49,6 +49,7 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
         lifespan=lambda app: _lifespan(services),
         generate_unique_id_function=lambda route: route.name,
     )
+    app.state.languages = settings.languages
     app.include_router(api.routes(services))
     app.include_router(_probes(services))
     app.include_router(pages.routes(services, OpenApiDocument(app, services.workers.run)), include_in_schema=False)

@@ -12,7 +12,8 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 import einvoice
-from appliance.contract.values import Engine
+from appliance.contract.values import LANGUAGES, Engine, Language
+from einvoice.localization import is_available, languages
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -58,6 +59,10 @@ class Settings(BaseSettings):
     )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Origins allowed to call from a browser (CORS), separated by commas."
+    )
+
+    more_languages: Annotated[tuple[Language, ...], NoDecode] = Field(
+        default=(), description="Languages of responses besides de and en, separated by commas, such as fr."
     )
 
     ruleset: str = Field(
@@ -106,14 +111,27 @@ class Settings(BaseSettings):
         return self.keys or self.data / "keys.env"
 
     @property
+    def languages(self) -> tuple[Language, ...]:
+        """The languages of responses."""
+        return tuple(dict.fromkeys((*LANGUAGES, *self.more_languages)))
+
+    @property
     def path_prefix(self) -> str:
         """The path of the public URL, such as "/einvoice", or ""."""
         return urlsplit(self.public_url).path
 
-    @field_validator("trusted_proxies", "cors_origins", mode="before")
+    @field_validator("trusted_proxies", "cors_origins", "more_languages", mode="before")
     @classmethod
     def _split_list(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+    @field_validator("more_languages")
+    @classmethod
+    def _check_languages(cls, value: tuple[Language, ...]) -> tuple[Language, ...]:
+        for lang in value:
+            if not is_available(lang):
+                raise ValueError(f"must be of {', '.join(languages())}, not {lang}")
+        return value
 
     @field_validator("artifacts")
     @classmethod

@@ -44,13 +44,17 @@
 code (`rules/file/<CODE>.toml`); `error.values` fills their placeholders.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, Self
+
+from einvoice.localization import Language, Messages
 
 MAX_QUOTED_LENGTH = 40
 """Maximum number of characters of document text quoted in an error message."""
+
+_DRAFT_PROBLEMS: Final = Messages("einvoice.draft", "problems")
 
 
 def quote(text: str, *, limit: int = MAX_QUOTED_LENGTH, keep_end: bool = False) -> str:
@@ -338,15 +342,21 @@ class UblInPdf(UnknownRoot):
 
 
 class DraftProblem(NamedTuple):
-    """An error in a draft: its JSON pointer (RFC 6901) and a message in English and German."""
+    """An error in a draft.
+
+    Attributes:
+        pointer: JSON pointer (RFC 6901).
+        key: of the message in the message files of `einvoice.draft`.
+        values: values of its placeholders.
+    """
 
     pointer: str
-    en: str
-    de: str
+    key: str
+    values: Mapping[str, Any] = {}
 
-    def message(self, lang: str = "de") -> str:
-        """Return the message in "de" or "en"."""
-        return self.de if lang == "de" else self.en
+    def message(self, lang: Language = "de") -> str:
+        """Return the message in a language."""
+        return _DRAFT_PROBLEMS[lang][self.key].format_map(self.values)
 
     def below(self, pointer: str) -> "DraftProblem":
         """Return the problem with `pointer` prepended."""
@@ -355,12 +365,7 @@ class DraftProblem(NamedTuple):
     @classmethod
     def of_amount(cls, pointer: str, *, expected: Decimal, actual: Decimal) -> "DraftProblem":
         """Return the problem for a given amount that differs from the calculated one."""
-        calculated, given = f"{expected:f}", quote(f"{actual:f}")
-        return cls(
-            pointer,
-            en=f"Calculated: {calculated}, given: {given}; omit the field or correct what it is calculated from.",
-            de=f"Errechnet: {calculated}, angegeben: {given}; das Feld weglassen oder berichtigen, woraus es folgt.",
-        )
+        return cls(pointer, "amount_differs", {"expected": f"{expected:f}", "actual": quote(f"{actual:f}")})
 
 
 class DraftError(EinvoiceError):
@@ -378,7 +383,8 @@ class DraftError(EinvoiceError):
         self.errors = tuple(errors)
         self.line = line
         self.column = column
-        super().__init__(" ".join(f"{it.pointer}: {it.en}" if it.pointer else it.en for it in self.errors))
+        messages = ((it.pointer, it.message("en")) for it in self.errors)
+        super().__init__(" ".join(f"{pointer}: {text}" if pointer else text for pointer, text in messages))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), line=self.line, column=self.column), (self.errors,)

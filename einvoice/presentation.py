@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from functools import singledispatch
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
+
+from einvoice.localization import Language
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Language: TypeAlias = Literal["de", "en"]
 
 implementations: dict[str, tuple[str, ...]] = {}
 """Modules that implement each generic function, in the order in which they are imported until one supports the type."""

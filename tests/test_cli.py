@@ -116,7 +116,7 @@ def test_xml_syntax_error_has_line_and_column(malformed, capsys):
     assert f"{malformed}: line 2, column " in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [[], ["validate"], ["validate", "x", "--lang", "fr"], ["rules"], ["judge", "x"]])
+@pytest.mark.parametrize("arguments", [[], ["validate"], ["validate", "x", "--lang", "xx"], ["rules"], ["judge", "x"]])
 def test_usage_error_exits_with_2(arguments, capsys):
     with pytest.raises(SystemExit) as exited:
         main(arguments)

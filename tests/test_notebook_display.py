@@ -55,10 +55,10 @@ def test_catalog_entry_display(lang, fix):
 
 
 def test_unsupported_language_is_rejected(sample):
-    with pytest.raises(ValueError, match="must be 'de' or 'en', not 'fr'"):
-        einvoice.read(sample("ubl-invoice.xml"), lang="fr")
-    with pytest.raises(ValueError, match="must be 'de' or 'en', not 'fr'"):
-        einvoice.catalog(lang="fr")
+    with pytest.raises(ValueError, match="must be .*, not 'xx'"):
+        einvoice.read(sample("ubl-invoice.xml"), lang="xx")
+    with pytest.raises(ValueError, match="must be .*, not 'xx'"):
+        einvoice.catalog(lang="xx")
 
 
 @pytest.mark.parametrize("lang", NAMES)

@@ -120,7 +120,7 @@ def test_laxer_deviations_are_not_attached_to_findings() -> None:
 
 
 def test_note_texts_have_no_unfilled_placeholders() -> None:
-    texts = [text for known in catalog().values() for note in known.notes for text in (note["de"], note["en"])]
+    texts = [text for known in catalog().values() for note in known.notes for text in note["texts"].values()]
     assert len(texts) > 100
     assert not [text for text in texts if re.search(r"\{(category|label|reason_term|category_term|name)\}", text)]
 
@@ -237,7 +237,7 @@ def test_explain_prints_current_notes_only(capsys: pytest.CaptureFixture[str]) -
 def test_severity_label_names_the_override(flag: str, severity: str, german: str, english: str) -> None:
     from einvoice.render.text import severity as severity_label
 
-    override = Override(severity, "Darum.", "Therefore.") if flag != severity else None  # type: ignore[arg-type]
+    override = Override(severity, {"de": "Darum.", "en": "Therefore."}) if flag != severity else None  # type: ignore[arg-type]
     finding = Finding("BR-CL-23", severity, flag, "en16931", "lines", override=override)  # type: ignore[arg-type]
     assert severity_label(finding, "de") == german
     assert severity_label(finding, "en") == english

@@ -75,8 +75,8 @@ def test_pdf_functions_check_their_arguments(function, sample):
         function(path)
     result = einvoice.validate(path)
     argument = result if function is einvoice.report_pdf else result.invoice
-    with pytest.raises(ValueError, match="must be 'de' or 'en', not 'fr'"):
-        function(argument, "fr")
+    with pytest.raises(ValueError, match="must be .*, not 'xx'"):
+        function(argument, "xx")
 
 
 def test_as_of_must_be_a_date(sample):

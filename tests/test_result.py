@@ -80,8 +80,8 @@ def test_leading_term_of_a_group_is_its_first_term(listed, leading):
 
 
 def test_override_to_information_needs_no_fix():
-    allowed = Override("information", "Erlaubt.", "Allowed.")
-    tolerated = Override("warning", "Geduldet.", "Tolerated.")
+    allowed = Override("information", {"de": "Erlaubt.", "en": "Allowed."})
+    tolerated = Override("warning", {"de": "Geduldet.", "en": "Tolerated."})
     assert make_finding(override=allowed).fix("de") == "Hier ist nichts zu tun."
     assert make_finding(override=allowed).to_dict("en")["fix"] == "No action needed."
     assert make_finding(override=tolerated).fix("en") == make_finding().fix("en")
@@ -123,7 +123,8 @@ def test_texts_use_the_requested_language_and_quote_values():
 
 
 def test_override_has_a_reason():
-    finding = replace(make_finding(), severity="warning", override=Override("warning", "darum", "therefore"))
+    override = Override("warning", {"de": "darum", "en": "therefore"})
+    finding = replace(make_finding(), severity="warning", override=override)
     assert (finding.override_reason(), finding.override_reason("en")) == ("darum", "therefore")
     assert make_finding().override_reason() == ""
 

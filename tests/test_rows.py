@@ -13,7 +13,7 @@ from einvoice.errors import RuleError
 from einvoice.model.location import NAMESPACES
 from einvoice.model.terms import terms
 from einvoice.resources import rules_folder, shipped
-from einvoice.rulebook.catalog.naming import Names, Noun, Place
+from einvoice.rulebook.catalog.naming import Names
 from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.table import rule_table
@@ -134,12 +134,12 @@ def test_every_noun_and_place_is_complete_and_used(monkeypatch):
 
     def recorded(self, path):
         row = original(self, path)
-        used.add((type(row), row[0]))
+        used.add((self.file.stem, next(iter(row.values()))))
         return row
 
     monkeypatch.setattr(Names, "__getitem__", recorded)
     list(syntax_rule_entries(shipped(), dict(STACK)))
-    for name, kind, needed in (("elements", Noun, ("gender", "de", "en")), ("places", Place, ("de", "en"))):
+    for name, needed in (("elements", ("de_gender", "de", "en")), ("places", ("de", "en"))):
         with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         assert len({row[name[:-1]] for row in rows}) == len(rows)
@@ -147,7 +147,7 @@ def test_every_noun_and_place_is_complete_and_used(monkeypatch):
             assert all(row[column] for column in needed), row
             assert None not in row, row
             assert row["de"] != row["en"] or row["de"] in {"Name", "Region"}, row
-        assert {row[name[:-1]] for row in rows} == {key for cls, key in used if cls is kind}
+        assert {row[name[:-1]] for row in rows} == {key for file, key in used if file == name}
 
 
 def test_every_fix_is_used():
@@ -161,13 +161,13 @@ def test_every_fix_is_used():
 
 def test_element_without_a_noun_is_an_error():
     with pytest.raises(RuleError, match="has no name for '/cbc:Unknown'"):
-        Names(FOLDER / "elements.csv", Noun)["/cbc:Unknown"]
+        Names(FOLDER / "elements.csv")["/cbc:Unknown"]
 
 
 def test_the_longest_path_wins():
-    nouns = Names(FOLDER / "elements.csv", Noun)
-    assert nouns["/cac:PaymentMandate/cbc:ID"].de == "Mandatsreferenz"
-    assert nouns["/cac:Somewhere/cbc:ID"].de == "Kennung"
+    nouns = Names(FOLDER / "elements.csv")
+    assert nouns["/cac:PaymentMandate/cbc:ID"]["de"] == "Mandatsreferenz"
+    assert nouns["/cac:Somewhere/cbc:ID"]["de"] == "Kennung"
 
 
 # ---------------------------------------------------------------- findings

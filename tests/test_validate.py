@@ -281,7 +281,8 @@ def test_skipped_layer_makes_the_result_invalid():
 
 
 def test_published_override_changes_the_severity_with_a_reason(monkeypatch):
-    published = {"BR-CO-10": Override("warning", "weil es so veröffentlicht ist", "because it is published so")}
+    reasons = {"de": "weil es so veröffentlicht ist", "en": "because it is published so"}
+    published = {"BR-CO-10": Override("warning", reasons)}
     monkeypatch.setattr(severity_overrides, "overrides", lambda *_: published)
     selection._select.cache_clear()
     result = einvoice.validate(WRONG_SUM)

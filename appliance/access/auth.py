@@ -10,37 +10,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from appliance.access.keys import KeyRing
 from appliance.access.quotas import DAILY_REQUESTS, Quotas
-from appliance.contract.problems import Problem, ProblemText, ProblemType
+from appliance.contract.problems import Problem, ProblemType
 from appliance.transport.problem_responses import problem_response
 
-KEY_MISSING = ProblemType(
-    "key_missing",
-    401,
-    de=ProblemText("Kein API-Schlüssel", "Die Anfrage braucht den Header X-API-Key mit einem gültigen Schlüssel."),
-    en=ProblemText("No API key", "The request requires the header X-API-Key with a valid key."),
-)
-KEY_INVALID = ProblemType(
-    "key_invalid",
-    401,
-    de=ProblemText(
-        "Ungültiger API-Schlüssel", "Der Schlüssel im Header X-API-Key ist unbekannt oder wurde zurückgezogen."
-    ),
-    en=ProblemText("Invalid API key", "The key in the header X-API-Key is unknown or has been revoked."),
-)
-PLAN_REQUIRED = ProblemType(
-    "plan_required",
-    403,
-    de=ProblemText("Tarif reicht nicht aus", "Diese Schnittstelle erfordert den Tarif {plan}."),
-    en=ProblemText("Plan not sufficient", "This interface requires the plan {plan}."),
-    example={"plan": "business"},
-)
-RIGHT_REQUIRED = ProblemType(
-    "right_required",
-    403,
-    de=ProblemText("Nicht im Tarif enthalten", "Der Tarif des Schlüssels enthält {right} nicht."),
-    en=ProblemText("Not included in the plan", "The plan of the key does not include {right}."),
-    example={"right": "can_batch"},
-)
+KEY_MISSING = ProblemType("key_missing", 401)
+KEY_INVALID = ProblemType("key_invalid", 401)
+PLAN_REQUIRED = ProblemType("plan_required", 403, example={"plan": "business"})
+RIGHT_REQUIRED = ProblemType("right_required", 403, example={"right": "can_batch"})
 
 
 class AuthMiddleware:

@@ -6,29 +6,15 @@ import time
 from collections.abc import Callable
 
 from appliance.access.quota_store import MemoryQuotaStore, QuotaStore, QuotaStoreError
-from appliance.contract.problems import Problem, ProblemText, ProblemType
+from appliance.contract.problems import Problem, ProblemType
 
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 5
 """Seconds to wait before retrying an unavailable quota store."""
 
-DAILY_REQUESTS = ProblemType(
-    "daily_usage_limit",
-    429,
-    de=ProblemText("Tageslimit erreicht", "Der Tarif erlaubt {limit} Anfragen am Tag (UTC); übrig sind {left}."),
-    en=ProblemText("Daily limit reached", "The plan allows {limit} requests per day (UTC); {left} remaining."),
-    example={"limit": 1000, "left": 0},
-)
-DAILY_FILES = ProblemType(
-    "daily_validation_limit",
-    429,
-    de=ProblemText(
-        "Tageslimit erreicht", "Der Tarif erlaubt die Prüfung von {limit} Dateien am Tag (UTC); übrig sind {left}."
-    ),
-    en=ProblemText("Daily limit reached", "The plan allows {limit} validated files per day (UTC); {left} remaining."),
-    example={"limit": 100, "left": 2},
-)
+DAILY_REQUESTS = ProblemType("daily_usage_limit", 429, example={"limit": 1000, "left": 0})
+DAILY_FILES = ProblemType("daily_validation_limit", 429, example={"limit": 100, "left": 2})
 
 
 def utc_now() -> datetime.datetime:

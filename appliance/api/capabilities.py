@@ -1,6 +1,7 @@
 """Capabilities: the entitlements of the key, limits, rule sets, engines, and endpoints."""
 
 import asyncio
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -14,7 +15,7 @@ from appliance.api.responses import problem_responses
 from appliance.contract.paths import API, artifact_path
 from appliance.contract.schemas import Capabilities, Entitlements
 from appliance.contract.serialization import to_json
-from appliance.contract.values import LANGUAGES, MODES, Engine
+from appliance.contract.values import MODES, Engine, Language
 from appliance.services import Services
 from appliance.transport.forwarded import base_url
 from appliance.transport.uploads import BATCH_FILES, MAX_FILE_BYTES
@@ -34,12 +35,15 @@ _ENDPOINTS = {
 }
 
 
-def capabilities(entitlements: Entitlements, default_engine: Engine, base: str) -> dict[str, Any]:
+def capabilities(
+    entitlements: Entitlements, default_engine: Engine, languages: Sequence[Language], base: str
+) -> dict[str, Any]:
     """Return the response body.
 
     Args:
         entitlements: entitlements of the key.
         default_engine: engine for requests that do not select one.
+        languages: languages of responses.
         base: base URL of the service.
     """
     catalog = einvoice.catalog()
@@ -55,7 +59,7 @@ def capabilities(entitlements: Entitlements, default_engine: Engine, base: str) 
         },
         "supported_formats": FORMATS,
         "supported_generation_formats": FORMATS,
-        "supported_languages": list(LANGUAGES),
+        "supported_languages": list(languages),
         "supported_validation_modes": list(MODES),
         "rule_sets": [
             {
@@ -118,8 +122,9 @@ def routes(services: Services) -> APIRouter:
     )
     async def get_capabilities(request: Request, caller: CurrentCaller) -> Response:
         """Verify the key and return its entitlements, the limits, rule sets and engines, and all endpoints."""
-        engine = services.settings.engine
-        body = await asyncio.to_thread(capabilities, caller.entitlements, engine, base_url(request.scope))
+        base = base_url(request.scope)
+        settings = services.settings
+        body = await asyncio.to_thread(capabilities, caller.entitlements, settings.engine, settings.languages, base)
         return Response(to_json(body), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return router

@@ -13,7 +13,7 @@ from appliance.api.responses import problem_responses
 from appliance.contract.paths import API
 from appliance.contract.results import add_links
 from appliance.contract.schemas import CatalogResponse
-from appliance.contract.values import LANGUAGES, Language
+from appliance.contract.values import Language
 from appliance.services import Services
 from appliance.settings import Settings
 from appliance.transport.static_documents import StaticDocument
@@ -35,7 +35,7 @@ def _base(settings: Settings) -> str | None:
 
 def warm_up(settings: Settings) -> None:
     """Build the catalogs, so that the first request does not wait for them."""
-    for lang in LANGUAGES.values():
+    for lang in settings.languages:
         _document(lang, _base(settings))
 
 

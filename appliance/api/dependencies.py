@@ -8,19 +8,15 @@ from starlette.requests import Request
 
 from appliance.access.auth import KEY_MISSING
 from appliance.access.keys import Key
-from appliance.contract.problems import Problem, ProblemText, ProblemType
+from appliance.contract.problems import Problem, ProblemType
 from appliance.contract.schemas import Entitlements
 from appliance.contract.values import LANGUAGES, Language
+from einvoice.localization import Messages
 
-INVALID_LANGUAGE = ProblemType(
-    "invalid_lang",
-    422,
-    de=ProblemText("Unbekannte Sprache", "Der Parameter lang muss de oder en sein, nicht „{value}“."),
-    en=ProblemText("Unknown language", "The parameter lang must be de or en, not “{value}”."),
-    example={"value": "fr"},
-)
+INVALID_LANGUAGE = ProblemType("invalid_lang", 422, example={"known": "de or en", "value": "fr"})
 
-_LANG = Query(description="Language of the texts.", json_schema_extra={"enum": list(LANGUAGES)})
+_WORDS = Messages("appliance", "words")
+_LANG = Query(description="Language of the texts.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +39,17 @@ async def current_caller(request: Request) -> Caller:
     return Caller(key, entitlements)
 
 
-async def query_language(lang: Annotated[str, _LANG] = "de") -> Language:
+async def query_language(request: Request, lang: Annotated[str, _LANG] = LANGUAGES[0]) -> Language:
     """Return the language of the query parameter `lang`.
 
     Raises:
         Problem: unknown language.
     """
-    if lang not in LANGUAGES:
-        raise Problem(INVALID_LANGUAGE, value=lang)
-    return LANGUAGES[lang]
+    known = request.app.state.languages
+    if lang not in known:
+        separator = f" {_WORDS[known[0]]['or']} "  # the language of the response
+        raise Problem(INVALID_LANGUAGE, known=separator.join(known), value=lang)
+    return lang
 
 
 CurrentCaller = Annotated[Caller, Depends(current_caller)]

@@ -3,24 +3,14 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
-from appliance.contract.problems import Problem, ProblemText, ProblemType
+from appliance.contract.problems import Problem, ProblemType
 from appliance.contract.values import ENGINES, Engine, Mode
 
 T = TypeVar("T")
 
-INVALID_ENGINE = ProblemType(
-    "invalid_engine",
-    422,
-    de=ProblemText("Unbekanntes Prüfwerk", "Das Feld engine muss {known} sein, nicht „{value}“."),
-    en=ProblemText("Unknown engine", "The field engine must be {known}, not “{value}”."),
-    example={"known": "native | reference | both", "value": "java"},
-)
+INVALID_ENGINE = ProblemType("invalid_engine", 422, example={"known": "native | reference | both", "value": "java"})
 INVALID_MODE = ProblemType(
-    "invalid_validation_mode",
-    422,
-    de=ProblemText("Unbekannter Prüfmodus", "Das Feld validation_mode muss {known} sein, nicht „{value}“."),
-    en=ProblemText("Unknown validation mode", "The field validation_mode must be {known}, not “{value}”."),
-    example={"known": "current | compatibility", "value": "strict"},
+    "invalid_validation_mode", 422, example={"known": "current | compatibility", "value": "strict"}
 )
 
 

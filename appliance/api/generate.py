@@ -17,7 +17,7 @@ from appliance.api.processing import (
 )
 from appliance.api.responses import BODY_PROBLEMS, problem_responses
 from appliance.contract.paths import API
-from appliance.contract.problems import Problem, ProblemText, ProblemType
+from appliance.contract.problems import Problem, ProblemType
 from appliance.contract.results import INVALID_DRAFT
 from appliance.contract.schemas import GenerateResponse
 from appliance.contract.values import ArtifactKind
@@ -26,13 +26,7 @@ from appliance.transport.static_documents import StaticDocument
 from appliance.transport.uploads import read_body
 from appliance.workers.pool import TOO_COMPLEX
 
-JSON_EXPECTED = ProblemType(
-    "json_expected",
-    415,
-    de=ProblemText("JSON erwartet", "Der Inhalt muss vom Typ application/json sein, nicht „{found}“."),
-    en=ProblemText("JSON expected", "The content type must be application/json, not “{found}”."),
-    example={"found": "text/plain"},
-)
+JSON_EXPECTED = ProblemType("json_expected", 415, example={"found": "text/plain"})
 
 
 def routes(services: Services) -> APIRouter:

@@ -41,7 +41,7 @@ def problem_responses(*types: ProblemType, unreadable: bool = False) -> dict[int
         by_status[type.status].append(type)
     responses: dict[int | str, dict[str, Any]] = {}
     for status, same_status in sorted(by_status.items()):
-        descriptions = [f"`{type.code}` ({type.en.title})" for type in same_status]
+        descriptions = [f"`{type.code}` ({type.title('en')})" for type in same_status]
         if unreadable and status == 422:
             descriptions.append("or the reason why the file cannot be read, such as `not_well_formed`")
         examples = {type.code: _example(type) for type in same_status}

@@ -23,7 +23,7 @@ import anyio.to_thread
 
 from appliance.artifacts.store import ArtifactStore, StoreError
 from appliance.contract.paths import ARTIFACT_FILES, artifact_path
-from appliance.contract.problems import Problem, ProblemText, ProblemType
+from appliance.contract.problems import Problem, ProblemType
 from appliance.contract.values import ArtifactKind, Engine, Language, Mode
 
 log = logging.getLogger(__name__)
@@ -42,28 +42,9 @@ _SMALL_BYTES: Final = 65_536
 """Size up to which a document is compressed and stored in less than a millisecond."""
 _ZLIB_LEVEL: Final = 1  # the fastest level, which compresses XML to a fifth
 
-ARTIFACT_NOT_FOUND = ProblemType(
-    "artifact_not_found",
-    404,
-    de=ProblemText("Kein solches Dokument", "Unter dieser Adresse gibt es für diesen Schlüssel kein Dokument."),
-    en=ProblemText("Document not found", "This address has no document for this key."),
-)
-ARTIFACT_EXPIRED = ProblemType(
-    "artifact_expired",
-    410,
-    de=ProblemText(
-        "Abgelaufen", "Dieser Link ist abgelaufen; sein Inhalt ist gelöscht. Bitte die Datei erneut prüfen."
-    ),
-    en=ProblemText("Expired", "This link has expired and its content was erased. Validate the file again."),
-)
-ARTIFACTS_UNAVAILABLE = ProblemType(
-    "artifacts_unavailable",
-    503,
-    de=ProblemText(
-        "Gerade nicht erreichbar", "Der Speicher der Dokumente ist gerade nicht erreichbar. Bitte wiederholen."
-    ),
-    en=ProblemText("Temporarily unavailable", "The store of documents is temporarily unavailable. Retry later."),
-)
+ARTIFACT_NOT_FOUND = ProblemType("artifact_not_found", 404)
+ARTIFACT_EXPIRED = ProblemType("artifact_expired", 410)
+ARTIFACTS_UNAVAILABLE = ProblemType("artifacts_unavailable", 503)
 
 
 @dataclass(frozen=True, slots=True)

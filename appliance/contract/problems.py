@@ -8,9 +8,13 @@ module does not import the web framework, because workers import it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from appliance.contract.values import Language
+from einvoice.localization import Messages
+
+_TITLES: Final = Messages("appliance", "problem_titles")
+_DETAILS: Final = Messages("appliance", "problem_details")
 
 MAX_QUOTED_CHARACTERS = 40
 """Maximum number of characters quoted from a caller's value in a problem."""
@@ -30,29 +34,22 @@ def quoted(value: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ProblemText:
-    """Title and detail in one language; `{name}` in the detail is replaced by the problem's values."""
-
-    title: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
 class ProblemType:
-    """A problem type.
+    """A problem type. Its title and detail are in the message files, under its code.
 
     Attributes:
         code: stable identifier in snake_case.
         status: HTTP status code.
-        de, en: texts.
         example: values for the detail in the OpenAPI document.
     """
 
     code: str
     status: int
-    de: ProblemText
-    en: ProblemText
     example: Mapping[str, str | int] = field(default_factory=dict, compare=False)
+
+    def title(self, language: Language) -> str:
+        """Return the title in `language`."""
+        return _TITLES[language][self.code]
 
 
 class Problem(Exception):  # noqa: N818 (the term of RFC 9457)
@@ -72,8 +69,8 @@ class Problem(Exception):  # noqa: N818 (the term of RFC 9457)
 
     def to_dict(self, language: Language) -> dict[str, Any]:
         """Return the problem details in `language`."""
-        text = self.type.en if language == "en" else self.type.de
-        return problem_details(self.type.status, self.type.code, text.title, text.detail.format_map(self.values))
+        detail = _DETAILS[language][self.type.code].format_map(self.values)
+        return problem_details(self.type.status, self.type.code, self.type.title(language), detail)
 
 
 def problem_details(status: int, code: str, title: str, detail: str, **extensions: Any) -> dict[str, Any]:
@@ -82,22 +79,6 @@ def problem_details(status: int, code: str, title: str, detail: str, **extension
     return {"type": type_uri, "title": title, "status": status, "detail": detail, "code": code, **extensions}
 
 
-NOT_FOUND = ProblemType(
-    "not_found",
-    404,
-    de=ProblemText("Nicht gefunden", "Unter dieser Adresse gibt es hier nichts. Bitte die Schreibweise prüfen."),
-    en=ProblemText("Not found", "This address does not exist. Check its spelling."),
-)
-METHOD_NOT_ALLOWED = ProblemType(
-    "method_not_allowed",
-    405,
-    de=ProblemText("Methode nicht erlaubt", "Diese Adresse unterstützt die Methode {method} nicht."),
-    en=ProblemText("Method not allowed", "This address does not support the method {method}."),
-    example={"method": "DELETE"},
-)
-INTERNAL_ERROR = ProblemType(
-    "internal_error",
-    500,
-    de=ProblemText("Interner Fehler", "Bei der Bearbeitung ist ein interner Fehler aufgetreten."),
-    en=ProblemText("Internal error", "An internal error occurred while processing the request."),
-)
+NOT_FOUND = ProblemType("not_found", 404)
+METHOD_NOT_ALLOWED = ProblemType("method_not_allowed", 405, example={"method": "DELETE"})
+INTERNAL_ERROR = ProblemType("internal_error", 500)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import einvoice
-from appliance.contract.problems import Problem, ProblemText, ProblemType, problem_details
+from appliance.contract.problems import Problem, ProblemType, problem_details
 from appliance.contract.values import Language
 
 _ONE_SIDED = ("only_native", "only_reference")
@@ -17,13 +17,7 @@ _AFTER_LINK = ("reported", "draft_pointer", "only_in", "changed_in")
 _UNKNOWN_RULE = "REFERENCE-RULE"
 """Catalog entry shared by rules of the official Schematron without a separate entry."""
 
-INVALID_DRAFT = ProblemType(
-    "invalid_draft",
-    422,
-    de=ProblemText("Kein gültiger Entwurf", "Der Entwurf enthält {count} Fehler; siehe errors."),
-    en=ProblemText("Invalid draft", "Errors in the draft: {count}; see errors."),
-    example={"count": 2},
-)
+INVALID_DRAFT = ProblemType("invalid_draft", 422, example={"count": 2})
 
 
 def validation_body(result: einvoice.ValidationResult, lang: Language, base: str | None) -> dict[str, Any]:

@@ -334,7 +334,7 @@ class CatalogResponse(_Response):
     xrechnung_version: str = XRECHNUNG
     rule_set: str = Field(description="Rule set the descriptions are taken from.", examples=["xrechnung-3.0.2"])
     rule_count: int
-    language: Literal["de", "en"]
+    language: str = Field(examples=["de"])
     items: list[CatalogItem]
 
 

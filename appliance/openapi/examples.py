@@ -13,7 +13,7 @@ from appliance.api.capabilities import capabilities
 from appliance.contract.paths import artifact_path
 from appliance.contract.results import add_links
 from appliance.contract.schemas import UNAVAILABLE, Artifact
-from appliance.contract.values import ArtifactKind
+from appliance.contract.values import LANGUAGES, ArtifactKind
 from appliance.workers.protocol import Message
 
 RunJob: TypeAlias = Callable[[Message], Awaitable[Message]]
@@ -50,7 +50,7 @@ async def build_examples(run_job: RunJob) -> Examples:
         "validate": validate,
         "validate_batch": batch,
         "generate": generate,
-        "capabilities": {"200": {"plan business": capabilities(BUSINESS, "native", BASE)}},
+        "capabilities": {"200": {"plan business": capabilities(BUSINESS, "native", LANGUAGES, BASE)}},
         "error_catalog": {"200": {f"the first {_CATALOG_ITEMS} items": catalog}},
         "invoice_draft_schema": {"200": {"without properties": excerpt}},
     }

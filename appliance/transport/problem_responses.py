@@ -30,8 +30,10 @@ def details_response(details: dict[str, Any], headers: Mapping[str, str] | None 
 
 
 def _language(scope: Scope) -> Language:
-    """Return the language of the query; German for a missing or unknown one."""
-    return "en" if HTTPConnection(scope).query_params.get("lang") == "en" else "de"
+    """Return the language of the query; the default for a missing or unknown one."""
+    known: tuple[Language, ...] = scope["app"].state.languages
+    lang = HTTPConnection(scope).query_params.get("lang", "")
+    return lang if lang in known else known[0]
 
 
 async def _handle_problem(request: Request, problem: Exception) -> Response:

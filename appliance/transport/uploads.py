@@ -10,7 +10,7 @@ import anyio
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from appliance.contract.problems import Problem, ProblemText, ProblemType
+from appliance.contract.problems import Problem, ProblemType
 
 MAX_FILE_BYTES = 10_485_760
 """Maximum size of a file (10 MB)."""
@@ -18,70 +18,15 @@ MAX_FILE_BYTES = 10_485_760
 MAX_FORM_BYTES = 1_048_576
 """Maximum size of a form without its files: part headers and other fields."""
 
-INVALID_FORM = ProblemType(
-    "invalid_form",
-    422,
-    de=ProblemText("Kein gültiges Formular", "Der Inhalt ist kein vollständiges Formular der Art multipart/form-data."),
-    en=ProblemText("Invalid form", "The body is not a complete multipart/form-data form."),
-)
-NO_FILE = ProblemType(
-    "no_file",
-    422,
-    de=ProblemText("Keine Datei", "Das Formular enthält keine Datei im Feld {field}."),
-    en=ProblemText("No file", "The form has no file in the field {field}."),
-    example={"field": "file"},
-)
-TOO_MANY_FILES = ProblemType(
-    "too_many_files",
-    422,
-    de=ProblemText("Zu viele Dateien", "Das Formular darf im Feld {field} höchstens {limit} Dateien enthalten."),
-    en=ProblemText("Too many files", "The form may have at most {limit} files in the field {field}."),
-    example={"field": "files", "limit": 10},
-)
-ONE_FILE_EXPECTED = ProblemType(
-    "one_file_expected",
-    422,
-    de=ProblemText("Mehr als eine Datei", "Das Formular darf im Feld {field} nur eine Datei enthalten."),
-    en=ProblemText("More than one file", "The form may have only one file in the field {field}."),
-    example={"field": "file"},
-)
-EMPTY_FILE = ProblemType(
-    "empty_file",
-    422,
-    de=ProblemText("Leere Datei", "Die Datei „{name}“ hat keinen Inhalt."),
-    en=ProblemText("Empty file", "The file “{name}” is empty."),
-    example={"name": "invoice.xml"},
-)
-FILE_TOO_LARGE = ProblemType(
-    "file_too_large",
-    413,
-    de=ProblemText("Datei zu groß", "Die Datei „{name}“ ist größer als {limit} Bytes (10 MB)."),
-    en=ProblemText("File too large", "The file “{name}” is larger than {limit} bytes (10 MB)."),
-    example={"name": "invoice.pdf", "limit": MAX_FILE_BYTES},
-)
-FORM_TOO_LARGE = ProblemType(
-    "form_too_large",
-    413,
-    de=ProblemText("Formular zu groß", "Das Formular enthält neben der Datei mehr als {limit} Bytes."),
-    en=ProblemText("Form too large", "The form has more than {limit} bytes besides the file."),
-    example={"limit": MAX_FORM_BYTES},
-)
-BODY_TOO_LARGE = ProblemType(
-    "body_too_large",
-    413,
-    de=ProblemText("Inhalt zu groß", "Der Inhalt der Anfrage ist größer als {limit} Bytes (10 MB)."),
-    en=ProblemText("Body too large", "The request body is larger than {limit} bytes (10 MB)."),
-    example={"limit": MAX_FILE_BYTES},
-)
-UPLOAD_TOO_SLOW = ProblemType(
-    "upload_too_slow",
-    408,
-    de=ProblemText(
-        "Übertragung zu langsam", "Der Inhalt war nach {seconds} Sekunden noch nicht vollständig angekommen."
-    ),
-    en=ProblemText("Upload too slow", "The request body was not complete after {seconds} seconds."),
-    example={"seconds": 60},
-)
+INVALID_FORM = ProblemType("invalid_form", 422)
+NO_FILE = ProblemType("no_file", 422, example={"field": "file"})
+TOO_MANY_FILES = ProblemType("too_many_files", 422, example={"field": "files", "limit": 10})
+ONE_FILE_EXPECTED = ProblemType("one_file_expected", 422, example={"field": "file"})
+EMPTY_FILE = ProblemType("empty_file", 422, example={"name": "invoice.xml"})
+FILE_TOO_LARGE = ProblemType("file_too_large", 413, example={"name": "invoice.pdf", "limit": MAX_FILE_BYTES})
+FORM_TOO_LARGE = ProblemType("form_too_large", 413, example={"limit": MAX_FORM_BYTES})
+BODY_TOO_LARGE = ProblemType("body_too_large", 413, example={"limit": MAX_FILE_BYTES})
+UPLOAD_TOO_SLOW = ProblemType("upload_too_slow", 408, example={"seconds": 60})
 
 
 @dataclass(frozen=True, slots=True)

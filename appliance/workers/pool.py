@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from appliance.contract.problems import Problem, ProblemText, ProblemType
+from appliance.contract.problems import Problem, ProblemType
 from appliance.settings import Settings
 from appliance.workers.process import JobTimeout, WorkerExited
 from appliance.workers.protocol import Message
@@ -15,23 +15,9 @@ from appliance.workers.slots import WorkerSlot
 
 RETRY_AFTER_SECONDS = 2
 
-BUSY = ProblemType(
-    "busy",
-    503,
-    de=ProblemText("Gerade ausgelastet", "Der Dienst ist ausgelastet. Bitte in {seconds} Sekunden wiederholen."),
-    en=ProblemText("Busy", "The service is at capacity. Retry in {seconds} seconds."),
-    example={"seconds": RETRY_AFTER_SECONDS},
-)
+BUSY = ProblemType("busy", 503, example={"seconds": RETRY_AFTER_SECONDS})
 
-TOO_COMPLEX = ProblemType(
-    "too_complex",
-    422,
-    de=ProblemText(
-        "Zu aufwendig", "Die Bearbeitung wurde abgebrochen: mehr als {seconds} Sekunden oder {megabytes} MB."
-    ),
-    en=ProblemText("Too complex", "Processing was aborted: it exceeded {seconds} seconds or {megabytes} MB."),
-    example={"seconds": 30, "megabytes": 2048},
-)
+TOO_COMPLEX = ProblemType("too_complex", 422, example={"seconds": 30, "megabytes": 2048})
 
 
 class JobFailed(Exception):  # noqa: N818 (the outcome of a job)

@@ -8,7 +8,8 @@ from einvoice.bulk.comparison import Change, Comparison, changed_verdict, settin
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, whole
 from einvoice.bulk.overview import Frequent, Overview
 from einvoice.errors import quote
-from einvoice.presentation import Language, to_html
+from einvoice.localization import Language
+from einvoice.presentation import to_html
 from einvoice.render.html import STYLE
 from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.render.text import position

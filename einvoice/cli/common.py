@@ -7,12 +7,20 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from einvoice.result import LANGUAGES
+from einvoice.localization import Language, is_available, languages
 
 
 def add_lang(parser: argparse.ArgumentParser) -> None:
     """Add the option --lang."""
-    parser.add_argument("--lang", choices=LANGUAGES, default="de", help="language of the texts (default: de)")
+    parser.add_argument(
+        "--lang", type=_language, metavar="LANG", default="de", help="language of the texts (default: de)"
+    )
+
+
+def _language(lang: str) -> Language:
+    if not is_available(lang):
+        raise argparse.ArgumentTypeError(f"must be one of {', '.join(languages())}, not {lang!r}")
+    return lang
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:

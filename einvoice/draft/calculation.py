@@ -179,11 +179,7 @@ def check_totals(
     """Yield given totals that differ from the calculated ones."""
     for index, (subtotal, given) in enumerate(zip(calculated.vat, breakdown, strict=False)):
         if not subtotal.source:
-            yield DraftProblem(
-                f"/vat_breakdown/{index}/tax_category",
-                en="No line, allowance or charge has this tax category and rate.",
-                de="Keine Position, kein Nachlass und kein Zuschlag hat diese Kategorie mit diesem Satz.",
-            )
+            yield DraftProblem(f"/vat_breakdown/{index}/tax_category", "vat_category_unused")
             continue
         for field, expected in (("taxable_amount", subtotal.taxable), ("tax_amount", subtotal.tax)):
             yield from _differing(f"/vat_breakdown/{index}/{field}", expected, getattr(given, field))

@@ -47,62 +47,44 @@ _PEPPOL_BILLING: Final = "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
 class Draft(DraftModel):
     """The data of an invoice that the seller provides; all other amounts are calculated."""
 
-    doc_de = "Die Angaben des Verkäufers zu einer Rechnung; alle übrigen Beträge werden berechnet."
     invoice_number: Text = draft_field("BT-1", example="R-2026-0001", required=True)
     issue_date: Day = draft_field("BT-2", example="2026-11-20", required=True)
     due_date: Day | None = draft_field("BT-9", example="2026-12-20")
     service_date: Day | None = draft_field("BT-72", example="2026-11-18")
     format: Format = draft_field(
-        title=("Format", "Format"),
-        hint=(
-            "UBL and CII are XML; ZUGFERD is a PDF with embedded CII.",
-            "UBL und CII sind XML; ZUGFERD ist ein PDF mit eingebettetem CII.",
-        ),
+        title="Draft.format",
+        hint="Draft.format",
         example="UBL",
         required=True,
     )
     profile: Profile | None = draft_field(
         "BT-24",
-        title=("Profile", "Profil"),
-        hint=(
-            "UBL and CII: XRECHNUNG (default) or EN16931. ZUGFERD: any; default EN16931.",
-            "UBL und CII: XRECHNUNG (Vorgabe) oder EN16931. ZUGFERD: jedes, Vorgabe EN16931.",
-        ),
+        title="Draft.profile",
+        hint="Draft.profile",
         example="XRECHNUNG",
     )
     business_process: Text | None = draft_field(
         "BT-23",
-        hint=(
-            f"Default with XRECHNUNG: {_PEPPOL_BILLING}.",
-            f"Vorgabe bei XRECHNUNG: {_PEPPOL_BILLING}.",
-        ),
+        hint="Draft.business_process",
         example=_PEPPOL_BILLING,
     )
     type_code: Text = draft_field(
         "BT-3",
-        hint=(
-            "From UNTDID 1001; 380 is an invoice, 381 a credit note, 384 a corrected invoice.",
-            "Aus UNTDID 1001; 380 ist eine Rechnung, 381 eine Gutschrift, 384 eine Korrektur.",
-        ),
+        hint="Draft.type_code",
         example="380",
         default="380",
     )
-    currency: Text = draft_field("BT-5", hint=("ISO 4217.", "ISO 4217."), example="EUR", default="EUR")
-    tax_currency: Text | None = draft_field(
-        "BT-6", hint=("Only if it differs from currency.", "Nur wenn sie von currency abweicht."), example="SEK"
-    )
+    currency: Text = draft_field("BT-5", hint="Draft.currency", example="EUR", default="EUR")
+    tax_currency: Text | None = draft_field("BT-6", hint="Draft.tax_currency", example="SEK")
     tax_point_date: Day | None = draft_field("BT-7", example="2026-11-18")
     tax_point_code: Text | None = draft_field(
         "BT-8",
-        hint=(
-            "From UNTDID 2005, in both formats: 3, 35 or 432; only without tax_point_date.",
-            "Aus UNTDID 2005, in beiden Formaten: 3, 35 oder 432; nur ohne tax_point_date.",
-        ),
+        hint="Draft.tax_point_code",
         example="35",
     )
     buyer_reference: Text | None = draft_field(
         "BT-10",
-        hint=("For German public buyers, the Leitweg-ID.", "Bei Behörden die Leitweg-ID."),
+        hint="Draft.buyer_reference",
         example="04011000-12345-34",
     )
     project_reference: Text | None = draft_field("BT-11", example="P-7")
@@ -116,9 +98,7 @@ class Draft(DraftModel):
     buyer_accounting_reference: Text | None = draft_field("BT-19", example="KST 4711")
     payment_terms: Text | None = draft_field("BT-20", example="Zahlbar binnen 30 Tagen ohne Abzug.")
     notes: list[Note] | None = draft_field("BG-1")
-    preceding_invoices: list[PrecedingInvoice] | None = draft_field(
-        "BG-3", hint=("At most one in CII.", "In CII höchstens eine.")
-    )
+    preceding_invoices: list[PrecedingInvoice] | None = draft_field("BG-3", hint="Draft.preceding_invoices")
     seller: Seller = draft_field("BG-4", "BG-5", required=True)
     buyer: Buyer = draft_field("BG-7", "BG-8", required=True)
     payee: PayeeParty | None = draft_field("BG-10")
@@ -131,12 +111,9 @@ class Draft(DraftModel):
     charges: list[Charge] | None = draft_field("BG-21")
     vat_breakdown: list[VatCategory] | None = draft_field(
         "BG-23",
-        hint=(
-            "Calculated; required only to give the reason of a VAT exemption.",
-            "Wird berechnet; nötig nur, um den Grund einer Steuerbefreiung zu nennen.",
-        ),
+        hint="Draft.vat_breakdown",
     )
-    totals: Totals | None = draft_field("BG-22", hint=("Calculated.", "Werden berechnet."))
+    totals: Totals | None = draft_field("BG-22", hint="Draft.totals")
     attachments: list[Attachment] | None = draft_field("BG-24")
 
     @classmethod
@@ -169,36 +146,19 @@ class Draft(DraftModel):
     def problems(self) -> Iterator[DraftProblem]:
         """Yield errors that involve several fields: format and profile, content they cannot contain, wrong totals."""
         if self.format != "ZUGFERD" and self.declared_profile not in _XML_PROFILES:
-            yield DraftProblem(
-                "/profile",
-                en=f"This profile requires the format ZUGFERD; {self.format} supports {' and '.join(_XML_PROFILES)}.",
-                de=f"Dieses Profil gibt es nur mit ZUGFERD; {self.format} kennt {' und '.join(_XML_PROFILES)}.",
-            )
+            yield DraftProblem("/profile", "profile_needs_zugferd", {"format": self.format})
         yield from self._unsupported_by_format()
         yield from self._unsupported_by_profile()
         if self.tax_currency is None and self.totals and self.totals.vat_amount_in_tax_currency is not None:
-            yield DraftProblem(
-                "/tax_currency",
-                en="vat_amount_in_tax_currency is given without tax_currency; add tax_currency.",
-                de="vat_amount_in_tax_currency ist angegeben, aber tax_currency fehlt; tax_currency ergänzen.",
-            )
+            yield DraftProblem("/tax_currency", "tax_currency_missing")
         yield from check_totals(self.calculated, self.vat_breakdown or (), self.totals or Totals())
 
     def _unsupported_by_format(self) -> Iterator[DraftProblem]:
         """Yield fields that the format cannot contain; they would be lost silently."""
         if self.root == "CrossIndustryInvoice" and len(self.preceding_invoices or ()) > 1:
-            yield DraftProblem(
-                "/preceding_invoices/1",
-                en="CII supports only one preceding invoice; omit the others or use UBL.",
-                de="CII kennt nur eine vorausgegangene Rechnung; die übrigen weglassen oder UBL wählen.",
-            )
+            yield DraftProblem("/preceding_invoices/1", "one_preceding_invoice")
         if self.root == "CreditNote" and self.due_date is not None and self.payment is None:
-            yield DraftProblem(
-                "/payment",
-                en="A UBL credit note has its due date in the payment means; add payment or omit due_date.",
-                de="Eine Gutschrift in UBL nennt die Fälligkeit bei der Zahlungsart; "
-                "payment angeben oder due_date weglassen.",
-            )
+            yield DraftProblem("/payment", "due_date_without_payment")
 
     def _unsupported_by_profile(self) -> Iterator[DraftProblem]:
         """Yield fields that the profile does not contain, where omitting them would make the XML incorrect."""
@@ -292,9 +252,7 @@ def _unsupported_fields(profile: FacturXProfile, models: Iterable[tuple[str, Dra
             is_given = getattr(model, field) is not None and field in model.model_fields_set
             if is_given and numbers and not any(supports(profile, number) for number in numbers):
                 yield DraftProblem(
-                    f"{pointer}/{field}",
-                    en=f"{numbers[0]} is not part of the profile {profile.name}; omit it or use EN16931.",
-                    de=f"{numbers[0]} gehört nicht zum Profil {profile.name}; weglassen oder EN16931 wählen.",
+                    f"{pointer}/{field}", "not_in_profile", {"term": numbers[0], "profile": profile.name}
                 )
 
 

@@ -7,11 +7,14 @@ from typing import Any, Final
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from einvoice.draft.fields.base import DraftModel
+from einvoice.draft.fields.base import DraftModel, by_language, describe
+from einvoice.localization import Messages
 
 SCHEMA_VERSION: Final = "1.1.0"
 """Version of the draft and of the result of `generate`; it changes whenever their fields change."""
 
+_MODELS: Final = Messages("einvoice.draft", "models")
+_TITLES: Final = Messages("einvoice.draft", "titles")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _ID: Final = f"urn:einvoice:invoice-draft:{SCHEMA_VERSION}"
 
@@ -63,13 +66,12 @@ def build_schema(draft: type[DraftModel]) -> dict[str, Any]:
     as missing.
     """
     schema = draft.model_json_schema(schema_generator=_Generator)
-    head = {"$schema": _DIALECT, "$id": _ID, "x-schema-version": SCHEMA_VERSION, "title": "Invoice draft"}
-    german = {"title": "Rechnungsentwurf", **schema.pop("x-de")}
-    return {**head, "x-de": german, **schema, "examples": [_EXAMPLE]}
+    head = {"$schema": _DIALECT, "$id": _ID, "x-schema-version": SCHEMA_VERSION}
+    return {**head, **schema, **_described(draft, title="Draft"), "examples": [_EXAMPLE]}
 
 
 class _Generator(GenerateJsonSchema):
-    """Generates pydantic's schema without null, and with German descriptions."""
+    """Generates pydantic's schema without null, with titles and descriptions."""
 
     schema_dialect = _DIALECT
 
@@ -84,10 +86,18 @@ class _Generator(GenerateJsonSchema):
         return super().default_schema(schema)
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """Add the German description, and remove the class name as title."""
+        """Add the texts of the message files, and remove the class name as title."""
         generated = super().model_schema(schema)
         cls = schema["cls"]
         assert issubclass(cls, DraftModel)
         del generated["title"]
-        generated["x-de"] = {"description": cls.doc_de}
-        return generated
+        properties = {name: describe(field) for name, field in generated["properties"].items()}
+        return {**generated, **_described(cls), "properties": properties}
+
+
+def _described(cls: type[DraftModel], *, title: str = "") -> dict[str, Any]:
+    """Return the description of a class, and a title of the table `titles` if given."""
+    texts = {lang: {"description": _MODELS[lang][cls.__name__]} for lang in _MODELS.languages()}
+    if title:
+        texts = {lang: {"title": _TITLES[lang][title], **text} for lang, text in texts.items()}
+    return by_language(texts)

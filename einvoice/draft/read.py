@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final, TypeAlias
 from pydantic import ValidationError
 
 from einvoice.draft.draft import Draft
-from einvoice.draft.messages import pointer, problems_of
+from einvoice.draft.problems import pointer, problems_of
 from einvoice.errors import DraftError, DraftProblem
 
 Source: TypeAlias = Draft | Mapping[str, Any] | str | bytes | os.PathLike[str] | BinaryIO
@@ -40,7 +40,7 @@ def read(source: Source, *, format: str | None = None) -> Draft:
         try:
             draft = _validated(source if isinstance(source, Mapping) else _parse(_bytes(source)), format)
         except RecursionError:
-            raise _malformed("it is nested too deeply", "es ist zu tief verschachtelt") from None
+            raise DraftError([DraftProblem("", "nested_too_deeply")]) from None
     problems = _limited(problem.below(pointer) for pointer, model in draft.walk() for problem in model.problems())
     if problems:
         raise DraftError(problems)
@@ -95,11 +95,7 @@ def _object(pairs: list[tuple[str, Any]]) -> _Object:
 
 def _duplicate_fields(content: Any, path: tuple[str | int, ...]) -> Iterator[DraftProblem]:
     for name in getattr(content, "duplicates", ()):
-        yield DraftProblem(
-            pointer((*path, name)),
-            en="Duplicate field; give it only once.",
-            de="Das Feld ist mehrfach angegeben; es nur einmal angeben.",
-        )
+        yield DraftProblem(pointer((*path, name)), "duplicate_field")
     items = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
     for name, inner in items:
         if isinstance(inner, dict | list):
@@ -116,15 +112,11 @@ def _parse(data: bytes) -> Any:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)
-        raise _malformed("it is not UTF-8", "es ist kein UTF-8", line, column) from None
+        raise _malformed("not_utf8", line, column) from None
     except json.JSONDecodeError as error:
-        reason = error.msg
-        raise _malformed(reason, f"der JSON-Parser meldet „{reason}“", error.lineno, error.colno) from None
+        raise _malformed("not_json", error.lineno, error.colno, reason=error.msg) from None
 
 
-def _malformed(english: str, german: str, line: int | None = None, column: int | None = None) -> DraftError:
-    position = (f" (line {line}, column {column})", f" (Zeile {line}, Spalte {column})") if line else ("", "")
-    problem = DraftProblem(
-        "", en=f"The draft is not JSON: {english}{position[0]}.", de=f"Das ist kein JSON: {german}{position[1]}."
-    )
+def _malformed(key: str, line: int, column: int, **values: str) -> DraftError:
+    problem = DraftProblem("", key, {"line": line, "column": column, **values})
     return DraftError([problem], line=line, column=column)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast
 
 from einvoice import presentation
+from einvoice.localization import Language
 from einvoice.model.group import Group, first, inside, term, terms, types_of, view
 from einvoice.model.lines import Document, Line, Period
 from einvoice.model.money import (
@@ -26,7 +27,6 @@ from einvoice.model.money import (
 )
 from einvoice.model.parties import Buyer, Delivery, Identified, Payee, Seller, TaxRepresentative
 from einvoice.model.values import Amount, Code, Date, Identifier, Text, Value, absent
-from einvoice.presentation import Language
 
 if TYPE_CHECKING:
     import pandas as pd

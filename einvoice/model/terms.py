@@ -1,7 +1,7 @@
 """Business terms of EN 16931-1 and the XRechnung extension: names, cardinalities, types and fields of the model.
 
 ``terms.csv`` has one row for each group (``BG-…``), each term (``BT-…``) and each numbered attribute of a term
-(``BT-29-1``), in the order of the standard. It is loaded on first use.
+(``BT-29-1``), in the order of the standard. It is loaded on first use. The names are in the message files.
 """
 
 from __future__ import annotations
@@ -14,25 +14,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-LANGUAGES: Final = ("en", "de")
+from einvoice.localization import Language, Messages
 
+_NAMES: Final = Messages("einvoice.model", "terms")
 #: Accounting names of the sections of an invoice, by the group that begins the section; "" is the invoice itself.
-_SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
-    "": {"en": "Header", "de": "Kopfdaten"},
-    "BG-4": {"en": "Seller", "de": "Verkäufer"},
-    "BG-7": {"en": "Buyer", "de": "Käufer"},
-    "BG-10": {"en": "Payee", "de": "Zahlungsempfänger"},
-    "BG-11": {"en": "Tax representative", "de": "Steuervertreter"},
-    "BG-13": {"en": "Delivery", "de": "Lieferung"},
-    "BG-16": {"en": "Payment", "de": "Zahlung"},
-    "BG-20": {"en": "Allowances and charges", "de": "Nachlässe und Zuschläge"},
-    "BG-21": {"en": "Allowances and charges", "de": "Nachlässe und Zuschläge"},
-    "BG-22": {"en": "Totals", "de": "Summen"},
-    "BG-23": {"en": "VAT", "de": "Umsatzsteuer"},
-    "BG-24": {"en": "Attachments", "de": "Anhänge"},
-    "BG-25": {"en": "Lines", "de": "Positionen"},
-    "BG-DEX-09": {"en": "Third-party payments", "de": "Fremdforderungen"},
-}
+_SECTIONS: Final = Messages("einvoice.model", "sections")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +30,6 @@ class Term:
         parent: the group it belongs to, "" for the invoice itself.
         cardinality: 0..1, 1..1, 0..n or 1..n.
         datatype: semantic data type of the standard, or "Group".
-        names: name by language.
         path: fields of the model from the invoice to the term, joined by dots.
     """
 
@@ -52,7 +37,6 @@ class Term:
     parent: str
     cardinality: str
     datatype: str
-    names: Mapping[str, str]
     path: str
 
 
@@ -67,8 +51,7 @@ def terms() -> Mapping[str, Term]:
 
 
 def _term(row: dict[str, str]) -> Term:
-    names = {language: row[language] for language in LANGUAGES}
-    return Term(row["number"], row["parent"], row["cardinality"], row["datatype"], names, row["field"])
+    return Term(row["number"], row["parent"], row["cardinality"], row["datatype"], row["field"])
 
 
 def term(number: str) -> Term:
@@ -86,30 +69,31 @@ def term(number: str) -> Term:
         raise LookupError(f"{number!r} is not a business term of EN 16931 or of the XRechnung extension") from None
 
 
-def name(number: str, language: str) -> str:
-    """Return the name of a term in one of ``LANGUAGES``.
+def name(number: str, language: Language) -> str:
+    """Return the name of a term.
 
     Raises:
-        LookupError: unknown number or language.
+        LookupError: unknown number.
 
     >>> name("BT-37", "en"), name("BT-37", "de")
     ('Seller city', 'Ort des Verkäufers')
     """
-    return term(number).names[language]
+    return _NAMES[language][term(number).number]
 
 
-def section(number: str, language: str) -> str:
+def section(number: str, language: Language) -> str:
     """Return the accounting name of the section that a term belongs to; "" is the invoice itself.
 
     Raises:
-        LookupError: unknown number or language.
+        LookupError: unknown number.
 
     >>> section("BT-37", "de"), section("BT-131", "en"), section("", "de")
     ('Verkäufer', 'Lines', 'Kopfdaten')
     """
-    while number not in _SECTIONS:
+    names = _SECTIONS[language]
+    while number not in names:
         number = term(number).parent
-    return _SECTIONS[number][language]
+    return names[number]
 
 
 def leading(numbers: Sequence[str]) -> str:

@@ -11,12 +11,13 @@ from einvoice.bulk.html import overview_html
 from einvoice.bulk.labels import LABELS as BULK_LABELS
 from einvoice.bulk.labels import VERDICT_LABELS, whole
 from einvoice.errors import UnreadableDocument, quote
+from einvoice.localization import languages
 from einvoice.notebook import charts, many_html
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.index import KINDS, Index
 from einvoice.notebook.labels import LABELS
 from einvoice.notebook.sources import lines, script, style
-from einvoice.result import LANGUAGES, Finding, Language
+from einvoice.result import Finding, Language
 
 if TYPE_CHECKING:
     from einvoice.bulk import FileResult, ResultSet
@@ -47,7 +48,7 @@ class ManyView(anywidget.AnyWidget):
     text = traitlets.Unicode("").tag(sync=True)
     file = traitlets.Unicode("").tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
-    lang = traitlets.Enum(LANGUAGES, default_value="de").tag(sync=True)
+    lang = traitlets.Enum(languages(), default_value="de").tag(sync=True)
 
     # Display data for the browser.
     _labels = traitlets.Dict().tag(sync=True)

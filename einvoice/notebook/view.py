@@ -10,6 +10,7 @@ import anywidget
 import traitlets
 
 from einvoice.errors import quote
+from einvoice.localization import languages
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.filters import SEVERITIES, choices, layer_name, matching_indices, term_name, validated
 from einvoice.notebook.labels import LABELS
@@ -29,7 +30,7 @@ from einvoice.render.text import (
     verdict,
 )
 from einvoice.render.text import severity as severity_text
-from einvoice.result import LANGUAGES, Finding, Language, ValidationResult
+from einvoice.result import Finding, Language, ValidationResult
 from einvoice.rulebook.catalog import catalog
 from einvoice.rulebook.sections import title
 
@@ -53,7 +54,7 @@ class ResultView(anywidget.AnyWidget):
 
     filters = traitlets.Dict().tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
-    lang = traitlets.Enum(LANGUAGES, default_value="de").tag(sync=True)
+    lang = traitlets.Enum(languages(), default_value="de").tag(sync=True)
 
     # Display data for the browser.
     _labels = traitlets.Dict().tag(sync=True)

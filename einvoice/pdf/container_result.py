@@ -6,17 +6,14 @@ from collections.abc import Iterable
 from typing import Final, cast
 
 from einvoice import errors
+from einvoice.localization import Messages
 from einvoice.pdf.hybrid import Fault, Hybrid
 from einvoice.result import Container, Finding, Language, Layer, Severity
 from einvoice.rulebook.catalog import entry
 
 LAYER: Final = "pdf"
 _MAX_LENGTH: Final = 300
-_TITLE: Final = {
-    "de": "Container-Prüfung, keine vollständige PDF/A-Prüfung",
-    "en": "Container check, not a full PDF/A validation",
-}
-_WITH_VERAPDF: Final = {"de": "Container-Prüfung mit veraPDF", "en": "Container check with veraPDF"}
+_MESSAGES: Final = Messages("einvoice.pdf", "container")
 
 
 def validate_container(data: bytes, hybrid: Hybrid, lang: Language) -> tuple[Container, Layer]:
@@ -27,7 +24,7 @@ def validate_container(data: bytes, hybrid: Hybrid, lang: Language) -> tuple[Con
     if command:
         faults += verapdf.faults(data, command)
     findings = tuple(_findings(faults, lang))
-    title = _WITH_VERAPDF if command else _TITLE
+    title = _MESSAGES.translations("title_with_verapdf" if command else "title")
     chosen = hybrid.chosen
     candidates = tuple(errors.quote(file.name, limit=_MAX_LENGTH) for file in hybrid.candidates)
     container = Container(candidates[0], chosen.relationship, candidates, findings, title, lang)

@@ -7,50 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Final, Literal, TypeAlias
 
+from einvoice.localization import Language, Messages
 from einvoice.model.terms import name
-from einvoice.presentation import Language, to_document, to_html
+from einvoice.presentation import to_document, to_html
 from einvoice.render.html import page
 from einvoice.render.text import LABELS
 from einvoice.result.catalog import Catalog, notes
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.sections import SECTIONS, title
 
-_LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
-    "de": {
-        "heading": "Fehlerkatalog",
-        "about": "{count} Codes, Katalog {version}, XRechnung {xrechnung}",
-        "skip": "Zum Inhalt springen",
-        "contents": "Inhalt",
-        "fix": "Was zu tun ist",
-        "examples": "Beispiele",
-        "terms": "Betrifft",
-        "place": "Stelle",
-        "never": "Kann nicht verletzt werden",
-        "notes": "Zu wissen",
-        "layer": "Ebene",
-        "codes": "Codes",
-        "file": "Datei",
-        "schema": "XML-Schema",
-        "pdf": "PDF",
-    },
-    "en": {
-        "heading": "Error catalog",
-        "about": "{count} codes, catalog {version}, XRechnung {xrechnung}",
-        "skip": "Skip to the content",
-        "contents": "Contents",
-        "fix": "What to do",
-        "examples": "Examples",
-        "terms": "About",
-        "place": "Place",
-        "never": "Cannot be broken",
-        "notes": "Good to know",
-        "layer": "Layer",
-        "codes": "Codes",
-        "file": "File",
-        "schema": "XML schema",
-        "pdf": "PDF",
-    },
-}
+_LABELS: Final = Messages("einvoice.render", "catalog")
 
 # Contrast of text is at least 4.5:1 in light and dark mode (WCAG 2 AA).
 _STYLE: Final = """
@@ -201,7 +167,7 @@ def _details(entry: CatalogEntry, lang: Language, code: _Write, text: _Write) ->
     details = {
         "terms": [text(f"{number} {name(number, lang)}") for number in entry.terms],
         "place": [f"{syntax} {code(path)}" for syntax, path in entry.xpaths.items()],
-        "examples": [text(example) for example in entry.examples.get(lang, ())],
+        "examples": [text(example) for example in entry.examples_in(lang)],
         "notes": [text(_note(note, lang)) for note in notes(entry, lang)],
         "never": [", ".join(entry.not_applicable)] if entry.not_applicable else [],
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from einvoice.localization import Language
 from einvoice.model.terms import leading
-from einvoice.presentation import Language, to_frame
+from einvoice.presentation import to_frame
 from einvoice.render.tables import require_pandas
 from einvoice.result.catalog import Catalog
 from einvoice.rulebook.catalog import CatalogEntry
@@ -56,7 +57,7 @@ def _row(entry: CatalogEntry, lang: Language) -> tuple[str, ...]:
         entry.title(lang),
         entry.explanation(lang),
         entry.fix(lang),
-        "\n".join(entry.examples.get(lang, ())),
+        "\n".join(entry.examples_in(lang)),
         *(entry.xpaths.get(syntax, "") for syntax in SYNTAXES),
         entry.source,
         entry.since,

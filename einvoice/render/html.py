@@ -7,7 +7,8 @@ from html import escape
 from typing import Final
 
 from einvoice.errors import quote
-from einvoice.presentation import Language, to_html
+from einvoice.localization import Language, choose
+from einvoice.presentation import to_html
 from einvoice.render.compatibility import compatibility_message
 from einvoice.render.text import (
     LABELS,
@@ -78,7 +79,9 @@ def _finding(finding: Finding, lang: Language) -> str:
 @to_html.register(Container)
 def _container_page(pdf: Container, lang: Language) -> str:
     candidates = pdf.candidates if len(pdf.candidates) > 1 else ()
-    return page(lang, _container(pdf, pdf.findings, lang), _list(candidates), f"<p>{escape(pdf.title[lang])}</p>")
+    return page(
+        lang, _container(pdf, pdf.findings, lang), _list(candidates), f"<p>{escape(choose(pdf.title, lang))}</p>"
+    )
 
 
 def page(lang: Language, *parts: str) -> str:

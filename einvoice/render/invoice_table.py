@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from einvoice.localization import Language
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
 from einvoice.model.values import Number, Value, absent
-from einvoice.presentation import Language, to_frame
+from einvoice.presentation import to_frame
 from einvoice.render.tables import require_pandas
 
 if TYPE_CHECKING:

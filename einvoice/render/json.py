@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
+from einvoice.localization import Language, Messages, choose
 from einvoice.model.terms import leading
-from einvoice.presentation import Language, to_dict
+from einvoice.presentation import to_dict
 from einvoice.render.compatibility import compatibility_message
 from einvoice.result.agreement import Agreement
 from einvoice.result.catalog import Catalog, notes
@@ -19,14 +19,7 @@ from einvoice.result.stack import Layer, Stack
 from einvoice.result.validation import ValidationResult
 from einvoice.rulebook.catalog import CatalogEntry
 
-_NOT_APPLIED: Final[Mapping[Language, str]] = {
-    "de": "nicht angewendet, da die Rechnung XRechnung nicht angibt",
-    "en": "not applied, because the invoice does not declare XRechnung",
-}
-_NO_EN16931: Final[Mapping[Language, str]] = {
-    "de": "nicht angewendet, da das angegebene Profil keine Rechnung nach EN 16931 ist",
-    "en": "not applied, because the declared profile is not an invoice under EN 16931",
-}
+_NOT_APPLIED: Final = Messages("einvoice.render", "layers")
 
 
 @to_dict.register(ValidationResult)
@@ -102,7 +95,7 @@ def _container(container: Container, lang: Language) -> dict[str, Any]:
         "relationship": container.relationship,
         "candidates": list(container.candidates),
         "findings": len(container.findings),
-        "title": container.title[lang],
+        "title": choose(container.title, lang),
     }
 
 
@@ -124,7 +117,7 @@ def _layer(layer: Layer, lang: Language) -> dict[str, Any]:
     return {
         "name": layer.name,
         "kind": layer.kind or layer.name,
-        "title": layer.title.get(lang, ""),
+        "title": layer.title_in(lang),
         "version": layer.version,
         "sha256": layer.sha256,
         "executed": layer.executed,
@@ -159,7 +152,7 @@ def _entry(entry: CatalogEntry, lang: Language) -> dict[str, Any]:
         "terms": list(entry.terms),
         "xpath": " | ".join(entry.xpaths.values()),
         "xpaths": dict(entry.xpaths),
-        "examples": list(entry.examples.get(lang, ())),
+        "examples": list(entry.examples_in(lang)),
         "notes": list(notes(entry, lang)),
         "current": entry.current,
     }
@@ -193,8 +186,8 @@ def _stack(result: ValidationResult, lang: Language) -> dict[str, Any]:
         "scenario_id": result.identity.scenario_id,
         "status": stack.status,
         "engine": stack.engine,
-        "en16931": _description(stack, "en16931", lang) or _NO_EN16931[lang],
-        "xrechnung": _description(stack, stack.national.name, lang) or _NOT_APPLIED[lang],
+        "en16931": _description(stack, "en16931", lang) or _NOT_APPLIED[lang]["en16931"],
+        "xrechnung": _description(stack, stack.national.name, lang) or _NOT_APPLIED[lang]["xrechnung"],
         "layers": [_layer(layer, lang) for layer in stack.layers],
     }
 

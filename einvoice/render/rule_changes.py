@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.presentation import Language, to_frame, to_html, to_text
+from einvoice.localization import Language, Messages
+from einvoice.presentation import to_frame, to_html, to_text
 from einvoice.render.html import page
 from einvoice.render.tables import require_pandas
 from einvoice.result.rule_changes import KINDS, RuleChanges
@@ -15,10 +15,7 @@ from einvoice.rulebook.rule import SEVERITIES
 if TYPE_CHECKING:
     import pandas as pd
 
-_LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
-    "de": {"added": "Neu", "removed": "Entfallen", "changed": "Geändert"},
-    "en": {"added": "Added", "removed": "Removed", "changed": "Changed"},
-}
+_LABELS: Final = Messages("einvoice.render", "rule_changes")
 _COLUMNS: Final = ("change", "code", "severity", "layer", "section", "title")
 
 

@@ -9,7 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from einvoice.presentation import Language, to_csv, to_frame
+from einvoice.localization import Language
+from einvoice.presentation import to_csv, to_frame
 from einvoice.render.text import NUMBERS
 from einvoice.result.finding import Finding
 from einvoice.result.validation import ValidationResult

@@ -1,12 +1,13 @@
-"""Plain text: findings, results and rule changes; labels in both languages."""
+"""Plain text: findings, results and rule changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from einvoice.errors import quote
-from einvoice.presentation import Language, to_text
+from einvoice.localization import Language, Messages
+from einvoice.presentation import to_text
 from einvoice.result.agreement import Agreement
 from einvoice.result.container import Container
 from einvoice.result.differences import Difference
@@ -22,106 +23,7 @@ NUMBERS: Final = ("expected", "actual", "difference")
 _MAX_LISTED: Final = 20
 _SEVERITIES: Final = ("information", "warning", "fatal")
 
-LABELS: Final[Mapping[Language, Mapping[str, str]]] = {
-    "de": {
-        "valid": "gültig",
-        "invalid": "nicht gültig",
-        "fatal": "Fehler",
-        "warning": "Warnung",
-        "information": "Hinweis",
-        "fatal_many": "Fehler",
-        "warning_many": "Warnungen",
-        "information_many": "Hinweise",
-        "none": "keine Befunde",
-        "line": "Zeile",
-        "column": "Spalte",
-        "expected": "erwartet",
-        "actual": "gefunden",
-        "quote": "„{}“",
-        "difference": "Differenz",
-        "indicative": "Die Datei entspricht nicht dem XML-Schema. Befunde der anderen Ebenen können daraus folgen.",
-        "not_opened": "Die Datei lässt sich nicht öffnen",
-        "FileNotFoundError": "Datei oder Ordner nicht gefunden; den Namen prüfen.",
-        "IsADirectoryError": "Das ist ein Ordner, keine Datei.",
-        "PermissionError": "Keine Leseberechtigung.",
-        "unknown_code": "Unbekannter Code {code}.",
-        "did_you_mean": "Meinten Sie: {near}?",
-        "rule": "Regel",
-        "place": "Stelle",
-        "finding": "Befund",
-        "fix": "Abhilfe",
-        "profile": "Profil",
-        "several_invoices": "Mehrere Anlagen kommen als Rechnung in Frage ({names}). Gewählt wurde {chosen}: "
-        "CII geht vor, dann gilt die Reihenfolge der vorgeschriebenen Namen.",
-        "note": "Hinweis",
-        "see": "siehe",
-        "a_fatal": "ein Fehler",
-        "a_warning": "eine Warnung",
-        "a_information": "ein Hinweis",
-        "lowered": "{severity} (in {rules} {flag}, hier herabgestuft)",
-        "raised": "{severity} (in {rules} {flag}, hier heraufgestuft)",
-        "differences": "Abweichungen nach dem aktuellen Regelwerk:",
-        "current": "neu mit {release}",
-        "declared": "entfallen mit {release}",
-        "validated_against": "Geprüft nach",
-        "rules": "{count} Regeln",
-        "not_run": "nicht ausgeführt",
-        "agreed": "Das offizielle Schematron kommt zum selben Ergebnis (verglichen: {layers}).",
-        "disagreed": "Das offizielle Schematron kommt zu einem anderen Ergebnis (verglichen: {layers}):",
-        "not_compared": "Kein offizielles Schematron hat diese Rechnung geprüft; es wurde nichts verglichen.",
-        "only_native": "nur einvoice",
-        "only_reference": "nur Schematron",
-    },
-    "en": {
-        "valid": "valid",
-        "invalid": "not valid",
-        "fatal": "error",
-        "warning": "warning",
-        "information": "informational",
-        "fatal_many": "errors",
-        "warning_many": "warnings",
-        "information_many": "informational",
-        "none": "no findings",
-        "line": "line",
-        "column": "column",
-        "expected": "expected",
-        "actual": "found",
-        "quote": "“{}”",
-        "difference": "difference",
-        "indicative": "The file does not conform to the XML schema. Findings in other layers may be a consequence.",
-        "not_opened": "The file cannot be opened",
-        "FileNotFoundError": "No such file or folder; check the name.",
-        "IsADirectoryError": "This is a folder, not a file.",
-        "PermissionError": "Permission denied.",
-        "unknown_code": "Unknown code {code}.",
-        "did_you_mean": "Did you mean: {near}?",
-        "rule": "Rule",
-        "place": "Location",
-        "finding": "Finding",
-        "fix": "What to do",
-        "profile": "Profile",
-        "several_invoices": "Several attachments qualify as the invoice ({names}). {chosen} was selected: "
-        "CII first, then the order of the prescribed file names.",
-        "note": "Note",
-        "see": "see",
-        "a_fatal": "an error",
-        "a_warning": "a warning",
-        "a_information": "informational",
-        "lowered": "{severity} ({flag} in {rules}, lowered here)",
-        "raised": "{severity} ({flag} in {rules}, raised here)",
-        "differences": "Different under the current rule set:",
-        "current": "new in {release}",
-        "declared": "removed in {release}",
-        "validated_against": "Validated against",
-        "rules": "{count} rules",
-        "not_run": "not run",
-        "agreed": "The official Schematron reports the same findings (compared: {layers}).",
-        "disagreed": "The official Schematron reports different findings (compared: {layers}):",
-        "not_compared": "No official Schematron applies to this invoice; nothing was compared.",
-        "only_native": "only einvoice",
-        "only_reference": "only Schematron",
-    },
-}
+LABELS: Final = Messages("einvoice.render", "results")
 
 
 def verdict(result: ValidationResult, lang: Language) -> str:

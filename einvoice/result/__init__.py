@@ -3,14 +3,13 @@
 from einvoice.result.agreement import Agreement
 from einvoice.result.container import Container
 from einvoice.result.finding import Finding, Note, Severity
-from einvoice.result.languages import LANGUAGES, Language, explain_error
+from einvoice.result.languages import Language, explain_error
 from einvoice.result.location import Location, Places
 from einvoice.result.source_document import SourceDocument
 from einvoice.result.stack import Engine, Layer, Mode, Stack, Status
 from einvoice.result.validation import Summary, ValidationResult
 
 __all__ = [
-    "LANGUAGES",
     "Agreement",
     "Container",
     "Engine",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from einvoice import presentation
+from einvoice.localization import Messages, choose
 from einvoice.model.terms import leading
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, Location
@@ -18,11 +19,7 @@ Severity: TypeAlias = Literal["fatal", "warning", "information"]
 UNKNOWN_RULE: Final = "REFERENCE-RULE"
 """Catalog entry shared by those rules of the official Schematron that have no separate entry."""
 
-_NO_ACTION: Final[Mapping[Language, str]] = {"de": "Hier ist nichts zu tun.", "en": "No action needed."}
-_SUPPRESSED: Final[Mapping[Language, str]] = {
-    "de": "Weitere Verstöße gegen dieselbe Regel, nicht einzeln aufgeführt: {count}.",
-    "en": "Further violations of the same rule, not listed individually: {count}.",
-}
+_MESSAGES: Final = Messages("einvoice.result", "finding")
 
 
 class Note(NamedTuple):
@@ -111,18 +108,18 @@ class Finding:
     def fix(self, lang: Language | None = None) -> str:
         """Return how to fix the problem."""
         if self.override is not None and self.override.severity == "information":
-            return _NO_ACTION[lang or self.lang]
+            return _MESSAGES[lang or self.lang]["no_action"]
         return self.entry.fix(lang or self.lang, self._text_values)
 
     def explains(self, name: str) -> bool:
         """Return whether the explanation quotes the value `name`."""
-        return f"{{{name}}}" in self.entry.texts[self.lang]["explanation"]
+        return f"{{{name}}}" in self.entry.text("explanation", self.lang)
 
     def override_reason(self, lang: Language | None = None) -> str:
         """Return why `severity` differs from `flag`; "" if it does not."""
         if self.override is None:
             return ""
-        return self.override.reason_de if (lang or self.lang) == "de" else self.override.reason_en
+        return choose(self.override.reasons, lang or self.lang)
 
     def notes(self, lang: Language | None = None) -> tuple[Note, ...]:
         """Return background information that applies to this finding; usually empty."""
@@ -134,7 +131,7 @@ class Finding:
             if index in self.note_indices or value in note["values"]
         ]
         if self.suppressed:
-            notes.append(Note("more", _SUPPRESSED[language].format(count=self.suppressed)))
+            notes.append(Note("more", _MESSAGES[language]["suppressed"].format(count=self.suppressed)))
         return tuple(notes)
 
     @property

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from einvoice.errors import UnreadableDocument
-from einvoice.presentation import Language
+from einvoice.localization import Language, is_available, languages
 from einvoice.rulebook.catalog import entry
 
-__all__ = ["LANGUAGES", "Language", "check_language", "explain_error"]
-
-LANGUAGES: Final[tuple[Language, ...]] = ("de", "en")
+__all__ = ["Language", "check_language", "explain_error"]
 
 
 def check_language(lang: str) -> None:
-    """Raise `ValueError` if `lang` is not a supported language."""
-    if lang not in LANGUAGES:
-        raise ValueError(f"argument 'lang' must be {' or '.join(map(repr, LANGUAGES))}, not {lang!r}")
+    """Raise `ValueError` if there are no texts in a language."""
+    if not is_available(lang):
+        *others, last = map(repr, languages())
+        raise ValueError(f"argument 'lang' must be {', '.join(others)} or {last}, not {lang!r}")
 
 
 def explain_error(error: UnreadableDocument, lang: Language = "de") -> tuple[str, str]:

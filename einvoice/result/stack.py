@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from einvoice import presentation
-from einvoice.presentation import Language
+from einvoice.localization import Language, choose
 
 Mode: TypeAlias = Literal["current", "compatibility"]
 Status: TypeAlias = Literal["current", "outdated", "unknown"]
@@ -42,9 +42,13 @@ class Layer:
     kind: str = ""
     label: str = ""
 
-    def description(self, lang: str) -> str:
+    def title_in(self, lang: Language) -> str:
+        """Return the title in a language; "" if the layer has none."""
+        return choose(self.title, lang) if self.title else ""
+
+    def description(self, lang: Language) -> str:
         """Return one line, such as "XRechnung, Schematron-Regeln der KoSIT, 2.6.0 (XRechnung 3.0.2)"."""
-        title = self.title.get(lang, "")
+        title = self.title_in(lang)
         specification = f" ({self.label} {self.specification})" if self.specification else ""
         return f"{title}, {self.version}{specification}" if self.version else title
 

@@ -5,12 +5,13 @@ They are in the file `overrides.toml` of a rule set.
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from einvoice import errors
 from einvoice.codelists import holds
+from einvoice.localization import Language, languages
 from einvoice.resources import RuleData, shipped
 from einvoice.syntax.detect import Identity, specifications
 
@@ -21,11 +22,10 @@ Severity: TypeAlias = Literal["fatal", "warning", "information"]
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """The severity that replaces the flag of a rule, and the reason in both languages."""
+    """The severity that replaces the flag of a rule, and the reasons by language."""
 
     severity: Severity
-    reason_de: str
-    reason_en: str
+    reasons: Mapping[Language, str] = field(hash=False)
 
 
 def overrides(identity: Identity, stack: Stack, data: RuleData | None = None) -> Mapping[str, Override]:
@@ -62,7 +62,7 @@ def read(stack: Stack, data: RuleData) -> Mapping[tuple[str, str], Mapping[str, 
 def _add(
     table: dict[tuple[str, str], dict[str, Override]], entry: Mapping[str, Any], data: RuleData, file: str
 ) -> None:
-    override = Override(entry["severity"], entry["de"], entry["en"])
+    override = Override(entry["severity"], {lang: entry[lang] for lang in languages() if lang in entry})
     known = specifications(data)
     for name in entry.get("specifications", known):
         if name not in known:

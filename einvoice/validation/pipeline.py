@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from lxml import etree
 
 from einvoice.facturx import FACTURX, schema_violations
+from einvoice.localization import Messages
 from einvoice.result import Container, Finding, Language, Layer
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.syntax import reader, schema
@@ -38,11 +39,8 @@ _MAX_PER_SYNTAX_RULE: Final = 100
 """Maximum number of findings per syntax rule; broken exports repeat the same error."""
 _NOT_USED: Final = "PROFILE-NOT-USED"
 """Reported only if no other rule reports the element."""
-_SCHEMAS: Final = {
-    "UBL": ({"de": "XML-Schema von UBL", "en": "XML schema of UBL"}, "2.1"),
-    "CII": ({"de": "XML-Schema von CII", "en": "XML schema of CII"}, "D16B"),
-    "extended": ({"de": "XML-Schema von Factur-X EXTENDED", "en": "XML schema of Factur-X EXTENDED"}, "1.09.2"),
-}
+_SCHEMA_VERSIONS: Final = {"UBL": "2.1", "CII": "D16B", "extended": "1.09.2"}
+_SCHEMA_TITLES: Final = Messages("einvoice.validation", "schemas")
 
 _log: Final = logging.getLogger("einvoice")
 
@@ -144,10 +142,10 @@ class Context:
 def xml_schema(context: Context) -> Outcome:
     """Report the violations of the XML schema."""
     name = context.selection.schema
-    title, version = _SCHEMAS.get(name) or _SCHEMAS[context.document.identity.syntax]
+    known = name if name in _SCHEMA_VERSIONS else context.document.identity.syntax
     return Outcome(
         [context.build.of_element(it.code, "schema", it.element, it.values) for it in context.violations],
-        [Layer("schema", title, version, sha256=schema.sha256(name))],
+        [Layer("schema", _SCHEMA_TITLES.translations(known), _SCHEMA_VERSIONS[known], sha256=schema.sha256(name))],
     )
 
 

@@ -35,10 +35,9 @@ def layers(result: ReferenceResult, names: Names) -> tuple[Layer, ...]:
 
 
 def _layer(run: ReferenceRun, names: Names) -> Layer:
-    title = {"de": run.title, "en": run.title}
     kind = run.layer if run.layer in names else ""
     name = names.get(run.layer, run.layer)
-    return Layer(name, title, run.version, "", "", run.sha256, run.executed, run.rules, kind)
+    return Layer(name, {"en": run.title}, run.version, "", "", run.sha256, run.executed, run.rules, kind)
 
 
 class Reporter:

@@ -15,7 +15,8 @@ from typing import Final, TypeAlias
 
 from einvoice.facturx import FACTURX, ProfileRules, rules_of
 from einvoice.resources import RuleData, shipped
-from einvoice.result import LANGUAGES, Engine, Language, Layer, Mode, Status
+from einvoice.result import Engine, Language, Layer, Mode, Status
+from einvoice.result.languages import check_language
 from einvoice.rulebook.program import engine
 from einvoice.rulebook.program.program import Layer as RuleLayer
 from einvoice.rulebook.program.program import Program
@@ -49,8 +50,9 @@ class Options:
     data: RuleData | None = None
 
     def __post_init__(self) -> None:
+        check_language(self.lang)
         profiles = (None, *releases(self.data).sets)
-        for name, valid in (("lang", LANGUAGES), ("mode", MODES), ("profile", profiles), ("engine", ENGINES)):
+        for name, valid in (("mode", MODES), ("profile", profiles), ("engine", ENGINES)):
             if getattr(self, name) not in valid:
                 raise ValueError(
                     f"argument {name!r} must be {' or '.join(map(repr, valid))}, not {getattr(self, name)!r}"

@@ -8,14 +8,14 @@ from decimal import Decimal, localcontext
 from typing import Final
 
 from einvoice.errors import MissingDependency
-from einvoice.result.languages import Language
+from einvoice.localization import Language
+from einvoice.localization.formatting import FORMAT
 
 try:
     from babel import dates, numbers
 except ImportError as error:
     raise MissingDependency("babel", extra="pdf") from error
 
-_LOCALES: Final = {"de": "de_DE", "en": "en_GB"}
 _MAX_DIGITS: Final = 1000
 _IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{8,30}")
 _NO_BREAK: Final = "\u00a0"
@@ -27,7 +27,7 @@ def format_date(date: datetime.date, lang: Language) -> str:
     >>> format_date(datetime.date(2026, 3, 1), "de"), format_date(datetime.date(2026, 3, 1), "en")
     ('01.03.2026', '1\\xa0Mar\\xa02026')
     """
-    return dates.format_date(date, locale=_LOCALES[lang]).replace(" ", _NO_BREAK)
+    return dates.format_date(date, locale=FORMAT[lang]["locale"]).replace(" ", _NO_BREAK)
 
 
 def format_number(value: Decimal, lang: Language, *, decimals: int = 0) -> str:
@@ -39,7 +39,7 @@ def format_number(value: Decimal, lang: Language, *, decimals: int = 0) -> str:
     pattern = "#,##0." + "0" * decimals if decimals else "#,##0"
     with localcontext(prec=_MAX_DIGITS):  # Babel raises InvalidOperation for more digits than the context has
         exact = (value + 0).normalize()  # adding 0 removes the sign of -0
-        text = numbers.format_decimal(exact, pattern, locale=_LOCALES[lang], decimal_quantization=False)
+        text = numbers.format_decimal(exact, pattern, locale=FORMAT[lang]["locale"], decimal_quantization=False)
     return text.replace("-", "−")
 
 

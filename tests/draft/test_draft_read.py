@@ -193,8 +193,8 @@ def test_every_error_is_listed():
 def test_unknown_field_error_suggests_a_similar_field(changes, pointer, near):
     [problem] = errors(draft(**changes)).errors
     assert problem.pointer == pointer
-    assert problem.en.endswith(f" Did you mean {near}?")
-    assert problem.de.endswith(f" Gemeint ist vielleicht {near}.")
+    assert problem.message("en").endswith(f" Did you mean {near}?")
+    assert problem.message("de").endswith(f" Gemeint ist vielleicht {near}.")
 
 
 def test_unknown_field_without_a_similar_field():
@@ -228,15 +228,15 @@ def test_number_of_errors_is_limited():
 
 def test_quoted_values_are_shortened_and_escaped():
     [problem] = errors(draft(issue_date="x\n" * 100)).errors
-    assert "\n" not in problem.en
-    assert len(problem.en) < 130
+    assert "\n" not in problem.message("en")
+    assert len(problem.message("en")) < 130
 
 
 @pytest.mark.parametrize("escape", ["\\ud800", "\\u0000", "\\uffff"])
 def test_characters_not_allowed_in_xml_are_rejected(escape):
     [problem] = errors(json.dumps(draft(buyer_reference="x")).replace('"x"', f'"{escape}"')).errors
     assert problem.pointer == "/buyer_reference"
-    assert f"U+{escape[2:].upper()}" in problem.en
+    assert f"U+{escape[2:].upper()}" in problem.message("en")
 
 
 FIELDS = st.sampled_from(["lines", "seller", "name", "format", "totals", "payment", "iban", "quantity", "x"])

@@ -48,7 +48,7 @@ def test_net_amount_of_a_line(content, expected):
     read(draft(lines=[{**content, "net_amount": expected}]))
     [problem] = errors(draft(lines=[{**content, "net_amount": "0.77"}])).errors
     assert problem.pointer == "/lines/0/net_amount"
-    assert (expected in problem.en, "0.77" in problem.de) == (True, True)
+    assert (expected in problem.message("en"), "0.77" in problem.message("de")) == (True, True)
 
 
 def test_totals_of_one_line():
@@ -133,8 +133,8 @@ def test_correct_totals_are_accepted():
 def test_wrong_totals_are_rejected(field):
     [problem] = errors(draft(**CONTENT, totals=CORRECT | KNOWN | {field: "11.11"})).errors
     assert problem.pointer == f"/totals/{field}"
-    assert f"{Decimal(CORRECT[field]):.2f}" in problem.en
-    assert "11.11" in problem.en
+    assert f"{Decimal(CORRECT[field]):.2f}" in problem.message("en")
+    assert "11.11" in problem.message("en")
 
 
 @pytest.mark.parametrize("field", ["taxable_amount", "tax_amount"])

@@ -14,7 +14,7 @@ import einvoice
 from einvoice.facturx.rules import profile_rules
 from einvoice.resources import rules_folder
 from einvoice.rulebook.catalog.naming import Names
-from einvoice.rulebook.catalog.profiles import ElementName, profile_entries
+from einvoice.rulebook.catalog.profiles import profile_entries
 from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.facturx import date_time, value_or_measure
@@ -287,11 +287,11 @@ def test_titles_of_rows_are_unique(language):
 
 def test_every_noun_is_used():
     used = set()
-    nouns = Names(FOLDER / "elements.csv", ElementName)
+    nouns = Names(FOLDER / "elements.csv")
     for row in rows("rows.csv"):
         whole = re.sub(r"\w+:", "", f"{row['context']}/{row['path']}".removesuffix("/.")).strip("/").split("/")
         if row["check"] != "forbidden":
-            used |= {nouns["/".join(whole[: place + 1])].element for place in range(len(whole))}
+            used |= {nouns["/".join(whole[: place + 1])]["element"] for place in range(len(whole))}
     with (FOLDER / "elements.csv").open(encoding="utf-8", newline="") as file:
         assert {row["element"] for row in csv.DictReader(file)} == used
 

@@ -11,16 +11,14 @@ from einvoice.cli.common import add_lang, source
 from einvoice.cli.outcome import report_problem
 from einvoice.convert import Converted, Loss, convert
 from einvoice.errors import UnreadableDocument, quote
+from einvoice.localization import Messages
 from einvoice.model.terms import name
 from einvoice.render.text import LABELS
 from einvoice.result import Language
 
 DONE, LOST, UNREADABLE = range(3)
 
-_LABELS: Final = {
-    "de": {"none": "Nichts ging verloren.", "some": "Dafür hat {syntax} keinen Platz ({count}):"},
-    "en": {"none": "No losses.", "some": "{syntax} cannot represent ({count}):"},
-}
+_LABELS: Final = Messages("einvoice.cli", "convert")
 
 
 def add_to(commands: Any) -> None:

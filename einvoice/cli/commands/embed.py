@@ -11,30 +11,14 @@ from einvoice.cli.common import add_lang
 from einvoice.cli.outcome import report_problem
 from einvoice.errors import MissingDependency, PdfNotEmbeddable, UnreadableDocument
 from einvoice.facturx.profile import PROFILES
+from einvoice.localization import Messages
 from einvoice.pdf.writer.embed import HybridPdf, embed
 from einvoice.result import Language
 from einvoice.syntax.xml import source_bytes
 
 DONE, NO_PDFA, REFUSED = range(3)
 
-_LABELS: Final = {
-    "de": {
-        "written": "{profile}, angehängt als {name}.",
-        "pdfa": "Die Datei nennt sich weiterhin PDF/A-3, und es wurde nichts gesehen, das dagegen spricht.",
-        "no_pdfa": "Die Datei ist kein PDF/A-3:",
-        "encrypted": "Die PDF ist verschlüsselt; ohne Kennwort speichern.",
-        "damaged": "Die PDF ist beschädigt und lässt sich nicht öffnen.",
-        "ubl": "In eine PDF gehört CII: die UBL-Datei erst mit „einvoice convert“ umwandeln.",
-    },
-    "en": {
-        "written": "{profile}, attached as {name}.",
-        "pdfa": "The file still declares PDF/A-3, and no violation was found.",
-        "no_pdfa": "The file is not PDF/A-3:",
-        "encrypted": "The PDF is encrypted; save it without a password.",
-        "damaged": "The PDF is damaged and cannot be opened.",
-        "ubl": "A PDF carries CII: convert the UBL file with `einvoice convert` first.",
-    },
-}
+_LABELS: Final = Messages("einvoice.cli", "embed")
 
 
 def add_to(commands: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from einvoice.cli.common import add_lang, source
 from einvoice.cli.outcome import report_problem
 from einvoice.errors import UnreadableDocument, quote
+from einvoice.localization import Messages
 from einvoice.pdf.api import Extracted, extract
 from einvoice.pdf.hybrid import Attachment
 from einvoice.render.text import LABELS
@@ -18,22 +19,7 @@ from einvoice.result import Language, explain_error
 
 DONE, UNREADABLE = 0, 2
 
-_SOURCES: Final = {
-    "de": {
-        "names": "Liste der Anlagen",
-        "catalog": "Dokument (AF)",
-        "page": "Seite (AF)",
-        "annotation": "Anmerkung auf einer Seite",
-        "unreferenced": "nirgends genannt",
-    },
-    "en": {
-        "names": "list of attachments",
-        "catalog": "document (AF)",
-        "page": "page (AF)",
-        "annotation": "annotation on a page",
-        "unreferenced": "not referenced",
-    },
-}
+_SOURCES: Final = Messages("einvoice.cli", "extract")
 
 
 def add_to(commands: Any) -> None:

@@ -8,33 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.cli.common import add_lang
+from einvoice.localization import Messages
 
 if TYPE_CHECKING:
     from einvoice.reference import Configuration
 
 FAILED: Final = 2
-_LABELS: Final = {
-    "de": {
-        "added": "{name} ist hinzugefügt: {title}",
-        "removed": "{name} ist entfernt.",
-        "engine": "XSLT-Prozessor: {saxon}",
-        "no_engine": "fehlt (pip install 'einvoice-toolkit[reference]')",
-        "configuration": "Konfiguration",
-        "schematron": "einzelnes Stylesheet",
-        "bundled": "mitgeliefert",
-        "since": "seit {day}",
-    },
-    "en": {
-        "added": "Added {name}: {title}",
-        "removed": "Removed {name}.",
-        "engine": "XSLT processor: {saxon}",
-        "no_engine": "missing (pip install 'einvoice-toolkit[reference]')",
-        "configuration": "configuration",
-        "schematron": "single stylesheet",
-        "bundled": "bundled",
-        "since": "since {day}",
-    },
-}
+_LABELS: Final = Messages("einvoice.cli", "reference")
 
 
 def add_to(work: Any) -> None:

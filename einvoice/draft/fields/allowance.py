@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from einvoice.draft.arithmetic import percent_of, round2
 from einvoice.draft.fields.base import DraftModel, draft_field
@@ -14,13 +14,6 @@ from einvoice.model import money as model
 from einvoice.model.values import Code
 
 G = TypeVar("G", bound=model.AllowanceCharge)
-
-_AMOUNT_HINT: Final = (
-    "Without VAT. Calculated if percentage and base_amount are given.",
-    "Ohne Umsatzsteuer. Wird berechnet, wenn percentage und base_amount angegeben sind.",
-)
-_PERCENTAGE_HINT: Final = ("5 means 5 %.", "5 bedeutet 5 %.")
-_REASON_HINT: Final = ("The reason or its code is required.", "Verlangt wird der Grund oder sein Code.")
 
 
 class AllowanceOrCharge(DraftModel):
@@ -50,11 +43,7 @@ class AllowanceOrCharge(DraftModel):
     def problems(self) -> Iterator[DraftProblem]:
         """Yield an error if the amount is missing and cannot be calculated."""
         if self.amount is None and (self.percentage is None or self.base_amount is None):
-            yield DraftProblem(
-                "/amount" if self.percentage is None else "/base_amount",
-                en="Give amount, or both percentage and base_amount.",
-                de="Entweder amount angeben oder percentage und base_amount.",
-            )
+            yield DraftProblem("/amount" if self.percentage is None else "/base_amount", "amount_missing")
 
     def built(self, cls: type[G], currency: str, **more: Any) -> G:
         """Return the allowance or charge of the invoice as an instance of `cls`."""
@@ -94,50 +83,46 @@ class LineAllowanceOrCharge(AllowanceOrCharge):
 class Allowance(DocumentAllowanceOrCharge):
     """An allowance on the whole invoice."""
 
-    doc_de = "Ein Nachlass auf die ganze Rechnung."
     is_charge = False
-    amount: Money | None = draft_field("BT-92", hint=_AMOUNT_HINT, example="10.00")
+    amount: Money | None = draft_field("BT-92", hint="amount", example="10.00")
     base_amount: Money | None = draft_field("BT-93", example="200.00")
-    percentage: Number | None = draft_field("BT-94", hint=_PERCENTAGE_HINT, example="5")
+    percentage: Number | None = draft_field("BT-94", hint="percentage", example="5")
     tax_category: Text | None = draft_field("BT-95", example="S")
     tax_rate: Number | None = draft_field("BT-96", example="19.00")
-    reason: Text | None = draft_field("BT-97", hint=_REASON_HINT, example="Mengenrabatt")
-    reason_code: Text | None = draft_field("BT-98", hint=("From UNTDID 5189.", "Aus UNTDID 5189."), example="95")
+    reason: Text | None = draft_field("BT-97", hint="reason", example="Mengenrabatt")
+    reason_code: Text | None = draft_field("BT-98", hint="Allowance.reason_code", example="95")
 
 
 class Charge(DocumentAllowanceOrCharge):
     """A charge on the whole invoice."""
 
-    doc_de = "Ein Zuschlag auf die ganze Rechnung."
     is_charge = True
-    amount: Money | None = draft_field("BT-99", hint=_AMOUNT_HINT, example="4.90")
+    amount: Money | None = draft_field("BT-99", hint="amount", example="4.90")
     base_amount: Money | None = draft_field("BT-100", example="200.00")
-    percentage: Number | None = draft_field("BT-101", hint=_PERCENTAGE_HINT, example="2")
+    percentage: Number | None = draft_field("BT-101", hint="percentage", example="2")
     tax_category: Text | None = draft_field("BT-102", example="S")
     tax_rate: Number | None = draft_field("BT-103", example="19.00")
-    reason: Text | None = draft_field("BT-104", hint=_REASON_HINT, example="Versand")
-    reason_code: Text | None = draft_field("BT-105", hint=("From UNTDID 7161.", "Aus UNTDID 7161."), example="FC")
+    reason: Text | None = draft_field("BT-104", hint="reason", example="Versand")
+    reason_code: Text | None = draft_field("BT-105", hint="Charge.reason_code", example="FC")
 
 
 class LineAllowance(LineAllowanceOrCharge):
     """An allowance on a line."""
 
-    doc_de = "Ein Nachlass auf eine Position."
     is_charge = False
-    amount: Money | None = draft_field("BT-136", hint=_AMOUNT_HINT, example="5.00")
+    amount: Money | None = draft_field("BT-136", hint="amount", example="5.00")
     base_amount: Money | None = draft_field("BT-137", example="100.00")
-    percentage: Number | None = draft_field("BT-138", hint=_PERCENTAGE_HINT, example="5")
-    reason: Text | None = draft_field("BT-139", hint=_REASON_HINT, example="Aktion")
-    reason_code: Text | None = draft_field("BT-140", hint=("From UNTDID 5189.", "Aus UNTDID 5189."), example="95")
+    percentage: Number | None = draft_field("BT-138", hint="percentage", example="5")
+    reason: Text | None = draft_field("BT-139", hint="reason", example="Aktion")
+    reason_code: Text | None = draft_field("BT-140", hint="LineAllowance.reason_code", example="95")
 
 
 class LineCharge(LineAllowanceOrCharge):
     """A charge on a line."""
 
-    doc_de = "Ein Zuschlag auf eine Position."
     is_charge = True
-    amount: Money | None = draft_field("BT-141", hint=_AMOUNT_HINT, example="2.50")
+    amount: Money | None = draft_field("BT-141", hint="amount", example="2.50")
     base_amount: Money | None = draft_field("BT-142", example="100.00")
-    percentage: Number | None = draft_field("BT-143", hint=_PERCENTAGE_HINT, example="2.5")
-    reason: Text | None = draft_field("BT-144", hint=_REASON_HINT, example="Verpackung")
-    reason_code: Text | None = draft_field("BT-145", hint=("From UNTDID 7161.", "Aus UNTDID 7161."), example="PC")
+    percentage: Number | None = draft_field("BT-143", hint="percentage", example="2.5")
+    reason: Text | None = draft_field("BT-144", hint="reason", example="Verpackung")
+    reason_code: Text | None = draft_field("BT-145", hint="LineCharge.reason_code", example="PC")

@@ -1,28 +1,32 @@
 """Declares the models of the draft and their fields, each with its business terms.
 
-Titles, and the first sentence of each description, are the names of the terms in `einvoice.model`. Findings are mapped
+Titles, and the first sentence of each description, are the names of the terms in `einvoice.model`. Further texts are in
+the message files. Findings are mapped
 to fields by the terms declared here, so a new field only needs its declaration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticUndefined
 
 from einvoice.errors import DraftProblem
+from einvoice.localization import Language, Messages
 from einvoice.model.terms import name
 
-#: A text in English and in German.
-Bilingual = tuple[str, str]
+_TITLES: Final = Messages("einvoice.draft", "titles")
+_HINTS: Final = Messages("einvoice.draft", "hints")
+_TITLE: Final = "title-key"
+_HINT: Final = "hint-key"
 
 
 def draft_field(
     *numbers: str,
-    title: Bilingual | None = None,
-    hint: Bilingual = ("", ""),
+    title: str = "",
+    hint: str = "",
     example: Any = None,
     default: Any = None,
     required: bool = False,
@@ -32,36 +36,42 @@ def draft_field(
 
     Args:
         numbers: its business terms, the leading one first; none if EN 16931 has no such term.
-        title: title in English and German; by default the name of the leading term.
-        hint: second sentence of the description, in English and German.
+        title: key of the title in the table `titles` of the message files; by default the name of the leading term.
+        hint: key of the second sentence of the description, in the table `hints`.
         example: example in the schema.
         default: default value.
         required: whether the field is mandatory.
         min_items: minimum length of a list.
     """
-    english, german = title or (name(numbers[0], "en"), name(numbers[0], "de"))
-    terms = f" ({', '.join(numbers)})" if numbers else ""
-    extra: dict[str, Any] = {
-        "x-terms": list(numbers),
-        "x-de": {"title": german, "description": f"{german}{terms}. {hint[1]}".strip()},
-    }
     return Field(
         PydanticUndefined if required else default,
-        title=english,
-        description=f"{english}{terms}. {hint[0]}".strip(),
         examples=None if example is None else [example],
-        json_schema_extra=extra,
+        json_schema_extra={"x-terms": list(numbers), _TITLE: title, _HINT: hint},
         min_length=min_items,
     )
+
+
+def describe(field: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of a field with its texts: English, and other languages under `x-de` and so on."""
+    numbers, title, hint = field["x-terms"], field.pop(_TITLE), field.pop(_HINT)
+    terms = f" ({', '.join(numbers)})" if numbers else ""
+    texts = {}
+    for lang in _HINTS.languages():
+        heading = _TITLES[lang][title] if title else name(numbers[0], lang)
+        description = f"{heading}{terms}. {_HINTS[lang][hint] if hint else ''}".strip()
+        texts[lang] = {"title": heading, "description": description}
+    return field | by_language(texts)
+
+
+def by_language(texts: Mapping[Language, dict[str, str]]) -> dict[str, Any]:
+    """Return texts for a JSON Schema: English, and the other languages under `x-de` and so on."""
+    return {**texts["en"], **{f"x-{lang}": text for lang, text in texts.items() if lang != "en"}}
 
 
 class DraftModel(BaseModel):
     """Base class of the draft's models. Null and blank values count as missing; unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid")
-
-    #: The class docstring in German, for the schema.
-    doc_de: ClassVar[str] = ""
 
     @model_validator(mode="before")
     @classmethod

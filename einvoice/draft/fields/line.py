@@ -32,15 +32,13 @@ from einvoice.model.values import Code, absent
 class LineObject(DraftModel):
     """The invoiced object of a line, such as a meter or a subscription."""
 
-    doc_de = "Das abgerechnete Objekt einer Position, etwa ein Zähler oder ein Abonnement."
     id: Text = draft_field("BT-128", example="Z-2026-77", required=True)
-    scheme: Text | None = draft_field("BT-128-1", hint=("From UNTDID 1153.", "Aus UNTDID 1153."), example="AVE")
+    scheme: Text | None = draft_field("BT-128-1", hint="LineObject.scheme", example="AVE")
 
 
 class LinePeriod(DraftModel):
     """The period that a line covers."""
 
-    doc_de = "Der Zeitraum, für den eine Position gilt."
     start: Day | None = draft_field("BT-134", example="2026-10-01")
     end: Day | None = draft_field("BT-135", example="2026-10-31")
 
@@ -48,28 +46,21 @@ class LinePeriod(DraftModel):
 class StandardItemIdentifier(DraftModel):
     """The identifier of an item in a registered scheme, such as a GTIN."""
 
-    doc_de = "Die Kennung eines Artikels in einem registrierten Schema, etwa seine GTIN."
     id: Text = draft_field("BT-157", example="04012345123456", required=True)
-    scheme: Text | None = draft_field(
-        "BT-157-1", hint=("From ISO 6523; 0160 is GTIN.", "Aus ISO 6523; 0160 ist GTIN."), example="0160"
-    )
+    scheme: Text | None = draft_field("BT-157-1", hint="StandardItemIdentifier.scheme", example="0160")
 
 
 class Classification(DraftModel):
     """A classification of an item, such as a CPV code."""
 
-    doc_de = "Eine Klassifikation eines Artikels, etwa ein CPV-Code."
     id: Text = draft_field("BT-158", example="72000000", required=True)
-    scheme: Text | None = draft_field(
-        "BT-158-1", hint=("From UNTDID 7143; STI is CPV.", "Aus UNTDID 7143; STI ist CPV."), example="STI"
-    )
+    scheme: Text | None = draft_field("BT-158-1", hint="Classification.scheme", example="STI")
     version: Text | None = draft_field("BT-158-2", example="2008")
 
 
 class Attribute(DraftModel):
     """A property of an item, such as its colour."""
 
-    doc_de = "Eine Eigenschaft eines Artikels, etwa seine Farbe."
     name: Text = draft_field("BT-160", example="Farbe", required=True)
     value: Text = draft_field("BT-161", example="blau", required=True)
 
@@ -77,10 +68,9 @@ class Attribute(DraftModel):
 class Line(DraftModel):
     """A line of the invoice."""
 
-    doc_de = "Eine Position der Rechnung."
     line_id: Text | None = draft_field(
         "BT-126",
-        hint=("Default: the position, starting at 1.", "Vorgabe: die laufende Nummer ab 1."),
+        hint="Line.line_id",
         example="1",
     )
     name: Text = draft_field("BT-153", example="Beratung", required=True)
@@ -88,43 +78,31 @@ class Line(DraftModel):
     quantity: Number = draft_field("BT-129", example="2", required=True)
     unit_code: Text = draft_field(
         "BT-130",
-        hint=(
-            "From UN/ECE recommendation 20; C62 is a piece, HUR an hour.",
-            "Aus UN/ECE-Empfehlung 20; C62 ist ein Stück, HUR eine Stunde.",
-        ),
+        hint="Line.unit_code",
         example="HUR",
         default="C62",
     )
-    unit_price: Number = draft_field(
-        "BT-146", hint=("Without VAT.", "Ohne Umsatzsteuer."), example="100.00", required=True
-    )
+    unit_price: Number = draft_field("BT-146", hint="Line.unit_price", example="100.00", required=True)
     price_base_quantity: Number | None = draft_field(
         "BT-149",
-        hint=("Number of units that the price applies to.", "Anzahl der Einheiten, für die der Preis gilt."),
+        hint="Line.price_base_quantity",
         example="1",
     )
-    price_base_unit_code: Text | None = draft_field(
-        "BT-150", hint=("Default: that of the line.", "Vorgabe: die der Position."), example="HUR"
-    )
+    price_base_unit_code: Text | None = draft_field("BT-150", hint="Line.price_base_unit_code", example="HUR")
     gross_price: Number | None = draft_field("BT-148", example="120.00")
     price_discount: Number | None = draft_field(
         "BT-147",
-        hint=(
-            "Deducted from the gross price; calculated if only the gross price is given.",
-            "Vom Bruttopreis abgezogen; wird berechnet, wenn nur dieser angegeben ist.",
-        ),
+        hint="Line.price_discount",
         example="20.00",
     )
     tax_category: Text = draft_field(
         "BT-151",
-        hint=("S is the standard case, taxed at tax_rate.", "S ist der Normalfall, besteuert zu tax_rate."),
+        hint="Line.tax_category",
         example="S",
         required=True,
     )
-    tax_rate: Number | None = draft_field("BT-152", hint=("19 means 19 %.", "19 bedeutet 19 %."), example="19.00")
-    net_amount: Money | None = draft_field(
-        "BT-131", hint=("Calculated; checked if given.", "Wird berechnet; eine Angabe wird geprüft."), example="200.00"
-    )
+    tax_rate: Number | None = draft_field("BT-152", hint="Line.tax_rate", example="19.00")
+    net_amount: Money | None = draft_field("BT-131", hint="Line.net_amount", example="200.00")
     allowances: list[LineAllowance] | None = draft_field("BG-27")
     charges: list[LineCharge] | None = draft_field("BG-28")
     note: Text | None = draft_field("BT-127", example="Termin am 18. November")
@@ -149,11 +127,7 @@ class Line(DraftModel):
     def problems(self) -> Iterator[DraftProblem]:
         """Yield an error for a price base quantity of 0, or for a net amount that differs from the calculated one."""
         if self.price_base_quantity is not None and self.price_base_quantity == 0:
-            yield DraftProblem(
-                "/price_base_quantity",
-                en="The quantity must not be 0; give the number of units that the price applies to, usually 1.",
-                de="Die Menge darf nicht 0 sein; die Anzahl der Einheiten angeben, für die der Preis gilt, meist 1.",
-            )
+            yield DraftProblem("/price_base_quantity", "base_quantity_zero")
         elif self.net_amount is not None and self.net_amount != self.net:
             yield DraftProblem.of_amount("/net_amount", expected=self.net, actual=self.net_amount)
 

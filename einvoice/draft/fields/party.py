@@ -14,22 +14,10 @@ from einvoice.errors import DraftProblem
 from einvoice.model import parties as model
 from einvoice.model.values import Code, absent
 
-_SCHEME_HINT: Final = (
-    "Code of the identifier's scheme (ISO 6523), such as 0088 for GLN.",
-    "Code des Schemas der Kennung (ISO 6523), etwa 0088 für GLN.",
-)
-_REGION_HINT: Final = ("State, province or region.", "Bundesland, Provinz oder Region.")
-_COUNTRY_HINT: Final = ("Two letters, ISO 3166-1.", "Zwei Buchstaben, ISO 3166-1.")
-_SUBMISSION_HINT: Final = (
-    "Address to which the invoice is sent: an e-mail address (scheme EM), Peppol identifier or Leitweg-ID (0204).",
-    "Adresse, an die die Rechnung geht: E-Mail-Adresse (Schema EM), Peppol-Kennung oder Leitweg-ID (0204).",
-)
-
 
 class SellerContact(DraftModel):
     """The contact of the seller."""
 
-    doc_de = "Der Ansprechpartner beim Verkäufer."
     name: Text | None = draft_field("BT-41", example="Erika Beispiel")
     telephone: Text | None = draft_field("BT-42", example="+49 30 1234567")
     email: Text | None = draft_field("BT-43", example="rechnung@handwerk.example")
@@ -44,7 +32,6 @@ class SellerContact(DraftModel):
 class BuyerContact(DraftModel):
     """The contact of the buyer."""
 
-    doc_de = "Der Ansprechpartner beim Käufer."
     name: Text | None = draft_field("BT-56", example="Max Muster")
     telephone: Text | None = draft_field("BT-57", example="+49 40 7654321")
     email: Text | None = draft_field("BT-58", example="einkauf@amt.example")
@@ -57,71 +44,62 @@ class BuyerContact(DraftModel):
 class SellerIdentifier(DraftModel):
     """An identifier of the seller."""
 
-    doc_de = "Eine Kennung des Verkäufers."
     id: Text = draft_field("BT-29", example="L-4711", required=True)
-    scheme: Text | None = draft_field("BT-29-1", hint=_SCHEME_HINT, example="0088")
+    scheme: Text | None = draft_field("BT-29-1", hint="scheme", example="0088")
 
 
 class BuyerIdentifier(DraftModel):
     """An identifier of the buyer."""
 
-    doc_de = "Eine Kennung des Käufers."
     id: Text = draft_field("BT-46", example="K-1234", required=True)
-    scheme: Text | None = draft_field("BT-46-1", hint=_SCHEME_HINT, example="0088")
+    scheme: Text | None = draft_field("BT-46-1", hint="scheme", example="0088")
 
 
 class PayeeIdentifier(DraftModel):
     """An identifier of the payee."""
 
-    doc_de = "Eine Kennung des Zahlungsempfängers."
     id: Text = draft_field("BT-60", example="Z-42", required=True)
-    scheme: Text | None = draft_field("BT-60-1", hint=_SCHEME_HINT, example="0088")
+    scheme: Text | None = draft_field("BT-60-1", hint="scheme", example="0088")
 
 
 class SellerRegistration(DraftModel):
     """The registration of the seller in an official register."""
 
-    doc_de = "Die Nummer des Verkäufers in einem amtlichen Register."
     id: Text = draft_field("BT-30", example="HRB 12345", required=True)
-    scheme: Text | None = draft_field("BT-30-1", hint=_SCHEME_HINT, example="0060")
+    scheme: Text | None = draft_field("BT-30-1", hint="scheme", example="0060")
 
 
 class BuyerRegistration(DraftModel):
     """The registration of the buyer in an official register."""
 
-    doc_de = "Die Nummer des Käufers in einem amtlichen Register."
     id: Text = draft_field("BT-47", example="HRB 54321", required=True)
-    scheme: Text | None = draft_field("BT-47-1", hint=_SCHEME_HINT, example="0060")
+    scheme: Text | None = draft_field("BT-47-1", hint="scheme", example="0060")
 
 
 class PayeeRegistration(DraftModel):
     """The registration of the payee in an official register."""
 
-    doc_de = "Die Nummer des Zahlungsempfängers in einem amtlichen Register."
     id: Text = draft_field("BT-61", example="HRB 777", required=True)
-    scheme: Text | None = draft_field("BT-61-1", hint=_SCHEME_HINT, example="0060")
+    scheme: Text | None = draft_field("BT-61-1", hint="scheme", example="0060")
 
 
 class SellerElectronicAddress(DraftModel):
     """The electronic address of the seller."""
 
-    doc_de = "Die elektronische Adresse des Verkäufers."
     id: Text = draft_field("BT-34", example="rechnung@handwerk.example", required=True)
-    scheme: Text | None = draft_field("BT-34-1", hint=("From the list EAS.", "Aus der Liste EAS."), example="EM")
+    scheme: Text | None = draft_field("BT-34-1", hint="SellerElectronicAddress.scheme", example="EM")
 
 
 class BuyerElectronicAddress(DraftModel):
     """The electronic address of the buyer, to which the invoice is sent."""
 
-    doc_de = "Die elektronische Adresse des Käufers, an die die Rechnung geht."
     id: Text = draft_field("BT-49", example="eingang@amt.example", required=True)
-    scheme: Text | None = draft_field("BT-49-1", hint=("From the list EAS.", "Aus der Liste EAS."), example="EM")
+    scheme: Text | None = draft_field("BT-49-1", hint="BuyerElectronicAddress.scheme", example="EM")
 
 
 class Seller(DraftModel):
     """The seller."""
 
-    doc_de = "Der Verkäufer."
     name: Text = draft_field("BT-27", example="Muster Handwerk GmbH", required=True)
     trading_name: Text | None = draft_field("BT-28", example="Handwerk am Kanal")
     street: Text | None = draft_field("BT-35", example="Werkstraße 1")
@@ -129,24 +107,17 @@ class Seller(DraftModel):
     address_line_3: Text | None = draft_field("BT-162", example="Aufgang B")
     postal_code: Text | None = draft_field("BT-38", example="10115")
     city: Text | None = draft_field("BT-37", example="Berlin")
-    region: Text | None = draft_field("BT-39", hint=_REGION_HINT, example="Berlin")
-    country_code: Text = draft_field("BT-40", hint=_COUNTRY_HINT, example="DE", required=True)
+    region: Text | None = draft_field("BT-39", hint="region", example="Berlin")
+    country_code: Text = draft_field("BT-40", hint="country", example="DE", required=True)
     tax_id: Text | None = draft_field(
         "BT-31",
         "BT-32",
-        title=("Seller VAT identifier or tax number", "Umsatzsteuer-ID oder Steuernummer des Verkäufers"),
-        hint=(
-            "With a country prefix it is the VAT identifier (BT-31), else the tax number (BT-32).",
-            "Mit Länderkürzel ist es die Umsatzsteuer-ID (BT-31), sonst die Steuernummer (BT-32).",
-        ),
+        title="Seller.tax_id",
+        hint="Seller.tax_id",
         example="DE123456789",
     )
-    vat_id: Text | None = draft_field(
-        "BT-31", hint=("Alternative to tax_id.", "Alternative zu tax_id."), example="DE123456789"
-    )
-    tax_number: Text | None = draft_field(
-        "BT-32", hint=("Alternative to tax_id.", "Alternative zu tax_id."), example="29/123/45678"
-    )
+    vat_id: Text | None = draft_field("BT-31", hint="Seller.vat_id", example="DE123456789")
+    tax_number: Text | None = draft_field("BT-32", hint="Seller.tax_number", example="29/123/45678")
     identifiers: list[SellerIdentifier] | None = draft_field("BT-29")
     legal_registration: SellerRegistration | None = draft_field("BT-30")
     legal_information: Text | None = draft_field("BT-33", example="Geschäftsführerin: Erika Beispiel")
@@ -157,11 +128,7 @@ class Seller(DraftModel):
         """Yield an error if tax_id and vat_id or tax_number give the same number."""
         field = "vat_id" if _is_vat_identifier(self.tax_id) else "tax_number"
         if self.tax_id is not None and getattr(self, field) is not None:
-            yield DraftProblem(
-                f"/{field}",
-                en=f"tax_id already gives this number; give it only once, in tax_id or in {field}.",
-                de=f"tax_id enthält diese Nummer schon; sie nur einmal angeben, in tax_id oder in {field}.",
-            )
+            yield DraftProblem(f"/{field}", "tax_number_twice", {"field": field})
 
     def build(self) -> model.Seller:
         """Return the seller of the invoice."""
@@ -187,7 +154,6 @@ class Seller(DraftModel):
 class Buyer(DraftModel):
     """The buyer."""
 
-    doc_de = "Der Käufer."
     name: Text = draft_field("BT-44", example="Amt für Beispiele", required=True)
     trading_name: Text | None = draft_field("BT-45", example="Beispielamt")
     street: Text | None = draft_field("BT-50", example="Am Markt 2")
@@ -195,12 +161,12 @@ class Buyer(DraftModel):
     address_line_3: Text | None = draft_field("BT-163", example="Zimmer 12")
     postal_code: Text | None = draft_field("BT-53", example="20095")
     city: Text | None = draft_field("BT-52", example="Hamburg")
-    region: Text | None = draft_field("BT-54", hint=_REGION_HINT, example="Hamburg")
-    country_code: Text = draft_field("BT-55", hint=_COUNTRY_HINT, example="DE", required=True)
+    region: Text | None = draft_field("BT-54", hint="region", example="Hamburg")
+    country_code: Text = draft_field("BT-55", hint="country", example="DE", required=True)
     vat_id: Text | None = draft_field("BT-48", example="DE987654321")
     identifier: BuyerIdentifier | None = draft_field("BT-46")
     legal_registration: BuyerRegistration | None = draft_field("BT-47")
-    electronic_address: BuyerElectronicAddress | None = draft_field("BT-49", hint=_SUBMISSION_HINT)
+    electronic_address: BuyerElectronicAddress | None = draft_field("BT-49", hint="submission")
     contact: BuyerContact | None = draft_field("BG-9")
 
     def build(self) -> model.Buyer:
@@ -221,7 +187,6 @@ class Buyer(DraftModel):
 class PayeeParty(DraftModel):
     """The payee, if different from the seller."""
 
-    doc_de = "Der Zahlungsempfänger, wenn er nicht der Verkäufer ist."
     name: Text | None = draft_field("BT-59", example="Factoring Bank AG")
     identifier: PayeeIdentifier | None = draft_field("BT-60")
     legal_registration: PayeeRegistration | None = draft_field("BT-61")
@@ -238,7 +203,6 @@ class PayeeParty(DraftModel):
 class TaxRepresentative(DraftModel):
     """The tax representative of the seller."""
 
-    doc_de = "Der Steuervertreter des Verkäufers."
     name: Text | None = draft_field("BT-62", example="Steuervertretung GmbH")
     vat_id: Text | None = draft_field("BT-63", example="DE192837465")
     street: Text | None = draft_field("BT-64", example="Steuerweg 3")
@@ -246,8 +210,8 @@ class TaxRepresentative(DraftModel):
     address_line_3: Text | None = draft_field("BT-164", example="Tür 4")
     postal_code: Text | None = draft_field("BT-67", example="50667")
     city: Text | None = draft_field("BT-66", example="Köln")
-    region: Text | None = draft_field("BT-68", hint=_REGION_HINT, example="Nordrhein-Westfalen")
-    country_code: Text | None = draft_field("BT-69", hint=_COUNTRY_HINT, example="DE")
+    region: Text | None = draft_field("BT-68", hint="region", example="Nordrhein-Westfalen")
+    country_code: Text | None = draft_field("BT-69", hint="country", example="DE")
 
     def build(self) -> model.TaxRepresentative:
         """Return the tax representative of the invoice."""
@@ -262,15 +226,13 @@ class TaxRepresentative(DraftModel):
 class LocationIdentifier(DraftModel):
     """The identifier of the delivery location."""
 
-    doc_de = "Die Kennung des Lieferorts."
     id: Text = draft_field("BT-71", example="4012345000009", required=True)
-    scheme: Text | None = draft_field("BT-71-1", hint=_SCHEME_HINT, example="0088")
+    scheme: Text | None = draft_field("BT-71-1", hint="scheme", example="0088")
 
 
 class Delivery(DraftModel):
     """The delivery location; the delivery date is `service_date`."""
 
-    doc_de = "Der Lieferort; das Lieferdatum steht in service_date."
     name: Text | None = draft_field("BT-70", example="Bauhof Süd")
     location: LocationIdentifier | None = draft_field("BT-71")
     street: Text | None = draft_field("BT-75", example="Lagerstraße 9")
@@ -278,8 +240,8 @@ class Delivery(DraftModel):
     address_line_3: Text | None = draft_field("BT-165", example="Rampe 1")
     postal_code: Text | None = draft_field("BT-78", example="21107")
     city: Text | None = draft_field("BT-77", example="Hamburg")
-    region: Text | None = draft_field("BT-79", hint=_REGION_HINT, example="Hamburg")
-    country_code: Text | None = draft_field("BT-80", hint=_COUNTRY_HINT, example="DE")
+    region: Text | None = draft_field("BT-79", hint="region", example="Hamburg")
+    country_code: Text | None = draft_field("BT-80", hint="country", example="DE")
 
     def build(self) -> model.Delivery:
         """Return the delivery of the invoice, without its date."""

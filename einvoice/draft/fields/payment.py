@@ -11,36 +11,25 @@ from einvoice.errors import DraftProblem
 from einvoice.model import money as model
 from einvoice.model.values import absent
 
-_IBAN_HINT = (
-    "An IBAN, or another account number.",
-    "Eine IBAN oder eine andere Kontonummer.",
-)
-_BIC_HINT = ("The bank's BIC.", "")
-
 
 class Account(DraftModel):
     """A bank account for payments."""
 
-    doc_de = "Ein Bankkonto für Zahlungen."
-    iban: Text = draft_field("BT-84", hint=_IBAN_HINT, example="DE02120300000000202051", required=True)
+    iban: Text = draft_field("BT-84", hint="iban", example="DE02120300000000202051", required=True)
     account_name: Text | None = draft_field("BT-85", example="Muster Handwerk GmbH")
-    bic: Text | None = draft_field("BT-86", hint=_BIC_HINT, example="BYLADEM1001")
+    bic: Text | None = draft_field("BT-86", hint="bic", example="BYLADEM1001")
 
 
 class Card(DraftModel):
     """The card used for payment."""
 
-    doc_de = "Die Karte, mit der gezahlt wurde."
-    number: Text = draft_field(
-        "BT-87", hint=("Only its last digits.", "Nur die letzten Ziffern."), example="4242", required=True
-    )
+    number: Text = draft_field("BT-87", hint="Card.number", example="4242", required=True)
     holder: Text | None = draft_field("BT-88", example="Max Muster")
 
 
 class DirectDebit(DraftModel):
     """Direct debit: mandate, creditor and debited account."""
 
-    doc_de = "Lastschrift: Mandat, Gläubiger und belastetes Konto."
     mandate_reference: Text | None = draft_field("BT-89", example="M-2026-17")
     creditor_id: Text | None = draft_field("BT-90", example="DE98ZZZ09999999999")
     debited_iban: Text | None = draft_field("BT-91", example="DE75512108001245126199")
@@ -49,26 +38,19 @@ class DirectDebit(DraftModel):
 class Payment(DraftModel):
     """The payment instructions."""
 
-    doc_de = "Die Zahlungsanweisungen."
     payment_means_code: Text | None = draft_field(
         "BT-81",
-        hint=(
-            "From UNTDID 4461; 58 is a SEPA transfer, 59 a SEPA direct debit.",
-            "Aus UNTDID 4461; 58 ist eine SEPA-Überweisung, 59 eine SEPA-Lastschrift.",
-        ),
+        hint="Payment.payment_means_code",
         example="58",
     )
     payment_means_text: Text | None = draft_field("BT-82", example="SEPA-Überweisung")
     payment_reference: Text | None = draft_field("BT-83", example="R-2026-0001")
-    iban: Text | None = draft_field("BT-84", "BG-17", hint=_IBAN_HINT, example="DE02120300000000202051")
+    iban: Text | None = draft_field("BT-84", "BG-17", hint="iban", example="DE02120300000000202051")
     account_name: Text | None = draft_field("BT-85", example="Muster Handwerk GmbH")
-    bic: Text | None = draft_field("BT-86", hint=_BIC_HINT, example="BYLADEM1001")
+    bic: Text | None = draft_field("BT-86", hint="bic", example="BYLADEM1001")
     accounts: list[Account] | None = draft_field(
         "BG-17",
-        hint=(
-            "For several accounts; iban must then be omitted.",
-            "Für mehrere Konten; iban entfällt dann.",
-        ),
+        hint="Payment.accounts",
     )
     card: Card | None = draft_field("BG-18")
     direct_debit: DirectDebit | None = draft_field("BG-19")
@@ -77,11 +59,7 @@ class Payment(DraftModel):
         """Yield an error for each account field used together with accounts."""
         for field in ("iban", "account_name", "bic"):
             if self.accounts and getattr(self, field) is not None:
-                yield DraftProblem(
-                    f"/{field}",
-                    en="This field cannot be combined with accounts; move it there.",
-                    de="Neben accounts entfällt dieses Feld; alle Konten gehören dorthin.",
-                )
+                yield DraftProblem(f"/{field}", "beside_accounts")
 
     def build(self) -> list[model.PaymentMeans]:
         """Return one payment means per account; the first one also has the data that occurs only once."""

@@ -15,9 +15,8 @@ from einvoice.model.values import Binary, Code, absent
 class Note(DraftModel):
     """A note on the whole invoice."""
 
-    doc_de = "Eine Bemerkung zur ganzen Rechnung."
     text: Text = draft_field("BT-22", example="Es gelten unsere Geschäftsbedingungen.", required=True)
-    subject_code: Text | None = draft_field("BT-21", hint=("From UNTDID 4451.", "Aus UNTDID 4451."), example="AAI")
+    subject_code: Text | None = draft_field("BT-21", hint="Note.subject_code", example="AAI")
 
     def build(self) -> model.Note:
         """Return the note of the invoice."""
@@ -27,7 +26,6 @@ class Note(DraftModel):
 class PrecedingInvoice(DraftModel):
     """A preceding invoice that this one corrects or continues."""
 
-    doc_de = "Eine vorausgegangene Rechnung, die diese berichtigt oder fortsetzt."
     number: Text = draft_field("BT-25", example="R-2026-0000", required=True)
     issue_date: Day | None = draft_field("BT-26", example="2026-10-20")
 
@@ -39,9 +37,8 @@ class PrecedingInvoice(DraftModel):
 class InvoicedObject(DraftModel):
     """The invoiced object, such as a meter or a contract."""
 
-    doc_de = "Das abgerechnete Objekt, etwa ein Zähler oder ein Vertrag."
     id: Text = draft_field("BT-18", example="Z-4711", required=True)
-    scheme: Text | None = draft_field("BT-18-1", hint=("From UNTDID 1153.", "Aus UNTDID 1153."), example="AVE")
+    scheme: Text | None = draft_field("BT-18-1", hint="InvoicedObject.scheme", example="AVE")
 
     def build(self) -> Document:
         """Return the document that references the object."""
@@ -51,7 +48,6 @@ class InvoicedObject(DraftModel):
 class InvoicingPeriod(DraftModel):
     """The period that the invoice covers."""
 
-    doc_de = "Der Zeitraum, für den die Rechnung gilt."
     start: Day | None = draft_field("BT-73", example="2026-10-01")
     end: Day | None = draft_field("BT-74", example="2026-10-31")
 
@@ -63,11 +59,10 @@ class InvoicingPeriod(DraftModel):
 class Attachment(DraftModel):
     """A supporting document: a file, or its URL."""
 
-    doc_de = "Eine Unterlage zur Rechnung: eine Datei oder ihre URL."
     id: Text = draft_field("BT-122", example="Anlage 1", required=True)
     description: Text | None = draft_field("BT-123", example="Stundennachweis")
     url: Text | None = draft_field("BT-124", example="https://handwerk.example/nachweis/1")
-    content: File | None = draft_field("BT-125", hint=("In base64.", "In base64."), example="SGFsbG8=")
+    content: File | None = draft_field("BT-125", hint="Attachment.content", example="SGFsbG8=")
     mime_type: Text | None = draft_field("BT-125-1", example="application/pdf")
     filename: Text | None = draft_field("BT-125-2", example="nachweis.pdf")
 
@@ -75,11 +70,7 @@ class Attachment(DraftModel):
         """Yield an error if mime_type or filename is given without content."""
         for field in ("mime_type", "filename"):
             if self.content is None and getattr(self, field) is not None:
-                yield DraftProblem(
-                    "/content",
-                    en=f"{field} is given without content; add content or omit {field}.",
-                    de=f"{field} ist ohne content angegeben; content ergänzen oder {field} weglassen.",
-                )
+                yield DraftProblem("/content", "content_missing", {"field": field})
 
     def build(self) -> Document:
         """Return the supporting document of the invoice."""

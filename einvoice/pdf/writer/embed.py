@@ -16,6 +16,7 @@ from typing import Any, Final
 from einvoice.errors import MissingDependency, PdfNotEmbeddable
 from einvoice.facturx.business_terms import restrict
 from einvoice.facturx.profile import EN16931, Profile, declared_profile, profile_named
+from einvoice.localization import Messages
 from einvoice.model.invoice import Invoice
 from einvoice.pdf.writer.pdfa_precheck import Reason, pdfa_violations, reason
 from einvoice.pdf.writer.xmp import Packet
@@ -27,7 +28,7 @@ from einvoice.syntax.writer import write
 #: Names of embedded invoices; an existing attachment with such a name is replaced.
 INVOICE_NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml", "ZUGFeRD-invoice.xml", "cida.xml")
 
-_DESCRIPTION: Final = {"de": "Rechnung als XML (Factur-X/ZUGFeRD)", "en": "Invoice as XML (Factur-X/ZUGFeRD)"}
+_MESSAGES: Final = Messages("einvoice.pdf", "embed")
 _MAX_FILES: Final = 10_000
 
 
@@ -101,7 +102,7 @@ def embed(
         violations = pdfa_violations(document, lang)
         if "/AcroForm" in document.Root and _is_signed(document):
             warnings.append(reason("signed", lang))
-        _attach(document, data, selected, selected_relationship, _DESCRIPTION[lang], moment)
+        _attach(document, data, selected, selected_relationship, _MESSAGES[lang]["description"], moment)
         _update_metadata(document, selected, moment, keep_claim=not violations)
         return HybridPdf(save_pdf(document), not violations, tuple(violations), tuple(warnings), selected, data)
 

@@ -2,47 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from einvoice.localization import Messages
 from einvoice.pdf.writer.xmp import Packet
 from einvoice.result.languages import Language
 
-_TEXTS: Final[Mapping[str, Mapping[Language, str]]] = {
-    "no_claim": {
-        "de": "Die Datei ist nicht als PDF/A gekennzeichnet. Speichern Sie die Vorlage als PDF/A-3.",
-        "en": "The file does not claim to be PDF/A. Save the original as PDF/A-3.",
-    },
-    "other_part": {
-        "de": "Die Datei ist PDF/A-{part}; Anhänge wie diesen erlaubt erst PDF/A-3. Speichern Sie sie als PDF/A-3.",
-        "en": "The file is PDF/A-{part}; only PDF/A-3 allows such attachments. Save it as PDF/A-3.",
-    },
-    "fonts": {
-        "de": "Nicht eingebettete Schriften: {names}.",
-        "en": "Fonts that are not embedded: {names}.",
-    },
-    "scripts": {
-        "de": "Die Datei enthält JavaScript oder startet Programme, was PDF/A verbietet.",
-        "en": "The file contains JavaScript or starts programs, which PDF/A forbids.",
-    },
-    "interpolated": {
-        "de": "Ein Bild verlangt Interpolation (Interpolate), was PDF/A verbietet.",
-        "en": "An image requests interpolation (Interpolate), which PDF/A forbids.",
-    },
-    "lzw": {
-        "de": "Ein Teil der Datei ist mit LZW komprimiert, was PDF/A verbietet.",
-        "en": "A part of the file is compressed with LZW, which PDF/A forbids.",
-    },
-    "signed": {
-        "de": "Die Datei war elektronisch signiert; die Signatur ist nun ungültig. Signieren Sie nach dem Einbetten.",
-        "en": "The file was signed electronically; embedding has invalidated the signature. Sign it after embedding.",
-    },
-    "declares": {
-        "de": "Die XML-Rechnung nennt in BT-24 eine andere Spezifikation als das Profil {profile}.",
-        "en": "The XML invoice declares a specification in BT-24 other than that of the profile {profile}.",
-    },
-}
+_TEXTS: Final = Messages("einvoice.pdf", "pdfa")
 _FORBIDDEN_ACTIONS: Final = frozenset({"/JavaScript", "/Launch", "/Sound", "/Movie"})
 _MAX_NAMES: Final = 5
 
@@ -60,7 +28,7 @@ class Reason:
 
 def reason(code: str, lang: Language, **values: str) -> Reason:
     """Return the reason with this code."""
-    return Reason(code, _TEXTS[code][lang].format(**values))
+    return Reason(code, _TEXTS[lang][code].format(**values))
 
 
 def pdfa_violations(document: Any, lang: Language) -> list[Reason]:

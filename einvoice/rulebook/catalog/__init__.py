@@ -1,4 +1,4 @@
-"""The catalog: one entry for each code of every layer and release, with its texts.
+"""The catalog: one entry for each code of every layer and release, with its texts by language.
 
 The entries come from rule files, from text folders (``rules/schema``, ``rules/file``) and from the tables in the folder
 ``syntax`` of each rule set. They are cached as plain data, so that printing a finding reads nothing else.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import cache
 from einvoice.rulebook.catalog.entry import CatalogEntry, Values
 from einvoice.rulebook.releases import Release, releases
+
+_PACKAGE: Final = Path(__file__).parents[2]
 
 __all__ = ["Catalog", "CatalogEntry", "Values", "catalog", "entry"]
 
@@ -56,7 +59,10 @@ def entry(code: str, data: RuleData | None = None) -> CatalogEntry:
 
 @functools.cache
 def _catalog(versions: tuple[tuple[str, str], ...], data: RuleData) -> Catalog:
-    digest = cache.digest(sorted({path for name in ("**/*.toml", "syntax/*.csv") for path in data.files(name)}))
+    rules = {path for name in ("**/*.toml", "syntax/*.csv") for path in data.files(name)}
+    names = ("localization", "model", "rulebook")
+    messages = (path for name in names for path in _PACKAGE.glob(f"{name}/messages/*.toml"))
+    digest = cache.digest(sorted({*rules, *messages}))
     key = cache.key(repr(("catalog", versions)), digest)
     rows = cache.load("catalog", key)
     if rows is None:

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import RuleError
+from einvoice.localization import languages
 from einvoice.resources import RuleData
 from einvoice.rulebook import sections
 from einvoice.rulebook.catalog.entry import CatalogEntry
 from einvoice.rulebook.catalog.example_texts import example_texts
 from einvoice.rulebook.catalog.profiles import profile_entries
 from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
+from einvoice.rulebook.catalog.translations import Translator
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition, Sentence
-from einvoice.rulebook.files.keys import LANGUAGES, TEXTS, check_examples, check_keys, check_texts
+from einvoice.rulebook.files.keys import TEXTS, check_examples, check_keys, check_texts, languages_of
 from einvoice.rulebook.files.load import natural
 from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_notes, check_values, notes
 from einvoice.rulebook.program.build import RuleSets
@@ -28,7 +30,7 @@ from einvoice.rulebook.rule import SYNTAXES
 TEXT_LAYERS: Final = ("file", "schema", "pdf")
 _TEXTS: Final = "texts"
 _TEXT_KEYS: Final = {
-    "code": str, "severity": str, "section": str, "terms": list, "source": str, "de": dict, "en": dict,
+    "code": str, "severity": str, "section": str, "terms": list, "source": str,
     "examples": dict, "deviation": list,
 }  # fmt: skip
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
@@ -46,10 +48,11 @@ def entries(data: RuleData, versions: Mapping[str, str]) -> Iterator[CatalogEntr
 
 
 def _entries(rule_sets: RuleSets, versions: Mapping[str, str]) -> Iterator[CatalogEntry]:
-    data = rule_sets.data
+    data, translator = rule_sets.data, Translator(rule_sets.data)
     for name, definitions in rule_sets.definitions.items():
         for definition in definitions:
-            yield from _of_rule(definition, versions[name], rule_sets.contexts[name], data)
+            for entry in _of_rule(definition, versions[name], rule_sets.contexts[name], data):
+                yield translator.translated(entry, definition.variant)
     composed = {entry.code: entry for folder in data.sets.values() for entry in profile_entries(folder / "syntax")}
     composed |= {entry.code: entry for entry in syntax_rule_entries(data, versions)}
     for folder in data.sets.values():
@@ -57,8 +60,10 @@ def _entries(rule_sets: RuleSets, versions: Mapping[str, str]) -> Iterator[Catal
     for path, layer in text_files(data):
         entry = entry_of_text(path, layer)
         row = composed.pop(entry.code, None)  # texts from a file replace composed texts
-        yield entry if row is None else _merged(entry, row)
-    yield from (entry for entry in composed.values() if entry.texts)  # named rules have their own texts
+        yield translator.translated(entry if row is None else _merged(entry, row))
+    named = (entry for entry in composed.values() if entry.texts)  # named rules have their own texts
+    yield from map(translator.translated, named)
+    translator.check()
 
 
 def _merged(entry: CatalogEntry, row: CatalogEntry) -> CatalogEntry:
@@ -159,7 +164,7 @@ def entry_of_text(path: Path, layer: str) -> CatalogEntry:
         data = tomllib.loads(path.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise RuleError(str(error), file=file) from None
-    check_keys(data, _TEXT_KEYS, file)
+    check_keys(data, {**_TEXT_KEYS, **dict.fromkeys(languages(), dict)}, file)
     check_texts(data, file)
     check_examples(data, file)
     for key in ("code", "severity", "section"):
@@ -172,10 +177,10 @@ def entry_of_text(path: Path, layer: str) -> CatalogEntry:
         layer,
         sections.section(data["section"], terms, file),
         terms,
-        {language: {key: data[language][key] for key in TEXTS} for language in LANGUAGES},
+        {language: {key: data[language][key] for key in TEXTS} for language in languages_of(data)},
         file,
         data.get("source", ""),
-        examples={language: tuple(data.get("examples", {}).get(language, ())) for language in LANGUAGES},
+        examples={language: tuple(texts) for language, texts in data.get("examples", {}).items()},
         points_at=dict.fromkeys(SYNTAXES, terms[0]) if terms else {},
         notes=_notes_of_text(data, file),
     )
@@ -183,7 +188,7 @@ def entry_of_text(path: Path, layer: str) -> CatalogEntry:
 
 def _notes_of_text(data: Mapping[str, Any], file: str) -> tuple[dict[str, Any], ...]:
     for entry in data.get("deviation", ()):
-        check_keys(entry, DEVIATION_OF_TEXTS, file, "deviation")
+        check_keys(entry, {**DEVIATION_OF_TEXTS, **dict.fromkeys(languages(), str)}, file, "deviation")
     check_notes(data, file)
     check_values(data, file)
     return tuple(note.plain() for note, _ in notes(data))

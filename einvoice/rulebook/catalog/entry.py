@@ -1,4 +1,4 @@
-"""The entry of the catalog for one code, with its texts in German and English."""
+"""The entry of the catalog for one code, with its texts by language."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from einvoice.presentation import Language, to_html
-from einvoice.rulebook.catalog.formatting import missing, show
+from einvoice.localization import Language, choose
+from einvoice.presentation import to_html
+from einvoice.rulebook.catalog.formatting import VALUES, missing, show
 
 _QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
 _REPEATED: Final = re.compile(r"(\([^()]+\)) \1")
 """Two missing values in a row, such as an amount and its currency, are shown once."""
 _UNKNOWN: Final = "…"
-_INCALCULABLE: Final[Mapping[str, str]] = {
-    "de": "Diese Angaben berichtigen oder ergänzen: {terms}. Erst dann lässt sich der Betrag errechnen.",
-    "en": "Correct or complete this information: {terms}. Only then can the amount be calculated.",
-}
+_INCALCULABLE_FIX: Final = "incalculable_fix"
 """Shown instead of a fix that quotes the expected amount, if this amount cannot be calculated."""
 _NO_VALUES: Final[Mapping[str, Any]] = {}
 Values: TypeAlias = "Mapping[str, Any] | None"
@@ -75,23 +73,31 @@ class CatalogEntry(NamedTuple):
     kind: str = ""
 
     def title(self, language: str, values: Values = None) -> str:
-        """Return what is wrong, in one line. ``language`` is ``de`` or ``en``, ``values`` are those of the finding."""
-        return self._fill(self.texts[language]["title"], language, values)
+        """Return what is wrong, in one line. ``values`` are those of the finding."""
+        return self._fill(self.text("title", language), language, values)
 
     def explanation(self, language: str, values: Values = None) -> str:
         """Return why it is wrong."""
-        return self._fill(self.texts[language]["explanation"], language, values)
+        return self._fill(self.text("explanation", language), language, values)
 
     def fix(self, language: str, values: Values = None) -> str:
         """Return how to correct it."""
-        text = self.texts[language]["fix"]
+        text = self.text("fix", language)
         if values is not None and "{expected}" in text and "expected" not in values:
-            return _INCALCULABLE[language].format(terms=", ".join(self.terms))
+            return VALUES[language][_INCALCULABLE_FIX].format(terms=", ".join(self.terms))
         return self._fill(text, language, values)
 
     def note(self, number: int, language: str, values: Values = None) -> str:
         """Return the text of a note."""
-        return self._fill(self.notes[number][language], language, values)
+        return self._fill(choose(self.notes[number]["texts"], language), language, values)
+
+    def text(self, name: str, language: str) -> str:
+        """Return the title, explanation or fix with its placeholders; a missing text is that of another language."""
+        return choose({lang: texts.get(name, "") for lang, texts in self.texts.items()}, language)
+
+    def examples_in(self, language: str) -> tuple[str, ...]:
+        """Return the situations that violate the rule; empty if there are none."""
+        return choose(self.examples, language) if self.examples else ()
 
     def __str__(self) -> str:
         return "\n".join((f"{self.code}: {self.title(self.lang)}", *self._details()))

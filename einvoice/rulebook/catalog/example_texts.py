@@ -1,4 +1,4 @@
-"""Describe examples in German and English, from their changes to the base invoice."""
+"""Describe examples in each language, from their changes to the base invoice."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from einvoice.errors import quote
+from einvoice.localization import Messages
 from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.terms import name, path_of, terms
@@ -14,7 +15,6 @@ from einvoice.model.values import Binary, absent
 from einvoice.resources import RuleData
 from einvoice.rulebook.files.definition import Definition, Example, Sentence
 from einvoice.rulebook.files.examples import invoice_of
-from einvoice.rulebook.files.keys import LANGUAGES
 
 _MAX_EXAMPLES: Final = 3
 """Maximum number of example texts for a rule."""
@@ -26,48 +26,10 @@ _STEP: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
 _PRESENCE: Final = re.compile(r"\b(exists|non_blank)\b")
 _TAG: Final = re.compile(r"<(/?)([\w:]+)[^<>]*?(/?)>")
 
-_WORDS: Final[Mapping[str, Mapping[str, str]]] = {
-    "de": {
-        "missing": "nicht angegeben: {labels}",
-        "nothing": "leer: {label}",
-        "empty": "leer",
-        "blank": "nur Leerzeichen",
-        "quoted": "„{text}“",
-        "inserted": "zusätzlich in {place}: {elements}",
-        "document": "der Rechnung",
-        "also": "zusätzlich",
-        "ordinal": "{number}. {group}",
-    },
-    "en": {
-        "missing": "missing: {labels}",
-        "nothing": "empty: {label}",
-        "empty": "empty",
-        "blank": "only spaces",
-        "quoted": "“{text}”",
-        "inserted": "added to {place}: {elements}",
-        "document": "the invoice",
-        "also": "also",
-        "ordinal": "{group} {number}",
-    },
-}
+_WORDS: Final = Messages("einvoice.rulebook", "examples")
 
 #: Names of fields that are not business terms.
-_OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
-    "tax_point_code": {"de": "Code für das Datum der Steuerfälligkeit", "en": "Value added tax point date code"},
-    "category": {"de": "Umsatzsteuerkategorie", "en": "VAT category"},
-    "rate": {"de": "Umsatzsteuersatz", "en": "VAT rate"},
-    "scheme": {"de": "Steuerart", "en": "Tax type"},
-    "indicator": {"de": "Kennzeichen für Nachlass oder Zuschlag", "en": "Allowance or charge indicator"},
-    "type_code": {"de": "Dokumentart", "en": "Document type"},
-    "exemption_reason": {"de": "Grund der Steuerbefreiung", "en": "Exemption reason"},
-    "exemption_reason_code": {"de": "Code für den Grund der Steuerbefreiung", "en": "Exemption reason code"},
-    "parent_line": {"de": "Übergeordnete Position", "en": "Parent line"},
-    "status_reason": {"de": "Positionsart", "en": "Line type"},
-    "reason": {"de": "Grund", "en": "Reason"},
-    "reason_code": {"de": "Code für den Grund", "en": "Reason code"},
-    "attachment": {"de": "Anhang", "en": "Attachment"},
-    "percentage": {"de": "Prozentsatz", "en": "Percentage"},
-}
+_OTHERS: Final = Messages("einvoice.rulebook", "fields")
 #: Values that the texts omit: the name of the term implies them.
 _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
     "indicator": ("false", "true"),
@@ -83,15 +45,16 @@ def example_texts(definition: Definition, sentence: Sentence, rules: RuleData) -
     """
     examples = sorted(definition.examples("invalid"), key=lambda example: bool(example.insert))
     wanted = _wanted(definition, sentence, rules)
+    languages = list(_WORDS.languages())
     texts: dict[str, list[str]] = {}
     for example in examples:
         lacks = {number: _lacks(invoice_of(example, rules, definition.file), number) for number in wanted}
         # Also a term whose group is missing, unless the example drops the group.
         lacking = [it for it in wanted if lacks[it] or (lacks[it] is None and it == wanted[0] and not example.drop)]
-        translations = [_Writer(language).of(example, lacking) for language in LANGUAGES]
+        translations = [_Writer(language).of(example, lacking) for language in languages]
         if all(translations) and len(texts) < _MAX_EXAMPLES:
             texts.setdefault(translations[0], translations)
-    return {language: tuple(it[number] for it in texts.values()) for number, language in enumerate(LANGUAGES)}
+    return {language: tuple(it[number] for it in texts.values()) for number, language in enumerate(languages)}
 
 
 def _wanted(definition: Definition, sentence: Sentence, rules: RuleData) -> list[str]:
@@ -125,6 +88,7 @@ class _Writer:
     def __init__(self, language: str) -> None:
         self._language = language
         self._words = _WORDS[language]
+        self._others = _OTHERS[language]
 
     def of(self, example: Example, lacking: list[str]) -> str:
         parts = [*self._set(example), *self._inserted(example)]
@@ -202,7 +166,7 @@ class _Writer:
     def _label(self, field: str, numbers: tuple[str, ...], around: tuple[str, ...]) -> str:
         if numbers:
             return self._term(numbers[0])
-        label = _OTHERS.get(field, {}).get(self._language, field)
+        label = self._others.get(field, field)
         return f"{label} ({name(around[-1], self._language)})" if around else label
 
     def _value(self, content: Any, kind: type[Any]) -> str:

@@ -1,8 +1,9 @@
-"""Names of elements and attributes for the texts of syntax rules.
+"""Names of elements and attributes for the texts of syntax rules, by language.
 
-``elements.csv`` has a noun for each element, ``places.csv`` a phrase for each parent element. A row applies to paths
-that end with its path; if several rows do, the longest path wins. Paths have no prefixes; one that begins with ``/`` or
-``//`` must match as a whole.
+``elements.csv`` has a noun for each element, ``places.csv`` a phrase for each parent element, in a column for each
+language; columns such as ``de_gender`` have what a language needs to inflect its noun. Further languages are in the
+table of the same name in ``translations/<language>.toml``. A row applies to paths that end with its path; if several
+rows do, the longest path wins. Paths have no prefixes; one that begins with ``/`` or ``//`` must match as a whole.
 """
 
 from __future__ import annotations
@@ -11,78 +12,67 @@ import csv
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, TypeAlias
 
 from einvoice.errors import RuleError
+from einvoice.localization import Language
+from einvoice.rulebook.catalog.translations import Translation
 
-_ARTICLES: Final = {"m": ("ein", "der"), "f": ("eine", "die"), "n": ("ein", "das")}
 _PREFIX: Final = re.compile(r"[a-z]+:")
 _CONDITION: Final = re.compile(r"\[\w+\]")
 
-
-class Noun(NamedTuple):
-    """A row of ``elements.csv``: the name of an element; ``de`` has the inflection used after "ein", but no article."""
-
-    element: str
-    gender: str
-    de: str
-    en: str
-    instead: str
-    term: str
-
-    def words(self, language: str) -> dict[str, str]:
-        """Return the values of the placeholders for this noun.
-
-        >>> Noun("Postbox", "n", "Postfach", "PO box", "", "").words("de")
-        {'noun': 'Postfach', 'a': 'ein Postfach', 'no': 'kein Postfach', 'the': 'das Postfach'}
-        """
-        if language == "en":
-            return {"noun": self.en}
-        a, the = _ARTICLES[self.gender]
-        definite = self.de if the == "die" else _weak(self.de)
-        return {"noun": self.de, "a": f"{a} {self.de}", "no": f"k{a} {self.de}", "the": f"{the} {definite}"}
+Name: TypeAlias = Mapping[str, str]
+"""A row: the noun by language, its inflections, and further columns."""
 
 
-def _weak(noun: str) -> str:
-    """Return the noun with its leading adjective, if any, in the form after "der" and "das".
+class Names:
+    """The rows of a file of names, by path, with the names of the translations.
 
-    >>> _weak("abweichender Name"), _weak("eigenes Feld"), _weak("Name des Feldes")
-    ('abweichende Name', 'eigene Feld', 'Name des Feldes')
+    Raises:
+        RuleError: a translation has an unknown path.
     """
-    first, blank, rest = noun.partition(" ")
-    return f"{first[:-1]} {rest}" if blank and first.islower() and first.endswith(("er", "es")) else noun
 
-
-class Place(NamedTuple):
-    """A row of ``places.csv``: the name of a parent element; ``de`` with its preposition, ``en`` without."""
-
-    place: str
-    de: str
-    en: str
-    term: str
-    section: str
-    instead: str
-
-
-Row = TypeVar("Row", bound=tuple[Any, ...])
-
-
-class Names(Generic[Row]):
-    """The rows of a file of names, by path."""
-
-    def __init__(self, file: Path, row: type[Row]) -> None:
+    def __init__(self, file: Path, translations: Mapping[Language, Translation] | None = None) -> None:
         self.file = file
         with file.open(encoding="utf-8", newline="") as lines:
-            rows = [row(**entry) for entry in csv.DictReader(lines)]
-        self._rows: Mapping[str, Row] = {entry[0]: entry for entry in rows}
+            first, *_ = header = next(csv.reader(lines))
+            rows: dict[str, dict[str, str]] = {row[first]: row for row in csv.DictReader(lines, header)}
+        for lang, translation in (translations or {}).items():
+            for path, name in translation.table(file.stem).items():
+                if path not in rows:
+                    raise RuleError(f"unknown path '{path}'", file=translation.file, key=file.stem)
+                rows[path] |= _columns(name, lang)
+        self._rows: Mapping[str, Name] = rows
 
-    def __getitem__(self, path: str) -> Row:
+    def __getitem__(self, path: str) -> Name:
         """Return the row for a path. Raise ``RuleError`` if it has no name."""
         plain: str = _PREFIX.sub("", path)
         for candidate in (*_endings(plain), *_endings(_CONDITION.sub("", plain))):
             if candidate in self._rows:
                 return self._rows[candidate]
         raise RuleError(f"has no name for '{path}'", file=f"{self.file.parent.name}/{self.file.name}")
+
+
+def inflected(name: Name, language: Language, forms: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return the noun of a row in a language and its forms, for the placeholders of texts.
+
+    ``forms`` are those of the language, by gender.
+
+    >>> forms = {"n": {"a": "ein {noun}", "the": "das {definite}"}}
+    >>> inflected({"de": "eigenes Feld", "de_gender": "n", "de_definite": "eigene Feld"}, "de", forms)
+    {'noun': 'eigenes Feld', 'a': 'ein eigenes Feld', 'the': 'das eigene Feld'}
+    """
+    noun = name[language]
+    words = {"noun": noun, "definite": name.get(f"{language}_definite") or noun}
+    of_gender = forms.get(name.get(f"{language}_gender", ""), {})
+    return {"noun": noun, **{form: pattern.format(**words) for form, pattern in of_gender.items()}}
+
+
+def _columns(name: Any, lang: Language) -> dict[str, str]:
+    """Return a translated name as columns: a text, or a table with ``noun`` and inflections such as ``gender``."""
+    if isinstance(name, str):
+        return {lang: name}
+    return {lang if key == "noun" else f"{lang}_{key}": text for key, text in name.items()}
 
 
 def _endings(path: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Catalog entries of the element rules of Factur-X profiles.
 
 The rows are in ``rules/facturx/syntax/rows.csv``. Their texts are composed from ``texts.toml`` and the names of the
-steps of a path (``elements.csv``): the last step names the element, the steps above its parents.
+steps of a path (``elements.csv``): the last step names the element, the steps above its parents, in the genitive.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from einvoice.errors import RuleError
-from einvoice.model.terms import LANGUAGES
+from einvoice.localization import Language
 from einvoice.rulebook.catalog.entry import CatalogEntry
-from einvoice.rulebook.catalog.naming import Names
-from einvoice.rulebook.catalog.syntax_rules import fill
+from einvoice.rulebook.catalog.naming import Name, Names
+from einvoice.rulebook.catalog.syntax_rules import add_texts, fill
+from einvoice.rulebook.catalog.translations import read_translations
 from einvoice.rulebook.catalog.xpaths import xpath_of_row
 from einvoice.rulebook.files.keys import TEXTS
 from einvoice.rulebook.sections import SECTIONS
@@ -25,16 +26,6 @@ from einvoice.rulebook.sections import SECTIONS
 _PREFIX: Final = re.compile(r"\w+:")
 _SYNTAX: Final = "CII"
 _NOT_USED: Final = "forbidden"  # all these rows share one code, which has its own texts
-
-
-class ElementName(NamedTuple):
-    """A row of ``elements.csv``; ``genitive`` includes the article, and is empty if the texts omit the step."""
-
-    element: str
-    de: str
-    genitive: str
-    en: str
-    section: str
 
 
 def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
@@ -46,7 +37,10 @@ def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
     if not (folder / "rows.csv").exists():
         return
     data = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
-    element_names = Names(folder / "elements.csv", ElementName)
+    translations = read_translations(folder.parent)
+    for lang, translation in translations.items():
+        add_texts(data, lang, translation)
+    element_names = Names(folder / "elements.csv", translations)
     known: set[str] = set()
     for row in (*_rows(folder / "rows.csv"), *_rows(folder / "rules.csv")):
         if row["code"] not in known and row["check"] != _NOT_USED:  # a code may have a row for each profile
@@ -60,14 +54,14 @@ def _rows(file: Path) -> Iterator[dict[str, str]]:
         yield from ({**row, "file": name} for row in csv.DictReader(lines))
 
 
-def _entry(row: Mapping[str, str], data: Mapping[str, Any], element_names: Names[ElementName] | None) -> CatalogEntry:
+def _entry(row: Mapping[str, str], data: Mapping[str, Any], element_names: Names | None) -> CatalogEntry:
     """Return the entry of a row; ``data`` are the texts by check."""
     texts: dict[str, dict[str, str]] = {}
     section = "document"
     if element_names is not None:
         steps = [element_names[path] for path in _paths(row)]
-        section = next((step.section for step in reversed(steps) if step.section), section)
-        for language in LANGUAGES:
+        section = next((step["section"] for step in reversed(steps) if step["section"]), section)
+        for language in (lang for lang in data[row["check"]] if all(lang in step for step in steps)):
             placeholders = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
             texts[language] = {name: fill(text, placeholders) for name, text in data[row["check"]][language].items()}
     if section not in SECTIONS:
@@ -99,17 +93,14 @@ def _paths(row: Mapping[str, str]) -> Iterator[str]:
     return ("/".join(steps[: index + 1]) for index in range(len(steps)))
 
 
-def _noun(steps: list[ElementName], language: str) -> str:
-    """Return the name of the last step with its parents.
+def _noun(steps: list[Name], language: Language) -> str:
+    """Return the name of the last step with its parents, unless the texts omit a parent.
 
-    >>> buyer = ElementName("", "Käufer", "des Käufers", "buyer", "buyer")
-    >>> address = ElementName("", "Anschrift", "der Anschrift", "address", "")
-    >>> country = ElementName("", "Ländercode", "", "country code", "")
-    >>> _noun([buyer, address, country], "de"), _noun([buyer, address, country], "en")
-    ('Ländercode der Anschrift des Käufers', 'country code of the address of the buyer')
+    >>> buyer = {"de": "Käufer", "de_genitive": "des Käufers", "en": "buyer", "en_genitive": "of the buyer"}
+    >>> country = {"de": "Ländercode", "en": "country code"}
+    >>> _noun([buyer, country], "de"), _noun([buyer, country], "en")
+    ('Ländercode des Käufers', 'country code of the buyer')
     """
     *parents, last = steps
-    owners = [step for step in reversed(parents) if step.genitive]
-    if language == "de":
-        return " ".join([last.de, *(step.genitive for step in owners)])
-    return " of the ".join([last.en, *(step.en for step in owners)])
+    genitives = (step.get(f"{language}_genitive", "") for step in reversed(parents))
+    return " ".join([last[language], *filter(None, genitives)])

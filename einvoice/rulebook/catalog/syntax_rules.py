@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from einvoice.codelists import holds
-from einvoice.model.terms import LANGUAGES
+from einvoice.errors import RuleError
+from einvoice.localization import Language
 from einvoice.resources import RuleData
 from einvoice.rulebook import sections
 from einvoice.rulebook.catalog.entry import CatalogEntry
-from einvoice.rulebook.catalog.naming import Names, Noun, Place
+from einvoice.rulebook.catalog.naming import Name, Names, inflected
+from einvoice.rulebook.catalog.translations import Translation, read_translations
 from einvoice.rulebook.catalog.xpaths import xpath_of_row
 from einvoice.rulebook.files.keys import TEXTS
 from einvoice.rulebook.files.tables import FOLDER, tables
@@ -96,8 +98,11 @@ class Composer:
 
     def __init__(self, folder: Path, with_texts: Collection[str] = ()) -> None:
         self._texts: dict[str, Any] = tomllib.loads((folder / "texts.toml").read_text("utf-8"))
-        self._nouns = Names(folder / "elements.csv", Noun)
-        self._places = Names(folder / "places.csv", Place)
+        translations = read_translations(folder)
+        for lang, translation in translations.items():
+            add_texts(self._texts, lang, translation)
+        self._nouns = Names(folder / "elements.csv", translations)
+        self._places = Names(folder / "places.csv", translations)
         self._with_texts = with_texts
 
     def located(self, known: CatalogEntry, row: _Row) -> CatalogEntry:
@@ -130,16 +135,18 @@ class Composer:
         cells, texts = row.cells, self._texts[self._kind(row.cells)]
         section, terms = entry.section, entry.terms
         if "-" in row.table.stem:  # tables of code lists; their texts name no element
-            words = {language: {"list": self._fragment("lists", cells["argument"], language)} for language in LANGUAGES}
+            words = {lang: {"list": self._fragment("lists", cells["argument"], lang)} for lang in texts}
         else:
             noun, place = self._named(cells)
-            terms = tuple((noun.term or place.term).split())
-            section = sections.section(place.section or None, terms, entry.file)
-            words = {language: self._words(cells, noun, place, language) for language in LANGUAGES}
+            terms = tuple((noun["term"] or place["term"]).split())
+            section = sections.section(place["section"] or None, terms, entry.file)
+            words = {
+                lang: self._words(cells, noun, place, lang) for lang in texts if noun.get(lang) and place.get(lang)
+            }
         examples: dict[str, tuple[str, ...]] = {
-            lang: (fill(texts[lang]["example"], words[lang]),) for lang in LANGUAGES if "example" in texts[lang]
+            lang: (fill(texts[lang]["example"], words[lang]),) for lang in words if "example" in texts[lang]
         }
-        composed = {lang: {name: fill(texts[lang][name], words[lang]) for name in TEXTS} for lang in LANGUAGES}
+        composed = {lang: {name: fill(texts[lang][name], words[lang]) for name in TEXTS} for lang in words}
         return entry._replace(section=section, terms=terms, texts=composed, examples=examples)
 
     def _kind(self, row: Mapping[str, str]) -> str:
@@ -147,30 +154,49 @@ class Composer:
         code, kind, same = row["code"], row["check"], self._texts["as"]
         return code if code in self._texts else str(same.get(code, same.get(kind, kind)))
 
-    def _named(self, row: Mapping[str, str]) -> tuple[Noun, Place]:
+    def _named(self, row: Mapping[str, str]) -> tuple[Name, Name]:
         """Return the names of the element and of its parent."""
         context, path = row["context"], row["path"]
         full = path if path.startswith("//") else f"{context.rstrip('/')}/{path}".removesuffix("/.")
         above = full.replace(f"/{path}", "") if ", " in path else full.rpartition("/")[0]
         return self._nouns[full], self._places["/" if above in ("", "/") else above]
 
-    def _words(self, row: Mapping[str, str], noun: Noun, place: Place, language: str) -> dict[str, str]:
+    def _words(self, row: Mapping[str, str], noun: Name, place: Name, language: Language) -> dict[str, str]:
         severity, argument = row["severity"], row["argument"]
         return {
-            **noun.words(language),
-            "place": place.de if language == "de" else place.en,
+            **inflected(noun, language, self._texts["forms"].get(language, {})),
+            "place": place[language],
             "xml": row["path"].rpartition("/")[2].partition("[")[0].replace("|", ", "),
             "argument": argument,
             "only": self._fragment("only", argument, language),
-            "instead": self._fragment("instead", noun.instead or place.instead, language),
+            "instead": self._fragment("instead", noun["instead"] or place["instead"], language),
             "consequence": self._fragment("consequence", severity, language),
             "risk": self._fragment("risk", severity, language),
-            "should": self._texts["should"][severity],
-            "may": self._texts["may"][severity],
+            "should": self._fragment("should", severity, language),
+            "may": self._fragment("may", severity, language),
         }
 
-    def _fragment(self, heading: str, word: str, language: str) -> str:
+    def _fragment(self, heading: str, word: str, language: Language) -> str:
         return str(self._texts[heading].get(word, {}).get(language, ""))
+
+
+def add_texts(texts: dict[str, Any], lang: Language, translation: Translation) -> None:
+    """Add the texts of a translation to those of ``texts.toml``.
+
+    Raises:
+        RuleError: the translation has a text that ``texts.toml`` does not have.
+    """
+    for kind, table in translation.table("texts").items():
+        if kind not in texts:
+            raise RuleError(f"unknown kind '{kind}'", file=translation.file, key=f"texts.{kind}")
+        texts[kind][lang] = table
+    for heading, fragments in translation.table("fragments").items():
+        for word, text in fragments.items():
+            if word not in texts.get(heading, {}):
+                raise RuleError(f"unknown word '{word}'", file=translation.file, key=f"fragments.{heading}.{word}")
+            texts[heading][word][lang] = text
+    if translation.table("forms"):
+        texts["forms"][lang] = translation.table("forms")
 
 
 def fill(text: str, words: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
-from einvoice.rulebook.files.keys import LANGUAGES, OF_SENTENCE, TEXTS
+from einvoice.rulebook.files.keys import OF_SENTENCE, TEXTS, languages_of
 from einvoice.rulebook.files.notes import KINDS, Note, note_of
 from einvoice.rulebook.files.versions import RuleSet
 from einvoice.rulebook.language import Where
@@ -115,7 +115,7 @@ class Definition:
     @property
     def texts(self) -> dict[str, dict[str, str]]:
         """Title, explanation and fix in each language, with the constants filled in."""
-        return {language: self._texts(language) for language in LANGUAGES}
+        return {language: self._texts(language) for language in languages_of(self.data)}
 
     def _texts(self, language: str) -> dict[str, str]:
         constants = self._constants(language)
@@ -142,8 +142,10 @@ class Definition:
     def notes(self) -> list[Note]:
         """Notes about the rule."""
         own = [note for kind in KINDS for _, entry in self.entries(kind) for note in [note_of(kind, entry)]]
-        german, english = map(self._constants, LANGUAGES)
-        return [note._replace(de=fill(note.de, german), en=fill(note.en, english)) for note in own]
+        return [
+            note._replace(texts={lang: fill(text, self._constants(lang)) for lang, text in note.texts.items()})
+            for note in own
+        ]
 
     def notes_for(self, syntax: str, version: str) -> dict[int, Note]:
         """Return the notes that findings can show in a syntax and release, by index."""
@@ -155,7 +157,7 @@ class Definition:
 
     def texts_of_notes(self, language: str) -> dict[str, str]:
         """Return the texts of the notes, by key."""
-        return {f"notes.{number}": note._asdict()[language] for number, note in enumerate(self.notes)}
+        return {f"notes.{number}": note.texts.get(language, "") for number, note in enumerate(self.notes)}
 
     def in_version(self, version: str) -> bool:
         """Return whether a release has the rule."""
@@ -228,7 +230,8 @@ class Definition:
     @cached_property
     def _shown(self) -> frozenset[str]:
         """The names that texts and notes use."""
-        texts = [text for it in LANGUAGES for text in (self.texts[it] | self.texts_of_notes(it)).values()]
+        texts = [text for by_key in self.texts.values() for text in by_key.values()]
+        texts += [text for note in self.notes for text in note.texts.values()]
         conditions = [note.when for note in self.notes]
         return frozenset({EXPECTED}).union(*map(_PLACEHOLDER.findall, texts), *map(_names, conditions))
 

@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from einvoice.errors import RuleError
+from einvoice.localization import Language, languages
 from einvoice.rulebook.files.notes import DEVIATION, NOTES, check_notes
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 
-LANGUAGES: Final = ("de", "en")
 TEXTS: Final = ("title", "explanation", "fix")
 OF_SENTENCE: Final = {
     "for": str,
@@ -28,7 +28,7 @@ _HISTORY: Final = {**OF_SENTENCE, "until": str, "variants": list, "ubl": dict, "
 _FILE: Final = {
     **_OVERLAY,
     "variants": dict, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
-    "renamed_from": dict, "source": str, "ubl": dict, "cii": dict, "de": dict, "en": dict, "history": list,
+    "renamed_from": dict, "source": str, "ubl": dict, "cii": dict, "history": list,
     "deviation": list, "notes": list, "valid": list, "invalid": list, "examples": dict,
 }  # fmt: skip
 #: The folder that states what the official Schematron does otherwise, and the keys of its files.
@@ -51,12 +51,11 @@ _TYPE_NAMES: Final = {"str": "a text", "list": "a list", "dict": "a table"}
 
 def check_file(data: Mapping[str, Any], file: str) -> None:
     """Check the keys, texts and examples of a rule file; raise ``RuleError`` for an invalid one."""
-    check_keys(data, _FILE, file)
+    check_keys(data, {**_FILE, **dict.fromkeys(languages(), dict)}, file)
     if ("code" in data) == ("variants" in data):
         raise RuleError("must have either code or [variants]", file=file, key="code")
-    for key in ("severity", *LANGUAGES):
-        if key not in data:
-            raise RuleError("is missing", file=file, key=key)
+    if "severity" not in data:
+        raise RuleError("is missing", file=file, key="severity")
     for syntax in map(str.lower, SYNTAXES):
         _check_overlay(data, data.get(syntax, {}), file, syntax)
     for code, member in data.get("variants", {}).items():
@@ -88,9 +87,10 @@ def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str) 
 
 def _check_entries(data: Mapping[str, Any], file: str) -> None:
     """Check notes, examples and history."""
+    texts = dict.fromkeys(languages(), str)
     for kind, keys in _ENTRIES.items():
         for entry in data.get(kind, []):
-            check_keys(entry, keys, file, kind)
+            check_keys(entry, {**keys, **texts} if kind in ("deviation", "notes") else keys, file, kind)
     for kind in ("valid", "invalid"):
         for entry in data.get(kind, []):
             if "name" not in entry:
@@ -105,21 +105,28 @@ def _check_entries(data: Mapping[str, Any], file: str) -> None:
     check_notes(data, file)
 
 
+def languages_of(data: Mapping[str, Any]) -> list[Language]:
+    """Return the languages in which a table has texts."""
+    return [language for language in languages() if language in data]
+
+
 def check_examples(data: Mapping[str, Any], file: str) -> None:
-    """Check that example texts, if any, are complete in both languages; raise ``RuleError`` otherwise."""
+    """Check that example texts, if any, are complete in each language; raise ``RuleError`` otherwise."""
     if "examples" not in data:
         return
     texts = data["examples"]
-    check_keys(texts, dict.fromkeys(LANGUAGES, list), file, "examples")
-    one, other = (len(texts.get(language, ())) for language in LANGUAGES)
-    if one != other or not one:
-        raise RuleError("must have the same number of examples in both languages", file=file, key="examples")
+    check_keys(texts, dict.fromkeys(languages(), list), file, "examples")
+    if len(set(map(len, texts.values()))) != 1 or not all(texts.values()):
+        raise RuleError("must have the same number of examples in each language", file=file, key="examples")
 
 
 def check_texts(data: Mapping[str, Any], file: str) -> None:
-    """Check that title, explanation and fix exist in both languages; raise ``RuleError`` otherwise."""
-    for language in LANGUAGES:
-        texts = data.get(language, {})
+    """Check that there are title, explanation and fix in each language given; raise ``RuleError`` otherwise."""
+    if not languages_of(data):
+        hint = f"add a table such as [en] with {', '.join(TEXTS)}"
+        raise RuleError("has no texts", file=file, hint=hint)
+    for language in languages_of(data):
+        texts = data[language]
         check_keys(texts, dict.fromkeys(TEXTS, str), file, language)
         for key in TEXTS:
             if not texts.get(key, "").strip():

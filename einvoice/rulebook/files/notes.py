@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from einvoice.errors import RuleError
+from einvoice.localization import Language, languages
 from einvoice.rulebook.rule import SYNTAXES
 
-_COMMON_KEYS: Final = {"syntax": str, "source": str, "de": str, "en": str}
+_COMMON_KEYS: Final = {"syntax": str, "source": str}
 _RULE_KEYS: Final = {**_COMMON_KEYS, "variants": list, "since": str, "until": str, "when": str}
 DEVIATION: Final = {**_RULE_KEYS, "direction": str}
 NOTES: Final = {**_RULE_KEYS, "kind": str}
@@ -31,8 +32,7 @@ class Note(NamedTuple):
 
     Attributes:
         kind: "stricter", "laxer", "conflict" or "rounding".
-        de: German text.
-        en: English text.
+        texts: by language.
         source: reference.
         syntax: "UBL" or "CII"; "" for both.
         since: first release to which it applies; "" if it always did.
@@ -42,8 +42,7 @@ class Note(NamedTuple):
     """
 
     kind: str
-    de: str
-    en: str
+    texts: Mapping[Language, str]
     source: str = ""
     syntax: str = ""
     since: str = ""
@@ -63,7 +62,10 @@ class Note(NamedTuple):
 
 def note_of(kind: str, entry: Mapping[str, Any]) -> Note:
     """Return the note of an entry of ``[[kind]]``, which is one of ``KINDS``."""
-    content = {name: value for name, value in entry.items() if name not in (KINDS[kind], "variants", "codes")}
+    known = languages()
+    others = (KINDS[kind], "variants", "codes", *known)
+    content = {name: value for name, value in entry.items() if name not in others}
+    content["texts"] = {lang: entry[lang] for lang in known if lang in entry}
     content["syntax"] = content.get("syntax", "").upper()
     content["values"] = tuple(content.get("values", ()))
     return Note(entry[KINDS[kind]], **content)
@@ -78,7 +80,8 @@ def check_notes(data: Mapping[str, Any], file: str) -> None:
     """Check languages, kind, syntax, and the source of deviations; raise ``RuleError`` for an invalid note."""
     for key, inside in KINDS.items():
         for entry in data.get(key, ()):
-            needed = ("de", "en", "source") if key == "deviation" else ("de", "en")
+            given = tuple(lang for lang in languages() if lang in entry) or languages()[:1]
+            needed = (*given, "source") if key == "deviation" else given
             for name in needed:
                 if not entry.get(name, "").strip():
                     raise RuleError("is missing", file=file, key=f"[[{key}]].{name}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from einvoice.errors import RuleError
-from einvoice.rulebook.files.keys import LANGUAGES
+from einvoice.localization import languages
 from einvoice.rulebook.rule import SYNTAXES
 
 KINDS = ("en16931", "cius", "extension", "profile")
@@ -171,8 +171,9 @@ def _check(data: Mapping[str, Any], file: str) -> None:
             raise RuleError("is missing", file=file, key=key)
     if data["kind"] not in KINDS:
         raise RuleError("must be one of " + ", ".join(KINDS), file=file, key="kind")
-    if set(data["title"]) != set(LANGUAGES) or not all(isinstance(title, str) for title in data["title"].values()):
-        raise RuleError("must have a text for " + " and ".join(LANGUAGES), file=file, key="title")
+    if not all(isinstance(title, str) and title for title in data["title"].values()):
+        raise RuleError("must have a text for each language", file=file, key="title")
+    _check_keys(data["title"], set(languages()), file, "title")
     if not set(data.get("syntaxes", SYNTAXES)) <= set(SYNTAXES):
         raise RuleError("must list " + " or ".join(SYNTAXES), file=file, key="syntaxes")
     if "base" not in data and (data["kind"] != KINDS[0] or "versions" not in data):

@@ -11,12 +11,12 @@ from difflib import get_close_matches
 from typing import Final
 
 from einvoice.errors import RuleError
+from einvoice.localization import languages
 from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.values import Value
 from einvoice.rulebook import sections
 from einvoice.rulebook.files.contexts import INVOICE, NORM, Contexts, Scope
 from einvoice.rulebook.files.definition import Definition, Sentence
-from einvoice.rulebook.files.keys import LANGUAGES
 from einvoice.rulebook.files.notes import Note
 from einvoice.rulebook.functions import GLOBALS
 from einvoice.rulebook.language import Expression, Where, check, condition
@@ -142,8 +142,9 @@ class _Checker:
     def _quotes(self) -> tuple[str, ...]:
         """Return the paths that the texts quote; raise ``RuleError`` for a name that violations do not have."""
         paths: dict[str, None] = {}
-        for language in LANGUAGES:
-            for key, text in (self.definition.texts[language] | self.definition.texts_of_notes(language)).items():
+        for language in languages():
+            texts = self.definition.texts.get(language, {}) | self.definition.texts_of_notes(language)
+            for key, text in texts.items():
                 where = Where(self.definition.file, f"{language}.{key}")
                 for quoted in _QUOTED.findall(text):
                     if "." in quoted:

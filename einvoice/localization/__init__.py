@@ -1,0 +1,134 @@
+"""Texts and formats by language, from files.
+
+A language is available if `messages/<tag>.toml` exists beside this module; tags follow BCP 47, such as "fr" or "fr-BE".
+Each package keeps its texts in a folder `messages` beside its code, one TOML file per language. Files are read on first
+use. A text that a language lacks is taken from its parent tag ("fr-BE", "fr"), then from English, then from German.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+Language: TypeAlias = str
+"""Tag of a language (BCP 47)."""
+
+_ROOT: Final = Path(__file__).parents[2]
+_FOLDER: Final = "messages"
+_LAST: Final = ("en", "de")
+"""Languages of last resort."""
+
+
+@functools.cache
+def languages() -> tuple[Language, ...]:
+    """Return the tags of the available languages, in alphabetical order."""
+    return tuple(sorted(path.stem for path in (Path(__file__).parent / _FOLDER).glob("*.toml")))
+
+
+def is_available(lang: Language) -> bool:
+    """Return whether there are texts in a language or in one of its parent tags."""
+    return any(tag in languages() for tag in _with_parents(lang))
+
+
+@functools.cache
+def fallbacks(lang: Language) -> tuple[Language, ...]:
+    """Return the languages in which a text is looked up, in this order.
+
+    >>> fallbacks("fr-BE"), fallbacks("de")
+    (('fr-BE', 'fr', 'en', 'de'), ('de', 'en'))
+    """
+    return tuple(dict.fromkeys((*_with_parents(lang), *_LAST)))
+
+
+def choose(texts: Mapping[Language, T], lang: Language) -> T:
+    """Return the text in a language or in the first of its `fallbacks` that has one; otherwise the first text.
+
+    >>> choose({"de": "Rechnung", "en": "Invoice"}, "fr"), choose({"fr": "Facture"}, "de")
+    ('Invoice', 'Facture')
+    """
+    for tag in fallbacks(lang):
+        if text := texts.get(tag):
+            return text
+    return next(iter(texts.values()))
+
+
+class Messages:
+    """A table of texts in the message files of a package, by language.
+
+    Args:
+        package: full name of the package, such as "einvoice.render".
+        table: name of the table in each file.
+    """
+
+    def __init__(self, package: str, table: str) -> None:
+        self._folder = _ROOT.joinpath(*package.split("."), _FOLDER)
+        self._table = table
+        self._texts: dict[Language, _Texts] = {}
+
+    def __getitem__(self, lang: Language) -> Mapping[str, str]:
+        """Return the texts of a language by key; a missing text is looked up in the `fallbacks` of the language."""
+        if lang not in self._texts:
+            self._texts[lang] = _Texts(self._folder, self._table, lang)
+        return self._texts[lang]
+
+    def translations(self, key: str) -> dict[Language, str]:
+        """Return a text in every language that has it."""
+        return {lang: table[key] for lang in languages() if key in (table := self._own(lang))}
+
+    def languages(self) -> Iterator[Language]:
+        """Yield the available languages that have the table, in alphabetical order."""
+        return (lang for lang in languages() if self._own(lang))
+
+    def _own(self, lang: Language) -> dict[str, str]:
+        texts: dict[str, str] = _read(self._folder / f"{lang}.toml").get(self._table, {})
+        return texts
+
+
+class _Texts(Mapping[str, str]):
+    """The texts of one table in one language, with fallback for each text."""
+
+    def __init__(self, folder: Path, table: str, lang: Language) -> None:
+        self._folder = folder
+        self._table = table
+        self._languages = fallbacks(lang)
+
+    def __getitem__(self, key: str) -> str:
+        for texts in self._tables():
+            if key in texts:
+                return texts[key]
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(key for texts in self._tables() for key in texts))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _tables(self) -> Iterator[dict[str, str]]:
+        return (_read(self._folder / f"{tag}.toml").get(self._table, {}) for tag in self._languages)
+
+
+def _with_parents(lang: Language) -> Iterator[Language]:
+    while lang:
+        yield lang
+        lang = lang.rpartition("-")[0]
+
+
+@functools.cache
+def _read(file: Path) -> dict[str, Any]:
+    """Return the tables of a message file; none if there is no such file.
+
+    Raises:
+        ValueError: the file is not TOML.
+    """
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{file}: {error}") from None

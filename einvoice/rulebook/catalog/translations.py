@@ -1,0 +1,166 @@
+"""Translations of rule texts: ``translations/<language>.toml`` in a folder of rules, for languages its authors lack.
+
+A file has a table for each code, with ``title``, ``explanation``, ``fix``, ``examples`` and ``notes``; what it leaves
+out falls back. ``[files.NAME]`` translates all codes of the rule file ``NAME.toml``, and ``[variants.CODE]`` the
+constants of its variants. Further tables are for composed texts: ``[texts.KIND]``, ``[fragments.NAME]``, ``[forms]``,
+``[elements]`` and ``[places]``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+
+from einvoice.errors import RuleError
+from einvoice.localization import Language, languages
+from einvoice.resources import RuleData
+from einvoice.rulebook.catalog.entry import CatalogEntry
+from einvoice.rulebook.files.definition import fill
+from einvoice.rulebook.files.keys import TEXTS, check_keys
+
+FOLDER: Final = "translations"
+_FILES: Final = "files"
+_VARIANTS: Final = "variants"
+_COMPOSED: Final = ("texts", "fragments", "forms", "elements", "places")
+_KEYS: Final = {**dict.fromkeys(TEXTS, str), "examples": list, "notes": list}
+_QUOTED: Final = re.compile(r"\{([^{}]*)\}")
+
+
+class Translation:
+    """One file of translations.
+
+    Raises:
+        RuleError: it is not TOML, or no such language is available.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.lang: Language = path.stem
+        self.file = f"{path.parent.parent.name}/{FOLDER}/{path.name}"
+        if self.lang not in languages():
+            known = ", ".join(languages())
+            raise RuleError(f"'{self.lang}' is not an available language", file=self.file, hint=f"known: {known}")
+        try:
+            self._tables: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+        except tomllib.TOMLDecodeError as error:
+            raise RuleError(str(error), file=self.file) from None
+        for name, table in self._tables.items():
+            if not isinstance(table, dict):
+                raise RuleError("must be a table", file=self.file, key=name)
+
+    def table(self, name: str) -> Mapping[str, Any]:
+        """Return a table; empty if there is none."""
+        table: Mapping[str, Any] = self._tables.get(name, {})
+        return table
+
+    @property
+    def codes(self) -> set[str]:
+        """Codes with texts or constants of their own."""
+        return self._tables.keys() - {_FILES, _VARIANTS, *_COMPOSED} | set(self.table(_VARIANTS))
+
+    @property
+    def files(self) -> set[str]:
+        """Rule files, without extension, whose codes share texts."""
+        return set(self.table(_FILES))
+
+    def texts_of(self, entry: CatalogEntry, constants: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the texts for an entry, with the constants of its variant filled in.
+
+        Raises:
+            RuleError: a text quotes a value that the texts of the rule do not quote, or a key is unknown.
+        """
+        constants = {**constants, **self.table(_VARIANTS).get(entry.code, {})}
+        texts: dict[str, Any] = {}
+        for key, table in ((f"{_FILES}.{_stem(entry)}", self.table(_FILES).get(_stem(entry))),
+                           (entry.code, self._tables.get(entry.code))):  # fmt: skip
+            if table is not None:
+                check_keys(table, _KEYS, self.file, key)
+                filled = fill(table, constants)
+                self._check(filled, entry, key)
+                texts |= filled
+        return texts
+
+    def _check(self, texts: Mapping[str, Any], entry: CatalogEntry, key: str) -> None:
+        known = _placeholders(entry)
+        for name, content in texts.items():
+            for text in [content] if isinstance(content, str) else content:
+                for quoted in _QUOTED.findall(text):
+                    if quoted not in known:
+                        near = get_close_matches(quoted, known, 1)
+                        hint = f"did you mean '{near[0]}'?" if near else f"valid names are {', '.join(sorted(known))}"
+                        message = f"quotes '{quoted}', which the texts of {entry.code} do not quote"
+                        raise RuleError(message, file=self.file, key=f"{key}.{name}", hint=hint)
+        if len(texts.get("notes", entry.notes)) != len(entry.notes):
+            raise RuleError(
+                f"must have {len(entry.notes)} texts, as in the rule file", file=self.file, key=f"{key}.notes"
+            )
+
+
+def read_translations(folder: Path) -> dict[Language, Translation]:
+    """Return the translations of a folder of rules, by language. Raise ``RuleError`` for an invalid file."""
+    translations = map(Translation, sorted((folder / FOLDER).glob("*.toml")))
+    return {translation.lang: translation for translation in translations}
+
+
+class Translator:
+    """Adds the translations of all folders of rules to entries of the catalog."""
+
+    def __init__(self, data: RuleData) -> None:
+        homes = [*sorted(path for path in data.root.iterdir() if path.name not in data.sets), *data.sets.values()]
+        self._translations = [it for home in homes for it in read_translations(home).values()]
+        self._codes: set[str] = set()
+        self._files: set[str] = set()
+
+    def translated(self, entry: CatalogEntry, constants: Mapping[str, Any] | None = None) -> CatalogEntry:
+        """Return an entry with further languages. ``constants`` are those of its variant.
+
+        Raises:
+            RuleError: a translation is invalid.
+        """
+        self._codes.add(entry.code)
+        self._files.add(_stem(entry))
+        for translation in self._translations:
+            if entry.code in translation.codes or _stem(entry) in translation.files:
+                entry = _with(entry, translation.lang, translation.texts_of(entry, constants or {}))
+        return entry
+
+    def check(self) -> None:
+        """Raise ``RuleError`` if a translation has a code or file that no entry had."""
+        for translation in self._translations:
+            _check_known(translation.codes, self._codes, translation.file, "code")
+            _check_known(translation.files, self._files, translation.file, "rule file", f"{_FILES}.")
+
+
+def _with(entry: CatalogEntry, lang: Language, texts: Mapping[str, Any]) -> CatalogEntry:
+    own = {name: texts[name] for name in TEXTS if name in texts}
+    examples = {**entry.examples, lang: tuple(texts["examples"])} if texts.get("examples") else entry.examples
+    notes = entry.notes
+    if "notes" in texts:
+        notes = tuple(
+            {**note, "texts": {**note["texts"], lang: text}} if text else note
+            for note, text in zip(notes, texts["notes"], strict=True)
+        )
+    return entry._replace(
+        texts={**entry.texts, lang: {**entry.texts.get(lang, {}), **own}}, examples=examples, notes=notes
+    )
+
+
+def _placeholders(entry: CatalogEntry) -> set[str]:
+    """Return the names of the values that the texts and notes of an entry quote in any language."""
+    texts = [text for by_name in entry.texts.values() for text in by_name.values()]
+    texts += [text for note in entry.notes for text in note["texts"].values()]
+    return {name for text in texts for name in _QUOTED.findall(text)}
+
+
+def _stem(entry: CatalogEntry) -> str:
+    return Path(entry.file).stem
+
+
+def _check_known(names: Iterable[str], known: set[str], file: str, kind: str, prefix: str = "") -> None:
+    for name in sorted(set(names) - known):
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean '{near[0]}'?" if near else ""
+        raise RuleError(f"unknown {kind} '{name}'", file=file, key=f"{prefix}{name}", hint=hint)
