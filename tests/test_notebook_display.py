@@ -55,9 +55,9 @@ def test_catalog_entry_display(lang, fix):
 
 
 def test_unsupported_language_is_rejected(sample):
-    with pytest.raises(ValueError, match="must be .*, not 'xx'"):
+    with pytest.raises(ValueError, match=r"must be .*, not 'xx'"):
         einvoice.read(sample("ubl-invoice.xml"), lang="xx")
-    with pytest.raises(ValueError, match="must be .*, not 'xx'"):
+    with pytest.raises(ValueError, match=r"must be .*, not 'xx'"):
         einvoice.catalog(lang="xx")
 
 

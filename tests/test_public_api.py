@@ -75,7 +75,7 @@ def test_pdf_functions_check_their_arguments(function, sample):
         function(path)
     result = einvoice.validate(path)
     argument = result if function is einvoice.report_pdf else result.invoice
-    with pytest.raises(ValueError, match="must be .*, not 'xx'"):
+    with pytest.raises(ValueError, match=r"must be .*, not 'xx'"):
         function(argument, "xx")
 
 

@@ -64,7 +64,7 @@ def test_paths_and_files_are_accepted(page, sample, tmp_path):
     assert len(repr(result)) < 1000
     with pytest.raises(FileNotFoundError):
         embed(tmp_path / "none.pdf", invoice)
-    with pytest.raises(ValueError, match="must be .*, not 'xx'"):
+    with pytest.raises(ValueError, match=r"must be .*, not 'xx'"):
         embed(path, invoice, lang="xx")
 
 

@@ -79,11 +79,11 @@ class Translation:
             if table is not None:
                 check_keys(table, _KEYS, self.file, key)
                 filled = fill(table, constants)
-                self._check(filled, entry, key)
+                self._check(filled, entry, key, constants)
                 texts |= filled
         return texts
 
-    def _check(self, texts: Mapping[str, Any], entry: CatalogEntry, key: str) -> None:
+    def _check(self, texts: Mapping[str, Any], entry: CatalogEntry, key: str, constants: Mapping[str, Any]) -> None:
         known = _placeholders(entry)
         for name, content in texts.items():
             for text in [content] if isinstance(content, str) else content:
@@ -91,6 +91,8 @@ class Translation:
                     if quoted not in known:
                         near = get_close_matches(quoted, known, 1)
                         hint = f"did you mean '{near[0]}'?" if near else f"valid names are {', '.join(sorted(known))}"
+                        if quoted in constants:
+                            hint = f"give it in [{_VARIANTS}.{entry.code}]"
                         message = f"quotes '{quoted}', which the texts of {entry.code} do not quote"
                         raise RuleError(message, file=self.file, key=f"{key}.{name}", hint=hint)
         if len(texts.get("notes", entry.notes)) != len(entry.notes):

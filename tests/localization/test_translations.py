@@ -1,0 +1,85 @@
+"""Translations of rule texts: errors with file and key."""
+
+import pytest
+
+from einvoice.errors import RuleError
+from einvoice.rulebook.catalog.entry import CatalogEntry
+from einvoice.rulebook.catalog.translations import Translation, Translator
+
+TEXTS = {"title": "Sum {actual}", "explanation": "Expected: {expected}", "fix": "Correct it."}
+NOTE = {"kind": "rounding", "texts": {"en": "By {difference}."}, "source": "", "until": "", "syntax": ""}
+ENTRY = CatalogEntry("BR-1", "fatal", "en16931", "totals", (), {"en": TEXTS}, "own/BR-1.toml", notes=(NOTE,))
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes own/translations/fr.toml and returns the folder of rules."""
+
+    def written(content, name="fr.toml"):
+        folder = tmp_path / "own" / "translations"
+        folder.mkdir(parents=True)
+        (folder / name).write_text(content, "utf-8")
+        return tmp_path
+
+    return written
+
+
+def translate(folder):
+    translator = Translator(folder)
+    entry = translator.translated(ENTRY)
+    translator.check()
+    return entry
+
+
+def test_translation_adds_a_language(write):
+    folder = write('[BR-1]\ntitle = "Somme {actual}"\nexamples = ["une"]\nnotes = ["De {difference}."]')
+    entry = translate(folder)
+    assert entry.title("fr", {"actual": "1"}) == "Somme 1"
+    assert entry.fix("fr") == "Correct it."
+    assert entry.examples_in("fr") == ("une",)
+    assert entry.note(0, "fr", {"difference": "2"}) == "De 2."
+    assert entry.title("en", {"actual": "1"}) == "Sum 1"
+
+
+def test_constants_of_a_variant_are_filled_in(write):
+    folder = write('[files.BR-1]\ntitle = "{label} {actual} ({term})"\n[variants.BR-1]\nlabel = "Total"')
+    entry = Translator(folder).translated(ENTRY, {"term": "BT-1", "label": {"en": "sum"}})
+    assert entry.title("fr", {"actual": "1"}) == "Total 1 (BT-1)"
+
+
+def test_constants_of_every_variant_must_be_translated(write):
+    folder = write('[files.BR-1]\ntitle = "{label}"')
+    with pytest.raises(RuleError, match=r"give it in \[variants.BR-1\]"):
+        Translator(folder).translated(ENTRY, {"label": {"en": "sum"}})
+
+
+def test_texts_of_a_code_precede_those_of_its_file(write):
+    entry = Translator(write('[files.BR-1]\ntitle = "a"\nfix = "b"\n[BR-1]\ntitle = "c"')).translated(ENTRY)
+    assert (entry.title("fr"), entry.fix("fr")) == ("c", "b")
+
+
+@pytest.mark.parametrize(
+    ("content", "key", "message"),
+    [
+        ('[BR-1]\ntitle = "{actul}"', "BR-1.title", "did you mean 'actual'"),
+        ('[BR-1]\nnotes = ["{actual2}"]', "BR-1.notes", "quotes 'actual2'"),
+        ('[BR-1]\nnotes = ["a", "b"]', "BR-1.notes", "must have 1 texts"),
+        ('[BR-1]\ntitel = "a"', "BR-1.titel", "did you mean 'title'"),
+        ("[BR-1]\ntitle = 1", "BR-1.title", "must be a text"),
+        ('[BR-2]\ntitle = "a"', "BR-2", "unknown code 'BR-2'"),
+        ('[files.BR-2]\ntitle = "a"', "files.BR-2", "unknown rule file 'BR-2'"),
+        ('BR-1 = "a"', "BR-1", "must be a table"),
+        ("[BR-1", "", "Expected ']'"),
+    ],
+)
+def test_invalid_translation(write, content, key, message):
+    with pytest.raises(RuleError) as raised:
+        translate(write(content))
+    assert raised.value.file == "own/translations/fr.toml"
+    assert raised.value.key == key
+    assert message in str(raised.value)
+
+
+def test_language_must_be_available(write):
+    with pytest.raises(RuleError, match="'xx' is not an available language"):
+        Translation(write("", "xx.toml") / "own" / "translations" / "xx.toml")
