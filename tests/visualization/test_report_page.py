@@ -175,7 +175,7 @@ def test_findings_are_grouped_by_severity_and_section(invalid):
 
 
 def test_override_is_shown_with_its_reason(invalid):
-    override = Override("information", "Weil <es> so ist.", "Because <it> is.")
+    override = Override("information", {"de": "Weil <es> so ist.", "en": "Because <it> is."})
     changed = dataclasses.replace(invalid.findings[0], severity="information", override=override)
     page_text = text(dataclasses.replace(invalid, findings=(changed,)), "en")
     assert condensed("Severity: Informational (an error in EN 16931, lowered here). Because <it> is.") in page_text
