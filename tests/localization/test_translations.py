@@ -3,6 +3,7 @@
 import pytest
 
 from einvoice.errors import RuleError
+from einvoice.resources import RuleData
 from einvoice.rulebook.catalog.entry import CatalogEntry
 from einvoice.rulebook.catalog.translations import Translation, Translator
 
@@ -25,7 +26,7 @@ def write(tmp_path):
 
 
 def translate(folder):
-    translator = Translator(folder)
+    translator = Translator(RuleData(folder))
     entry = translator.translated(ENTRY)
     translator.check()
     return entry
@@ -43,18 +44,18 @@ def test_translation_adds_a_language(write):
 
 def test_constants_of_a_variant_are_filled_in(write):
     folder = write('[files.BR-1]\ntitle = "{label} {actual} ({term})"\n[variants.BR-1]\nlabel = "Total"')
-    entry = Translator(folder).translated(ENTRY, {"term": "BT-1", "label": {"en": "sum"}})
+    entry = Translator(RuleData(folder)).translated(ENTRY, {"term": "BT-1", "label": {"en": "sum"}})
     assert entry.title("fr", {"actual": "1"}) == "Total 1 (BT-1)"
 
 
 def test_constants_of_every_variant_must_be_translated(write):
     folder = write('[files.BR-1]\ntitle = "{label}"')
     with pytest.raises(RuleError, match=r"give it in \[variants.BR-1\]"):
-        Translator(folder).translated(ENTRY, {"label": {"en": "sum"}})
+        Translator(RuleData(folder)).translated(ENTRY, {"label": {"en": "sum"}})
 
 
 def test_texts_of_a_code_precede_those_of_its_file(write):
-    entry = Translator(write('[files.BR-1]\ntitle = "a"\nfix = "b"\n[BR-1]\ntitle = "c"')).translated(ENTRY)
+    entry = Translator(RuleData(write('[files.BR-1]\ntitle = "a"\nfix = "b"\n[BR-1]\ntitle = "c"'))).translated(ENTRY)
     assert (entry.title("fr"), entry.fix("fr")) == ("c", "b")
 
 
