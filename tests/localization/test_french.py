@@ -1,0 +1,54 @@
+"""French texts of the rules that invoices violate most often."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import einvoice
+
+CASES = Path(__file__).parents[3] / "shared" / "cases" / "expected.jsonl"
+TEXTS = ("title", "explanation", "fix")
+PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+
+
+def most_frequent(number):
+    """Return the codes that most documents violate according to the official Schematron."""
+    documents = Counter()
+    for line in CASES.read_text("utf-8").splitlines():
+        fired = json.loads(line)["fired"]
+        reports = [fired.get(layer) for layer in ("en16931", "xrechnung")]
+        documents.update({code for report in reports if isinstance(report, list) for code, *_ in report})
+    return [code for code, _ in sorted(documents.items(), key=lambda it: (-it[1], it[0]))[:number]]
+
+
+@pytest.mark.skipif(not CASES.exists(), reason="needs the cases")
+def test_the_100_most_frequent_codes_have_french_texts():
+    catalog = einvoice.catalog()
+    codes = most_frequent(100)
+    assert len(codes) == 100
+    for code in codes:
+        assert all(catalog[code].texts["fr"].get(name, "").strip() for name in TEXTS), code
+
+
+def test_french_texts_quote_the_same_values():
+    translated = [entry for entry in einvoice.catalog().values() if "fr" in entry.texts]
+    assert len(translated) >= 100
+    for entry in translated:
+        for name, text in entry.texts["fr"].items():
+            assert set(PLACEHOLDER.findall(text)) == set(PLACEHOLDER.findall(entry.texts["en"][name])), entry.code
+
+
+@pytest.mark.parametrize(
+    ("code", "title"),
+    [
+        ("BR-CO-16", "Le net à payer est inexact"),
+        ("UBL-CR-646", "EN 16931 ne prévoit pas de sous-ligne pour une ligne de facture"),
+        ("UBL-CR-470", "EN 16931 ne prévoit pas d'acompte dans la facture"),
+        ("UBL-SR-48", "Il faut exactement une catégorie de TVA pour l'article d'une ligne"),
+    ],
+)
+def test_title(code, title):
+    assert einvoice.catalog()[code].title("fr") == title
