@@ -14,6 +14,7 @@ from einvoice.resources import RuleData, rules_folder
 from einvoice.result import Layer
 from einvoice.rulebook.program.program import Layer as RuleLayer
 from einvoice.rulebook.program.program import Program
+from einvoice.rulebook.releases import releases
 from einvoice.rulebook.rule import Rule
 from einvoice.rulebook.syntax_rules.rule import FACTURX, SyntaxRule
 from einvoice.rulebook.syntax_rules.table import RuleTable, rule_table
@@ -72,9 +73,9 @@ class ProfileRules:
         """
         table = rule_table("CII", stack, self.name, data)
         shown = [layer for layer in program.layers if layer.name != _CORE or not self.replaces_en16931]
-        return tuple(self._layer(layer, program, table) for layer in shown)
+        return tuple(self._layer(layer, program, table, data) for layer in shown)
 
-    def _layer(self, layer: RuleLayer, program: Program, table: RuleTable) -> Layer:
+    def _layer(self, layer: RuleLayer, program: Program, table: RuleTable, data: RuleData) -> Layer:
         rules = [rule.code for rule in program.rules if self.layer_of(rule) == layer.name]
         syntax_rules = [
             (rule.code, rule.context, rule.check, rule.path, rule.argument, rule.severity)
@@ -82,10 +83,10 @@ class ProfileRules:
             if self.layer_of(rule) == layer.name
         ]
         digest = hashlib.sha256(f"{layer.sha256} {rules} {syntax_rules}".encode())
-        title = layer.title
+        title = releases(data).sets[layer.name].title
         if layer.name == FACTURX:
             digest.update(schema.sha256(self.name).encode())
-            title = {language: f"{text}, {self.title}" for language, text in layer.title.items()}
+            title = title.with_suffix(f", {self.title}")
         return Layer(
             layer.name,
             title,

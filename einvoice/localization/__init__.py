@@ -20,6 +20,8 @@ Language: TypeAlias = str
 
 _ROOT: Final = Path(__file__).parents[2]
 _FOLDER: Final = "messages"
+TRANSLATIONS: Final = "translations"
+"""Name of the folder, in a folder of rules, with one file per language."""
 _LAST: Final = ("en", "de")
 """Languages of last resort."""
 
@@ -55,6 +57,52 @@ def choose(texts: Mapping[Language, T], lang: Language) -> T:
         if text := texts.get(tag):
             return text
     return next(iter(texts.values()))
+
+
+class TranslatedTexts(Mapping[Language, str]):
+    """A text by language, with its translations in `translations/<language>.toml` of a folder of rules.
+
+    A file is read when a text in its language is first requested.
+
+    Args:
+        texts: by language, as its authors wrote it.
+        folder: folder of rules.
+        table: name of the table in the files.
+        key: of the text in the table.
+        suffix: appended to the text in every language.
+    """
+
+    def __init__(self, texts: Mapping[Language, str], folder: Path, table: str, key: str, suffix: str = "") -> None:
+        self._texts = texts
+        self._folder = folder
+        self._table = table
+        self._key = key
+        self._suffix = suffix
+
+    def with_suffix(self, suffix: str) -> TranslatedTexts:
+        """Return the text with `suffix` appended in every language."""
+        return TranslatedTexts(self._texts, self._folder, self._table, self._key, suffix)
+
+    def __getitem__(self, lang: Language) -> str:
+        text: str = self._texts.get(lang) or self._translation(lang)
+        if not text:
+            raise KeyError(lang)
+        return text + self._suffix
+
+    def __iter__(self) -> Iterator[Language]:
+        return (lang for lang in languages() if self._texts.get(lang) or self._translation(lang))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def _translation(self, lang: Language) -> str:
+        if lang not in languages():
+            return ""
+        text: str = _read(self._folder / TRANSLATIONS / f"{lang}.toml").get(self._table, {}).get(self._key, "")
+        return text
 
 
 class Messages:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from einvoice import errors
 from einvoice.codelists import holds
-from einvoice.localization import Language, languages
+from einvoice.localization import Language, TranslatedTexts, languages
 from einvoice.resources import RuleData, shipped
 from einvoice.syntax.detect import Identity, specifications
 
@@ -55,14 +55,16 @@ def read(stack: Stack, data: RuleData) -> Mapping[tuple[str, str], Mapping[str, 
         if file.exists():
             for entry in tomllib.loads(file.read_text("utf-8"))["override"]:
                 if holds(entry.get("since", ""), entry.get("until", ""), release):
-                    _add(table, entry, data, f"{ruleset}/{file.name}")
+                    _add(table, entry, data, ruleset)
     return table
 
 
 def _add(
-    table: dict[tuple[str, str], dict[str, Override]], entry: Mapping[str, Any], data: RuleData, file: str
+    table: dict[tuple[str, str], dict[str, Override]], entry: Mapping[str, Any], data: RuleData, ruleset: str
 ) -> None:
-    override = Override(entry["severity"], {lang: entry[lang] for lang in languages() if lang in entry})
+    texts = {lang: entry[lang] for lang in languages() if lang in entry}
+    reasons = TranslatedTexts(texts, data.sets[ruleset], "overrides", entry.get("name", ""))
+    override, file = Override(entry["severity"], reasons), f"{ruleset}/overrides.toml"
     known = specifications(data)
     for name in entry.get("specifications", known):
         if name not in known:

@@ -147,7 +147,7 @@ class RuleSelection:
         count = layer.rules + len(rows)
         return Layer(
             layer.name,
-            layer.title,
+            releases(self.data).sets[layer.name].title,
             layer.version,
             layer.specification,
             layer.date,

@@ -1,6 +1,7 @@
 """French texts of the rules that invoices violate most often."""
 
 import json
+import pickle
 import re
 from collections import Counter
 from pathlib import Path
@@ -52,3 +53,14 @@ def test_french_texts_quote_the_same_values():
 )
 def test_title(code, title):
     assert einvoice.catalog()[code].title("fr") == title
+
+
+def test_reasons_of_severity_overrides_and_titles_of_rule_sets(sample):
+    content = sample("ubl-invoice.xml").read_bytes().replace(b'unitCode="C62"', b'unitCode="none"')
+    result = einvoice.validate(content)
+    finding = next(it for it in result.findings if it.code == "BR-CL-23")
+    assert finding.override_reason("fr").startswith("Pour XRechnung, une unité de mesure (BT-130, BT-150)")
+    assert finding.override_reason("en").startswith("For XRechnung, a unit of measure")
+    national = result.stack.layer("xrechnung")
+    assert national.title_in("fr-BE") == "XRechnung, règles Schematron de la KoSIT"
+    assert pickle.loads(pickle.dumps(national)).title_in("fr") == national.title_in("fr")

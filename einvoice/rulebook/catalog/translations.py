@@ -2,7 +2,8 @@
 
 A file has a table for each code, with ``title``, ``explanation``, ``fix``, ``examples`` and ``notes``; what it leaves
 out falls back. ``[files.NAME]`` translates all codes of the rule file ``NAME.toml``, and ``[variants.CODE]`` the
-constants of its variants. Further tables are for composed texts: ``[texts.KIND]``, ``[fragments.NAME]``, ``[forms]``,
+constants of its variants. ``[ruleset]`` has the ``title`` of the rule set, ``[overrides]`` the reasons of its severity
+overrides by name. Further tables are for composed texts: ``[texts.KIND]``, ``[fragments.NAME]``, ``[forms]``,
 ``[elements]`` and ``[places]``.
 """
 
@@ -16,15 +17,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import RuleError
-from einvoice.localization import Language, languages
+from einvoice.localization import TRANSLATIONS, Language, languages
 from einvoice.resources import RuleData
 from einvoice.rulebook.catalog.entry import CatalogEntry
 from einvoice.rulebook.files.definition import fill
 from einvoice.rulebook.files.keys import TEXTS, check_keys
 
-FOLDER: Final = "translations"
 _FILES: Final = "files"
 _VARIANTS: Final = "variants"
+_RULESET: Final = "ruleset"
+_OVERRIDES: Final = "overrides"
 _COMPOSED: Final = ("texts", "fragments", "forms", "elements", "places")
 _KEYS: Final = {**dict.fromkeys(TEXTS, str), "examples": list, "notes": list}
 _QUOTED: Final = re.compile(r"\{([^{}]*)\}")
@@ -39,7 +41,8 @@ class Translation:
 
     def __init__(self, path: Path) -> None:
         self.lang: Language = path.stem
-        self.file = f"{path.parent.parent.name}/{FOLDER}/{path.name}"
+        self.home = path.parent.parent.name
+        self.file = f"{self.home}/{TRANSLATIONS}/{path.name}"
         if self.lang not in languages():
             known = ", ".join(languages())
             raise RuleError(f"'{self.lang}' is not an available language", file=self.file, hint=f"known: {known}")
@@ -50,6 +53,8 @@ class Translation:
         for name, table in self._tables.items():
             if not isinstance(table, dict):
                 raise RuleError("must be a table", file=self.file, key=name)
+        check_keys(self.table(_RULESET), {"title": str}, self.file, _RULESET)
+        check_keys(self.table(_OVERRIDES), dict.fromkeys(self.table(_OVERRIDES), str), self.file, _OVERRIDES)
 
     def table(self, name: str) -> Mapping[str, Any]:
         """Return a table; empty if there is none."""
@@ -59,7 +64,7 @@ class Translation:
     @property
     def codes(self) -> set[str]:
         """Codes with texts or constants of their own."""
-        return self._tables.keys() - {_FILES, _VARIANTS, *_COMPOSED} | set(self.table(_VARIANTS))
+        return self._tables.keys() - {_FILES, _VARIANTS, _RULESET, _OVERRIDES, *_COMPOSED} | set(self.table(_VARIANTS))
 
     @property
     def files(self) -> set[str]:
@@ -103,7 +108,7 @@ class Translation:
 
 def read_translations(folder: Path) -> dict[Language, Translation]:
     """Return the translations of a folder of rules, by language. Raise ``RuleError`` for an invalid file."""
-    translations = map(Translation, sorted((folder / FOLDER).glob("*.toml")))
+    translations = map(Translation, sorted((folder / TRANSLATIONS).glob("*.toml")))
     return {translation.lang: translation for translation in translations}
 
 
@@ -113,6 +118,7 @@ class Translator:
     def __init__(self, data: RuleData) -> None:
         homes = [*sorted(path for path in data.root.iterdir() if path.name not in data.sets), *data.sets.values()]
         self._translations = [it for home in homes for it in read_translations(home).values()]
+        self._overrides = {home.name: _names_of_overrides(home) for home in data.sets.values()}
         self._codes: set[str] = set()
         self._files: set[str] = set()
 
@@ -134,6 +140,8 @@ class Translator:
         for translation in self._translations:
             _check_known(translation.codes, self._codes, translation.file, "code")
             _check_known(translation.files, self._files, translation.file, "rule file", f"{_FILES}.")
+            names = self._overrides.get(translation.home, set())
+            _check_known(translation.table(_OVERRIDES), names, translation.file, "override", f"{_OVERRIDES}.")
 
 
 def _with(entry: CatalogEntry, lang: Language, texts: Mapping[str, Any]) -> CatalogEntry:
@@ -155,6 +163,12 @@ def _placeholders(entry: CatalogEntry) -> set[str]:
     texts = [text for by_name in entry.texts.values() for text in by_name.values()]
     texts += [text for note in entry.notes for text in note["texts"].values()]
     return {name for text in texts for name in _QUOTED.findall(text)}
+
+
+def _names_of_overrides(folder: Path) -> set[str]:
+    file = folder / "overrides.toml"
+    entries = tomllib.loads(file.read_text("utf-8"))["override"] if file.exists() else []
+    return {entry["name"] for entry in entries if "name" in entry}
 
 
 def _stem(entry: CatalogEntry) -> str:

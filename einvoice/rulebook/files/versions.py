@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from einvoice.errors import RuleError
-from einvoice.localization import languages
+from einvoice.localization import TranslatedTexts, languages
 from einvoice.rulebook.rule import SYNTAXES
 
 KINDS = ("en16931", "cius", "extension", "profile")
@@ -64,7 +64,7 @@ class RuleSet(NamedTuple):
     kind: str
     base: str
     label: str
-    title: dict[str, str]
+    title: TranslatedTexts
     syntaxes: tuple[str, ...]
     default: bool
     versions: tuple[Version, ...]
@@ -158,7 +158,7 @@ def read_ruleset(folder: Path) -> RuleSet:
         data["kind"],
         data.get("base", ""),
         data["name"],
-        data["title"],
+        TranslatedTexts(data["title"], folder, "ruleset", "title"),
         tuple(data.get("syntaxes", SYNTAXES)),
         data.get("default", False),
         versions,

@@ -80,7 +80,6 @@ def _layer(ruleset: RuleSet, release: str, digest: str, syntax: str, rules: Sequ
         version.number(syntax),
         version.specification,
         version.date,
-        ruleset.title,
         digest,
         count,
     )

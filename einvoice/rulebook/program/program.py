@@ -28,7 +28,6 @@ class Layer(NamedTuple):
         version: release of the rule set, as numbered in the syntax.
         specification: version of the specification that the release validates, if it has its own number.
         date: of the release.
-        title: of the rule set, by language.
         sha256: of the rule data, in hexadecimal digits.
         rules: number of rules.
     """
@@ -39,7 +38,6 @@ class Layer(NamedTuple):
     version: str
     specification: str
     date: str
-    title: dict[str, str]
     sha256: str
     rules: int
 
