@@ -1,5 +1,6 @@
 """A rule set of a customer, on top of EN 16931: a rule, a rule about elements, a code list, a specification."""
 
+import re
 from pathlib import Path
 
 RULESET = """\
@@ -88,3 +89,15 @@ def write(folder: Path, name: str = "acme", **changes: str) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(content, "utf-8")
     return folder
+
+
+def in_one_language(lang: str) -> dict[str, str]:
+    """Return the files of `write` with all texts in one language, those in English being its texts."""
+    files = {"ruleset.toml": RULESET, "ACME-01.toml": RULE, "texts/ACME-02.toml": TEXT}
+    return {path: _without_german(content).replace("[en]", f"[{lang}]") for path, content in files.items()} | {
+        "ruleset.toml": re.sub("(?m)^de = .*\n", "", RULESET).replace("en = ", f"{lang} = ")
+    }
+
+
+def _without_german(content: str) -> str:
+    return re.sub(r"\[de\]\n(?:\w.*\n)*\n", "", content)

@@ -54,6 +54,35 @@ def test_added_rules_apply_beside_the_declared_ones(rules):
     assert einvoice.validate(UBL).is_valid
 
 
+@pytest.mark.parametrize("lang", ["en", "fr"])
+def test_rule_set_in_one_language_shows_its_texts_in_every_language(rules, lang):
+    house_rules.write(rules, **house_rules.in_one_language(lang))
+    result = einvoice.validate(UBL, rules=rules, lang="de")
+    order, scheme = result.errors[0], result.warnings[0]
+    assert list(order.entry.texts) == [lang]
+    for shown in ("de", "en", "fr", "fr-BE"):
+        assert order.title(shown) == "The order number does not have the form 4500…"
+        assert scheme.explanation(shown) == "Found: EM."
+        assert result.stack.layer("acme").title_in(shown) == "ACME, house rules"
+        assert result.to_dict(shown)["errors"][0]["fix"] == "Enter the order number (BT-13)."
+    assert "The order number does not have" in str(result)
+
+
+def test_rule_set_without_any_texts_is_an_error(rules):
+    house_rules.write(rules, **{"ACME-01.toml": house_rules.in_one_language("xx")["ACME-01.toml"]})
+    with pytest.raises(RuleError, match=r"acme/ACME-01\.toml.*xx"):
+        einvoice.validate(UBL, rules=rules)
+
+
+def test_translation_of_an_added_rule_set_is_a_file(rules):
+    french = '[ruleset]\ntitle = "ACME, règles internes"\n[ACME-01]\ntitle = "Numéro de commande non conforme"\n'
+    house_rules.write(rules, **{"translations/fr.toml": french})
+    result = einvoice.validate(UBL, rules=rules, lang="fr")
+    assert result.errors[0].title() == "Numéro de commande non conforme"
+    assert result.errors[0].explanation() == "Found: B-26/0417."
+    assert result.stack.layer("acme").title_in("fr") == "ACME, règles internes"
+
+
 def test_satisfied_added_rules_leave_an_invoice_valid(rules):
     data = UBL.replace(b"B-26/0417", b"4500123456").replace(b'schemeID="EM"', b'schemeID="0088"', 1)
     assert "ACME-01" not in codes(einvoice.validate(data, rules=rules))

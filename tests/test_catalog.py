@@ -102,7 +102,7 @@ def test_titles_are_unique(lang):
 @pytest.mark.parametrize("code", CODES)
 def test_every_code_has_examples_in_both_languages(code):
     examples = catalog()[code].examples
-    assert set(examples) == set(LANGUAGES)
+    assert set(LANGUAGES) <= set(examples)
     assert len(examples["de"]) == len(examples["en"]) >= 1
     for lang in LANGUAGES:
         assert len(set(examples[lang])) == len(examples[lang])
