@@ -61,8 +61,8 @@ class Settings(BaseSettings):
         default=(), description="Origins allowed to call from a browser (CORS), separated by commas."
     )
 
-    more_languages: Annotated[tuple[Language, ...], NoDecode] = Field(
-        default=(), description="Languages of responses besides de and en, separated by commas, such as fr."
+    languages: Annotated[tuple[Language, ...], NoDecode] = Field(
+        default=LANGUAGES, description="Languages of responses, separated by commas; de and en are always among them."
     )
 
     ruleset: str = Field(
@@ -111,27 +111,22 @@ class Settings(BaseSettings):
         return self.keys or self.data / "keys.env"
 
     @property
-    def languages(self) -> tuple[Language, ...]:
-        """The languages of responses."""
-        return tuple(dict.fromkeys((*LANGUAGES, *self.more_languages)))
-
-    @property
     def path_prefix(self) -> str:
         """The path of the public URL, such as "/einvoice", or ""."""
         return urlsplit(self.public_url).path
 
-    @field_validator("trusted_proxies", "cors_origins", "more_languages", mode="before")
+    @field_validator("trusted_proxies", "cors_origins", "languages", mode="before")
     @classmethod
     def _split_list(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
-    @field_validator("more_languages")
+    @field_validator("languages")
     @classmethod
     def _check_languages(cls, value: tuple[Language, ...]) -> tuple[Language, ...]:
         for lang in value:
             if not is_available(lang):
                 raise ValueError(f"must be of {', '.join(languages())}, not {lang}")
-        return value
+        return tuple(dict.fromkeys((*LANGUAGES, *value)))
 
     @field_validator("artifacts")
     @classmethod

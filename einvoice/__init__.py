@@ -10,6 +10,7 @@
     print(generated.is_valid, generated.xml)
 
 `__all__` lists the public API. Exceptions are described in `einvoice.errors`; findings are values, never exceptions.
+`einvoice.localization` has the available languages and their formats.
 """
 
 from importlib import import_module

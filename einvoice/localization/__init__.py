@@ -1,8 +1,14 @@
 """Texts and formats by language, from files.
 
+    from einvoice.localization import is_available, languages
+
+    languages()             # ("de", "en", "fr")
+    is_available("fr-BE")   # True: its texts are those of "fr"
+
 A language is available if `messages/<tag>.toml` exists beside this module; tags follow BCP 47, such as "fr" or "fr-BE".
-Each package keeps its texts in a folder `messages` beside its code, one TOML file per language. Files are read on first
-use. A text that a language lacks is taken from its parent tag ("fr-BE", "fr"), then from English, then from German.
+Each package keeps its texts in a folder `messages` beside its code, one TOML file per language; each folder of rules
+has a folder `translations`. Files are read on first use. A text that a language lacks is taken from its parent tag
+("fr-BE", "fr"), then from English, then from German.
 """
 
 from __future__ import annotations

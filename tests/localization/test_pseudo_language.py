@@ -95,7 +95,7 @@ print(json.dumps({
     "variant": catalog["BR-DE-11"].title(lang),
     "composed": [catalog["UBL-CR-004"].title(lang), catalog["UBL-CR-004"].explanation(lang)],
     "other": [catalog["BR-01"].title(lang), catalog["BR-01"].title("en")],
-    "problem": asyncio.run(problem(f"?lang={lang}", more_languages=lang)),
+    "problem": asyncio.run(problem(f"?lang={lang}", languages=f"de,en,{lang}")),
     "contract": asyncio.run(problem(f"?lang={lang}")),
 }))
 """
