@@ -12,7 +12,7 @@ def routes(services: Services, document: OpenApiDocument) -> APIRouter:
     router = APIRouter()
     settings = services.settings
     if settings.page:
-        router.include_router(web_app.routes())
+        router.include_router(web_app.routes(settings.languages))
     if settings.openapi:
         router.include_router(docs.json_routes(document))
         if settings.docs:

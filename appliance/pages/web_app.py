@@ -1,14 +1,18 @@
 """The web app at `/`. It runs in the browser and calls the documented interface with the user's key."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from typing import Final
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
 from appliance.contract.problems import NOT_FOUND, Problem
+from appliance.contract.values import Language
 from appliance.transport.static_documents import StaticDocument
+from einvoice.localization import Messages
+from einvoice.localization.formatting import FORMAT
 
 HEADERS = {
     # Trusted Types keep scripts from turning text into markup, so an invoice cannot inject any.
@@ -19,13 +23,15 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+_LABELS: Final = Messages("appliance", "page")
+_NAMES: Final = Messages("einvoice.localization", "language")
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 
 
-def routes() -> APIRouter:
-    """Return the routes of the web app and its files."""
+def routes(languages: Sequence[Language]) -> APIRouter:
+    """Return the routes of the web app and its files. `languages` are those that the page offers."""
     router = APIRouter()
-    documents = _load_documents()
+    documents = {**_load_documents(), "languages.json": _languages(languages)}
 
     @router.get("/", response_class=Response)
     async def index(request: Request) -> Response:
@@ -49,6 +55,15 @@ def _load_documents() -> Mapping[str, StaticDocument]:
             if media_type and file.is_file():
                 documents[prefix + file.name] = StaticDocument.from_bytes(file.read_bytes(), media_type)
     return documents
+
+
+def _languages(languages: Sequence[Language]) -> StaticDocument:
+    """Return name, formats and labels of each language."""
+    content = {
+        lang: {"name": _NAMES[lang]["name"], "format": dict(FORMAT[lang]), "labels": dict(_LABELS[lang])}
+        for lang in languages
+    }
+    return StaticDocument.from_json(content)
 
 
 def _response(documents: Mapping[str, StaticDocument], name: str, request: Request) -> Response:

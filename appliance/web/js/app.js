@@ -6,7 +6,7 @@ import { el, save } from "./dom.js";
 import { fileList } from "./file_list.js";
 import { findingsList, sortedFindings } from "./findings.js";
 import { formatSize } from "./format.js";
-import { LABELS } from "./labels.js";
+import { LABELS, LANGUAGES, preferredLanguage } from "./labels.js";
 import { readSource } from "./source.js";
 import { problemSummary, resultSummary } from "./summary.js";
 import { validateEntries } from "./validation.js";
@@ -15,7 +15,7 @@ import { XmlView } from "./xml_view.js";
 const byId = (id) => document.getElementById(id);
 
 const state = {
-  lang: navigator.language?.startsWith("de") ? "de" : "en",
+  lang: preferredLanguage(),
   limits: { max_upload_size_bytes: 10_485_760, batch_max_files: 10 },
   checkedKey: null, // the key last sent to the server
   validKey: null, // the key accepted by the server, and its plan
@@ -38,7 +38,7 @@ async function addFiles(files) {
   }
   if (!key()) {
     state.pending = files;
-    setStatus(LABELS[state.lang].keyNeeded(files.length));
+    setStatus(LABELS[state.lang].keyNeeded({ count: files.length }));
     byId("key").focus();
     return;
   }
@@ -53,7 +53,7 @@ async function run(entries, { replace = false } = {}) {
   const { signal } = running;
   state.running = running;
   setBusy(true);
-  setStatus(LABELS[state.lang].validating(entries.length));
+  setStatus(LABELS[state.lang].validating({ count: entries.length }));
   byId("error").replaceChildren();
   const { lang, options, limits } = state;
   try {
@@ -83,10 +83,15 @@ function showResults(entries, replace) {
   }
   render();
   const valid = state.entries.filter((entry) => entry.answer?.is_valid).length;
-  setStatus(LABELS[state.lang].completed(valid, state.entries.length), { visible: false });
+  setStatus(completed(valid, state.entries.length), { visible: false });
   if (replace) {
     focusHeading(byId("result-title"));
   }
+}
+
+function completed(valid, total) {
+  const labels = LABELS[state.lang];
+  return total > 1 ? labels.completed({ valid, total }) : valid ? labels.completedValid : labels.completedInvalid;
 }
 
 /** Verify the key once, then validate the pending files. */
@@ -176,7 +181,7 @@ function toolbar(entry) {
 
 function csvExport() {
   const labels = LABELS[state.lang];
-  const separator = state.separator ?? (state.lang === "de" ? ";" : ",");
+  const separator = state.separator ?? (LANGUAGES[state.lang].format.decimal === "," ? ";" : ",");
   const options = [[";", labels.semicolon], [",", labels.comma], ["\t", labels.tab]];
   const select = el(
     "select",
@@ -236,7 +241,7 @@ async function renderSource(entry) {
     return;
   }
   const attachment = entry.answer?.validation_details.container?.name ?? labels.xml;
-  byId("source-title").textContent = source.inPdf ? labels.xmlIn(attachment) : labels.xmlOf(entry.name);
+  byId("source-title").textContent = source.inPdf ? labels.xmlIn({ name: attachment }) : labels.xmlOf({ name: entry.name });
   state.view = new XmlView(box, source.text);
   highlight(entry.answer ? sortedFindings(entry.answer)[state.selectedFinding] : entry.problem);
 }
@@ -274,9 +279,9 @@ function highlight(location) {
   }
   const found = state.view.highlight(location?.line, location?.column);
   const limit = state.view.truncatedAt;
-  const messages = [limit ? labels.xmlTruncated(limit.toLocaleString(state.lang)) : ""];
+  const messages = [limit ? labels.xmlTruncated({ rows: limit.toLocaleString(state.lang) }) : ""];
   if (location && location.line) {
-    messages.push(found ? labels.xmlHighlighted(location.line) : labels.xmlNotShown);
+    messages.push(found ? labels.xmlHighlighted({ line: location.line }) : labels.xmlNotShown);
   } else if (location) {
     messages.push(labels.xmlNoLocation);
   }
@@ -332,13 +337,13 @@ function setBusy(busy) {
 
 function updateKeyHint() {
   const valid = key() !== "" && key() === state.validKey;
-  byId("key-hint").textContent = valid ? LABELS[state.lang].keyValid(state.plan) : LABELS[state.lang].keyHint;
+  byId("key-hint").textContent = valid ? LABELS[state.lang].keyValid({ plan: state.plan }) : LABELS[state.lang].keyHint;
   byId("key-hint").className = valid ? "key-valid" : "muted";
 }
 
 function updateDropHint() {
   const maxSize = formatSize(state.limits.max_upload_size_bytes, state.lang);
-  byId("drop-hint").textContent = LABELS[state.lang].dropHint(maxSize);
+  byId("drop-hint").textContent = LABELS[state.lang].dropHint({ size: maxSize });
 }
 
 function setLanguage(lang) {
@@ -395,10 +400,14 @@ function changeTheme(theme) {
   setPressed("[data-theme-choice]", (button) => button.dataset.themeChoice === theme);
 }
 
+function addLanguages() {
+  const buttons = Object.entries(LANGUAGES).map(([lang, { name }]) =>
+    el("button", { type: "button", "data-lang": lang, lang, onclick: () => changeLanguage(lang) }, name),
+  );
+  byId("languages").replaceChildren(...buttons);
+}
+
 function addListeners() {
-  for (const button of document.querySelectorAll("[data-lang]")) {
-    button.addEventListener("click", () => changeLanguage(button.dataset.lang));
-  }
   for (const button of document.querySelectorAll("[data-theme-choice]")) {
     button.addEventListener("click", () => changeTheme(button.dataset.themeChoice));
   }
@@ -432,5 +441,6 @@ function addDropListeners() {
   });
 }
 
+addLanguages();
 setLanguage(state.lang);
 addListeners();

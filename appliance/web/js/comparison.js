@@ -15,7 +15,7 @@ export function referenceResult(answer, lang) {
   const labels = LABELS[lang];
   const layers = reference.compared.map((name) => RULE_SETS[name] ?? name).join(", ");
   const text = { true: labels.agreed, false: labels.disagreed, null: labels.notCompared }[reference.agreed];
-  return { agreed: reference.agreed, text: text(layers) };
+  return { agreed: reference.agreed, text: typeof text === "string" ? text : text({ layers }) };
 }
 
 /** Return the list of findings reported only by einvoice or only by the official Schematron; null if empty. */
@@ -33,7 +33,7 @@ export function referenceDifferences(answer, lang, show) {
 export function releaseDifferences(answer, lang, show) {
   const labels = LABELS[lang];
   const differences = answer.validation_details.compatibility?.differences ?? [];
-  const origin = (it) => (it.only_in === "current" ? labels.addedIn(release(it)) : labels.removedIn(release(it)));
+  const origin = (it) => (it.only_in === "current" ? labels.addedIn({ release: release(it) }) : labels.removedIn({ release: release(it) }));
   return list(differences.map((it) => [it, origin(it)]), lang, show);
 }
 
@@ -49,7 +49,7 @@ function list(findings, lang, show) {
   }
   const labels = LABELS[lang];
   const lineButton = (finding) =>
-    el("button", { type: "button", class: "link-button", onclick: () => show(finding) }, labels.line(finding.line));
+    el("button", { type: "button", class: "link-button", onclick: () => show(finding) }, labels.line({ line: finding.line }));
   const items = findings.slice(0, MAX_ITEMS).map(([finding, origin]) =>
     el(
       "li",
@@ -62,6 +62,6 @@ function list(findings, lang, show) {
     ),
   );
   const remaining = findings.length - items.length;
-  const more = remaining > 0 ? el("li", { class: "muted" }, labels.andMore(remaining)) : null;
+  const more = remaining > 0 ? el("li", { class: "muted" }, labels.andMore({ count: remaining })) : null;
   return el("ul", { class: "differences" }, items, more);
 }

@@ -3,13 +3,16 @@
 import { isDecimal } from "./format.js";
 import { LABELS } from "./labels.js";
 
+const COLUMNS = ["file", "invoice", "result", "severity", "code", "title", "actual", "expected", "difference",
+  "explanation", "fix", "notes", "terms", "line", "column", "xpath", "layer"];
+
 /**
  * Return the findings of all entries as CSV (RFC 4180), with a byte order mark so that Excel reads it as UTF-8.
  * With semicolons as separator, numbers have a decimal comma, as Excel with German settings expects.
  */
 export function csv(entries, separator, lang) {
   const labels = LABELS[lang];
-  const rows = [labels.csvHeader];
+  const rows = [COLUMNS.map((name) => labels[`csv_${name}`])];
   for (const entry of entries) {
     rows.push(...entryRows(entry, labels));
   }

@@ -10,7 +10,7 @@ export function fileList(entries, selected, lang, select) {
   return el(
     "nav",
     { class: "file-list", "aria-label": labels.files },
-    el("p", { class: "muted" }, labels.filesValid(valid, entries.length)),
+    el("p", { class: "muted" }, labels.filesValid({ valid, total: entries.length })),
     el("ul", {}, entries.map((entry, index) => el("li", {}, button(entry, index)))),
   );
 

@@ -50,7 +50,7 @@ export function findingsList(answer, lang, { selected, select, show }) {
       list.append(...items);
       shown += next.length;
       more.hidden = shown >= indices.length;
-      more.textContent = labels.more(indices.length - shown);
+      more.textContent = labels.more({ count: indices.length - shown });
       if (focus) {
         items[0].querySelector("button").focus();
       }
@@ -86,7 +86,7 @@ function item(finding, index, lang, { expanded, select, show }) {
     },
     el("span", { class: "visually-hidden" }, `${labels[`${finding.severity}One`]}: `),
     el("span", { class: "code" }, finding.code),
-    el("span", { class: "line" }, finding.line ? labels.line(finding.line) : ""),
+    el("span", { class: "line" }, finding.line ? labels.line({ line: finding.line }) : ""),
     el("span", { class: "title" }, finding.title),
   );
   body.hidden = !expanded;
@@ -140,7 +140,7 @@ function location(finding, lang, show) {
   const rule = page
     ? el("a", { href: `catalog/${page}?lang=${lang}`, target: "_blank", rel: "noopener" }, labels.rulePage)
     : null;
-  const position = finding.line ? labels.lineColumn(finding.line, finding.column) : "";
+  const position = finding.line ? labels.lineColumn(finding) : "";
   const terms = (finding.terms ?? []).join(", ");
   return el(
     "div",

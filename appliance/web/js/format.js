@@ -1,7 +1,8 @@
 // Locale formatting. Numbers stay decimal strings; nothing is calculated.
 
+import { LANGUAGES } from "./labels.js";
+
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
-const SEPARATORS = { de: [".", ","], en: [",", "."] };
 
 export function isDecimal(text) {
   return DECIMAL.test(text);
@@ -16,10 +17,10 @@ export function formatDecimal(text, lang, decimals = 0) {
   if (!match) {
     return String(text);
   }
-  const [thousands, point] = SEPARATORS[lang];
-  const integer = match[2].replace(/\B(?=(\d{3})+$)/g, thousands);
+  const { group, decimal, minus } = LANGUAGES[lang].format;
+  const integer = match[2].replace(/\B(?=(\d{3})+$)/g, group);
   const fraction = (match[3] ?? "").padEnd(decimals, "0");
-  return `${match[1] && "−"}${integer}${fraction && point + fraction}`;
+  return `${match[1] && minus}${integer}${fraction && decimal + fraction}`;
 }
 
 /** Return the number of decimals of a decimal string. */
@@ -29,13 +30,13 @@ export function countDecimals(text) {
 
 /** Format an ISO 8601 date (YYYY-MM-DD). */
 export function formatDate(text, lang) {
-  const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
-  return parts && lang === "de" ? `${parts[3]}.${parts[2]}.${parts[1]}` : text;
+  const parts = /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)$/.exec(text)?.groups;
+  return parts ? LANGUAGES[lang].format.date.replace(/\{(\w+)[^}]*\}/g, (_, name) => parts[name]) : text;
 }
 
 /** Format a file size. */
 export function formatSize(bytes, lang) {
-  const point = SEPARATORS[lang][1];
+  const point = LANGUAGES[lang].format.decimal;
   return bytes < 1_048_576
     ? `${Math.ceil(bytes / 1024)} KB`
     : `${(bytes / 1_048_576).toFixed(1).replace(".", point).replace(/[.,]0$/, "")} MB`;

@@ -18,7 +18,7 @@ export function resultSummary(entry, lang, show) {
       {},
       el("p", { class: "filename" }, entry.name),
       el("h2", { id: "result-title", tabindex: "-1" }, icon(status), answer.is_valid ? labels.valid : labels.invalid),
-      el("p", { class: "summary-text" }, summaryText(answer, labels)),
+      el("p", { class: "summary-text" }, summaryText(answer, lang)),
     ),
     el("div", { class: "layers" }, layers(answer.validation_details, labels), comparisons(answer, lang, show)),
     keyFacts(answer.invoice_summary, lang),
@@ -36,11 +36,11 @@ export function problemSummary(problem, lang, { name, retry } = {}) {
     name ? el("p", { class: "filename" }, name) : null,
     el("h2", { id: name ? "result-title" : null, tabindex: "-1" }, icon("error"), title),
     detail ? el("p", { class: "summary-text" }, detail) : null,
-    problem.line ? el("p", {}, labels.problemLocation(problem.line, problem.column)) : null,
+    problem.line ? el("p", {}, (problem.column ? labels.lineColumn : labels.line)(problem)) : null,
     errors.length
       ? el("ul", {}, errors.map((it) => el("li", {}, it.pointer ? el("code", {}, `${it.pointer} `) : null, it.message)))
       : null,
-    problem.seconds ? el("p", {}, labels.retryAfter(problem.seconds)) : null,
+    problem.seconds ? el("p", {}, labels.retryAfter({ count: problem.seconds })) : null,
     retry ? el("p", {}, el("button", { type: "button", class: "button", onclick: retry }, labels.retry)) : null,
   );
 }
@@ -49,18 +49,25 @@ function problemTexts(problem, labels) {
   if (problem.code === "no_response") {
     return { title: labels.noResponse, detail: labels.noResponseDetail };
   }
-  return { title: problem.title || labels.unknownProblem(problem.status), detail: problem.detail };
+  return { title: problem.title || labels.unknownProblem(problem), detail: problem.detail };
 }
 
-function summaryText(answer, labels) {
+function summaryText(answer, lang) {
+  const labels = LABELS[lang];
   const count = (severity) => answer.warnings.filter((it) => it.severity === severity).length;
-  const others = labels.otherFindings(count("warning"), count("information"));
+  const others = [["warnings", count("warning")], ["informational", count("information")]]
+    .filter(([, number]) => number)
+    .map(([name, number]) => labels[name]({ count: number }));
   const main = answer.is_valid
-    ? labels.resultValid(profile(answer))
+    ? labels.resultValid({ profile: profile(answer) })
     : answer.validation_format
-      ? labels.resultInvalid(answer.errors.length)
+      ? labels.resultInvalid({ count: answer.errors.length })
       : labels.resultUnreadable;
-  return others ? `${main} ${labels.additionally(others)}` : main;
+  if (!others.length) {
+    return main;
+  }
+  const findings = new Intl.ListFormat(lang).format(others);
+  return `${main} ${labels.additionally({ findings })}`;
 }
 
 function profile(answer) {
@@ -90,7 +97,7 @@ function layerName(layer) {
 }
 
 function layerDetails(layer, labels) {
-  const rules = layer.rules ? labels.rules(layer.rules) : "";
+  const rules = layer.rules ? labels.rules({ count: layer.rules }) : "";
   return [layer.version, layer.executed ? rules : labels.notExecuted].filter(Boolean).join(", ");
 }
 

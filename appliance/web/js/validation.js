@@ -47,7 +47,7 @@ async function precheck(file, lang, limits) {
   const labels = LABELS[lang];
   const limit = limits.max_upload_size_bytes;
   if (file.size > limit) {
-    const detail = labels.tooLargeDetail(formatSize(file.size, lang), formatSize(limit, lang));
+    const detail = labels.tooLargeDetail({ size: formatSize(file.size, lang), limit: formatSize(limit, lang) });
     return { code: "file_too_large", title: labels.tooLarge, detail };
   }
   if (!file.size) {

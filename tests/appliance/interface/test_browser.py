@@ -132,10 +132,8 @@ def test_switching_the_language(page):
     assert "Schlüssel" not in page.text("body")
 
 
-def test_labels_exist_in_both_languages(page):
-    words = "import('/page/js/labels.js').then(({LABELS}) => [LABELS.de, LABELS.en].map((it) => Object.keys(it)))"
-    german, english = page.page.evaluate(words)
-    assert german == english
+def test_used_labels_exist(page):
+    german = page.page.evaluate("import('/page/js/labels.js').then(({LABELS}) => Object.keys(LABELS.de))")
     used = page.page.evaluate(
         "[...document.querySelectorAll('[data-i18n], [data-i18n-aria]')]"
         ".map((it) => it.dataset.i18n ?? it.dataset.i18nAria)"
