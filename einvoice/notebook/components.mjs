@@ -53,9 +53,9 @@ function searchField({ change, leave }) {
   return field;
 }
 
-// Return the language switch. Its buttons are never rendered again, so that they keep the focus.
-function languageSwitch(select) {
-  const buttons = Object.entries({ de: "Deutsch", en: "English" }).map(([lang, name]) =>
+// Return the language switch for pairs of tag and name. Its buttons are never rendered again, so that they keep the focus.
+function languageSwitch(languages, select) {
+  const buttons = languages.map(([lang, name]) =>
     create("button", { type: "button", lang, click: () => select(lang) }, name),
   );
   const element = create("div", { class: "ev-language-switch", role: "group" }, ...buttons);

@@ -7,7 +7,7 @@ function render({ model, el }) {
   const search = searchField({ change: (text) => change({ text }), leave: () => files.focus() });
   const root = widgetRoot("ev-many", search);
   const verdict = create("p");
-  const language = languageSwitch((lang) => change({ lang }));
+  const language = languageSwitch(model.get("_languages"), (lang) => change({ lang }));
   const notes = create("div", { class: "ev-notes" });
   const headerElement = create("div", { class: "ev-header" }, verdict, language.element, notes);
   const charts = create("div", { class: "ev-charts" });

@@ -11,11 +11,10 @@ from einvoice.bulk.html import overview_html
 from einvoice.bulk.labels import LABELS as BULK_LABELS
 from einvoice.bulk.labels import VERDICT_LABELS, whole
 from einvoice.errors import UnreadableDocument, quote
-from einvoice.localization import languages
 from einvoice.notebook import charts, many_html
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.index import KINDS, Index
-from einvoice.notebook.labels import LABELS
+from einvoice.notebook.labels import LABELS, LanguageTrait, named_languages
 from einvoice.notebook.sources import lines, script, style
 from einvoice.result import Finding, Language
 
@@ -35,7 +34,7 @@ class ManyView(anywidget.AnyWidget):
         text: search text for filename, seller and invoice number; "" for all files.
         file: name of the file whose findings are listed; "" for none.
         selected: index in `FileResult.findings` of the finding shown with its location; -1 for none.
-        lang: "de" or "en".
+        lang: one of `einvoice.localization.languages()`, or a tag with such a parent, such as "fr-BE".
         results: the results.
     """
 
@@ -48,9 +47,10 @@ class ManyView(anywidget.AnyWidget):
     text = traitlets.Unicode("").tag(sync=True)
     file = traitlets.Unicode("").tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
-    lang = traitlets.Enum(languages(), default_value="de").tag(sync=True)
+    lang = LanguageTrait("de").tag(sync=True)
 
     # Display data for the browser.
+    _languages: Any = traitlets.List().tag(sync=True)
     _labels = traitlets.Dict().tag(sync=True)
     _header = traitlets.Dict().tag(sync=True)
     _charts: Any = traitlets.List().tag(sync=True)
@@ -65,7 +65,7 @@ class ManyView(anywidget.AnyWidget):
         self._index = Index(results)
         self._lines: tuple[str, list[str]] = "", []
         kinds = (kind for kind in KINDS if len(self._index.groups(kind)) > 1)
-        super().__init__(lang=lang, by=next(kinds, "folder"))
+        super().__init__(lang=lang, by=next(kinds, "folder"), _languages=named_languages())
         self._update_all()
         self.observe(self._update_all, "lang")
         self.observe(self._regroup, "by")

@@ -5,7 +5,7 @@ function render({ model, el }) {
   const search = searchField({ change: (text) => filter("text", text), leave: () => list.focus() });
   const root = widgetRoot("ev-single", search);
   const verdict = create("p");
-  const language = languageSwitch((lang) => change("lang", lang));
+  const language = languageSwitch(model.get("_languages"), (lang) => change("lang", lang));
   const notes = create("div", { class: "ev-notes" });
   const headerElement = create("div", { class: "ev-header" }, verdict, language.element, notes);
   const toolbar = create("div", { class: "ev-toolbar", role: "search" });

@@ -10,10 +10,9 @@ import anywidget
 import traitlets
 
 from einvoice.errors import quote
-from einvoice.localization import languages
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.filters import SEVERITIES, choices, layer_name, matching_indices, term_name, validated
-from einvoice.notebook.labels import LABELS
+from einvoice.notebook.labels import LABELS, LanguageTrait, named_languages
 from einvoice.notebook.sources import lines, script, style
 from einvoice.presentation import to_html
 from einvoice.render.compatibility import compatibility_message
@@ -45,7 +44,7 @@ class ResultView(anywidget.AnyWidget):
     Attributes:
         filters: filters by "severity" (one or a list), "layer", "section", "term" and "text".
         selected: index in `result.findings` of the finding shown in detail; -1 for none.
-        lang: "de" or "en".
+        lang: one of `einvoice.localization.languages()`, or a tag with such a parent, such as "fr-BE".
         result: the result.
     """
 
@@ -54,9 +53,10 @@ class ResultView(anywidget.AnyWidget):
 
     filters = traitlets.Dict().tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
-    lang = traitlets.Enum(languages(), default_value="de").tag(sync=True)
+    lang = LanguageTrait("de").tag(sync=True)
 
     # Display data for the browser.
+    _languages: Any = traitlets.List().tag(sync=True)
     _labels = traitlets.Dict().tag(sync=True)
     _header = traitlets.Dict().tag(sync=True)
     _choices = traitlets.Dict().tag(sync=True)
@@ -65,7 +65,7 @@ class ResultView(anywidget.AnyWidget):
 
     def __init__(self, result: ValidationResult, *, lang: Language) -> None:
         self.result = result
-        super().__init__(lang=lang)
+        super().__init__(lang=lang, _languages=named_languages())
         self._update_all()
         self.selected = next(iter(self._matching), -1)
         self.observe(self._update_all, "lang")

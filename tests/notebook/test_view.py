@@ -194,3 +194,12 @@ def test_missing_extra_is_reported(sample):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "widgets need anywidget: pip install 'einvoice-toolkit[notebook]'\n"
+
+
+def test_language_can_be_a_tag_with_an_available_parent(view):
+    view.lang = "fr-BE"
+    assert view.result.findings[view.selected].title("fr-BE") in str(view.get_state())
+    assert ["fr", "Français"] in view.get_state()["_languages"]
+    with pytest.raises(traitlets.TraitError, match="must be 'de', 'en' or 'fr', not 'xx'"):
+        view.lang = "xx"
+    assert view.lang == "fr-BE"
