@@ -40,7 +40,7 @@
     ├── SchemaFilesError                XML schemas are missing or damaged (in `einvoice.syntax.schema.d16b`)
     └── BundleRejected                  official artefacts are refused (in `einvoice.reference.bundles.errors`)
 
-`str(error)` is one English sentence. The catalog has title, explanation and fix in German and English under the error's
+`str(error)` is one English sentence. The catalog has title, explanation and fix in each language under the error's
 code (`rules/file/<CODE>.toml`); `error.values` fills their placeholders.
 """
 

@@ -91,7 +91,7 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language = "d
     Args:
         draft: a `Draft`; a mapping; JSON as text or bytes; the path of a JSON file; or a binary file.
         format: "UBL", "CII" or "ZUGFERD"; overrides the format of the draft.
-        lang: language of the texts and of the visualization, "de" or "en".
+        lang: language of the texts and of the visualization, such as "de".
 
     Raises:
         DraftError: the draft is not JSON, has invalid fields, or has totals that differ from the calculated ones.

@@ -6,6 +6,7 @@ import pickle
 from dataclasses import replace
 
 import pytest
+from languages import REJECTED
 
 import einvoice
 from einvoice.result import Layer
@@ -55,9 +56,9 @@ def test_catalog_entry_display(lang, fix):
 
 
 def test_unsupported_language_is_rejected(sample):
-    with pytest.raises(ValueError, match=r"must be .*, not 'xx'"):
+    with pytest.raises(ValueError, match=REJECTED):
         einvoice.read(sample("ubl-invoice.xml"), lang="xx")
-    with pytest.raises(ValueError, match=r"must be .*, not 'xx'"):
+    with pytest.raises(ValueError, match=REJECTED):
         einvoice.catalog(lang="xx")
 
 

@@ -131,7 +131,7 @@ def catalog(*, lang: Language = "de", ruleset: str | None = None, rules: str | P
     """Return the catalog of einvoice: every code of every layer.
 
     Args:
-        lang: default language of the texts, "de" or "en".
+        lang: default language of the texts, such as "de".
         ruleset: release to describe, such as "xrechnung-2.3.1". Default: the current release, or the one set by the
             environment variable EINVOICE_RULESET.
         rules: folder or archive of added rule sets, as in `einvoice.validate`.

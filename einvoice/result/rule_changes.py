@@ -77,7 +77,7 @@ def rule_changes(old: str, new: str, *, lang: Language = "de") -> RuleChanges:
     Args:
         old, new: releases as in `einvoice.validate`: "xrechnung-2.3.1" and "xrechnung-3.0.2", or
             "en16931-1.3.15" and "en16931-1.3.16".
-        lang: default language of the texts, "de" or "en".
+        lang: default language of the texts, such as "de".
 
     Raises:
         ValueError: an argument has an unknown value; the message lists the valid ones.

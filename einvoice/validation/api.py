@@ -31,7 +31,7 @@ def read(source: xml.Source, *, lang: Language = "de") -> Invoice:
 
     Args:
         source: a path, bytes, or a binary file; UBL, CII, or a hybrid PDF.
-        lang: language in which a notebook displays it, "de" or "en".
+        lang: language in which a notebook displays it, such as "de".
 
     Raises:
         UnreadableDocument: one of its subclasses; see `einvoice.errors`.
@@ -60,7 +60,7 @@ def validate(
 
     Args:
         source: a path, bytes, or a binary file; UBL, CII, or a hybrid PDF.
-        lang: default language of the texts, "de" or "en"; each finding has both.
+        lang: default language of the texts, one of `einvoice.localization.languages()`; findings have all of them.
         mode: "current" uses the current rule set: the newest in force, or the one that the environment variable
             EINVOICE_RULESET names. "compatibility" uses the last rule set of the specification that the document
             declares, and lists the differences from the current one in `differences`.

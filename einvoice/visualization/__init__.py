@@ -28,7 +28,7 @@ def invoice_pdf(
 
     Args:
         invoice: from ``einvoice.read`` or built in Python; it need not be valid.
-        lang: language of labels, numbers and dates, "de" or "en".
+        lang: language of labels, numbers and dates, such as "de".
         logo: image for the letterhead: PNG, JPEG, or another format that Pillow reads.
         when: creation date of the PDF, with a time zone; by default noon UTC on the issue date (BT-2).
 
@@ -55,7 +55,7 @@ def report_pdf(
 
     Args:
         result: from ``einvoice.validate``.
-        lang: language of the report, "de" or "en"; by default that of the result.
+        lang: language of the report, such as "de"; by default that of the result.
         when: date of the validation, with a time zone; by default now.
 
     Raises:

@@ -48,5 +48,5 @@ async def test_languages_of_the_page_are_those_of_the_setting(tmp_path, setting,
 
 @pytest.mark.parametrize("setting", ["xx", "de,en,xx"])
 def test_language_without_texts_is_an_invalid_setting(tmp_path, setting):
-    with pytest.raises(ValueError, match="must be of de, en, fr, not xx"):
+    with pytest.raises(ValueError, match=r"must be of .*, not xx"):
         Settings(data=tmp_path, languages=setting)

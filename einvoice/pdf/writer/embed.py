@@ -77,7 +77,7 @@ def embed(
         invoice: CII, attached unchanged: a path, bytes, or a binary file; or an `Invoice`, which is written as CII.
         profile: name of a profile (see ``einvoice.facturx.profile``); by default the one declared in BT-24. An
             `Invoice` that declares another profile is restricted to the terms of this one.
-        lang: language of the reasons and of the attachment's description, "de" or "en".
+        lang: language of the reasons and of the attachment's description, such as "de".
         relationship: AFRelationship; by default the usual one for the profile.
         when: date of the attachment and of the change, with a time zone; by default noon UTC on the issue date (BT-2).
 
