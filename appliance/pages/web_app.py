@@ -12,7 +12,6 @@ from appliance.contract.problems import NOT_FOUND, Problem
 from appliance.contract.values import Language
 from appliance.transport.static_documents import StaticDocument
 from einvoice.localization import Messages
-from einvoice.localization.formatting import FORMAT
 
 HEADERS = {
     # Trusted Types keep scripts from turning text into markup, so an invoice cannot inject any.
@@ -25,6 +24,7 @@ HEADERS = {
 }
 _LABELS: Final = Messages("appliance", "page")
 _NAMES: Final = Messages("einvoice.localization", "language")
+_FORMATS: Final = Messages("einvoice.localization", "format")
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
 
 
@@ -60,7 +60,7 @@ def _load_documents() -> Mapping[str, StaticDocument]:
 def _languages(languages: Sequence[Language]) -> StaticDocument:
     """Return name, formats and labels of each language."""
     content = {
-        lang: {"name": _NAMES[lang]["name"], "format": dict(FORMAT[lang]), "labels": dict(_LABELS[lang])}
+        lang: {"name": _NAMES[lang]["name"], "format": dict(_FORMATS[lang]), "labels": dict(_LABELS[lang])}
         for lang in languages
     }
     return StaticDocument.from_json(content)
