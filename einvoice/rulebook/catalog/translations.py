@@ -167,7 +167,7 @@ def _placeholders(entry: CatalogEntry) -> set[str]:
 
 def _names_of_overrides(folder: Path) -> set[str]:
     file = folder / "overrides.toml"
-    entries = tomllib.loads(file.read_text("utf-8"))["override"] if file.exists() else []
+    entries = tomllib.loads(file.read_text("utf-8")).get("override", ()) if file.exists() else ()
     return {entry["name"] for entry in entries if "name" in entry}
 
 
