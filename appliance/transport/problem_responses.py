@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from appliance.contract.problems import METHOD_NOT_ALLOWED, NOT_FOUND, Problem, problem_details
-from appliance.contract.values import Language
+from appliance.contract.values import LANGUAGES, Language
 
 
 def problem_response(problem: Problem, scope: Scope) -> Response:
@@ -31,7 +31,7 @@ def details_response(details: dict[str, Any], headers: Mapping[str, str] | None 
 
 def _language(scope: Scope) -> Language:
     """Return the language of the query; the default for a missing or unknown one."""
-    known: tuple[Language, ...] = scope["app"].state.languages
+    known: tuple[Language, ...] = getattr(scope["app"].state, "languages", LANGUAGES)
     lang = HTTPConnection(scope).query_params.get("lang", "")
     return lang if lang in known else known[0]
 
