@@ -10,6 +10,7 @@ from einvoice.localization import Language, Messages, choose
 from einvoice.model.terms import leading
 from einvoice.presentation import to_dict
 from einvoice.render.compatibility import compatibility_message
+from einvoice.render.text import release_of
 from einvoice.result.agreement import Agreement
 from einvoice.result.catalog import Catalog, notes
 from einvoice.result.container import Container
@@ -83,6 +84,7 @@ def _difference(difference: Difference, lang: Language) -> dict[str, Any]:
         "version": difference.version,
         "specification": difference.changed_in.specification,
         "date": difference.changed_in.date,
+        "release": release_of(difference),
     }
     return {**_finding(difference.finding, lang), "only_in": difference.only_in, "changed_in": changed_in}
 
@@ -117,6 +119,7 @@ def _layer(layer: Layer, lang: Language) -> dict[str, Any]:
     return {
         "name": layer.name,
         "kind": layer.kind or layer.name,
+        "label": layer.label,
         "title": layer.title_in(lang),
         "version": layer.version,
         "sha256": layer.sha256,

@@ -105,10 +105,15 @@ def finding_line(finding: Finding, lang: Language) -> str:
 
 def difference(difference: Difference, lang: Language) -> str:
     """Return a difference in one line: the finding, and the release that added or removed it."""
+    release = release_of(difference)
+    return f"{finding_line(difference.finding, lang)} [{LABELS[lang][difference.only_in].format(release=release)}]"
+
+
+def release_of(difference: Difference) -> str:
+    """Return the release that changed: "XRechnung 3.0.2 (2.6.0)", "EN 16931 (1.3.16)"."""
     is_base = difference.ruleset in dict(difference.changed_in.base)
     specification = "" if is_base else difference.changed_in.specification
-    release = f"{ruleset_label(difference.ruleset)} {specification}".strip() + f" ({difference.version})"
-    return f"{finding_line(difference.finding, lang)} [{LABELS[lang][difference.only_in].format(release=release)}]"
+    return f"{ruleset_label(difference.ruleset)} {specification}".strip() + f" ({difference.version})"
 
 
 def agreement_lines(agreement: Agreement, lang: Language) -> tuple[str, ...]:

@@ -182,7 +182,7 @@ def test_unsupported_source_is_rejected(source):
         validate_serially(source)
 
 
-@pytest.mark.parametrize("options", [{"lang": "fr"}, {"mode": "x"}, {"profile": "x"}, {"ruleset": "x"}])
+@pytest.mark.parametrize("options", [{"lang": "xx"}, {"mode": "x"}, {"profile": "x"}, {"ruleset": "x"}])
 def test_invalid_options_are_rejected_at_once(options):
     with pytest.raises(ValueError, match=r"must be|unknown rule set 'x'"):
         validate_serially(FILES, **options)

@@ -4,7 +4,6 @@ import { el } from "./dom.js";
 import { LABELS } from "./labels.js";
 
 const MAX_ITEMS = 50;
-export const RULE_SETS = { en16931: "EN 16931", cius: "XRechnung", extension: "XRechnung Extension" };
 
 /** Return the comparison with the official Schematron as {agreed, text}; null if it was not run. */
 export function referenceResult(answer, lang) {
@@ -13,7 +12,8 @@ export function referenceResult(answer, lang) {
     return null;
   }
   const labels = LABELS[lang];
-  const layers = reference.compared.map((name) => RULE_SETS[name] ?? name).join(", ");
+  const applied = answer.validation_details.validation_stack.layers;
+  const layers = reference.compared.map((name) => applied.find((layer) => layer.name === name)?.label || name).join(", ");
   const text = { true: labels.agreed, false: labels.disagreed, null: labels.notCompared }[reference.agreed];
   return { agreed: reference.agreed, text: typeof text === "string" ? text : text({ layers }) };
 }
@@ -33,14 +33,8 @@ export function referenceDifferences(answer, lang, show) {
 export function releaseDifferences(answer, lang, show) {
   const labels = LABELS[lang];
   const differences = answer.validation_details.compatibility?.differences ?? [];
-  const origin = (it) => (it.only_in === "current" ? labels.addedIn({ release: release(it) }) : labels.removedIn({ release: release(it) }));
+  const origin = ({ only_in: side, changed_in: { release } }) => labels[side === "current" ? "addedIn" : "removedIn"]({ release });
   return list(differences.map((it) => [it, origin(it)]), lang, show);
-}
-
-function release({ changed_in: changed }) {
-  return changed.ruleset === "en16931"
-    ? `${RULE_SETS.en16931} (${changed.version})`
-    : `${RULE_SETS.cius} ${changed.specification} (${changed.version})`;
 }
 
 function list(findings, lang, show) {

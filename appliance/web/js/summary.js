@@ -1,6 +1,6 @@
 // The summary of a result: validity, key facts and layers; or the problem if validation was not possible.
 
-import { referenceDifferences, referenceResult, releaseDifferences, RULE_SETS } from "./comparison.js";
+import { referenceDifferences, referenceResult, releaseDifferences } from "./comparison.js";
 import { el, icon } from "./dom.js";
 import { formatDate, formatDecimal } from "./format.js";
 import { LABELS } from "./labels.js";
@@ -93,7 +93,7 @@ function keyFacts(summary, lang) {
 }
 
 function layerName(layer) {
-  return layer.title || RULE_SETS[layer.name] || layer.name;
+  return layer.title || layer.label || layer.name;
 }
 
 function layerDetails(layer, labels) {
