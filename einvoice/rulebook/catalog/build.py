@@ -80,7 +80,7 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, rules: Ru
     if not current:
         version = definition.ruleset.newest
     by_code: dict[str, list[str]] = {}
-    for syntax in SYNTAXES:
+    for syntax in definition.ruleset.syntaxes:
         by_code.setdefault(definition.sentence(syntax, version).code, []).append(syntax)
     data = definition.data
     for code, syntaxes in by_code.items():
@@ -124,7 +124,7 @@ def _paths(sentences: Mapping[str, Sentence], version: str, contexts: Contexts) 
     known = {
         syntax: contexts.get(it.context, syntax, version)
         for syntax, it in sentences.items()
-        if not it.terms and it.context
+        if not it.terms and it.context and not it.not_applicable
     }
     return {syntax: context.xpath for syntax, context in known.items() if context}
 

@@ -170,7 +170,7 @@ class Definition:
     @property
     def renamed_from(self) -> Mapping[str, str]:
         """The ``code`` of the rule before release ``until``, possibly in one ``syntax`` only; empty if not renamed."""
-        sources = (self.variant, self.data, self.quirks)
+        sources = (self.quirks.get("variants", {}).get(self.code, {}), self.quirks)
         return next((data["renamed_from"] for data in sources if "renamed_from" in data), {})
 
     @property

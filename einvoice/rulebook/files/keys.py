@@ -22,7 +22,7 @@ OF_SENTENCE: Final = {
     "not_applicable": str,
 }
 _OVERLAY: Final = {**OF_SENTENCE, "code": str}
-_MEMBER: Final = {**OF_SENTENCE, "ubl": dict, "cii": dict}
+_MEMBER: Final = {**OF_SENTENCE, "renamed_from": dict, "ubl": dict, "cii": dict}
 _EXAMPLE: Final = {"name": str, "set": dict, "drop": list, "syntax": str, "variants": list, "ubl": dict, "cii": dict}
 _HISTORY: Final = {**OF_SENTENCE, "until": str, "variants": list, "ubl": dict, "cii": dict}
 _FILE: Final = {

@@ -67,6 +67,7 @@ def note_of(kind: str, entry: Mapping[str, Any]) -> Note:
     content = {name: value for name, value in entry.items() if name not in others}
     content["texts"] = {lang: entry[lang] for lang in known if lang in entry}
     content["syntax"] = content.get("syntax", "").upper()
+    content["when"] = " ".join(content.get("when", "").split())
     content["values"] = tuple(content.get("values", ()))
     return Note(entry[KINDS[kind]], **content)
 
