@@ -205,7 +205,7 @@ class Definition:
             file, oldest = min(entries, key=lambda it: self.ruleset.index_of(it[1]["until"]))
             parts.append(_Part(file, "history", oldest))
             parts += [_Part(file, f"history.{own}", oldest[own])] if own in oldest else []
-        return self._sentence(self._code(own, version), parts)
+        return self._sentence(self._code(own, version), parts, syntax)
 
     @property
     def norm(self) -> Sentence:
@@ -218,22 +218,25 @@ class Definition:
         overlays = [(f"{part.prefix}.{syntax}".lstrip("."), part.content.get(syntax)) for part in parts if syntax]
         return parts + [_Part(file, prefix, content) for prefix, content in overlays if content]
 
-    def _sentence(self, code: str, parts: list[_Part]) -> Sentence:
+    def _sentence(self, code: str, parts: list[_Part], syntax: str = "") -> Sentence:
         sentence = _merged(code, self.file, parts)
         last = max((index for index, part in enumerate(parts) if "assert" in part.content), default=0)
         inherited = _values(parts[:last]) - _values(parts[last:])
         if inherited or sum("let" in part.content for part in parts) > 1:
-            used = self._shown.union(sentence.let.keys() - inherited, *map(_names, (sentence.when, sentence.assertion)))
+            used = self._shown(syntax).union(sentence.let.keys() - inherited, *map(_names, (sentence.when, sentence.assertion)))
             sentence = replace(sentence, let=_needed(sentence.let, used))
         return sentence
 
+    def _shown(self, syntax: str) -> frozenset[str]:
+        """Return the names that texts use, and the notes of a syntax."""
+        conditions = [note.when for note in self.notes if note.syntax in ("", syntax)]
+        return self._quoted.union(*map(_names, conditions))
+
     @cached_property
-    def _shown(self) -> frozenset[str]:
-        """The names that texts and notes use."""
+    def _quoted(self) -> frozenset[str]:
         texts = [text for by_key in self.texts.values() for text in by_key.values()]
         texts += [text for note in self.notes for text in note.texts.values()]
-        conditions = [note.when for note in self.notes]
-        return frozenset({EXPECTED}).union(*map(_PLACEHOLDER.findall, texts), *map(_names, conditions))
+        return frozenset({EXPECTED}).union(*map(_PLACEHOLDER.findall, texts))
 
     def _code(self, syntax: str, version: str) -> str:
         known = self.renamed_from
