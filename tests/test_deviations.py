@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from documents import document_of
 
 from einvoice.model.invoice import Invoice
 from einvoice.resources import shipped
-from einvoice.rulebook.deviations import Comparison
+from einvoice.rulebook.deviations import Comparison, Difference
 from einvoice.rulebook.files.examples import examples_of
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.syntax.reader import read
@@ -41,11 +43,43 @@ WITHOUT_NORM = {
 }
 
 
-def examples(name: str, syntax: str) -> Iterator[tuple[str, str, Invoice]]:
-    """Yield code, name and invoice of each example."""
-    for definition in RULE_SETS.definitions[name]:
-        for _, example in examples_of(definition, syntax):
-            yield definition.code, example.name, read(document_of(example, example.file, syntax))
+def with_cases(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test that runs on all comparison cases."""
+    skip = pytest.mark.skipif(not SHARED.exists(), reason="comparison cases are not available")
+    return pytest.mark.slow(pytest.mark.cases(skip(test)))  # type: ignore[no-any-return]
+
+
+class Found(NamedTuple):
+    """A difference, with the document that shows it."""
+
+    syntax: str
+    difference: Difference
+    document: str
+
+
+@functools.cache
+def by_examples() -> list[Found]:
+    """Return the differences that the examples of a rule show on that rule."""
+    return [
+        Found(syntax, difference, example.name)
+        for name, syntax in COMPARISONS
+        for definition in RULE_SETS.definitions[name]
+        for comparison in [Comparison(RULE_SETS, name, syntax, [definition.code])]
+        for _, example in examples_of(definition, syntax)
+        for difference in comparison.differences(read(document_of(example, example.file, syntax)))
+    ]
+
+
+@functools.cache
+def by_cases(folder: str) -> list[Found]:
+    """Return the differences that the cases of a folder show."""
+    return [
+        Found(syntax, difference, case)
+        for case, syntax, invoice in cases(folder)
+        for name in CASES[folder]
+        if (name, syntax) in COMPARISONS
+        for difference in COMPARISONS[name, syntax].differences(invoice)
+    ]
 
 
 def cases(folder: str) -> Iterator[tuple[str, str, Invoice]]:
@@ -63,40 +97,18 @@ def test_only_known_rules_do_not_state_the_standard() -> None:
     assert {it.code for it in rules if not it.norm.assertion and not it.norm.not_applicable} == WITHOUT_NORM
 
 
-@pytest.mark.parametrize(("name", "syntax"), COMPARISONS)
-def test_examples_differ_only_where_a_deviation_says_so(name: str, syntax: str) -> None:
-    comparison = COMPARISONS[name, syntax]
-    unexplained = [
-        (code, difference.direction, example)
-        for code, example, invoice in examples(name, syntax)
-        for difference in comparison.differences(invoice)
-        if difference.code == code and not difference.deviations
-    ]
-    assert unexplained == []
+def test_examples_differ_only_where_a_deviation_says_so() -> None:
+    assert [found for found in by_examples() if not found.difference.deviations] == []
 
 
-@pytest.mark.slow
-@pytest.mark.cases
-@pytest.mark.skipif(not SHARED.exists(), reason="comparison cases are not available")
+@with_cases
 @pytest.mark.parametrize("folder", CASES)
 def test_cases_differ_only_where_a_deviation_says_so(folder: str) -> None:
-    unexplained = [
-        (difference.code, difference.direction, case)
-        for case, syntax, invoice in cases(folder)
-        for name in CASES[folder]
-        if (name, syntax) in COMPARISONS
-        for difference in COMPARISONS[name, syntax].differences(invoice)
-        if not difference.deviations
-    ]
-    assert unexplained == []
+    assert [found for found in by_cases(folder) if not found.difference.deviations] == []
 
 
-def test_every_deviation_is_shown_by_an_example() -> None:
-    expected, shown = set(), set()
-    for (name, syntax), comparison in COMPARISONS.items():
-        expected |= set(comparison.deviations())
-        for code, _, invoice in examples(name, syntax):
-            for difference in comparison.differences(invoice):
-                if difference.code == code:
-                    shown |= {(code, index) for index in difference.deviations}
-    assert sorted(expected - shown) == []
+@with_cases
+def test_every_deviation_is_shown_by_a_document() -> None:
+    documents = [*by_examples(), *(found for folder in CASES for found in by_cases(folder))]
+    shown = {(found.difference.code, index) for found in documents for index in found.difference.deviations}
+    assert sorted({it for comparison in COMPARISONS.values() for it in comparison.deviations()} - shown) == []

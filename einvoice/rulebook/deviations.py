@@ -6,7 +6,7 @@ release is compared; ``[[history]]`` entries state in a comment how older ones d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from einvoice.model.invoice import Invoice
@@ -34,13 +34,13 @@ class Difference(NamedTuple):
 
 
 class Comparison:
-    """The rules of a rule set in one syntax, as in the standard and as in the newest official release.
+    """Rules of a rule set in one syntax, as in the standard and as in the newest official release.
 
     A rule whose file has no ``assert`` is left out: nothing is claimed about it.
     """
 
-    def __init__(self, rule_sets: RuleSets, name: str, syntax: str) -> None:
-        """Raise ``RuleError`` for an invalid rule."""
+    def __init__(self, rule_sets: RuleSets, name: str, syntax: str, codes: Collection[str] | None = None) -> None:
+        """Compare the rules with these codes, by default all. Raise ``RuleError`` for an invalid rule."""
         self.syntax = syntax
         self.release = rule_sets.sets[name].newest
         self.definitions: dict[str, Definition] = {}
@@ -48,6 +48,8 @@ class Comparison:
         standard: list[CheckedRule] = []
         for definition in rule_sets.definitions[name]:
             if not definition.in_version(self.release) or not definition.norm.assertion:
+                continue
+            if codes is not None and definition.code not in codes:
                 continue
             self.definitions[definition.code] = definition
             rule = check_rule(definition, syntax, self.release, rule_sets.contexts[name])
@@ -58,14 +60,20 @@ class Comparison:
         self._standard = Program([], *assemble(standard, syntax, data=rule_sets.data))
 
     def differences(self, invoice: Invoice) -> Iterator[Difference]:
-        """Yield the rules that the invoice violates in the standard or in the official Schematron, but not in both."""
+        """Yield the rules that the invoice violates in the standard or in the official Schematron, but not in both.
+
+        A rule that is not applicable in the syntax, with the reason in its file, needs no deviation.
+        """
         official, standard = _by_code(self._official, invoice), _by_code(self._standard, invoice)
         for code, definition in self.definitions.items():
-            reported = official.get(definition.sentence(self.syntax, self.release).code, [])
+            sentence = definition.sentence(self.syntax, self.release)
+            reported = official.get(sentence.code, [])
             if reported and code not in standard:
                 yield Difference(code, STRICTER, _shown_on_all(definition, reported))
             if code in standard and not reported:
-                yield Difference(code, LAXER, self._laxer(definition))
+                deviations = self._laxer(definition)
+                if deviations or not sentence.not_applicable:
+                    yield Difference(code, LAXER, deviations)
 
     def deviations(self) -> Iterator[tuple[str, int]]:
         """Yield the deviations that a document in this syntax can show, as code and index of the note."""
