@@ -12,7 +12,7 @@ import pytest
 from documents import document_of
 
 from einvoice.model.invoice import Invoice
-from einvoice.resources import shipped
+from einvoice.resources import rules_folder, shipped
 from einvoice.rulebook.deviations import Comparison, Difference
 from einvoice.rulebook.files.examples import examples_of
 from einvoice.rulebook.program.build import RuleSets
@@ -21,10 +21,12 @@ from einvoice.syntax.xml import parse
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 RULE_SETS = RuleSets(shipped())
+#: The rule sets that are compared. The deviations of NLCIUS are hand-written.
+COMPARED = ("en16931", "xrechnung", "xrechnung-extension", "facturx")
 COMPARISONS = {
     (name, syntax): Comparison(RULE_SETS, name, syntax)
-    for name, ruleset in RULE_SETS.sets.items()
-    for syntax in ruleset.syntaxes
+    for name in COMPARED
+    for syntax in RULE_SETS.sets[name].syntaxes
 }
 #: The cases of each folder, and the rule sets that they are compared with.
 CASES = {"cases": ("en16931", "xrechnung", "xrechnung-extension"), "cases-facturx": ("en16931", "facturx")}
@@ -90,6 +92,19 @@ def cases(folder: str) -> Iterator[tuple[str, str, Invoice]]:
             if case.get("xsd", True):
                 root = parse((SHARED / folder / case["case"]).read_bytes()).getroot()
                 yield case["case"], case.get("syntax", "CII"), read(root)
+
+
+def test_rule_files_state_the_standard_alone() -> None:
+    """What the official Schematron does otherwise is in the folder ``schematron``."""
+    rules = [definition for definitions in RULE_SETS.definitions.values() for definition in definitions]
+    quirks = ("ubl", "cii", "history", "deviation", "renamed_from")
+    assert [(it.file, key) for it in rules for key in quirks if key in it.data or key in it.variant] == []
+
+
+def test_no_line_of_the_rule_data_is_too_long() -> None:
+    files = rules_folder().rglob("*.toml")
+    lines = [(path, line) for path in files for line in path.read_text("utf-8").splitlines() if len(line) > 120]
+    assert lines == []
 
 
 def test_only_known_rules_do_not_state_the_standard() -> None:

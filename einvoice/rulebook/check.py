@@ -16,7 +16,8 @@ from einvoice.rulebook.files.load import check_siblings, read_file, rule_files
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.program.build import NEWEST, assemble
 from einvoice.rulebook.program.program import Program
-from einvoice.rulebook.program.typecheck import CheckedRule, check_rule
+from einvoice.rulebook.program.typecheck import CheckedRule, check_norm, check_rule
+from einvoice.rulebook.rule import SYNTAXES
 
 _NEW: Final = """code     = "{code}"
 severity = "fatal"
@@ -110,6 +111,8 @@ def check_rules(data: RuleData, ruleset: RuleSet, contexts: Contexts, *, example
             if other != definition.file:
                 yield RuleError(f"{definition.code} is already defined in {other}", file=definition.file, key="code")
             yield from _of_definition(definition, contexts, data, examples)
+            if examples:
+                yield from _of_norm(definition, contexts, data)
 
 
 def _of_definition(definition: Definition, contexts: Contexts, data: RuleData, examples: bool) -> Iterator[RuleError]:
@@ -123,13 +126,34 @@ def _of_definition(definition: Definition, contexts: Contexts, data: RuleData, e
                 yield error
 
 
-def _of_examples(definition: Definition, checked: CheckedRule, syntax: str, data: RuleData) -> Iterator[RuleError]:
+def _of_norm(definition: Definition, contexts: Contexts, data: RuleData) -> Iterator[RuleError]:
+    """Yield the errors of the rule as in the standard; the examples of its file must agree with it.
+
+    Rule files that define their own overlays are left out: their examples are about both.
+    """
+    if not definition.norm.assertion or any(syntax.lower() in definition.data for syntax in SYNTAXES):
+        return
+    try:
+        checked = check_norm(definition, contexts)
+    except RuleError as error:
+        yield error
+        return
+    for syntax in definition.ruleset.syntaxes if checked else ():
+        if not definition.sentence(syntax, definition.versions[0]).not_applicable:
+            yield from _of_examples(definition, checked, syntax, data, of_norm=True)
+
+
+def _of_examples(
+    definition: Definition, checked: CheckedRule, syntax: str, data: RuleData, *, of_norm: bool = False
+) -> Iterator[RuleError]:
     program = program_of(checked, syntax, data=data)
     for kind, example in examples_of(definition, syntax):
+        if of_norm and (example.file != definition.file or example.syntaxes == (syntax,)):
+            continue  # about the official Schematron
         if example.insert:
             continue  # tests/test_rules.py runs it on a document
         violated = bool(program.run(invoice_of(example, data, example.file, syntax)))
         if violated != (kind == "invalid"):
             problem = "violates the rule" if violated else "does not violate the rule"
-            message = f"{definition.code} in {syntax}: '{example.name}' {problem}"
+            message = f"{definition.code} in {'the standard' if of_norm else syntax}: '{example.name}' {problem}"
             yield RuleError(message, file=example.file, key=f"[[{kind}]]")
