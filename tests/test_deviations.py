@@ -24,9 +24,7 @@ RULE_SETS = RuleSets(shipped())
 #: The rule sets that are compared. The deviations of NLCIUS are hand-written.
 COMPARED = ("en16931", "xrechnung", "xrechnung-extension", "facturx")
 COMPARISONS = {
-    (name, syntax): Comparison(RULE_SETS, name, syntax)
-    for name in COMPARED
-    for syntax in RULE_SETS.sets[name].syntaxes
+    (name, syntax): Comparison(RULE_SETS, name, syntax) for name in COMPARED for syntax in RULE_SETS.sets[name].syntaxes
 }
 #: The cases of each folder, and the rule sets that they are compared with.
 CASES = {"cases": ("en16931", "xrechnung", "xrechnung-extension"), "cases-facturx": ("en16931", "facturx")}

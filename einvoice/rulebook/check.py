@@ -138,8 +138,8 @@ def _of_norm(definition: Definition, contexts: Contexts, data: RuleData) -> Iter
     except RuleError as error:
         yield error
         return
-    for syntax in definition.ruleset.syntaxes if checked else ():
-        if not definition.sentence(syntax, definition.versions[0]).not_applicable:
+    for syntax in definition.ruleset.syntaxes:
+        if checked and not definition.sentence(syntax, definition.versions[0]).not_applicable:
             yield from _of_examples(definition, checked, syntax, data, of_norm=True)
 
 

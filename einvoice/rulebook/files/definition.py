@@ -223,7 +223,8 @@ class Definition:
         last = max((index for index, part in enumerate(parts) if "assert" in part.content), default=0)
         inherited = _values(parts[:last]) - _values(parts[last:])
         if inherited or sum("let" in part.content for part in parts) > 1:
-            used = self._shown(syntax).union(sentence.let.keys() - inherited, *map(_names, (sentence.when, sentence.assertion)))
+            conditions = map(_names, (sentence.when, sentence.assertion))
+            used = self._shown(syntax).union(sentence.let.keys() - inherited, *conditions)
             sentence = replace(sentence, let=_needed(sentence.let, used))
         return sentence
 
