@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -140,7 +141,8 @@ def _of_norm(definition: Definition, contexts: Contexts, data: RuleData) -> Iter
         return
     for syntax in definition.ruleset.syntaxes:
         if checked and not definition.sentence(syntax, definition.versions[0]).not_applicable:
-            yield from _of_examples(definition, checked, syntax, data, of_norm=True)
+            with suppress(RuleError):  # an invalid example, which is reported for the official rule
+                yield from _of_examples(definition, checked, syntax, data, of_norm=True)
 
 
 def _of_examples(
