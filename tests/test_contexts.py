@@ -51,7 +51,7 @@ def every_context() -> list[tuple[str, str, str]]:
         for ruleset, contexts in RULE_SETS.contexts.items()
         for name in contexts.own
         for syntax in SYNTAXES
-        if contexts.get(name, syntax)
+        if (context := contexts.get(name, syntax)) and context.xpath  # a context of the standard alone has no XPath
     ]
 
 

@@ -22,7 +22,6 @@ from einvoice.rulebook.files.versions import read_rulesets
 from einvoice.rulebook.program.engine import rulebook
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.program.typecheck import check_rule
-from einvoice.rulebook.rule import SYNTAXES
 from einvoice.syntax.reader import read
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
@@ -48,7 +47,7 @@ def every_example() -> list:
     return [
         pytest.param(definition, syntax, kind, example, id=f"{definition.code}-{syntax}-{kind}-{example.name}")
         for definition in definitions()
-        for syntax in SYNTAXES
+        for syntax in definition.ruleset.syntaxes
         if not definition.sentence(syntax, definition.versions[0]).not_applicable
         for kind, example in examples_of(definition, syntax)
     ]
