@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import datetime
 import re
 import shlex
 import signal
@@ -15,6 +16,8 @@ import uvicorn
 from pydantic import ValidationError
 
 import einvoice
+from appliance.access.key_usage import FILE_NAME as KEY_USAGE_FILE
+from appliance.access.key_usage import KeyUsage
 from appliance.access.keys import KeyFile, KeyRing
 from appliance.app import create_app
 from appliance.artifacts.store import StoreError
@@ -66,12 +69,20 @@ def _parser() -> argparse.ArgumentParser:
     add = keys.add_parser("add", help="create a key and print it; it cannot be shown again")
     add.add_argument("name", help="name of the holder: a-z, 0-9 and hyphens; at most two keys per name")
     add.add_argument("--plan", default="business", help="plan of the key (default: business)")
+    add.add_argument("--expires", type=_date, metavar="YYYY-MM-DD", help="last day on which the key is valid (UTC)")
     add.set_defaults(run=_add_key)
-    keys.add_parser("list", help="list the keys: label, name, plan").set_defaults(run=_list_keys)
+    list_command = keys.add_parser(
+        "list", help="list the keys: label, name, plan, days of creation, last use and expiry"
+    )
+    list_command.set_defaults(run=_list_keys)
     revoke = keys.add_parser("revoke", help="revoke a key, effective immediately")
     revoke.add_argument("label", help="label of the key, as listed")
     revoke.set_defaults(run=_revoke_key)
     return parser
+
+
+def _date(text: str) -> datetime.date:
+    return datetime.date.fromisoformat(text)
 
 
 def _list_settings(settings: Settings, options: argparse.Namespace) -> int:
@@ -88,28 +99,37 @@ def _prepare(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _add_key(settings: Settings, options: argparse.Namespace) -> int:
-    print(KeyFile(settings.keys_file).add(options.name, options.plan))
+    print(KeyFile(settings.keys_file).add(options.name, options.plan, options.expires))
     return 0
 
 
 def _list_keys(settings: Settings, options: argparse.Namespace) -> int:
+    last_uses = _key_usage(settings).read()
     for key in KeyFile(settings.keys_file).read():
-        print(key.label, key.name, key.plan)
+        days = {"created": key.created, "used": last_uses.get(key.digest), "expires": key.expires}
+        print(key.label, key.name, key.plan, *(f"{name}={day or '-'}" for name, day in days.items()))
     return 0
+
+
+def _key_usage(settings: Settings) -> KeyUsage:
+    return KeyUsage(settings.data / KEY_USAGE_FILE)
 
 
 def _revoke_key(settings: Settings, options: argparse.Namespace) -> int:
     try:
         KeyFile(settings.keys_file).revoke(options.label)
     except KeyError:
-        return _fail(f"no key with the label {options.label}; list them with: einvoice-appliance keys list")
+        return _fail(
+            f"no key with the label {options.label} in {settings.keys_file}; list them with: einvoice-appliance keys list"
+        )
     return 0
 
 
 def _serve(settings: Settings, options: argparse.Namespace) -> int:
     overrides = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
     settings = settings.model_copy(update=overrides)
-    keys = KeyRing(settings.keys_file)
+    logs.configure(settings.log_level)
+    keys = KeyRing(settings.keys_file, usage=_key_usage(settings))
     einvoice.rule_sets()  # raises RuleError for an invalid rule set in EINVOICE_RULES_DIR
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(_listen(settings.host, settings.port))
@@ -124,7 +144,6 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _config(settings: Settings, keys: KeyRing) -> uvicorn.Config:
-    logs.configure(settings.log_level)
     return uvicorn.Config(
         create_app(settings, keys),
         log_config=None,

@@ -1,22 +1,27 @@
 """API keys. Only hashes are stored, one key per line, in the format of an environment file:
 
-    EINVOICE_KEY_ACME_1=acme:business:5f1c…
+    EINVOICE_KEY_ACME_1=acme:business:5f1c…:created=2026-11-20:expires=2027-11-20
 
-that is, the holder's name, the plan, and the SHA-256 of the key. Plans (`appliance.access.plans`) are lines of the same
-file. The same variables in the environment of the process are read as well. The file is read again when it changes, so
-adding or revoking a key needs no restart. Plain SHA-256 is sufficient: keys are 256 random bits and cannot be guessed.
+that is, the holder's name, the plan, the SHA-256 of the key, and optional dates: the key is valid until the end of the
+day `expires` (UTC). Plans (`appliance.access.plans`) are lines of the same file. The same variables in the environment
+of the process are read as well. The file is read again when it changes, so adding or revoking a key needs no restart.
+Plain SHA-256 is sufficient: keys are 256 random bits and cannot be guessed.
 """
 
+import datetime
 import hashlib
 import hmac
 import logging
 import os
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from appliance.access.file_replacement import locked_folder, replace_file
+from appliance.access.key_usage import KeyUsage
 from appliance.access.plans import PREFIX as PLAN_PREFIX
 from appliance.access.plans import is_plan_line, parse_plans
 from appliance.contract.schemas import Entitlements
@@ -26,9 +31,19 @@ log = logging.getLogger(__name__)
 MAX_KEYS_PER_NAME = 2
 """Maximum number of keys per holder: two, so that a key can be rotated without downtime."""
 
-_PREFIX = "EINVOICE_KEY_"
+PREFIX = "EINVOICE_KEY_"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-_LINE = re.compile(rf"{_PREFIX}([A-Z0-9_]+)=({_NAME.pattern}):([a-z][a-z0-9-]{{0,39}}):([0-9a-f]{{64}})")
+_DATE = r"\d{4}-\d\d-\d\d"
+_LINE = re.compile(
+    rf"{PREFIX}([A-Z0-9_]+)=({_NAME.pattern}):([a-z][a-z0-9-]{{0,39}}):([0-9a-f]{{64}})"
+    rf"(?::created=({_DATE}))?(?::expires=({_DATE}))?"
+)
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+def today() -> datetime.date:
+    """Return the current day (UTC)."""
+    return datetime.datetime.now(datetime.UTC).date()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +55,26 @@ class Key:
         name: identifies its holder.
         plan: name of the plan.
         digest: SHA-256 in hexadecimal.
+        created: day of its creation (UTC), if known.
+        expires: last day on which it is valid (UTC), or None.
     """
 
     label: str
     name: str
     plan: str
     digest: str
+    created: datetime.date | None = None
+    expires: datetime.date | None = None
 
     def line(self) -> str:
         """Return the key as a line of the file."""
-        return f"{_PREFIX}{self.label}={self.name}:{self.plan}:{self.digest}"
+        dates = {"created": self.created, "expires": self.expires}
+        members = [self.name, self.plan, self.digest, *(f"{name}={day}" for name, day in dates.items() if day)]
+        return f"{PREFIX}{self.label}={':'.join(members)}"
+
+    def fields(self) -> dict[str, Any]:
+        """Return what a log line says about the key."""
+        return {"key": self.label, "name": self.name, "plan": self.plan, "expires": str(self.expires or "") or None}
 
 
 def digest(plain: str) -> str:
@@ -57,10 +82,23 @@ def digest(plain: str) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()
 
 
-def generate_key(label: str, name: str, plan: str) -> tuple[str, Key]:
+def generate_key(label: str, name: str, plan: str, expires: datetime.date | None = None) -> tuple[str, Key]:
     """Return a new plain key (256 random bits) and its stored form."""
     plain = f"ei_{secrets.token_urlsafe(32)}"
-    return plain, Key(label, name, plan, digest(plain))
+    return plain, Key(label, name, plan, digest(plain), today(), expires)
+
+
+def parse_key(line: str) -> Key | None:
+    """Return the key in a line of an environment file, or None if it is not a valid key."""
+    match = _LINE.fullmatch(line.strip())
+    if match is None:
+        return None
+    *members, created, expires = match.groups()
+    try:
+        dates = [datetime.date.fromisoformat(day) if day else None for day in (created, expires)]
+    except ValueError:
+        return None
+    return Key(*members, *dates)  # type: ignore[arg-type]
 
 
 def parse_keys(lines: Iterable[str], source: str) -> list[Key]:
@@ -70,18 +108,30 @@ def parse_keys(lines: Iterable[str], source: str) -> list[Key]:
     """
     keys = []
     for number, line in enumerate(lines, start=1):
-        if match := _LINE.fullmatch(line.strip()):
-            keys.append(Key(*match.groups()))
-        elif line.strip() and not line.lstrip().startswith("#") and not is_plan_line(line):
+        if key := parse_key(line):
+            keys.append(key)
+        elif _is_key_expected(line):
             log.warning("%s, line %d: not a valid key, ignored", source, number)
     return keys
 
 
-class KeyFile:
-    """The key file, for reading and editing. It is created with mode 0600, its folder with mode 0700."""
+def _is_key_expected(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith("#") and not is_plan_line(line)
 
-    def __init__(self, path: Path) -> None:
+
+class KeyFile:
+    """The key file, for reading and editing. It is created with mode 0600, its folder with mode 0700.
+
+    A change replaces the whole file, so that a reader never sees a part. Comments may be in any encoding.
+
+    Args:
+        path: path of the file.
+        environ: environment variables, which may define further plans.
+    """
+
+    def __init__(self, path: Path, environ: Mapping[str, str] = os.environ) -> None:
         self.path = path
+        self._environ = environ
 
     def read(self) -> list[Key]:
         """Return the keys in the file; an empty list if the file is missing."""
@@ -89,66 +139,146 @@ class KeyFile:
 
     def lines(self) -> list[str]:
         """Return the lines of the file; an empty list if the file is missing."""
-        if not self.path.exists():
-            return []
-        return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        return [_decode(line) for line in self._bytes().splitlines()]
 
-    def add(self, name: str, plan: str) -> str:
+    def add(self, name: str, plan: str, expires: datetime.date | None = None) -> str:
         """Add a key and return it in plain; it cannot be retrieved later.
 
         Raises:
-            ValueError: invalid name, or the name already has `MAX_KEYS_PER_NAME` keys.
+            ValueError: invalid name, unknown plan, a day in the past, the name already has `MAX_KEYS_PER_NAME` keys,
+                or the file has an invalid line.
+            OSError: the file cannot be written.
         """
         if not _NAME.fullmatch(name):
             raise ValueError(f"the name must consist of at most 40 of the characters a-z, 0-9 and hyphen, not {name!r}")
-        labels = {key.label for key in self.read()}
-        stem = name.upper().replace("-", "_")
-        free = [label for n in range(MAX_KEYS_PER_NAME) if (label := f"{stem}_{n + 1}") not in labels]
-        if not free:
-            raise ValueError(f"{name!r} has {MAX_KEYS_PER_NAME} keys already; revoke one first")
-        plain, key = generate_key(free[0], name, plan)
+        if expires is not None and expires < today():
+            raise ValueError(f"the key would have expired already, on {expires}")
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # A single append: two concurrent commands cannot overwrite each other's key.
-        with os.fdopen(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as file:
-            file.write(f"{key.line()}\n")
+        with locked_folder(self.path.parent):
+            self._check(plan)
+            plain, key = generate_key(self._free_label(name), name, plan, expires)
+            content = self._bytes()
+            separator = b"" if not content or content.endswith(b"\n") else b"\n"
+            replace_file(self.path, content + separator + f"{key.line()}\n".encode())
         return plain
 
     def revoke(self, label: str) -> None:
-        """Remove the key with this label.
+        """Remove the key with this label, whatever the other lines are. On a full volume its line is commented out.
 
         Raises:
             KeyError: there is no such key.
+            OSError: the file cannot be written.
         """
         if label not in {key.label for key in self.read()}:
             raise KeyError(label)
-        lines = self.path.read_text(encoding="utf-8").splitlines(keepends=True)
-        remaining = [line for line in lines if not line.lstrip().startswith(f"{_PREFIX}{label}=")]
-        temporary = self.path.with_name(f"{self.path.name}.new")
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            file.writelines(remaining)
-        temporary.replace(self.path)
+        with locked_folder(self.path.parent):
+            lines = self._bytes().splitlines(keepends=True)
+            remaining = [line for line in lines if not _defines(line, label)]
+            try:
+                replace_file(self.path, b"".join(remaining))
+            except OSError:
+                self._comment_out(lines, label)
+
+    def _check(self, plan: str) -> None:
+        """Raise ValueError unless all lines are valid and the plan is known."""
+        lines = self.lines()
+        for number, line in enumerate(lines, start=1):
+            if _is_key_expected(line) and parse_key(line) is None:
+                raise ValueError(
+                    f"{self.path}, line {number}: not a key, a plan or a comment. Nothing was changed; "
+                    "correct or remove the line first"
+                )
+        plans = parse_plans([*lines, *environment_lines(self._environ)], self.path.name)
+        if plan not in plans:
+            variable = f"{PLAN_PREFIX}{plan.upper().replace('-', '_')}"
+            raise ValueError(
+                f"no plan {plan!r}; known: {', '.join(sorted(plans))}. Define it first: {variable}=… in {self.path}"
+            )
+
+    def _free_label(self, name: str) -> str:
+        labels = {key.label for key in self.read()}
+        stem = name.upper().replace("-", "_")
+        for number in range(1, MAX_KEYS_PER_NAME + 1):
+            if (label := f"{stem}_{number}") not in labels:
+                return label
+        raise ValueError(f"{name!r} has {MAX_KEYS_PER_NAME} keys already; revoke one first")
+
+    def _comment_out(self, lines: list[bytes], label: str) -> None:
+        """Overwrite the first character of the key's lines in place, which needs no space."""
+        with self.path.open("r+b", buffering=0) as file:
+            position = 0
+            for line in lines:
+                if _defines(line, label):
+                    file.seek(position + line.index(PREFIX.encode()))
+                    file.write(b"#")
+                position += len(line)
+            os.fsync(file.fileno())
+
+    def _bytes(self) -> bytes:
+        try:
+            return self.path.read_bytes()
+        except FileNotFoundError:
+            return b""
+
+
+def _decode(line: bytes) -> str:
+    return line.decode(errors="replace").removeprefix(_BYTE_ORDER_MARK)
+
+
+def _defines(line: bytes, label: str) -> bool:
+    return _decode(line).lstrip().startswith(f"{PREFIX}{label}=")
+
+
+def environment_lines(environ: Mapping[str, str]) -> list[str]:
+    """Return the variables that define keys or plans, as lines."""
+    return [f"{name}={value}" for name, value in environ.items() if name.startswith((PREFIX, PLAN_PREFIX))]
 
 
 class KeyRing:
-    """The valid keys and plans, read from the environment and from the current content of the file."""
+    """The valid keys and plans, read from the environment and from the current content of the file.
 
-    def __init__(self, file: Path, environ: Mapping[str, str] = os.environ) -> None:
-        self._file = KeyFile(file)
-        self._environ = [
-            f"{name}={value}" for name, value in environ.items() if name.startswith((_PREFIX, PLAN_PREFIX))
-        ]
+    Args:
+        file: path of the key file.
+        environ: environment variables.
+        usage: records when each key was last used.
+        clock: returns the current day (UTC).
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        environ: Mapping[str, str] = os.environ,
+        usage: KeyUsage | None = None,
+        clock: Callable[[], datetime.date] = today,
+    ) -> None:
+        self._file = KeyFile(file, environ)
+        self._environ = environment_lines(environ)
+        self._usage = usage
+        self._clock = clock
         self._fixed_keys = parse_keys(self._environ, "environment")
         self._file_version: tuple[int, int, int] | None = None
         self._file_keys: list[Key] = []
         self._plans = parse_plans(self._environ, "environment")
+        self._readable = True
+        self._loaded = False
+        self.keys()
+        self._loaded = True
 
     def find(self, plain: str) -> Key | None:
         """Return the stored key that matches `plain`, or None. The time taken does not depend on which key matches."""
         presented = digest(plain)
         match = None
-        for key in self._keys():
+        for key in self.keys():
             if hmac.compare_digest(key.digest, presented):
                 match = key
+        if match is None:
+            return None
+        day = self._clock()
+        if match.expires is not None and match.expires < day:
+            log.warning("An expired key was refused", extra={"fields": match.fields()})
+            return None
+        if self._usage is not None:
+            self._usage.record(match.digest, day.isoformat(), {key.digest for key in self.keys()})
         return match
 
     def entitlements(self, key: Key) -> Entitlements | None:
@@ -161,14 +291,39 @@ class KeyRing:
         self._fixed_keys.append(key)
         return plain
 
-    def _keys(self) -> list[Key]:
+    def keys(self) -> list[Key]:
+        """Return all keys, expired ones as well. While the file cannot be read, those read last stay valid."""
+        try:
+            version = self._current_version()
+            if version != self._file_version:
+                self._reload()
+                self._file_version = version
+            self._readable = True
+        except OSError as error:
+            if self._readable:
+                log.error("The key file cannot be read; the keys read last stay valid: %s", error)
+            self._readable = False
+        return self._fixed_keys + self._file_keys
+
+    def _current_version(self) -> tuple[int, int, int] | None:
         try:
             status = self._file.path.stat()
-            version = (status.st_mtime_ns, status.st_size, status.st_ino)
         except FileNotFoundError:
-            version = None
-        if version != self._file_version:
-            self._file_keys = self._file.read() if version else []
-            self._plans = parse_plans([*self._file.lines(), *self._environ], self._file.path.name)
-            self._file_version = version
-        return self._fixed_keys + self._file_keys
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+    def _reload(self) -> None:
+        lines = self._file.lines()
+        keys = parse_keys(lines, self._file.path.name)
+        self._plans = parse_plans([*lines, *self._environ], self._file.path.name)
+        before, now = ({key.digest: key for key in some} for some in (self._file_keys, keys))
+        self._file_keys = keys
+        for key in keys:
+            if key.plan not in self._plans:
+                log.warning("A key has an unknown plan and grants nothing", extra={"fields": key.fields()})
+            if self._loaded and key.digest not in before:
+                log.info("Key added", extra={"fields": key.fields()})
+        for key in before.values():
+            if key.digest not in now:
+                log.info("Key revoked", extra={"fields": key.fields()})
+        log.info("Keys loaded", extra={"fields": {"keys": len(keys), "plans": len(self._plans)}})

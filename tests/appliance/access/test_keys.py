@@ -1,12 +1,19 @@
 """API keys."""
 
+import datetime
+import logging
+import resource
 import stat
+import subprocess
+import sys
 
 import httpx
 import pytest
 from served import key_in, running
 
-from appliance.access.keys import KeyFile, KeyRing
+from appliance.__main__ import main
+from appliance.access.key_usage import KeyUsage
+from appliance.access.keys import KeyFile, KeyRing, generate_key
 
 
 def test_key_is_stored_as_a_hash_in_a_private_file(tmp_path):
@@ -71,3 +78,144 @@ def test_later_start_issues_a_temporary_key(tmp_path):
     assert (data / "keys.env").read_text() == kept
     with running(data) as call:
         assert httpx.get(call[-1], headers={"X-API-Key": temporary}).status_code == 401
+
+
+def stored_key(name="first"):
+    """Return a plain key, and its line without the final newline."""
+    plain, key = generate_key(f"{name.upper()}_1", name, "business")
+    return plain, key.line().encode()
+
+
+def test_file_without_final_newline(tmp_path):
+    file = KeyFile(tmp_path / "keys.env")
+    first, line = stored_key()
+    file.path.write_bytes(line)
+    second = file.add("second", "business")
+    ring = KeyRing(file.path, {})
+    assert ring.find(first) is not None
+    assert ring.find(second) is not None
+
+
+@pytest.mark.parametrize(
+    "comment", ["# Schlüssel für Köln".encode("latin-1"), b"\xef\xbb\xbf# notes", b"# a\x0bb\x1cc"]
+)
+def test_comment_in_any_encoding(tmp_path, comment):
+    file = KeyFile(tmp_path / "keys.env")
+    first, line = stored_key()
+    file.path.write_bytes(comment + b"\r\n" + line + b"\n")
+    second = file.add("second", "business")
+    file.revoke("FIRST_1")
+    ring = KeyRing(file.path, {})
+    assert ring.find(first) is None
+    assert ring.find(second) is not None
+    assert file.path.read_bytes().startswith(comment + b"\r\n"), "kept as it was"
+
+
+def test_key_after_a_byte_order_mark(tmp_path):
+    first, line = stored_key()
+    (tmp_path / "keys.env").write_bytes(b"\xef\xbb\xbf" + line)
+    assert KeyRing(tmp_path / "keys.env", {}).find(first) is not None
+    KeyFile(tmp_path / "keys.env").revoke("FIRST_1")
+    assert KeyRing(tmp_path / "keys.env", {}).find(first) is None
+
+
+def test_unknown_plan_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_DATA", str(tmp_path))
+    (tmp_path / "keys.env").write_text("EINVOICE_PLAN_TRIAL=can_use_api")
+    assert main(["keys", "add", "acme", "--plan", "trail"]) == 1
+    message = capsys.readouterr().err
+    assert all(word in message for word in ("'trail'", "business, trial", "EINVOICE_PLAN_TRAIL"))
+    assert (tmp_path / "keys.env").read_text() == "EINVOICE_PLAN_TRIAL=can_use_api"
+    assert main(["keys", "add", "acme", "--plan", "trial"]) == 0
+
+
+def test_nothing_is_added_to_a_file_with_an_invalid_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_DATA", str(tmp_path))
+    first, line = stored_key()
+    content = line + b"\nsomething else\n"
+    (tmp_path / "keys.env").write_bytes(content)
+    assert main(["keys", "add", "acme"]) == 1
+    message = capsys.readouterr().err
+    assert "keys.env, line 2" in message
+    assert "something" not in message, "it may be a key in plain"
+    assert (tmp_path / "keys.env").read_bytes() == content
+    assert main(["keys", "revoke", "FIRST_1"]) == 0, "an invalid line does not keep a key valid"
+    assert KeyRing(tmp_path / "keys.env", {}).find(first) is None
+
+
+def test_revoking_needs_no_space(tmp_path):
+    file = KeyFile(tmp_path / "keys.env")
+    first, line = stored_key()
+    second, other = stored_key("second")
+    file.path.write_bytes(b"# x\n" + line + b"\n" + other + b"\n")
+    limit = resource.RLIMIT_FSIZE, (100, 100)  # the file itself may be overwritten up to byte 100, not be copied
+    script = "import sys; from appliance.__main__ import main; sys.exit(main(['keys', 'revoke', 'FIRST_1']))"
+    subprocess.run(
+        [sys.executable, "-c", script],
+        check=True,
+        env={"EINVOICE_DATA": str(tmp_path), "PYTHONPATH": ":".join(sys.path)},
+        preexec_fn=lambda: resource.setrlimit(*limit),
+    )
+    assert KeyRing(file.path, {}).find(first) is None
+    assert KeyRing(file.path, {}).find(second) is not None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["keys.env"]
+
+
+def test_unreadable_file_keeps_the_keys_read_last(tmp_path, caplog):
+    file = KeyFile(tmp_path / "keys.env")
+    plain = file.add("acme", "business")
+    ring = KeyRing(file.path, {})
+    file.path.unlink()
+    file.path.mkdir()
+    assert ring.find(plain) is not None
+    assert ring.find(plain) is not None
+    assert caplog.text.count("cannot be read") == 1
+
+
+def test_expired_key(tmp_path):
+    file = KeyFile(tmp_path / "keys.env")
+    day = datetime.date(2126, 11, 20)
+    plain = file.add("acme", "business", expires=day)
+    on_last_day, later = (
+        KeyRing(file.path, {}, clock=lambda: now).find(plain) for now in (day, day + datetime.timedelta(days=1))
+    )
+    assert on_last_day is not None
+    assert later is None
+    with pytest.raises(ValueError, match="2020-01-01"):
+        file.add("acme", "business", expires=datetime.date(2020, 1, 1))
+
+
+def test_key_with_an_impossible_date_is_invalid(tmp_path):
+    first, line = stored_key()
+    (tmp_path / "keys.env").write_bytes(line + b":expires=2126-02-31\n")
+    assert KeyRing(tmp_path / "keys.env", {}).find(first) is None
+
+
+def test_days_are_listed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_DATA", str(tmp_path))
+    assert main(["keys", "add", "acme", "--expires", "2126-11-20"]) == 0
+    plain = capsys.readouterr().out.strip()
+    assert main(["keys", "add", "other"]) == 0
+    usage, day = KeyUsage(tmp_path / "key-usage.json"), datetime.date(2126, 11, 19)
+    KeyRing(tmp_path / "keys.env", {}, usage, lambda: day).find(plain)
+    capsys.readouterr()
+    main(["keys", "list"])
+    acme, other = capsys.readouterr().out.splitlines()
+    assert acme.endswith("used=2126-11-19 expires=2126-11-20")
+    assert other.endswith("used=- expires=-")
+    assert plain not in (tmp_path / "key-usage.json").read_text()
+
+
+def test_changes_are_logged(tmp_path, caplog):
+    caplog.set_level(logging.INFO)
+    file = KeyFile(tmp_path / "keys.env")
+    file.add("acme", "business")
+    ring = KeyRing(file.path, {})
+    assert [record.message for record in caplog.records] == ["Keys loaded"]
+    plain = file.add("acme", "business")
+    file.revoke("ACME_1")
+    caplog.clear()
+    ring.find(plain)
+    logged = [(record.message, record.fields.get("key")) for record in caplog.records]
+    assert logged == [("Key added", "ACME_2"), ("Key revoked", "ACME_1"), ("Keys loaded", None)]
+    assert plain not in caplog.text

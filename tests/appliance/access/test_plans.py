@@ -8,7 +8,7 @@ import httpx
 import pytest
 from served import API, serving
 
-from appliance.access.keys import KeyFile, KeyRing
+from appliance.access.keys import KeyFile, KeyRing, generate_key
 from appliance.access.plans import BUSINESS, parse_plans
 from appliance.access.quota_store import MemoryQuotaStore, SQLiteQuotaStore, open_quota_store
 from appliance.access.quotas import DAILY_FILES, DAILY_REQUESTS, Quotas
@@ -46,19 +46,21 @@ def test_invalid_plan_is_skipped(line, caplog):
 
 def test_plan_in_the_key_file_changes_without_restart(tmp_path, caplog):
     file = KeyFile(tmp_path / "keys.env")
+    plain, stored = generate_key("ACME_1", "acme", "trial")
+    file.path.write_text(f"{stored.line()}\n")
     ring = KeyRing(file.path, {})
-    key = ring.find(file.add("acme", "trial"))
-    assert ring.entitlements(key) is None
-    with file.path.open("a") as lines:
-        lines.write("EINVOICE_PLAN_TRIAL=can_use_api\n")
-    key = ring.find(file.add("acme", "trial"))
-    assert ring.entitlements(key).can_use_api
+    assert ring.entitlements(ring.find(plain)) is None
+    assert "unknown plan" in caplog.text
+    caplog.clear()
+    file.path.write_text(f"{stored.line()}\nEINVOICE_PLAN_TRIAL=can_use_api\n")
+    assert ring.entitlements(ring.find(plain)).can_use_api
     assert not caplog.text
 
 
 def test_plans_from_the_environment(tmp_path):
-    plain = KeyFile(tmp_path / "keys.env").add("acme", "trial")
-    ring = KeyRing(tmp_path / "keys.env", {"EINVOICE_PLAN_TRIAL": "can_use_api,can_batch"})
+    environ = {"EINVOICE_PLAN_TRIAL": "can_use_api,can_batch"}
+    plain = KeyFile(tmp_path / "keys.env", environ).add("acme", "trial")
+    ring = KeyRing(tmp_path / "keys.env", environ)
     assert ring.entitlements(ring.find(plain)).can_batch
 
 
@@ -141,9 +143,9 @@ async def test_damaged_quota_file_is_replaced(tmp_path, caplog):
 @pytest.mark.slow
 def test_quotas_survive_a_restart(tmp_path):
     keys = KeyFile(tmp_path / "data" / "keys.env")
+    keys.path.parent.mkdir()
+    keys.path.write_text("EINVOICE_PLAN_SMALL=can_use_api,daily_usage_limit=2\n")
     key = {"X-API-Key": keys.add("acme", "small")}
-    with keys.path.open("a") as lines:
-        lines.write("EINVOICE_PLAN_SMALL=can_use_api,daily_usage_limit=2\n")
     for status in (200, 200, 429):
         with serving(tmp_path / "data", workers=1) as server:
             answer = httpx.get(server.base.join(f"{API}/capabilities"), headers=key)

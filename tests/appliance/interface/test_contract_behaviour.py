@@ -56,6 +56,7 @@ def test_without_a_valid_key(server, method, path, headers, code):
 
 @pytest.fixture(scope="module")
 def personal(server):
+    server.add_plan("EINVOICE_PLAN_PERSONAL=can_batch,can_generate_invoice")
     return server.add_key("personal", "personal")
 
 
