@@ -120,7 +120,7 @@ def _revoke_key(settings: Settings, options: argparse.Namespace) -> int:
         KeyFile(settings.keys_file).revoke(options.label)
     except KeyError:
         return _fail(
-            f"no key with the label {options.label} in {settings.keys_file}; list them with: einvoice-appliance keys list"
+            f"no key with the label {options.label} in {settings.keys_file}; see: einvoice-appliance keys list"
         )
     return 0
 

@@ -100,6 +100,8 @@ def _probes(services: Services) -> APIRouter:
     metrics.add_counter("workers_started", "Worker processes started.", lambda: workers.start_count)
     metrics.add_gauge("documents_waiting", "Documents waiting for a worker.", lambda: workers.waiting)
     metrics.add_gauge("artifacts_available", "1 if the artifact store is available.", lambda: links.available)
+    metrics.add_gauge("artifacts_bytes", "Size of the artifact file, in bytes.", links.store_bytes)
+    metrics.add_counter("links_dropped", "Responses without links for lack of a store.", lambda: links.dropped)
     metrics.add_gauge("upload_free_bytes", "Upload memory left, in bytes.", lambda: workers.free_upload_bytes)
     return probes.routes(
         lambda: workers.ready_count > 0, lambda: links.available, metrics if services.settings.metrics else None

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 
 import anyio.to_thread
 
-from appliance.artifacts.store import ArtifactStore, StoreError
+from appliance.artifacts.store import ArtifactStore, StoreError, StoreFull
 from appliance.contract.paths import ARTIFACT_FILES, artifact_path
 from appliance.contract.problems import Problem, ProblemType
 from appliance.contract.values import ArtifactKind, Engine, Language, Mode
@@ -109,11 +109,14 @@ class ArtifactLinks:
         render: renders a PDF.
 
     Attributes:
-        available: whether the store was available at the last check; True if links are disabled.
+        available: whether the store was available and had space at the last check; True if links are disabled.
+        dropped: number of responses sent without links because the store was full or unavailable.
     """
 
     def __init__(self, store: ArtifactStore | None, seconds: int, render: Render) -> None:
         self.available = True
+        self.dropped = 0
+        self._reachable = True
         self._store = store
         self._seconds = seconds
         self._render = render
@@ -126,7 +129,10 @@ class ArtifactLinks:
 
         Returns no links if the store is disabled, full or unavailable: a response neither fails nor waits for its PDFs.
         """
-        if self._store is None or not self.available or not kinds:
+        if self._store is None or not kinds:
+            return {}
+        if not self.available:
+            self.dropped += 1
             return {}
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         record = _Record(source, tuple(kinds), time.time() + self._seconds)
@@ -134,6 +140,7 @@ class ArtifactLinks:
             await self._put_record(self._store, _store_name(token, holder), record)
         except StoreError as error:
             log.warning("A response is sent without links: %s", error)
+            self.dropped += 1
             return {}
         return {kind: Link(artifact_path(token, kind), self._seconds) for kind in kinds}
 
@@ -148,7 +155,7 @@ class ArtifactLinks:
         if self._store is None or not _TOKEN.fullmatch(token) or file not in ARTIFACT_FILES.values():
             raise Problem(ARTIFACT_NOT_FOUND)
         try:
-            if not self.available:
+            if not self._reachable:
                 raise StoreError("the store is unavailable")
             return await self._fetch(self._store, _store_name(token, holder), file)
         except StoreError as error:
@@ -163,12 +170,17 @@ class ArtifactLinks:
             await anyio.to_thread.run_sync(self._store.check)
         except StoreError as error:
             if self.available:
-                log.error("The artifact store is unavailable; responses are sent without links: %s", error)
-            self.available = False
+                state = "full" if isinstance(error, StoreFull) else "unavailable"
+                log.error("The artifact store is %s; responses are sent without links: %s", state, error)
+            self.available, self._reachable = False, isinstance(error, StoreFull)
         else:
             if not self.available:
                 log.info("The artifact store is available again")
-            self.available = True
+            self.available = self._reachable = True
+
+    def store_bytes(self) -> float:
+        """Return the size of the store in bytes: 0 if links are disabled, NaN if it is not known."""
+        return 0 if self._store is None else self._store.size()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -4,6 +4,7 @@ Configure Redis with `maxmemory` and the policy `noeviction`; otherwise links ex
 (`save ""`, `appendonly no`); otherwise content stays on the disk after its link has expired.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -60,6 +61,10 @@ class RedisStore:
         """See `ArtifactStore`."""
         with self._translated_errors():
             self._redis.ping()
+
+    def size(self) -> float:
+        """Return NaN: Redis reports its size itself."""
+        return math.nan
 
     def close(self) -> None:
         """Close the connections."""

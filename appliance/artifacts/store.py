@@ -10,6 +10,10 @@ class StoreError(Exception):
     """The store is full or unavailable; the operation was not carried out."""
 
 
+class StoreFull(StoreError):  # noqa: N818 (a state, not a fault)
+    """The store has no space for further content; its content can be read and erased."""
+
+
 class ArtifactStore(Protocol):
     """Stores content until it expires. Safe for threads, and for other processes on the same store."""
 
@@ -56,11 +60,16 @@ class ArtifactStore(Protocol):
         ...
 
     def check(self) -> None:
-        """Verify that the store is available.
+        """Verify that the store is available and has space.
 
         Raises:
+            StoreFull: the store has no space.
             StoreError: the store is unavailable.
         """
+        ...
+
+    def size(self) -> float:
+        """Return the size of the store in bytes; NaN if it is not known."""
         ...
 
     def close(self) -> None:

@@ -153,7 +153,7 @@ def test_revoking_needs_no_space(tmp_path):
     subprocess.run(
         [sys.executable, "-c", script],
         check=True,
-        env={"EINVOICE_DATA": str(tmp_path), "PYTHONPATH": ":".join(sys.path)},
+        env={"EINVOICE_DATA": str(tmp_path), "PYTHONPATH": ":".join(sys.path), "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=lambda: resource.setrlimit(*limit),
     )
     assert KeyRing(file.path, {}).find(first) is None
@@ -176,11 +176,8 @@ def test_expired_key(tmp_path):
     file = KeyFile(tmp_path / "keys.env")
     day = datetime.date(2126, 11, 20)
     plain = file.add("acme", "business", expires=day)
-    on_last_day, later = (
-        KeyRing(file.path, {}, clock=lambda: now).find(plain) for now in (day, day + datetime.timedelta(days=1))
-    )
-    assert on_last_day is not None
-    assert later is None
+    assert KeyRing(file.path, {}, clock=lambda: day).find(plain) is not None
+    assert KeyRing(file.path, {}, clock=lambda: day + datetime.timedelta(days=1)).find(plain) is None
     with pytest.raises(ValueError, match="2020-01-01"):
         file.add("acme", "business", expires=datetime.date(2020, 1, 1))
 
