@@ -72,10 +72,10 @@ def test_findings_at_different_locations_are_not_equal(invalid):
         (("BG-25",), "BT-126"),
         (("BG-2",), "BT-23"),
         (("BG-4", "BT-27"), "BT-27"),
-        (("BT-DEX-001",), "BT-DEX-001"),
+        (("BT-DEX-001",), ""),
     ],
 )
-def test_leading_term_of_a_group_is_its_first_term(listed, leading):
+def test_bt_field_of_a_group_is_its_first_term(listed, leading):
     assert make_finding(terms=listed).bt_field == leading
 
 
@@ -239,6 +239,21 @@ def test_each_schema_has_its_own_digest():
 
 def test_date_of_a_cii_invoice_is_an_iso_date():
     assert einvoice.validate(CII).summary.invoice_date == "2026-05-11"
+
+
+@pytest.mark.parametrize("date", [b"31.12.2026", b"2026-02-30", b""])
+def test_summary_has_no_date_if_it_cannot_be_read(date):
+    document = re.sub(rb"(<cbc:IssueDate>)[^<]*", rb"\g<1>" + date, UBL, count=1)
+    assert document != UBL
+    assert einvoice.validate(document).summary.invoice_date == ""
+
+
+def test_bt_field_of_every_rule_is_the_number_of_a_term():
+    items = einvoice.catalog().to_dict()["items"]
+    assert [item["code"] for item in items if not re.fullmatch(r"(BT-\d+)?", item["bt_field"])] == []
+    fields = {item["code"]: item["bt_field"] for item in items}
+    assert (fields["BR-CL-10"], fields["UBL-DT-07"], fields["BR-DEX-10"]) == ("BT-29", "BT-125", "")
+    assert make_finding(terms=("BT-29-1", "BT-46-1")).bt_field == "BT-29"
 
 
 def test_json_of_a_document_with_unknown_specification():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import functools
 import pkgutil
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -19,6 +20,9 @@ from einvoice.localization import Language, Messages
 _NAMES: Final = Messages("einvoice.model", "terms")
 #: Accounting names of the sections of an invoice, by the group that begins the section; "" is the invoice itself.
 _SECTIONS: Final = Messages("einvoice.model", "sections")
+
+
+_BT_FIELD: Final = re.compile(r"BT-\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,18 @@ def leading(numbers: Sequence[str]) -> str:
     if not numbers or numbers[0].startswith("BT-"):
         return numbers[0] if numbers else ""
     return next((it for it in terms() if it.startswith("BT-") and numbers[0] in _ancestors(it)), "")
+
+
+def bt_field(numbers: Sequence[str]) -> str:
+    """Return the leading term in the form ``BT-<number>``; "" if there is none, as for terms of an extension.
+
+    An attribute is represented by its term.
+
+    >>> bt_field(["BT-106", "BT-131"]), bt_field(["BG-5"]), bt_field(["BT-18-1"]), bt_field(["BT-DEX-001", "BT-24"])
+    ('BT-106', 'BT-35', 'BT-18', '')
+    """
+    match = _BT_FIELD.match(leading(numbers))
+    return match[0] if match else ""
 
 
 def _ancestors(number: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from einvoice.localization import Language
-from einvoice.model.terms import leading
+from einvoice.model.terms import bt_field
 from einvoice.presentation import to_frame
 from einvoice.render.tables import require_pandas
 from einvoice.result.catalog import Catalog
@@ -52,7 +52,7 @@ def _row(entry: CatalogEntry, lang: Language) -> tuple[str, ...]:
         entry.severity,
         entry.layer,
         entry.section,
-        leading(entry.terms),
+        bt_field(entry.terms),
         " ".join(entry.terms),
         entry.title(lang),
         entry.explanation(lang),

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.localization import Language, Messages, choose
-from einvoice.model.terms import leading
+from einvoice.model.terms import bt_field
 from einvoice.presentation import to_dict
 from einvoice.render.compatibility import compatibility_message
 from einvoice.render.text import release_of
@@ -151,7 +151,7 @@ def _entry(entry: CatalogEntry, lang: Language) -> dict[str, Any]:
         "title": entry.title(lang),
         "explanation": entry.explanation(lang),
         "fix": entry.fix(lang),
-        "bt_field": leading(entry.terms),
+        "bt_field": bt_field(entry.terms),
         "terms": list(entry.terms),
         "xpath": " | ".join(entry.xpaths.values()),
         "xpaths": dict(entry.xpaths),

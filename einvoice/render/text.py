@@ -7,6 +7,7 @@ from typing import Final
 
 from einvoice.errors import quote
 from einvoice.localization import Language, Messages
+from einvoice.model.terms import leading
 from einvoice.presentation import to_text
 from einvoice.result.agreement import Agreement
 from einvoice.result.container import Container
@@ -153,7 +154,7 @@ def position(finding: Finding, lang: Language) -> str:
     """Return "line 35, BT-106", or "/totals/net_amount, BT-109" for an invoice generated from a draft."""
     line = f"{LABELS[lang]['line']} {finding.line}" if finding.line else ""
     where = line if finding.draft_pointer is None else finding.draft_pointer
-    return ", ".join(part for part in (where, finding.bt_field) if part)
+    return ", ".join(part for part in (where, leading(finding.terms)) if part)
 
 
 def compared_text(finding: Finding, lang: Language) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from einvoice import presentation
 from einvoice.localization import Messages, choose
-from einvoice.model.terms import leading
+from einvoice.model.terms import bt_field
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, Location
 from einvoice.rulebook.catalog import CatalogEntry, Values, entry
@@ -151,8 +151,8 @@ class Finding:
 
     @property
     def bt_field(self) -> str:
-        """Leading business term ("BT-…"), for a group its first term; "" if there is none."""
-        return leading(self.terms)
+        """Leading business term (`BT-<number>`), for a group its first term; "" if EN 16931 has none."""
+        return bt_field(self.terms)
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the finding as plain data, ready for JSON; numbers are decimal text."""

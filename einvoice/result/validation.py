@@ -30,7 +30,7 @@ class Summary:
 
     Attributes:
         invoice_number: BT-1.
-        invoice_date: BT-2, ISO 8601 if it is a valid date.
+        invoice_date: BT-2 in ISO 8601, or "" if there is no valid date.
         format: "UBL" or "CII".
         seller, buyer: their names, BT-27 and BT-44.
         currency: BT-5.
@@ -101,7 +101,7 @@ class ValidationResult:
         date, due = invoice.issue_date, invoice.totals.due
         return Summary(
             invoice_number=str(invoice.number),
-            invoice_date=str(date.date or date),
+            invoice_date=str(date.date or ""),
             format=self.identity.syntax,
             seller=str(invoice.seller.name),
             buyer=str(invoice.buyer.name),

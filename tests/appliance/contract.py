@@ -51,7 +51,7 @@ FINDING = {
     "title": non_blank,
     "explanation": non_blank,
     "fix": non_blank,
-    "bt_field": lambda value: value == "" or re.fullmatch(r"BT-\d+(-\d+)?", value) is not None,
+    "bt_field": lambda value: value == "" or re.fullmatch(r"BT-\d+", value) is not None,
     "xpath": text,
 }
 DETAILS = {
@@ -146,7 +146,7 @@ ITEM = {
     "title": non_blank,
     "explanation": non_blank,
     "fix": non_blank,
-    "bt_field": text,
+    "bt_field": lambda value: re.fullmatch(r"(BT-\d+)?", value) is not None,
     "xpath": text,
     "examples": lambda value: isinstance(value, list) and all(map(text, value)),
 }

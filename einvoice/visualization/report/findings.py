@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from einvoice.errors import quote
-from einvoice.model.terms import name
+from einvoice.model.terms import leading, name
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize, compared
 from einvoice.render.text import severity as severity_label
@@ -118,8 +118,8 @@ def _about(same: _Same, lang: Language) -> Iterator[str]:
         known = RESULT_WORDS[lang]
         column = f", {known['column']} {first.column}" if first.column else ""
         yield f"{capitalize(known['line'])} {first.line}{column}"
-    if first.bt_field:
-        yield f"{first.bt_field} {name(first.bt_field, lang)}"
+    if term := leading(first.terms):
+        yield f"{term} {name(term, lang)}"
     yield words.get(f"layer_{first.layer}") or ruleset_label(first.layer)
 
 

@@ -91,7 +91,7 @@ def _subject(result: ValidationResult, lang: Language, when: datetime.datetime) 
     date = result.invoice.issue_date.date
     invoice = (
         ("BT-1", _short(summary.invoice_number)),
-        ("BT-2", formatting.format_date(date, lang) if date else _short(summary.invoice_date)),
+        ("BT-2", formatting.format_date(date, lang) if date else _short(str(result.invoice.issue_date))),
         ("BT-27", _short(summary.seller)),
         ("BT-44", _short(summary.buyer)),
         ("BT-115", _short(f"{due} {summary.currency}")),
