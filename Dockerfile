@@ -64,7 +64,7 @@ VOLUME /data
 EXPOSE 8080
 USER 10001:10001
 HEALTHCHECK --interval=15s --timeout=5s --start-period=20s --retries=3 \
-  CMD ["python", "-c", "import http.client as h, os; c = h.HTTPConnection('127.0.0.1', int(os.environ['EINVOICE_PORT']), timeout=4); c.request('GET', '/healthz'); assert c.getresponse().status == 200"]
+  CMD ["python", "-c", "import http.client as h, os; e = os.environ; a = e['EINVOICE_HOST']; c = h.HTTPConnection('127.0.0.1' if a in ('0.0.0.0', '::') else a, int(e['EINVOICE_PORT']), timeout=4); c.request('GET', '/healthz'); assert c.getresponse().status == 200"]
 # tini reaps orphaned processes, and ends on a signal that arrives before Python has installed its handlers.
 ENTRYPOINT ["tini", "--", "einvoice-appliance"]
 CMD ["serve"]

@@ -3,14 +3,17 @@
 import argparse
 import contextlib
 import datetime
+import logging
 import re
 import shlex
 import signal
 import socket
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from pydantic import ValidationError
@@ -23,7 +26,9 @@ from appliance.app import create_app
 from appliance.artifacts.store import StoreError
 from appliance.observability import logs
 from appliance.prepare import prepare
-from appliance.settings import Settings, variable_name
+from appliance.settings import Settings, check_variables, variable_name
+
+log = logging.getLogger("appliance")
 
 DEFAULT_PORT = 8080
 
@@ -34,22 +39,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return exit status 0, or 1 with an error message on standard error."""
     options = _parser().parse_args(arguments)
     try:
+        check_variables()
         status: int = options.run(Settings(), options)
     except ValidationError as error:
         errors = "; ".join(f"{variable_name(str(item['loc'][0]))}: {item['msg']}" for item in error.errors())
-        return _fail(f"invalid setting: {errors}")
+        return _fail(f"invalid setting: {errors}", as_json=options.run is _serve)
     except (OSError, ValueError, StoreError, einvoice.RuleError) as error:
-        return _fail(str(error))
+        return _fail(str(error), as_json=options.run is _serve)
     return status
 
 
-def _fail(message: str) -> int:
-    print(f"einvoice-appliance: {message}", file=sys.stderr)
+def _fail(message: str, *, as_json: bool = False) -> int:
+    """Print an error: as a line of the log if the server failed to start, else as text."""
+    print(logs.error_line(log.name, message) if as_json else f"einvoice-appliance: {message}", file=sys.stderr)
     return 1
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("einvoice-appliance", description="Validates and generates e-invoices over HTTP.")
+    parser.add_argument("--version", action=_VersionAction, help="print the version and the rule sets")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     serve = commands.add_parser("serve", help="start the server")
@@ -128,11 +136,12 @@ def _revoke_key(settings: Settings, options: argparse.Namespace) -> int:
 def _serve(settings: Settings, options: argparse.Namespace) -> int:
     overrides = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
     settings = settings.model_copy(update=overrides)
-    logs.configure(settings.log_level)
-    keys = KeyRing(settings.keys_file, usage=_key_usage(settings))
-    einvoice.rule_sets()  # raises RuleError for an invalid rule set in EINVOICE_RULES_DIR
+    releases = _releases()  # raises RuleError for an invalid rule set in EINVOICE_RULES_DIR
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(_listen(settings.host, settings.port))
+        logs.configure(settings.log_level)
+        log.info("Starting", extra={"fields": {"version": version("einvoice-toolkit"), **releases}})
+        keys = KeyRing(settings.keys_file, usage=_key_usage(settings))
         if options.try_out:
             sample = files("appliance") / "samples" / "xrechnung-ubl.xml"
             _print_example(settings, keys, listener.getsockname()[1], stack.enter_context(as_file(sample)))
@@ -141,6 +150,25 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
     return 0 if server.started else 1
+
+
+def _releases() -> dict[str, Any]:
+    """Return the newest release of each rule set, and the current rule set."""
+    newest = {release.ruleset: release.name for release in einvoice.rule_sets() if not release.announced}
+    return {"ruleset": einvoice.catalog().rule_set.name, "rule_sets": list(newest.values())}
+
+
+class _VersionAction(argparse.Action):
+    """Prints the version and the rule sets, and exits."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *arguments: object) -> None:
+        releases = _releases()
+        print(f"{parser.prog} {version('einvoice-toolkit')}, current rule set {releases['ruleset']}")
+        print(f"rule sets: {', '.join(releases['rule_sets'])}")
+        parser.exit()
 
 
 def _config(settings: Settings, keys: KeyRing) -> uvicorn.Config:
@@ -155,13 +183,19 @@ def _config(settings: Settings, keys: KeyRing) -> uvicorn.Config:
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     if port is not None:
-        return socket.create_server((host, port), family=family)
+        return _bind(host, port)
     try:
-        return socket.create_server((host, DEFAULT_PORT), family=family)
+        return _bind(host, DEFAULT_PORT)
     except OSError:
-        return socket.create_server((host, 0), family=family)
+        return _bind(host, 0)
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    """Listen on an address; "::" is all addresses of IPv6 and IPv4."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    both = host == "::" and socket.has_dualstack_ipv6()
+    return socket.create_server((host, port), family=family, dualstack_ipv6=both)
 
 
 def _print_example(settings: Settings, keys: KeyRing, port: int, sample: Path) -> None:

@@ -1,6 +1,7 @@
 """Settings of the service, from environment variables that begin with EINVOICE_."""
 
 import contextlib
+import difflib
 import ipaddress
 import os
 from collections.abc import Mapping
@@ -18,6 +19,10 @@ from einvoice.localization import is_available, languages
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 PREFIX: Final = "EINVOICE_"
+_OTHER_VARIABLES: Final = frozenset({"EINVOICE_CACHE", "EINVOICE_VERAPDF", "EINVOICE_VERSION"})
+"""Variables of the core library, and of `compose.yaml`."""
+_OTHER_PREFIXES: Final = ("EINVOICE_KEY_", "EINVOICE_PLAN_", "EINVOICE_TEST_")
+"""Prefixes of API keys, plans, and settings of tests."""
 
 ARTIFACTS_OFF: Final = "off"
 ARTIFACTS_FILE: Final = "file"
@@ -157,6 +162,15 @@ def check_artifact_store(value: str) -> None:
     """Raise ValueError unless `value` names an artifact store. The message omits it: it may contain a password."""
     if value not in (ARTIFACTS_OFF, ARTIFACTS_FILE) and not value.startswith(REDIS_SCHEMES):
         raise ValueError(f"must be {ARTIFACTS_FILE}, {ARTIFACTS_OFF}, redis://…, rediss://… or unix://…")
+
+
+def check_variables(environ: Mapping[str, str] = os.environ) -> None:
+    """Raise ValueError if a variable that begins with EINVOICE_ has an unknown name, which is probably misspelled."""
+    known = {*map(variable_name, Settings.model_fields), *_OTHER_VARIABLES}
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and name.upper() not in known and not name.startswith(_OTHER_PREFIXES):
+            nearest = difflib.get_close_matches(name, known, n=1, cutoff=0)
+            raise ValueError(f"unknown setting {name}; the nearest known one is {nearest[0]}")
 
 
 def variable_name(field: str) -> str:

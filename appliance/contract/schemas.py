@@ -9,9 +9,7 @@ from appliance.contract.values import Engine, Mode, RuleSetStatus
 CODE = Field(description="Rule code, as in the error catalog.", examples=["BR-CO-10"])
 SEVERITY = Field(examples=["fatal"])
 SECTION = Field(description="Section of the invoice.", examples=["totals"])
-TERM = Field(
-    description='Leading business term, such as "BT-106", or "".', pattern=r"^(BT-\d+)?$", examples=["BT-106"]
-)
+TERM = Field(description='Leading business term, such as "BT-106", or "".', pattern=r"^(BT-\d+)?$", examples=["BT-106"])
 XPATH = Field(description='Location in the XML, or "".', examples=["/*/cac:LegalMonetaryTotal[1]"])
 XRECHNUNG = Field(description="XRechnung version of the installed rules.", examples=["3.0.2"])
 

@@ -30,6 +30,11 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
+def error_line(logger: str, message: str) -> str:
+    """Return an error as a line of the log, for use before `configure`."""
+    return JsonFormatter().format(logging.LogRecord(logger, logging.ERROR, "", 0, message, None, None))
+
+
 def stack_frames(error: BaseException) -> list[str]:
     """Return the innermost stack frames of an exception, outermost first."""
     frames = traceback.extract_tb(error.__traceback__)[-_MAX_FRAMES:]

@@ -7,9 +7,10 @@ EINVOICE_PUBLIC_URL takes precedence over all of them.
 import ipaddress
 import re
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from appliance.settings import Network, Settings
 
@@ -24,7 +25,10 @@ def base_url(scope: Scope) -> str:
 
 
 class ForwardedHeaders:
-    """ASGI middleware: sets scheme, client address and `state["base_url"]`, and strips the path prefix."""
+    """ASGI middleware: sets scheme, client address and `state["base_url"]`, and strips the path prefix.
+
+    Redirects, which the router builds from the request, are directed to the base URL.
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
@@ -34,9 +38,21 @@ class ForwardedHeaders:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with the resolved addresses."""
-        if scope["type"] == "http":
-            self._resolve(scope)
-        await self.app(scope, receive, send)
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        self._resolve(scope)
+
+        async def redirecting_send(message: Message) -> None:
+            if message["type"] == "http.response.start" and 300 <= message["status"] < 400:
+                headers = MutableHeaders(scope=message)
+                if location := headers.get("location"):
+                    parts = urlsplit(location)
+                    query = f"?{parts.query}" if parts.query else ""
+                    headers["location"] = f"{base_url(scope)}{parts.path}{query}"
+            await send(message)
+
+        await self.app(scope, receive, redirecting_send)
 
     def _resolve(self, scope: Scope) -> None:
         headers = Headers(scope=scope)

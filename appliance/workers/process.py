@@ -8,6 +8,7 @@ import sys
 from typing import cast
 
 from appliance.settings import Settings
+from appliance.workers.environment import worker_environment
 from appliance.workers.protocol import PREFIX_BYTES, Message
 
 START_TIMEOUT_SECONDS = 60
@@ -52,7 +53,7 @@ class WorkerProcess(asyncio.Protocol):
                 [sys.executable, "-m", "appliance.workers.worker", *map(str, limits)],
                 stdin=worker_socket.fileno(),
                 stdout=subprocess.DEVNULL,
-                env={name: value for name, value in os.environ.items() if not name.startswith("EINVOICE_KEY_")},
+                env=worker_environment(os.environ),
                 start_new_session=True,  # signals from the terminal reach the server only, which lets jobs finish
             )
         await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=server_socket)

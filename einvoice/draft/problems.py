@@ -47,8 +47,7 @@ def pointer(path: Sequence[str | int]) -> str:
 
 
 def _values(details: ErrorDetails) -> dict[str, Any]:
-    given = details["input"]
-    found = quote(str(given)) if isinstance(given, str | int | float | Decimal) else type(given).__name__
+    found = _as_json(details["input"])
     values: dict[str, Any] = {"found": found, "reason": quote(details["msg"]), **details.get("ctx", {})}
     if "expected" in values:
         values["expected"] = values["expected"].replace(" or ", ", ")
@@ -60,6 +59,19 @@ def _unknown_field(path: Sequence[str | int]) -> DraftProblem:
     if name:
         return DraftProblem(pointer(path), f"{_UNKNOWN_FIELD}_near", {"name": name})
     return DraftProblem(pointer(path), _UNKNOWN_FIELD)
+
+
+def _as_json(value: object) -> str:
+    """Return a value as it is written in JSON, shortened.
+
+    >>> _as_json(None), _as_json(True), _as_json(Decimal("1.50")), _as_json(["a"]), _as_json({}), _as_json("text")
+    ('null', 'true', '1.50', '[…]', '{…}', 'text')
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str | int | float | Decimal):
+        return quote(str(value))
+    return "[…]" if isinstance(value, list | tuple) else "{…}"
 
 
 def _closest_field(path: Sequence[str | int]) -> str:

@@ -1,18 +1,21 @@
 """The command einvoice-appliance."""
 
+import json
 import os
 import socket
 import subprocess
 import sys
+from importlib.metadata import version
 
 import house_rules
 import httpx
 import pytest
-from served import CII, ROOT, UBL, declaring, running
+from served import CII, ROOT, UBL, declaring, running, serving
 
+import einvoice
 from appliance.__main__ import main
 from appliance.access.keys import KeyRing
-from appliance.settings import Settings, variable_name
+from appliance.settings import Settings, check_variables, variable_name
 
 
 @pytest.mark.slow
@@ -27,6 +30,52 @@ def test_invalid_setting_is_reported(monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_PORT", "many")
     assert main(["serve"]) == 1
     assert "EINVOICE_PORT" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("EINVOICE_WORKRES", "EINVOICE_WORKERS"),
+        ("EINVOICE_METRIC", "EINVOICE_METRICS"),
+        ("EINVOICE_CASHE", "EINVOICE_CACHE"),
+    ],
+)
+def test_misspelled_setting_is_reported(monkeypatch, capsys, name, nearest):
+    monkeypatch.setenv(name, "2")
+    assert main(["serve"]) == 1
+    message = capsys.readouterr().err
+    assert name in message
+    assert nearest in message
+
+
+def test_variables_of_the_core_library_keys_and_plans_are_known():
+    names = ("EINVOICE_CACHE", "EINVOICE_RULES_DIR", "EINVOICE_RULESET", "EINVOICE_VERAPDF", "EINVOICE_KEY_A_1")
+    check_variables(dict.fromkeys((*names, "EINVOICE_PLAN_TRIAL", "OTHER"), "x"))
+
+
+def test_error_at_the_start_is_a_line_of_the_log(monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_WORKERS", "0")
+    assert main(["serve"]) == 1
+    line = json.loads(capsys.readouterr().err)
+    assert line["level"] == "error"
+    assert "EINVOICE_WORKERS" in line["message"]
+
+
+def test_version_names_the_rule_sets(capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["--version"])
+    assert exit.value.code == 0
+    printed = capsys.readouterr().out
+    assert version("einvoice-toolkit") in printed
+    assert einvoice.catalog().rule_set.name in printed
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_all_addresses_include_ipv4(tmp_path, address):
+    if not socket.has_dualstack_ipv6():
+        pytest.skip("the system has no IPv6")
+    with serving(tmp_path / "data", workers=1, host="::") as server:
+        socket.create_connection((address, server.base.port), timeout=5).close()
 
 
 def test_unknown_rule_set_is_reported(monkeypatch, capsys):
