@@ -537,3 +537,11 @@ def test_content_security_policy(server):
 def test_page_can_be_disabled(tmp_path):
     with serving(tmp_path / "data", workers=1, page="off") as server:
         assert [server.client.get(path).status_code for path in ("/", "/page/js/app.js", "/healthz")] == [404, 404, 200]
+
+
+@pytest.mark.parametrize("path", ["/docs", "/catalog/BR-CO-10"])
+def test_pages_fit_a_phone(browser, server, path):
+    page = browser.new_page(viewport={"width": 360, "height": 740})
+    page.goto(str(server.base.join(path)))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.close()
