@@ -3,11 +3,13 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
+import einvoice
 from appliance.access.auth import AuthMiddleware
 from appliance.access.keys import KeyRing
 from appliance.access.quota_store import open_quota_store
@@ -18,7 +20,7 @@ from appliance.artifacts.factory import open_store
 from appliance.artifacts.links import ArtifactLinks
 from appliance.artifacts.rendering import renderer
 from appliance.observability import probes
-from appliance.observability.metrics import Metrics
+from appliance.observability.metrics import Metrics, resident_bytes
 from appliance.openapi.document import OpenApiDocument
 from appliance.pages import router as pages
 from appliance.services import Services
@@ -98,6 +100,9 @@ def _probes(services: Services) -> APIRouter:
     workers, links, metrics = services.workers, services.links, services.metrics
     metrics.add_gauge("workers_ready", "Worker processes that are ready.", lambda: workers.ready_count)
     metrics.add_counter("workers_started", "Worker processes started.", lambda: workers.start_count)
+    metrics.add_counters("worker_deaths", "Workers that ended, by cause.", "cause", lambda: workers.deaths)
+    metrics.add_gauges("memory_bytes", "Resident memory, in bytes.", "process", lambda: _memory(workers))
+    metrics.add_info("build", "Version and current rule set.", _build())
     metrics.add_gauge("documents_waiting", "Documents waiting for a worker.", lambda: workers.waiting)
     metrics.add_gauge("artifacts_available", "1 if the artifact store is available.", lambda: links.available)
     metrics.add_gauge("artifacts_bytes", "Size of the artifact file, in bytes.", links.store_bytes)
@@ -106,6 +111,19 @@ def _probes(services: Services) -> APIRouter:
     return probes.routes(
         lambda: workers.ready_count > 0, lambda: links.available, metrics if services.settings.metrics else None
     )
+
+
+def _memory(workers: WorkerPool) -> dict[str, float]:
+    return {"server": resident_bytes("self"), "workers": sum(map(resident_bytes, workers.pids))}
+
+
+def _build() -> dict[str, str]:
+    rule_sets = {release.ruleset: release.name for release in einvoice.rule_sets() if not release.announced}
+    return {
+        "version": version("einvoice-toolkit"),
+        "ruleset": einvoice.catalog().rule_set.name,
+        "rule_sets": ",".join(rule_sets.values()),
+    }
 
 
 def _cors(settings: Settings) -> dict[str, Any]:

@@ -102,7 +102,7 @@ async def _validate_item(
             limits = {"seconds": services.settings.document_seconds, "megabytes": services.settings.worker_megabytes}
             job = build_job(services, "abandon_item", b"", request, caller, lang, name=file.name, **limits)
             outcome = await services.workers.run(job)
-    record_verdict(services, request, outcome)
+    record_verdict(services, request, outcome, file.content)
     readable = outcome.head["verdict"]["syntax"] is not None
     kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": readable, "readable_invoice_pdf": False}
     source = artifact_source(file.content, file.name, lang, engine=engine)

@@ -54,8 +54,8 @@ def routes(services: Services) -> APIRouter:
             outcome = await run_job(services, build_job(services, "generate", draft, request, caller, lang))
         if isinstance(outcome, Response):
             return outcome
-        record_verdict(services, request, outcome)
         body, invoice = outcome.parts
+        record_verdict(services, request, outcome, invoice)
         kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": True, "readable_invoice_pdf": True}
         if is_hybrid := outcome.head["verdict"]["format"] == "ZUGFERD":
             kinds["zugferd_pdf"] = True

@@ -1,5 +1,7 @@
 """Steps that the validate, batch and generate requests share: build and run a job, record it, add links."""
 
+import hashlib
+import logging
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -17,6 +19,8 @@ from appliance.transport.forwarded import base_url
 from appliance.transport.problem_responses import details_response
 from appliance.workers.pool import JobLimitExceeded
 from appliance.workers.protocol import Message
+
+audit = logging.getLogger("appliance.audit")
 
 NO_STORE = {"Cache-Control": "no-store"}
 
@@ -44,11 +48,21 @@ async def run_job(services: Services, job: Message) -> Message | Response:
     return outcome if problem is None else details_response(problem)
 
 
-def record_verdict(services: Services, request: Request, outcome: Message) -> None:
-    """Record the verdict in the metrics and for the access log."""
+def record_verdict(services: Services, request: Request, outcome: Message, document: bytes) -> None:
+    """Record the verdict in the metrics, for the access log, and in the audit log.
+
+    Args:
+        services: the services.
+        request: the request.
+        outcome: outcome of the job.
+        document: the file that was validated, or generated. The log contains its hash, never its content.
+    """
     verdict = outcome.head["verdict"]
     services.metrics.record_document(verdict["syntax"], verdict["valid"])
     request.state.verdict = verdict
+    key = request.state.key
+    fields = {"request_id": request.state.request_id, "key": key.label, "name": key.name, **verdict}
+    audit.info("verdict", extra={"fields": {**fields, "sha256": hashlib.sha256(document).hexdigest()}})
 
 
 async def create_links(

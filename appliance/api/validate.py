@@ -67,7 +67,7 @@ def routes(services: Services) -> APIRouter:
             outcome = await run_job(services, job)
         if isinstance(outcome, Response):
             return outcome
-        record_verdict(services, request, outcome)
+        record_verdict(services, request, outcome, file.content)
         source = artifact_source(file.content, file.name, lang, mode, engine)
         kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": True, "readable_invoice_pdf": True}
         artifacts = await create_links(services, request, caller, source, kinds)

@@ -1,10 +1,13 @@
 """Prometheus metrics."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
 
 import prometheus_client
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.registry import Collector
 
@@ -63,6 +66,20 @@ class Metrics:
         """Export a counter whose value `read` returns at each scrape; "_total" is appended to its name."""
         self._registry.register(_CallbackCounter(f"{NAMESPACE}_{name}", documentation, read))
 
+    def add_counters(self, name: str, documentation: str, label: str, read: Callable[[], Mapping[str, float]]) -> None:
+        """Export a counter for each value of a label, as `read` returns them at each scrape."""
+        family = partial(CounterMetricFamily, f"{NAMESPACE}_{name}", documentation, labels=[label])
+        self._registry.register(_CallbackFamily(family, read))
+
+    def add_gauges(self, name: str, documentation: str, label: str, read: Callable[[], Mapping[str, float]]) -> None:
+        """Export a gauge for each value of a label, as `read` returns them at each scrape."""
+        family = partial(GaugeMetricFamily, f"{NAMESPACE}_{name}", documentation, labels=[label])
+        self._registry.register(_CallbackFamily(family, read))
+
+    def add_info(self, name: str, documentation: str, values: Mapping[str, str]) -> None:
+        """Export constant facts as labels of a metric; "_info" is appended to its name."""
+        Info(name, documentation, namespace=NAMESPACE, registry=self._registry).info(dict(values))
+
     def exposition(self) -> bytes:
         """Return all metrics in the text exposition format (`CONTENT_TYPE`)."""
         return generate_latest(self._registry)
@@ -76,3 +93,28 @@ class _CallbackCounter(Collector):
 
     def collect(self) -> Iterator[CounterMetricFamily]:
         yield CounterMetricFamily(self._name, self._documentation, value=self._read())
+
+
+class _CallbackFamily(Collector):
+    def __init__(
+        self,
+        family: Callable[[], CounterMetricFamily | GaugeMetricFamily],
+        read: Callable[[], Mapping[str, float]],
+    ) -> None:
+        self._family = family
+        self._read = read
+
+    def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
+        family = self._family()
+        for value, number in self._read().items():
+            family.add_metric([value], number)
+        yield family
+
+
+def resident_bytes(pid: int | str) -> float:
+    """Return the resident memory of a process in bytes; 0 if it has ended."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1])
+    except (OSError, ValueError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")

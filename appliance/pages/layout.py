@@ -10,7 +10,8 @@ STYLE = """
 --tint:#161b22}}
 body{margin:0 auto;padding:1rem 1.25rem 4rem;max-width:60rem;color:var(--text);background:var(--page);
 font:1rem/1.55 system-ui,sans-serif}
-a{color:var(--link)}h1,h2,h3{line-height:1.25}h1,h2,h3,li,p,dd,summary{overflow-wrap:anywhere}h2{margin-top:2.5rem;border-top:1px solid var(--edge);padding-top:1.2rem}
+a{color:var(--link)}h1,h2,h3,li,p,dd,summary{overflow-wrap:anywhere}
+h1,h2,h3{line-height:1.25}h2{margin-top:2.5rem;border-top:1px solid var(--edge);padding-top:1.2rem}
 code,pre{font-size:.9em}code{overflow-wrap:anywhere}
 pre{padding:.8rem 1rem;overflow:auto;background:var(--tint);border-radius:.4rem}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.35rem .8rem .35rem 0;

@@ -17,6 +17,8 @@ RETRY_AFTER_SECONDS = 2
 
 BUSY = ProblemType("busy", 503, example={"seconds": RETRY_AFTER_SECONDS})
 
+DEATH_CAUSES = ("timeout", "cancelled", "signal", "exit")
+
 TOO_COMPLEX = ProblemType("too_complex", 422, example={"seconds": 30, "megabytes": 2048})
 
 
@@ -96,6 +98,16 @@ class WorkerPool:
     def start_count(self) -> int:
         """Number of workers started so far."""
         return sum(slot.start_count for slot in self._slots)
+
+    @property
+    def deaths(self) -> dict[str, int]:
+        """Number of workers that ended unexpectedly, by cause."""
+        return {cause: sum(slot.deaths[cause] for slot in self._slots) for cause in DEATH_CAUSES}
+
+    @property
+    def pids(self) -> list[int]:
+        """Process identifiers of the running workers."""
+        return [slot.pid for slot in self._slots if slot.pid is not None]
 
     @contextmanager
     def reserve(self) -> Iterator[Reservation]:

@@ -27,6 +27,7 @@ class WorkerProcess(asyncio.Protocol):
 
     Attributes:
         retired: set when the worker needs a replacement, because it reached its job limit or exited.
+        killed_for: why the server killed the worker: "timeout", "cancelled", or None.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -36,6 +37,7 @@ class WorkerProcess(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self.retired = asyncio.Event()
+        self.killed_for: str | None = None
 
     async def start(self) -> None:
         """Start the process and wait until it is ready.
@@ -90,13 +92,30 @@ class WorkerProcess(asyncio.Protocol):
             async with asyncio.timeout(seconds):
                 return await self._response
         except TimeoutError:
+            self.killed_for = "timeout"
             self.kill()
             raise JobTimeout from None
         except asyncio.CancelledError:
+            self.killed_for = "cancelled"
             self.kill()
             raise
         finally:
             self._response = None
+
+    @property
+    def pid(self) -> int | None:
+        """Process identifier, or None before the start."""
+        return None if self._process is None else self._process.pid
+
+    @property
+    def exit_status(self) -> int | None:
+        """Exit status, or the negative number of the signal that ended the process."""
+        return None if self._process is None else self._process.returncode
+
+    @property
+    def cause_of_death(self) -> str:
+        """Why the process ended: "timeout", "cancelled", "signal" (as by the system for lack of memory) or "exit"."""
+        return self.killed_for or ("signal" if (self.exit_status or 0) < 0 else "exit")
 
     def kill(self) -> None:
         """Kill the process and close the connection."""

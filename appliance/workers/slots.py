@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+from collections import Counter
 
 from appliance.settings import Settings
 from appliance.workers.process import JobTimeout, WorkerExited, WorkerProcess
@@ -19,10 +20,12 @@ class WorkerSlot:
 
     Attributes:
         start_count: number of workers started so far.
+        deaths: number of workers that ended unexpectedly, by cause.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.start_count = 0
+        self.deaths: Counter[str] = Counter()
         self._settings = settings
         self._worker: WorkerProcess | None = None
         self._has_worker = asyncio.Event()
@@ -92,3 +95,14 @@ class WorkerSlot:
             await worker.retired.wait()
             if not worker.alive:
                 await worker.terminate()
+                self._record_death(worker)
+
+    @property
+    def pid(self) -> int | None:
+        """Process identifier of the worker, if it is running."""
+        return self._worker.pid if self._worker is not None and self._worker.alive else None
+
+    def _record_death(self, worker: WorkerProcess) -> None:
+        self.deaths[worker.cause_of_death] += 1
+        fields = {"cause": worker.cause_of_death, "pid": worker.pid, "exit_status": worker.exit_status}
+        log.warning("A worker ended and is replaced", extra={"fields": fields})

@@ -1,20 +1,24 @@
 """Operation: logs, probes, metrics, pages, switches; none of them contains invoice content."""
 
+import hashlib
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 
 import httpx
 import pytest
 from served import API, UBL, WRONG, assert_problem, declaring, serving
 
 
-def log_line(server, request_id):
+def log_line(server, request_id, logger="appliance.transport.access_log"):
     for _ in range(100):
         lines = [json.loads(line) for line in server.log().splitlines()]
-        matches = [line for line in lines if line.get("request_id") == request_id]
+        matches = [line for line in lines if (line.get("request_id"), line["logger"]) == (request_id, logger)]
         if matches:
             return matches[0]
         time.sleep(0.02)
@@ -50,6 +54,52 @@ def test_logs_contain_no_invoice_content_or_keys(server):
     assert key not in server.log()
     assert "invoice.xml" not in server.log()
     assert all(json.loads(line) for line in server.log().splitlines())
+
+
+def test_audit_log_has_a_line_for_each_document(server):
+    files = ("a.xml", WRONG), ("b.xml", UBL)
+    request_id = server.batch(*files).headers["X-Request-ID"]
+    log_line(server, request_id)
+    lines = [json.loads(line) for line in server.log().splitlines()]
+    lines = [line for line in lines if line["logger"] == "appliance.audit" and line["request_id"] == request_id]
+    verdicts = {line["sha256"]: (line["valid"], line["key"], line["name"]) for line in lines}
+    hashes = [hashlib.sha256(content).hexdigest() for _, content in files]
+    assert verdicts == {hashes[0]: (False, "FIRST_1", "first"), hashes[1]: (True, "FIRST_1", "first")}
+
+
+def test_start_is_logged_with_version_and_rule_sets(server):
+    start = json.loads(server.log().splitlines()[0])
+    assert start["version"] == version("einvoice-toolkit")
+    assert start["ruleset"] in start["rule_sets"]
+
+
+def test_death_of_a_worker_is_logged_and_counted(tmp_path):
+    with serving(tmp_path / "data", workers=1, metrics=1) as server:
+        (worker,) = server.workers()
+        os.kill(worker, signal.SIGKILL)
+        for _ in range(100):
+            text = server.client.get("/metrics").text
+            if 'einvoice_worker_deaths_total{cause="signal"} 1.0' in text:
+                break
+            time.sleep(0.05)
+        assert 'einvoice_worker_deaths_total{cause="signal"} 1.0' in text
+        assert 'einvoice_worker_deaths_total{cause="timeout"} 0.0' in text
+        (line,) = [line for line in map(json.loads, server.log().splitlines()) if "A worker ended" in line["message"]]
+        assert (line["cause"], line["pid"], line["exit_status"]) == ("signal", worker, -9)
+
+
+def test_metrics_of_memory_store_and_build(server):
+    server.validate(WRONG)
+    text = httpx.get(server.base.join("/metrics")).text
+    values = {
+        name: float(value) for name, value in re.findall(r"^(einvoice_\w+(?:{[^}]*})?) (\S+)$", text, re.MULTILINE)
+    }
+    assert values['einvoice_memory_bytes{process="server"}'] > 1 << 20
+    assert values['einvoice_memory_bytes{process="workers"}'] > 1 << 20
+    stored = sum(path.stat().st_size for path in (server.data / "artifacts").iterdir())
+    assert 0 < values["einvoice_artifacts_bytes"] <= stored
+    (build,) = [name for name in values if name.startswith("einvoice_build_info")]
+    assert f'version="{version("einvoice-toolkit")}"' in build
 
 
 def test_probes(server):
