@@ -9,6 +9,7 @@ import shlex
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.resources import as_file, files
@@ -26,6 +27,7 @@ from appliance.app import create_app
 from appliance.artifacts.store import StoreError
 from appliance.observability import logs
 from appliance.prepare import prepare
+from appliance.server import DrainingServer
 from appliance.settings import Settings, check_variables, variable_name
 
 log = logging.getLogger("appliance")
@@ -145,7 +147,8 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
         if options.try_out:
             sample = files("appliance") / "samples" / "xrechnung-ubl.xml"
             _print_example(settings, keys, listener.getsockname()[1], stack.enter_context(as_file(sample)))
-        server = uvicorn.Server(_config(settings, keys))
+        draining = threading.Event()
+        server = DrainingServer(_config(settings, keys, draining), settings.drain_seconds, draining)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # uvicorn raises the signal again after shutdown
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
@@ -171,13 +174,14 @@ class _VersionAction(argparse.Action):
         parser.exit()
 
 
-def _config(settings: Settings, keys: KeyRing) -> uvicorn.Config:
+def _config(settings: Settings, keys: KeyRing, draining: threading.Event) -> uvicorn.Config:
     return uvicorn.Config(
-        create_app(settings, keys),
+        create_app(settings, keys, draining.is_set),
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,  # done by `appliance.transport.forwarded`
+        timeout_keep_alive=settings.keep_alive_seconds,
         timeout_graceful_shutdown=settings.shutdown_seconds,
     )
 

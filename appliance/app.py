@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from importlib.metadata import version
 from typing import Any
 
@@ -32,12 +32,13 @@ from appliance.transport.problem_responses import install_problem_handlers
 from appliance.workers.pool import WorkerPool
 
 
-def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
+def create_app(settings: Settings, keys: KeyRing, draining: Callable[[], bool] = lambda: False) -> FastAPI:
     """Return the ASGI application.
 
     Args:
         settings: settings of the service.
         keys: valid API keys.
+        draining: returns whether the server is about to shut down and no longer ready.
 
     Raises:
         StoreError: the artifact store could not be opened.
@@ -53,7 +54,7 @@ def create_app(settings: Settings, keys: KeyRing) -> FastAPI:
     )
     app.state.languages = settings.languages
     app.include_router(api.routes(services))
-    app.include_router(_probes(services))
+    app.include_router(_probes(services, draining))
     app.include_router(pages.routes(services, OpenApiDocument(app, services.workers.run)), include_in_schema=False)
     install_problem_handlers(app)
     # Added last, executed first.
@@ -96,7 +97,7 @@ async def _warm_up(services: Services) -> None:
     await asyncio.to_thread(catalog.warm_up, services.settings)
 
 
-def _probes(services: Services) -> APIRouter:
+def _probes(services: Services, draining: Callable[[], bool]) -> APIRouter:
     workers, links, metrics = services.workers, services.links, services.metrics
     metrics.add_gauge("workers_ready", "Worker processes that are ready.", lambda: workers.ready_count)
     metrics.add_counter("workers_started", "Worker processes started.", lambda: workers.start_count)
@@ -109,7 +110,9 @@ def _probes(services: Services) -> APIRouter:
     metrics.add_counter("links_dropped", "Responses without links for lack of a store.", lambda: links.dropped)
     metrics.add_gauge("upload_free_bytes", "Upload memory left, in bytes.", lambda: workers.free_upload_bytes)
     return probes.routes(
-        lambda: workers.ready_count > 0, lambda: links.available, metrics if services.settings.metrics else None
+        lambda: workers.ready_count > 0 and not draining(),
+        lambda: links.available,
+        metrics if services.settings.metrics else None,
     )
 
 

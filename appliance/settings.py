@@ -90,6 +90,14 @@ class Settings(BaseSettings):
     document_seconds: float = Field(default=30, gt=0, description="Maximum time per document (seconds); then 422.")
     worker_megabytes: int = Field(default=2048, ge=256, description="Memory limit of a worker process.")
     worker_documents: int = Field(default=10_000, ge=1, description="Documents after which a worker is replaced.")
+    drain_seconds: float = Field(
+        default=0,
+        ge=0,
+        description="Time at shutdown during which /readyz answers 503 but requests are still accepted (seconds).",
+    )
+    keep_alive_seconds: int = Field(
+        default=5, ge=1, description="Time after which an idle connection is closed (seconds)."
+    )
     shutdown_seconds: int = Field(
         default=30, ge=0, description="Maximum wait for running requests at shutdown (seconds)."
     )

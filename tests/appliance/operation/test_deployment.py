@@ -1,7 +1,11 @@
 """The files for deployment: Compose, proxy, image."""
 
+import json
 import re
+import shutil
+import subprocess
 
+import httpx
 import pytest
 import yaml
 from served import ROOT
@@ -35,3 +39,51 @@ def test_health_check_of_the_image_reaches_a_wildcard_address(address):
     check = re.search(r"a = e\['EINVOICE_HOST'\].*?HTTPConnection\((.*?), int", (ROOT / "Dockerfile").read_text())
     assert check is not None
     assert eval(check[1], {"a": address}) == "127.0.0.1"
+
+
+def test_systemd_unit_is_valid(tmp_path):
+    verify = shutil.which("systemd-analyze")
+    if verify is None:
+        pytest.skip("systemd-analyze is not installed")
+    unit = (APPLIANCE / "systemd" / "einvoice-appliance.service").read_text()
+    assert "/opt/einvoice/bin/einvoice-appliance" in unit
+    copy = tmp_path / "einvoice-appliance.service"
+    copy.write_text(unit.replace("/opt/einvoice/bin/einvoice-appliance", "/bin/true"))  # the program must exist
+    done = subprocess.run([verify, "verify", "--man=no", copy], capture_output=True, text=True, timeout=60)
+    assert [line for line in done.stderr.splitlines() if copy.name in line] == []
+    settings = set(re.findall(r"EINVOICE_[A-Z_]+(?==)", unit))
+    assert settings <= {variable_name(name) for name in Settings.model_fields} | {"EINVOICE_CACHE"}
+
+
+def test_kubernetes_manifests_fit_together():
+    manifests = {item["kind"]: item for item in yaml.safe_load_all((APPLIANCE / "kubernetes.yaml").read_text())}
+    assert set(manifests) == {"ConfigMap", "Service", "StatefulSet"}
+    spec = manifests["StatefulSet"]["spec"]
+    labels = spec["template"]["metadata"]["labels"]
+    assert labels == spec["selector"]["matchLabels"] == manifests["Service"]["spec"]["selector"]
+    pod = spec["template"]["spec"]
+    (container,) = pod["containers"]
+    assert pod["enableServiceLinks"] is False, "EINVOICE_PORT of the service would be read as a setting"
+    assert container["envFrom"] == [{"configMapRef": {"name": manifests["ConfigMap"]["metadata"]["name"]}}]
+    volumes = {volume["name"] for volume in pod["volumes"]}
+    volumes |= {claim["metadata"]["name"] for claim in spec["volumeClaimTemplates"]}
+    assert {mount["name"] for mount in container["volumeMounts"]} == volumes
+    settings = manifests["ConfigMap"]["data"]
+    values = {name.removeprefix("EINVOICE_").lower(): value for name, value in settings.items()}
+    stop = float(Settings(**values).drain_seconds) + Settings(**values).shutdown_seconds
+    assert pod["terminationGracePeriodSeconds"] > stop
+    assert all(isinstance(value, str) for value in settings.values())
+
+
+@pytest.mark.slow
+def test_alerts_and_dashboard_use_existing_metrics(server):
+    server.validate()
+    exported = httpx.get(server.base.join("/metrics")).text
+    dashboard = json.loads((APPLIANCE / "monitoring" / "dashboard.json").read_text())
+    alerts = yaml.safe_load((APPLIANCE / "monitoring" / "alerts.yaml").read_text())
+    expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    expressions += [rule["expr"] for group in alerts["groups"] for rule in group["rules"]]
+    assert len(expressions) > 10
+    for expression in expressions:
+        for name in re.findall(r"einvoice_\w+", expression):
+            assert re.search(rf"^{name}[ {{]", exported, re.MULTILINE), name

@@ -201,3 +201,16 @@ def test_only_known_loggers_are_enabled():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert [json.loads(line)["message"] for line in done.stderr.splitlines()] == ["xappliance.a"]
+
+
+def test_draining_server_is_not_ready_but_answers(tmp_path):
+    with serving(tmp_path / "data", workers=1, drain_seconds=600) as server:
+        server.process.terminate()
+        for _ in range(200):
+            if server.client.get("/readyz").status_code == 503:
+                break
+            time.sleep(0.02)
+        assert server.client.get("/readyz").json()["status"] == "not_ready"
+        assert server.validate().status_code == 200
+        server.process.terminate()  # a second signal ends the delay
+        assert server.process.wait(timeout=30) == 0
