@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from appliance.access.file_replacement import replace_file
@@ -27,13 +27,14 @@ class KeyUsage:
             return {}
         return {str(digest): str(day) for digest, day in content.items()} if isinstance(content, dict) else {}
 
-    def record(self, digest: str, day: str, known: Collection[str]) -> None:
-        """Record a use. Digests that are not in `known`, those of revoked keys, are removed."""
+    def record(self, digest: str, day: str, known: Callable[[], Collection[str]]) -> None:
+        """Record a use. Digests that `known` does not return, those of revoked keys, are removed."""
         if self._days is None:
             self._days = self.read()
         if self._days.get(digest) == day:
             return
-        self._days = {other: last for other, last in self._days.items() if other in known} | {digest: day}
+        valid = known()
+        self._days = {other: last for other, last in self._days.items() if other in valid} | {digest: day}
         try:
             replace_file(self._path, json.dumps(self._days, indent=1).encode())
         except OSError as error:

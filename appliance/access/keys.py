@@ -278,7 +278,7 @@ class KeyRing:
             log.warning("An expired key was refused", extra={"fields": match.fields()})
             return None
         if self._usage is not None:
-            self._usage.record(match.digest, day.isoformat(), {key.digest for key in self.keys()})
+            self._usage.record(match.digest, day.isoformat(), lambda: {key.digest for key in self.keys()})
         return match
 
     def entitlements(self, key: Key) -> Entitlements | None:

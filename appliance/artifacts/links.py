@@ -132,6 +132,7 @@ class ArtifactLinks:
         if self._store is None or not kinds:
             return {}
         if not self.available:
+            log.warning("A response is sent without links: the store is full or unavailable")
             self.dropped += 1
             return {}
         token = secrets.token_urlsafe(_TOKEN_BYTES)
