@@ -29,6 +29,7 @@ from appliance.observability import logs
 from appliance.prepare import prepare
 from appliance.server import DrainingServer
 from appliance.settings import Settings, check_variables, variable_name
+from appliance.transport.connections import protocol_class
 
 log = logging.getLogger("appliance")
 
@@ -177,6 +178,8 @@ class _VersionAction(argparse.Action):
 def _config(settings: Settings, keys: KeyRing, draining: threading.Event) -> uvicorn.Config:
     return uvicorn.Config(
         create_app(settings, keys, draining.is_set),
+        http=protocol_class(settings),
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,

@@ -82,6 +82,15 @@ class Settings(BaseSettings):
         default=None, description="Folder of official Schematron configurations added with `einvoice rules add`."
     )
 
+    connections: int = Field(default=500, ge=1, description="Maximum number of open connections; beyond that 503.")
+    address_connections: int = Field(
+        default=100, ge=1, description="Maximum number of connections per client address, trusted proxies excepted."
+    )
+    head_seconds: float = Field(default=10, gt=0, description="Maximum time to receive request headers; then 408.")
+    response_seconds: float = Field(
+        default=60, gt=0, description="Maximum time for a client to take a response (seconds); then it is cut off."
+    )
+
     workers: int = Field(default_factory=default_workers, ge=1, description="Number of worker processes.")
     queue: int = Field(default=32, ge=0, description="Additional requests that may wait or upload; beyond that 503.")
     queue_seconds: float = Field(default=15, gt=0, description="Maximum wait for a worker (seconds); then 503.")

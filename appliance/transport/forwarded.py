@@ -58,7 +58,7 @@ class ForwardedHeaders:
         headers = Headers(scope=scope)
         scheme, host, prefix = scope["scheme"], headers.get("host", ""), self._prefix
         peer = scope["client"][0] if scope.get("client") else ""
-        if _is_in(peer, self._trusted):
+        if is_in(peer, self._trusted):
             forwarded_scheme = headers.get("x-forwarded-proto", "").strip().lower()
             scheme = forwarded_scheme if forwarded_scheme in ("http", "https") else scheme
             host = headers.get("x-forwarded-host", host).strip()
@@ -80,7 +80,7 @@ class ForwardedHeaders:
             if not _is_address(address):
                 break
             peer = address
-            if not _is_in(address, self._trusted):
+            if not is_in(address, self._trusted):
                 break
         return peer
 
@@ -97,5 +97,6 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _is_in(address: str, networks: Sequence[Network]) -> bool:
+def is_in(address: str, networks: Sequence[Network]) -> bool:
+    """Return whether an address belongs to one of the networks."""
     return bool(networks) and _is_address(address) and any(ipaddress.ip_address(address) in net for net in networks)

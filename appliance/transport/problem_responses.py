@@ -16,7 +16,8 @@ from appliance.contract.values import LANGUAGES, Language
 
 def problem_response(problem: Problem, scope: Scope) -> Response:
     """Return the response for a problem."""
-    return details_response(problem.to_dict(_language(scope)), problem.headers)
+    known: tuple[Language, ...] = getattr(scope["app"].state, "languages", LANGUAGES)
+    return details_response(problem.to_dict(requested_language(scope, known)), problem.headers)
 
 
 def details_response(details: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
@@ -29,9 +30,8 @@ def details_response(details: dict[str, Any], headers: Mapping[str, str] | None 
     )
 
 
-def _language(scope: Scope) -> Language:
-    """Return the language of the query; the default for a missing or unknown one."""
-    known: tuple[Language, ...] = getattr(scope["app"].state, "languages", LANGUAGES)
+def requested_language(scope: Scope, known: tuple[Language, ...]) -> Language:
+    """Return the language of the query; the first of the known ones for a missing or unknown one."""
     lang = HTTPConnection(scope).query_params.get("lang", "")
     return lang if lang in known else known[0]
 

@@ -1,0 +1,268 @@
+"""Connections that need no key: large, slow and malformed requests, many connections, responses nobody reads."""
+
+import contextlib
+import json
+import re
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from served import UBL, VALIDATE, serving
+
+from appliance.contract.schemas import ProblemDetails
+
+pytestmark = pytest.mark.slow
+
+HEAD = b"GET /healthz?lang=en HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory):
+    """A server with small limits per connection."""
+    data = tmp_path_factory.mktemp("strict") / "data"
+    limits = {"head_seconds": 0.5, "response_seconds": 1, "address_connections": 5, "connections": 8}
+    with serving(data, workers=1, **limits) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def connected(server, sent=b"", source="127.0.0.1"):
+    address = (server.base.host, server.base.port)
+    with socket.create_connection(address, timeout=10, source_address=(source, 0)) as connection:
+        connection.sendall(sent)
+        yield connection
+
+
+def read(connection):
+    """Read until the server closes the connection; return status, headers and body."""
+    received = b""
+    with contextlib.suppress(ConnectionResetError):
+        while part := connection.recv(65_536):
+            received += part
+    head, _, body = received.partition(b"\r\n\r\n")
+    status_line, *lines = head.decode("ascii").split("\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in lines)
+    return int(status_line.split()[1]), headers, body
+
+
+def assert_refused(response, status, code):
+    actual, headers, body = response
+    problem = ProblemDetails.model_validate(json.loads(body))
+    assert (actual, problem.status, problem.code) == (status, status, code)
+    assert headers["content-type"] == "application/problem+json"
+    assert headers["connection"] == "close"
+    assert int(headers["content-length"]) == len(body)
+    return problem
+
+
+@pytest.fixture(scope="module")
+def warm(server):
+    """The server, after what it loads on first use."""
+    for lang in ("de", "en"):
+        server.client.get("/api/external/errors/catalog", params={"lang": lang})
+    server.client.get("/openapi.json")
+    return server
+
+
+def memory(server):
+    """Return the peak memory of the server process in MB."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text("ascii")
+    return int(re.search(r"VmHWM:\s*(\d+)", status)[1]) / 1024
+
+
+# ---------------------------------------------------------------- size
+
+
+def test_header_of_forty_megabytes(warm):
+    """It is refused at once: the warm neither stores it nor keeps others waiting."""
+    before = memory(warm)
+
+    def send():
+        with connected(warm, HEAD + b"X-Long: ") as connection, contextlib.suppress(ConnectionError):
+            for _ in range(40):
+                connection.sendall(b"a" * 1_000_000)
+
+    with ThreadPoolExecutor(3) as threads:
+        done = [threads.submit(send) for _ in range(3)]
+        assert httpx.get(warm.base.join("/healthz"), timeout=2).status_code == 200
+        for each in done:
+            each.result()
+    assert memory(warm) - before < 20
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status", "code"),
+    [
+        (HEAD + b"X-Long: " + b"a" * 40_000 + b"\r\n\r\n", 431, "headers_too_large"),
+        (HEAD + b"X-Long: " + b"a" * 400_000, 431, "headers_too_large"),
+        (HEAD + b"A: b\r\n" * 101 + b"\r\n", 431, "headers_too_large"),
+        (b"GET /" + b"a" * 9_000 + b"?lang=en HTTP/1.1\r\nHost: x\r\n\r\n", 414, "url_too_long"),
+        (b"\r\n" * 200_000, 431, "headers_too_large"),
+    ],
+    ids=["long", "incomplete", "many", "url", "blank lines"],
+)
+def test_large_heads(server, request_bytes, status, code):
+    with connected(server, request_bytes) as connection:
+        assert_refused(read(connection), status, code)
+
+
+def test_trailers_are_limited_and_ignored(warm):
+    """A key in a trailer does not authorize the request that precedes it."""
+    post = f"POST {VALIDATE} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n".encode()
+    key = f"X-API-Key: {warm.client.headers['X-API-Key']}\r\n".encode()
+    with connected(warm, post + key + b"Connection: close\r\n\r\n") as connection:
+        assert read(connection)[0] == 401
+    before = memory(warm)
+    with connected(warm, post) as connection, contextlib.suppress(ConnectionError):
+        for number in range(2_000):
+            connection.sendall(b"X-%d: %b\r\n" % (number, b"a" * 10_000))
+    assert memory(warm) - before < 10
+
+
+def test_many_requests_sent_ahead(warm):
+    before = memory(warm)
+    for _ in range(5):
+        with connected(warm) as connection, contextlib.suppress(ConnectionError):
+            connection.sendall(b"GET / HTTP/1.1\r\n\r\n" * 14_000)
+            connection.recv(1)
+    assert memory(warm) - before < 20
+
+
+# ---------------------------------------------------------------- time
+
+
+@pytest.mark.parametrize("sent", [b"GET /", HEAD, HEAD + b"X-Long: a"])
+def test_head_that_stays_incomplete(strict, sent):
+    started = time.monotonic()
+    with connected(strict, sent) as connection:
+        problem = assert_refused(read(connection), 408, "request_too_slow")
+    assert time.monotonic() - started < 5
+    assert problem.title == ("Anfrage zu langsam" if sent == b"GET /" else "Request too slow")
+
+
+def test_head_that_trickles(strict):
+    """The time limit is for the whole head, not for each byte."""
+    started = time.monotonic()
+    with connected(strict) as connection, contextlib.suppress(ConnectionError):
+        while time.monotonic() - started < 5:
+            connection.sendall(b"G" if time.monotonic() - started < 0.1 else b"E")
+            time.sleep(0.1)
+    assert time.monotonic() - started < 5
+
+
+def test_connection_without_a_request_is_closed(strict):
+    with connected(strict) as connection:
+        assert connection.recv(1) == b""
+
+
+def test_second_request_of_a_connection_is_limited_too(strict):
+    with connected(strict, HEAD + b"\r\n") as connection:
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
+        connection.sendall(HEAD)
+        assert_refused(read(connection), 408, "request_too_slow")
+
+
+def test_body_after_the_response_is_not_read_for_ever(strict):
+    head = b"OPTIONS / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
+    started = time.monotonic()
+    with connected(strict, head) as connection, contextlib.suppress(ConnectionError):
+        while time.monotonic() - started < 12:
+            connection.sendall(b"x")
+            time.sleep(0.2)
+    assert time.monotonic() - started < 10
+
+
+def test_response_that_is_not_read(strict):
+    """The server ends the connection; the rest of the response is lost."""
+    path = "/api/external/errors/catalog"
+    size = len(strict.client.get(path).content)
+    count = 12
+    request = f"GET {path} HTTP/1.1\r\nHost: x\r\nX-API-Key: {strict.client.headers['X-API-Key']}\r\n\r\n".encode()
+    with connected(strict, request * count) as connection:
+        time.sleep(2)
+        received = 0
+        with contextlib.suppress(ConnectionResetError):
+            while received < count * size and (part := connection.recv(65_536)):
+                received += len(part)
+    assert size > 1_000_000
+    assert received < count * size
+
+
+# ---------------------------------------------------------------- number
+
+
+def test_many_half_open_connections_lock_nobody_out(strict):
+    with contextlib.ExitStack() as stack:
+        for _ in range(5):
+            stack.enter_context(connected(strict, HEAD))
+        refused = stack.enter_context(connected(strict))
+        status, headers, _ = read(refused)
+        assert (status, headers["retry-after"]) == (503, "2")
+        other = stack.enter_context(connected(strict, HEAD + b"Connection: close\r\n\r\n", source="127.0.0.2"))
+        assert read(other)[0] == 200
+        deadline = time.monotonic() + 8
+        while (last := httpx.get(strict.base.join("/healthz")).status_code) == 503 and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert last == 200
+
+
+def test_connections_in_total(strict):
+    with contextlib.ExitStack() as stack:
+        for number in range(8):
+            stack.enter_context(connected(strict, source=f"127.0.0.{number + 2}"))
+        refused = stack.enter_context(connected(strict, source="127.0.0.20"))
+        assert_refused(read(refused), 503, "too_many_connections")
+
+
+def test_closed_connections_do_not_count(strict):
+    for _ in range(20):
+        with connected(strict, HEAD + b"Connection: close\r\n\r\n") as connection:
+            assert read(connection)[0] == 200
+
+
+def test_trusted_proxies_have_no_limit_per_address(tmp_path):
+    with contextlib.ExitStack() as stack:
+        settings = {"workers": 1, "address_connections": 1, "trusted_proxies": "127.0.0.3"}
+        server = stack.enter_context(serving(tmp_path / "data", **settings))
+        for _ in range(5):
+            stack.enter_context(connected(server, source="127.0.0.3"))
+        last = stack.enter_context(connected(server, HEAD + b"Connection: close\r\n\r\n", source="127.0.0.3"))
+        assert read(last)[0] == 200
+
+
+# ---------------------------------------------------------------- malformed requests
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /\xc3\xbc HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GE T / HTTP/1.1\r\nHost: x\r\n\r\n",
+        HEAD + b"No colon\r\n\r\n",
+        HEAD + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n",
+        HEAD + b"Content-Length: -1\r\n\r\n",
+        HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        HEAD + b"X-Nul: a\x00b\r\n\r\n",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n",
+    ],
+)
+def test_malformed_requests(server, request_bytes):
+    with connected(server, request_bytes) as connection:
+        status, headers, body = read(connection)
+    assert status == 400
+    assert_refused((status, headers, body), 400, "invalid_request")
+
+
+def test_upgrade_is_declined(server):
+    with connected(server, HEAD + b"Connection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n") as connection:
+        assert read(connection)[0] == 200
+
+
+def test_refusals_leave_the_server_working(server):
+    assert server.validate(UBL).json()["is_valid"]
