@@ -49,7 +49,8 @@ class AuthMiddleware:
 
     async def _authorize(self, scope: Scope) -> None:
         challenge = {"WWW-Authenticate": 'ApiKey realm="einvoice", header="X-API-Key"'}
-        values = Headers(scope=scope).getlist("x-api-key")
+        # Blanks around the value of a header are no part of it (RFC 9110, 5.5); the parser keeps those that follow.
+        values = [value.strip(" \t") for value in Headers(scope=scope).getlist("x-api-key")]
         if not any(values):
             raise Problem(KEY_MISSING, headers=challenge)
         key = self._keys.find(values[0]) if len(values) == 1 else None

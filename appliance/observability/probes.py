@@ -18,11 +18,13 @@ def routes(
     """Return the routes; `/metrics` only if `metrics` is given."""
     router = APIRouter()
 
+    @router.head("/healthz", include_in_schema=False)
     @router.get("/healthz", response_model=Health, responses={200: _examples(alive={"status": "ok"})})
     async def health() -> Response:
         """Liveness: 200 while the process responds."""
         return JSONResponse({"status": "ok"}, headers=NO_STORE)
 
+    @router.head("/readyz", include_in_schema=False)
     @router.get(
         "/readyz",
         response_model=Readiness,

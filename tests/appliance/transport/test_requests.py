@@ -19,6 +19,13 @@ def test_health_requires_no_key(server):
     assert (response.status_code, response.json()) == (200, {"status": "ok"})
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_head_of_probes(server, path):
+    response, expected = httpx.head(server.base.join(path)), httpx.get(server.base.join(path))
+    assert (response.status_code, response.content) == (200, b"")
+    assert response.headers["Content-Length"] == str(len(expected.content))
+
+
 @pytest.mark.parametrize("mode", ["current", "compatibility"])
 @pytest.mark.parametrize(("content", "syntax"), [(UBL, "UBL"), (CII, "CII")], ids=["UBL", "CII"])
 def test_the_samples_are_valid(server, content, syntax, mode):
@@ -69,6 +76,15 @@ def test_missing_and_unknown_keys(server):
 def test_two_keys_in_one_request(server):
     key = server.client.headers["X-API-Key"]
     assert_problem(httpx.get(server.url, headers=[("X-API-Key", key), ("X-API-Key", key)]), 401, "key_invalid")
+
+
+@pytest.mark.parametrize("value", ["{} ", "  {}", "\t{}\t "])
+def test_blanks_around_the_key(server, value):
+    """RFC 9110, 5.5: they are no part of the value."""
+    request = f"GET /api/external/capabilities HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Key:{value}\r\n\r\n"
+    with socket.create_connection((server.url.host, server.url.port), timeout=4) as connection:
+        connection.sendall(request.format(server.client.headers["X-API-Key"]).encode())
+        assert connection.recv(64).startswith(b"HTTP/1.1 200 ")
 
 
 def test_other_plan_and_revoked_key(server, monkeypatch, capsys):
