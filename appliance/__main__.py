@@ -30,6 +30,7 @@ from appliance.prepare import prepare
 from appliance.server import DrainingServer
 from appliance.settings import Settings, check_variables, variable_name
 from appliance.transport.connections import protocol_class
+from appliance.workers.memory import return_large_blocks
 
 log = logging.getLogger("appliance")
 
@@ -139,6 +140,7 @@ def _revoke_key(settings: Settings, options: argparse.Namespace) -> int:
 def _serve(settings: Settings, options: argparse.Namespace) -> int:
     overrides = {name: value for name in ("host", "port") if (value := getattr(options, name)) is not None}
     settings = settings.model_copy(update=overrides)
+    return_large_blocks()
     releases = _releases()  # raises RuleError for an invalid rule set in EINVOICE_RULES_DIR
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(_listen(settings.host, settings.port))

@@ -3,6 +3,7 @@
 The form parser of the web framework stores a body before it checks its size; this one checks first.
 """
 
+import contextlib
 from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass, field
 
@@ -89,17 +90,17 @@ async def read_form(
     media_type, options = parse_options_header(content_type)
     if media_type != b"multipart/form-data" or not options.get(b"boundary"):
         raise Problem(INVALID_FORM)
-    try:
-        reader = _FormReader(options[b"boundary"], file_field)
-        with anyio.fail_after(seconds):
-            async for chunk in stream:
-                reserve(len(chunk))
-                reader.feed(chunk)
-    except FormParserError:
-        raise Problem(INVALID_FORM) from None
-    except TimeoutError:
-        raise Problem(UPLOAD_TOO_SLOW, seconds=round(seconds)) from None
-    return reader.form()
+    with contextlib.closing(_FormReader(options[b"boundary"], file_field)) as reader:
+        try:
+            with anyio.fail_after(seconds):
+                async for chunk in stream:
+                    reserve(len(chunk))
+                    reader.feed(chunk)
+        except FormParserError:
+            raise Problem(INVALID_FORM) from None
+        except TimeoutError:
+            raise Problem(UPLOAD_TOO_SLOW, seconds=round(seconds)) from None
+        return reader.form()
 
 
 async def read_body(stream: AsyncIterable[bytes], *, seconds: float, reserve: Callable[[int], None]) -> bytes:
@@ -122,7 +123,11 @@ async def read_body(stream: AsyncIterable[bytes], *, seconds: float, reserve: Ca
 
 
 class _FormReader:
-    """Builds a form from the events of the multipart parser and enforces the limits."""
+    """Builds a form from the events of the multipart parser and enforces the limits.
+
+    The parser and its reader refer to each other. `close` separates them, so that the content is released with the
+    last reference to it, not when the garbage collector runs.
+    """
 
     def __init__(self, boundary: bytes, file_field: FileField) -> None:
         self._file_field = file_field
@@ -154,6 +159,9 @@ class _FormReader:
         self._parser.write(chunk)
         if self._received - self._file_bytes > MAX_FORM_BYTES:
             raise Problem(FORM_TOO_LARGE, limit=MAX_FORM_BYTES)
+
+    def close(self) -> None:
+        del self._parser
 
     def form(self) -> Form:
         if not self._complete:

@@ -9,6 +9,7 @@ import json
 import random
 import re
 import resource
+import select
 import signal
 import socket
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 import einvoice
 from appliance.observability import logs
 from appliance.workers.jobs import run_job
+from appliance.workers.memory import return_large_blocks
 from appliance.workers.protocol import PREFIX_BYTES, Message
 
 ORPHAN_SECONDS = 5
@@ -25,6 +27,9 @@ ORPHAN_SECONDS = 5
 
 GC_INTERVAL = 50
 """Number of jobs between two runs of the cyclic garbage collector, which does not run during a job."""
+
+IDLE_SECONDS = 0.1
+"""Time without a job after which the garbage collector runs."""
 
 
 def main(seconds: float, megabytes: int, documents: int, log_level: str) -> None:
@@ -39,21 +44,34 @@ def main(seconds: float, megabytes: int, documents: int, log_level: str) -> None
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logs.configure(log_level)
     _limit_memory(megabytes)
+    return_large_blocks()
     _warm_up()
     connection = socket.socket(fileno=0)
     connection.sendall(Message({"ready": True}).pack())
     job_limit = round(documents * random.uniform(0.8, 1))  # workers started together are not replaced together
     for number in itertools.count(1):
-        job = _receive(connection)
-        if job is None:
+        if not _run_next(connection, seconds, megabytes, last=number >= job_limit):
             return
-        signal.setitimer(signal.ITIMER_REAL, seconds + ORPHAN_SECONDS)
-        outcome = run_job(job)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        retire = number >= job_limit or _has_used_much_memory(megabytes)
-        connection.sendall(Message({**outcome.head, "retire": retire}, outcome.parts).pack())
-        if not number % GC_INTERVAL:
+        if not number % GC_INTERVAL or not _has_next(connection):
             collect_garbage()
+
+
+def _run_next(connection: socket.socket, seconds: float, megabytes: int, last: bool) -> bool:
+    """Run the next job; return False if the server closed the connection. Nothing of the job is kept."""
+    job = _receive(connection)
+    if job is None:
+        return False
+    signal.setitimer(signal.ITIMER_REAL, seconds + ORPHAN_SECONDS)
+    outcome = run_job(job)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    retire = last or _has_used_much_memory(megabytes)
+    connection.sendall(Message({**outcome.head, "retire": retire}, outcome.parts).pack())
+    return True
+
+
+def _has_next(connection: socket.socket) -> bool:
+    """Return whether another job arrives soon. If none does, there is time to release the content of the last one."""
+    return bool(select.select([connection], [], [], IDLE_SECONDS)[0])
 
 
 def _limit_memory(megabytes: int) -> None:

@@ -1,0 +1,94 @@
+"""Documents leave memory with the response."""
+
+import contextlib
+import gc
+import re
+import secrets
+import time
+from pathlib import Path
+
+import pytest
+from python_multipart.multipart import MultipartParser
+from served import UBL, serving
+
+from appliance.contract.problems import Problem
+from appliance.transport.uploads import SINGLE_FILE, read_form
+
+
+def _mapped(pid):
+    """Yield the writable memory of a process."""
+    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            addresses, permissions, *_ = line.split()
+            start, end = (int(address, 16) for address in addresses.split("-"))
+            if permissions.startswith("rw"):
+                with contextlib.suppress(OSError, OverflowError):
+                    memory.seek(start)
+                    yield memory.read(end - start)
+
+
+def _copies(pid, mark):
+    try:
+        return sum(part.count(mark) for part in _mapped(pid))
+    except PermissionError:
+        pytest.skip("the memory of other processes cannot be read")
+
+
+def _peak(pid):
+    status = Path(f"/proc/{pid}/status").read_text("ascii")
+    return int(re.search(r"VmHWM:\s*(\d+)", status)[1]) / 1024
+
+
+@pytest.fixture(scope="module")
+def roomy(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("roomy") / "data", workers=1, upload_megabytes=2000) as server:
+        server.client.get("/api/external/errors/catalog")
+        yield server
+
+
+@pytest.mark.slow
+def test_batches_in_a_row_take_no_more_memory_than_one(roomy):
+    batch = [(f"{number}.xml", UBL + b" " * 9_000_000) for number in range(10)]
+    assert roomy.batch(*batch).status_code == 200
+    one = _peak(roomy.process.pid)
+    for _ in range(2):
+        assert roomy.batch(*batch).status_code == 200
+    assert _peak(roomy.process.pid) - one < 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("readable", [True, False])
+def test_content_is_gone_after_the_response(roomy, readable):
+    """A document is full of marks; only what last passed through a buffer may be left of them a moment later."""
+    mark = secrets.token_hex(16).encode()
+    document = UBL if readable else UBL[:-20]
+    marked = (b"<!--" + mark + b" " * 16_000 + b"-->") * 250
+    assert roomy.batch(("a.xml", document + marked)).status_code == 200
+    pids = [roomy.process.pid, *roomy.workers()]
+    deadline = time.monotonic() + 5
+    while max(left := [_copies(pid, mark) for pid in pids]) > 50 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert max(left) <= 50
+
+
+COMPLETE = b"\r\n--b--\r\n"
+CUT_OFF = b""
+SECOND_FILE = b'\r\n--b\r\nContent-Disposition: form-data; name="file"\r\n\r\n'
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("end", [COMPLETE, CUT_OFF, SECOND_FILE])
+async def test_form_leaves_nothing_for_the_garbage_collector(end):
+    """A parser that is left holds the content of its form."""
+
+    async def stream():
+        yield b'--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nx' + end
+
+    gc.collect()
+    gc.disable()
+    try:
+        with contextlib.suppress(Problem):
+            await read_form(stream(), "multipart/form-data; boundary=b", SINGLE_FILE, seconds=5)
+        assert not any(isinstance(each, MultipartParser) for each in gc.get_objects())
+    finally:
+        gc.enable()
