@@ -95,6 +95,7 @@ def unreadable_result(
             "invoice_identity": identity,
             "validation_stack": stack,
             "compatibility": {"status": "unknown", "message": f"{title}. {detail}"},
+            "findings_left_out": {},
         },
         "invoice_summary": None,
     }

@@ -108,6 +108,11 @@ class ValidationDetails(_Response):
     invoice_identity: InvoiceIdentity
     validation_stack: ValidationStack
     compatibility: Compatibility
+    findings_left_out: dict[str, int] = Field(
+        default={},
+        description="Number of further findings by code: a result has at most 1,000 findings, and 100 per code.",
+        examples=[{"BR-25": 4}],
+    )
 
 
 class InvoiceSummary(_Response):

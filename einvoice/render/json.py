@@ -43,6 +43,7 @@ def _result(result: ValidationResult, lang: Language) -> dict[str, Any]:
                 "message": compatibility_message(result, lang),
                 "differences": [_difference(difference, lang) for difference in result.differences],
             },
+            "findings_left_out": result.omitted,
             **({"container": _container(result.container, lang)} if result.container else {}),
             **({"reference": _agreement(result.agreement, lang)} if result.agreement else {}),
         },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,7 @@ class ValidationResult:
     """The validation result of one document.
 
     Attributes:
-        findings: all findings, ordered by layer, location and code.
+        findings: the findings, ordered by layer, location and code: at most 100 per code and 1,000 in total.
         identity: syntax and declared specification of the document.
         stack: the layers that validated the document.
         document: the validated document.
@@ -83,6 +84,14 @@ class ValidationResult:
     def warnings(self) -> tuple[Finding, ...]:
         """Findings that do not affect validity: warnings and information."""
         return tuple(finding for finding in self.findings if finding.severity != "fatal")
+
+    @property
+    def omitted(self) -> dict[str, int]:
+        """Number of findings that are not reported because there are too many, by code; see `Finding.suppressed`."""
+        counts: Counter[str] = Counter()
+        for finding in self.findings:
+            counts[finding.code] += finding.suppressed
+        return dict(+counts)
 
     @property
     def is_valid(self) -> bool:

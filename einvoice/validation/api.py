@@ -17,6 +17,7 @@ from einvoice.rulebook.releases import Release, releases
 from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import Identity
 from einvoice.validation import pipeline
+from einvoice.validation.limits import limited, limited_differences
 from einvoice.validation.pipeline import NATIVE, Document, Pass, Run, run
 from einvoice.validation.selection import Options, RuleSelection, select
 
@@ -95,7 +96,7 @@ def validate(
     differences = () if engine == "reference" else _differences(document, selection, options)
     agreement = _agreement(reference_result, done) if reference_result and engine == "both" else None
     return ValidationResult(
-        findings=done.findings,
+        findings=limited(done.findings),
         identity=identity,
         stack=Stack(mode, selection.status, done.layers, selection.national, engine),
         document=SourceDocument(document.xml, lang, done.context.invoice),
@@ -143,4 +144,4 @@ def _differences(document: Document, selection: RuleSelection, options: Options)
     def findings(other: Release) -> tuple[Finding, ...]:
         return run(document, selection.with_release(other), options.lang).findings
 
-    return compare(findings, release, current, known)
+    return limited_differences(compare(findings, release, current, known))

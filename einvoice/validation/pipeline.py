@@ -7,9 +7,9 @@ element that a rule reports is not reported again as unmapped.
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from lxml import etree
@@ -22,6 +22,7 @@ from einvoice.syntax import reader, schema
 from einvoice.syntax.detect import identify
 from einvoice.syntax.xml import Source, parse, sniff, source_bytes
 from einvoice.validation.findings import FindingBuilder
+from einvoice.validation.limits import FindingsByCode
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
@@ -33,10 +34,9 @@ if TYPE_CHECKING:
     from einvoice.syntax.schema import SchemaViolation
     from einvoice.validation.selection import RuleSelection
 
+_UNMAPPED: Final = "CONTENT-UNCOVERED"
 _MAX_UNMAPPED: Final = 20
 """Maximum number of findings for content that no business term covers."""
-_MAX_PER_SYNTAX_RULE: Final = 100
-"""Maximum number of findings per syntax rule; broken exports repeat the same error."""
 _NOT_USED: Final = "PROFILE-NOT-USED"
 """Reported only if no other rule reports the element."""
 _SCHEMA_VERSIONS: Final = {"UBL": "2.1", "CII": "D16B", "extended": "1.09.2"}
@@ -186,25 +186,24 @@ def rules(context: Context) -> Outcome:
 
 
 def _rule_findings(context: Context) -> list[Finding]:
-    violated = context.selection.program.run(context.invoice)
-    layers = [(it, _layer_of(it.rule, context.selection)) for it in violated]
-    return [context.build.of_rule(it, layer) for it, layer in layers if layer]
+    found = FindingsByCode()
+    for violation in context.selection.program.run(context.invoice):
+        if layer := _layer_of(violation.rule, context.selection):
+            rule = violation.rule
+            found.add(rule.code, rule.severity, partial(context.build.of_rule, violation, layer))
+    return found.findings()
 
 
 def _syntax_rule_findings(context: Context) -> list[Finding]:
-    """Return at most `_MAX_PER_SYNTAX_RULE` findings per code; the last one states the number of omitted ones."""
     reported = context.reported
-    counts: Counter[str] = Counter()
-    findings: dict[str, list[Finding]] = {}
+    found = FindingsByCode()
     for violation in context.collector.violations():
         layer = _layer_of(violation.rule, context.selection)
         if not layer or (violation.code == _NOT_USED and not reported.isdisjoint(violation.found)):
             continue
         reported.update(violation.found)
-        counts[violation.code] += 1
-        if counts[violation.code] <= _MAX_PER_SYNTAX_RULE:
-            findings.setdefault(violation.code, []).append(context.build.of_syntax_rule(violation, layer))
-    return [it for code, of_code in findings.items() for it in _counted(of_code, counts[code])]
+        found.add(violation.code, violation.rule.severity, partial(context.build.of_syntax_rule, violation, layer))
+    return found.findings()
 
 
 def _layer_of(rule: Rule | SyntaxRule, selection: RuleSelection) -> str:
@@ -217,18 +216,11 @@ def unmapped(context: Context) -> Outcome:
     if context.violations:
         return Outcome()
     elements = [it for it in context.invoice.unmapped if context.reported.isdisjoint((it, *it.iterancestors()))]
-    findings = [
-        context.build.of_entry("CONTENT-UNCOVERED", "file", it, {"element": etree.QName(it).localname})
-        for it in elements[:_MAX_UNMAPPED]
-    ]
-    return Outcome(_counted(findings, len(elements)))
-
-
-def _counted(findings: list[Finding], total: int) -> list[Finding]:
-    """Record the number of omitted findings in the last one."""
-    if total > len(findings):
-        findings[-1] = replace(findings[-1], suppressed=total - len(findings))
-    return findings
+    found = FindingsByCode(_MAX_UNMAPPED)
+    for it in elements:
+        values = {"element": etree.QName(it).localname}
+        found.add(_UNMAPPED, "", partial(context.build.of_entry, _UNMAPPED, "file", it, values))
+    return Outcome(found.findings())
 
 
 def container(context: Context) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from lxml import etree
@@ -11,6 +12,7 @@ from lxml import etree
 from einvoice.model.location import NAMESPACES
 from einvoice.result import Agreement, Finding, Language, Layer, Places
 from einvoice.rulebook.catalog import CatalogEntry, catalog
+from einvoice.validation.limits import FindingsByCode
 
 if TYPE_CHECKING:
     from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
@@ -60,8 +62,11 @@ class Reporter:
 
     def findings(self, result: ReferenceResult) -> Iterator[Finding]:
         """Yield the findings of all artefacts."""
+        found = FindingsByCode()
         for run in result.runs:
-            yield from (self._finding(run, report) for report in run.reports)
+            for report in run.reports:
+                found.add(report.code, report.severity, partial(self._finding, run, report))
+        yield from found.findings()
 
     def _finding(self, run: ReferenceRun, report: ReferenceFinding) -> Finding:
         known: CatalogEntry | None = catalog().get(report.code)
