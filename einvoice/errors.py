@@ -18,6 +18,8 @@
     │   ├── WorkerCrashed               FILE-WORKER           bulk validation: the worker process exited
     │   ├── TooDeep                     FILE-DEPTH
     │   ├── TooManyElements             FILE-ELEMENTS
+    │   ├── TooManyAttributes           FILE-ATTRIBUTES
+    │   ├── NamespaceTooLong            FILE-NAMESPACE
     │   ├── ResourceLimitExceeded       FILE-WORK             a server aborted the validation
     │   ├── DoctypeForbidden            FILE-DOCTYPE
     │   ├── NotWellFormed               FILE-XML              any other XML syntax error
@@ -233,6 +235,22 @@ class TooManyElements(UnreadableDocument):
     code = "FILE-ELEMENTS"
     problem = "too_complex"
     sentence = "The document has more than {limit} elements or attributes."
+
+
+class TooManyAttributes(UnreadableDocument):
+    """An element exceeds the limit of attributes."""
+
+    code = "FILE-ATTRIBUTES"
+    problem = "too_complex"
+    sentence = "An element has more than {limit} attributes and namespace declarations."
+
+
+class NamespaceTooLong(UnreadableDocument):
+    """A namespace name exceeds the limit."""
+
+    code = "FILE-NAMESPACE"
+    problem = "too_complex"
+    sentence = "A namespace name has more than {limit} bytes."
 
 
 class ResourceLimitExceeded(UnreadableDocument):

@@ -4,8 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lxml import etree
 
 import einvoice
+from einvoice.model.location import xpath
 from einvoice.result import Finding
 from einvoice.validation.limits import limited
 
@@ -66,3 +68,30 @@ def test_errors_are_kept_before_warnings(finding):
 def test_same_code_with_another_severity_is_kept(finding):
     warnings = [replace(finding, severity="warning")] * 200
     assert [it.severity for it in limited([*warnings, finding])].count("fatal") == 1
+
+
+def _deep_names(depth, count):
+    """Return an invoice with so many unknown elements of the longest name, nested so deep."""
+    name = b"n" * 1_000
+    nested = b"<%b>" % name * depth + b"<a/>" * count + b"</%b>" % name * depth
+    return SAMPLE.read_bytes().replace(b"</Invoice>", nested + b"</Invoice>")
+
+
+def test_xpaths_do_not_grow_with_names():
+    """Each finding would repeat the names of all ancestors."""
+    data = _deep_names(60, 200)
+    result = einvoice.validate(data)
+    root = etree.fromstring(data)
+    for finding in result.findings:
+        (found,) = root.xpath(finding.xpath, namespaces=einvoice.NAMESPACES)
+        assert found.sourceline == finding.line
+        assert len(finding.xpath) <= 1_000
+    assert max(len(finding.xpath) for finding in result.findings) > 100
+
+
+def test_a_path_of_many_steps_consists_of_positions():
+    root = etree.fromstring(b"<a>" + b"<b/><b>" * 250 + b"</b>" * 250 + b"</a>")
+    last = list(root.iter())[-1]
+    path = xpath(last)
+    assert path.startswith("/*/*[2]/*[2]/")
+    assert root.xpath(path) == [last]

@@ -53,6 +53,21 @@ BAD: dict[str, tuple[bytes, type[errors.UnreadableDocument], dict[str, object]]]
         errors.TooManyElements,
         {"limit": 500_000},
     ),
+    "257 attributes": (
+        b"<r>\n<a " + b" ".join(b"b%d = '>'" % n for n in range(257)) + b"/></r>",
+        errors.TooManyAttributes,
+        {"limit": 256, "line": 2, "column": 1},
+    ),
+    "257 namespaces": (
+        b"<a " + b"\n".join(b'xmlns:b%d="c"' % n for n in range(257)) + b"/>",
+        errors.TooManyAttributes,
+        {"limit": 256},
+    ),
+    "namespace of 1,001 bytes": (
+        b"<r><a b='c' xmlns:d = '" + b"e" * 1001 + b"'/></r>",
+        errors.NamespaceTooLong,
+        {"limit": 1000, "line": 1, "column": 4},
+    ),
     "billion laughs": (LAUGHS, errors.DoctypeForbidden, {"line": 2, "column": 1}),
     "external entity": (EXTERNAL, errors.DoctypeForbidden, {"line": 1, "column": 1}),
     "DOCTYPE behind a comment": (b"<!-- <x> -->\n <!DOCTYPE a><a/>", errors.DoctypeForbidden, {"line": 2, "column": 2}),
@@ -199,6 +214,19 @@ def test_depth_is_allowed_up_to_the_limit():
 def test_an_invoice_of_ten_thousand_lines_is_read():
     line = b"<l>" + b"<a>1</a>" * 29 + b"</l>"
     assert len(xml.parse(b"<r>" + line * 10_000 + b"</r>").getroot()) == 10_000
+
+
+def test_many_attributes_are_read():
+    root = xml.parse(
+        b"<a " + b" ".join(b'b%d="="' % n for n in range(256)) + b">" + b"=" * 1_000_000 + b"</a>"
+    ).getroot()
+    assert len(root.attrib) == 256
+
+
+def test_a_text_or_value_may_resemble_a_long_namespace():
+    text = ' xmlns="' + "e" * 2000
+    root = xml.parse(f"<a b='{text}' xmlns='c'>{text}</a>".encode()).getroot()
+    assert (root.get("b"), root.text) == (text, text)
 
 
 def test_an_attachment_may_fill_the_file():

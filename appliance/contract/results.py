@@ -1,15 +1,24 @@
 """JSON bodies of results: what the contract adds to, or leaves out of, the results of the package `einvoice`."""
 
 import dataclasses
+import itertools
+from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import einvoice
 from appliance.contract.problems import Problem, ProblemType, problem_details
+from appliance.contract.serialization import to_json
 from appliance.contract.values import Language
 
 _ONE_SIDED = ("only_native", "only_reference")
 """Members of `validation_details.reference` that list findings of one engine only."""
+
+MAX_FINDINGS_BYTES: Final = 4 << 20
+"""Maximum size of all findings of a result; a thousand usual findings have 1.5 MB."""
+
+_FEW_FINDINGS: Final = 50
+"""Number of findings that cannot exceed the limit: each quotes a few values of at most 500 characters."""
 
 _AFTER_LINK = ("reported", "draft_pointer", "only_in", "changed_in")
 """Members of a finding that follow `doc_url`."""
@@ -27,6 +36,7 @@ def validation_body(result: einvoice.ValidationResult, lang: Language, base: str
     """
     body = result.to_dict(lang)
     _add_links_to_findings(body, base)
+    limit_findings(body)
     return {**body, "invoice_summary": dataclasses.asdict(result.summary)}
 
 
@@ -38,16 +48,45 @@ def generation_body(generated: einvoice.Generated, lang: Language, base: str | N
     body = generated.to_dict(lang)
     validation = body.pop("validation")
     _add_links_to_findings(validation, base)
+    limit_findings(validation)
     summary = dataclasses.asdict(generated.validation.summary)
     return {**body, "invoice_summary": summary, "validation": validation}
 
 
-def _add_links_to_findings(result: dict[str, Any], base: str | None) -> None:
+def _finding_lists(result: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """Return all lists of findings in a result, the most important first."""
     details = result.get("validation_details", {})
-    differences = details.get("compatibility", {}).get("differences", ())
+    differences = details.get("compatibility", {}).get("differences", [])
     reference = details.get("reference", {})
-    one_sided = [finding for name in _ONE_SIDED for finding in reference.get(name, ())]
-    add_links((*result["errors"], *result["warnings"], *differences, *one_sided), base)
+    return [result["errors"], result["warnings"], differences, *(reference.get(name, []) for name in _ONE_SIDED)]
+
+
+def _add_links_to_findings(result: dict[str, Any], base: str | None) -> None:
+    add_links(itertools.chain(*_finding_lists(result)), base)
+
+
+def limit_findings(result: dict[str, Any], max_bytes: int = MAX_FINDINGS_BYTES) -> None:
+    """Remove findings of a result in place until they have at most `max_bytes` bytes as JSON.
+
+    Findings quote the document, so a few hundred can have megabytes. The first finding of each code is kept in each
+    list. `findings_left_out` counts the others.
+    """
+    lists = _finding_lists(result)
+    if sum(map(len, lists)) <= _FEW_FINDINGS:
+        return
+    left_out = Counter(result["validation_details"]["findings_left_out"])
+    for findings in lists:
+        kept, codes = [], set()
+        for finding in findings:
+            size = len(to_json(finding))
+            if size <= max_bytes or finding["code"] not in codes:
+                kept.append(finding)
+                codes.add(finding["code"])
+                max_bytes -= size
+            else:
+                left_out[finding["code"]] += 1
+        findings[:] = kept
+    result["validation_details"]["findings_left_out"] = dict(left_out)
 
 
 def add_links(items: Iterable[dict[str, Any]], base: str | None) -> None:

@@ -110,7 +110,7 @@ class ValidationDetails(_Response):
     compatibility: Compatibility
     findings_left_out: dict[str, int] = Field(
         default={},
-        description="Number of further findings by code: a result has at most 1,000 findings, and 100 per code.",
+        description="Number of further findings by code: a result has at most 1,000 findings, 100 per code, 4 MB in all.",
         examples=[{"BR-25": 4}],
     )
 

@@ -5,7 +5,11 @@ This module imports no XML library; it uses the parent, tag and siblings of an e
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final
+
+MAX_XPATH_LENGTH: Final = 1000
+"""Maximum number of characters of an XPath that names its elements. Invoices with extensions need less than 500."""
 
 _UBL = "urn:oasis:names:specification:ubl:schema:xsd:"
 _CII = "urn:un:unece:uncefact:data:"
@@ -33,7 +37,8 @@ def line(node: Any) -> int | None:
 def xpath(node: Any, attribute: str | None = None, steps: dict[Any, str] | None = None) -> str:
     """Return an XPath that selects only ``node``, or one attribute of it; "" if there is no node.
 
-    The prefixes are those of ``NAMESPACES``; elements of other namespaces are named by ``local-name()``.
+    The prefixes are those of ``NAMESPACES``; elements of other namespaces are named by ``local-name()``. A path longer
+    than ``MAX_XPATH_LENGTH`` consists of positions instead, such as ``/*/*[3]``: names may have megabytes.
 
     Args:
         node: an element.
@@ -44,21 +49,40 @@ def xpath(node: Any, attribute: str | None = None, steps: dict[Any, str] | None 
         return ""
     steps = {} if steps is None else steps
     path: list[str] = []
-    while node is not None:
-        if node not in steps:
-            _add_step(node, steps)
-        path.append(steps[node])
-        node = node.getparent()
+    element = node
+    while element is not None:
+        if element not in steps:
+            _add_step(element, steps)
+        path.append(steps[element])
+        element = element.getparent()
     result = "/" + "/".join(reversed(path))
+    if len(result) > MAX_XPATH_LENGTH:
+        result = _positions(node)
     return f"{result}/@{attribute}" if attribute else result
 
 
+def _positions(node: Any) -> str:
+    """Return an XPath that selects ``node`` by its position and those of its ancestors."""
+    path: list[str] = []
+    while (parent := node.getparent()) is not None:
+        path.append(f"*[{parent.index(node) + 1}]")
+        node = parent
+    return "/".join(("", "*", *reversed(path)))
+
+
 def _add_step(node: Any, steps: dict[Any, str]) -> None:
-    """Add the steps of ``node`` and its siblings of the same name, which are numbered together."""
-    step, parent = name(node.tag), node.getparent()
-    same = [node] if parent is None else [child for child in parent if child.tag == node.tag]
-    for index, child in enumerate(same, 1):
-        steps[child] = step if len(same) == 1 else f"{step}[{index}]"
+    """Add the steps of ``node`` and all its siblings; those of the same name are numbered together.
+
+    A parent is read once, since a document can have hundreds of thousands of siblings, each with its own name.
+    """
+    parent = node.getparent()
+    siblings = [(child, child.tag) for child in ([node] if parent is None else parent)]
+    totals = Counter(tag for _, tag in siblings)
+    names = {tag: name(tag) for tag in totals}
+    numbers: Counter[str] = Counter()
+    for child, tag in siblings:
+        numbers[tag] += 1
+        steps[child] = names[tag] if totals[tag] == 1 else f"{names[tag]}[{numbers[tag]}]"
 
 
 def name(tag: str) -> str:

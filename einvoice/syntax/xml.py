@@ -4,7 +4,8 @@
 
 - more bytes than the limit, empty input, formats other than XML, unsupported encodings;
 - a document type declaration, and so all entities (XML 1.0, 2.8 and 4.2; "billion laughs", XXE);
-- more elements or attributes than the limit; nesting deeper than `MAX_DEPTH`.
+- more elements or attributes than the limit, in all or of one element; nesting deeper than `MAX_DEPTH`;
+- a namespace name longer than `MAX_NAMESPACE_BYTES`.
 
 Comments and processing instructions are dropped, so that the text of an element is complete: `31<!-- -->4.86` is
 314.86.
@@ -25,6 +26,13 @@ from einvoice import errors
 
 MAX_DEPTH: Final = 256
 """Maximum depth of nested elements, libxml2's own limit. Invoices with extensions need less than 20."""
+
+MAX_ATTRIBUTES: Final = 256
+"""Maximum number of attributes and namespace declarations of an element: the time to validate them grows with its
+square. The schemas allow fewer than 20 attributes, and documents declare fewer than 30 namespaces."""
+
+MAX_NAMESPACE_BYTES: Final = 1000
+"""Maximum length of a namespace name: it is part of the name of each of its elements, however many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +159,8 @@ def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
     text = _utf8(data)
     _reject_doctype(text)
     _check_size(text, limits)
+    _check_attributes(text)
+    _check_namespaces(text)
     # Without huge_tree libxml2 rejects text nodes over 10,000,000 bytes.
     huge = len(text) > 10_000_000
     parser = etree.XMLParser(
@@ -304,6 +314,33 @@ def _check_size(text: bytes, limits: Limits) -> None:
     elements = text.count(b"<") - text.count(b"</") - text.count(b"<!") - text.count(b"<?")
     if max(elements, text.count(b"=")) > limits.elements:
         raise errors.TooManyElements(limit=limits.elements)
+
+
+_ATTRIBUTE: Final = rb"""\s++[^\s<>/="']++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+')"""
+_MANY_ATTRIBUTES: Final = re.compile(rb"""<[^\s<>/="']++(?:%b){%d}""" % (_ATTRIBUTE, MAX_ATTRIBUTES + 1))
+
+
+def _check_attributes(text: bytes) -> None:
+    """Reject an element with too many attributes, before libxml2 reads them. Takes linear time."""
+    if text.count(b"=") <= MAX_ATTRIBUTES:
+        return
+    match = _MANY_ATTRIBUTES.search(text)
+    if match:
+        line, column = _position(text[: match.start()].decode("utf-8", "replace"))
+        raise errors.TooManyAttributes(limit=MAX_ATTRIBUTES, line=line, column=column)
+
+
+_LONG_VALUE: Final = rb"""\s*+=\s*+(?:"[^"<]{%d}|'[^'<]{%d})""" % (MAX_NAMESPACE_BYTES + 1, MAX_NAMESPACE_BYTES + 1)
+_LONG_NAMESPACE: Final = re.compile(rb"xmlns[^\s<>/=]*+" + _LONG_VALUE)
+_IN_TAG: Final = re.compile(rb"""<[^\s<>/="']++(?:%b)*?\s++xmlns(?::[^\s<>/=]++)?%b""" % (_ATTRIBUTE, _LONG_VALUE))
+
+
+def _check_namespaces(text: bytes) -> None:
+    """Reject a namespace name that is too long. The first, faster search also finds attribute values and content."""
+    match = _LONG_NAMESPACE.search(text) and _IN_TAG.search(text)
+    if match:
+        line, column = _position(text[: match.start()].decode("utf-8", "replace"))
+        raise errors.NamespaceTooLong(limit=MAX_NAMESPACE_BYTES, line=line, column=column)
 
 
 # Errors
