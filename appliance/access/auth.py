@@ -3,14 +3,17 @@
 The middleware runs before routing: without a valid key, paths are not revealed and bodies are not read.
 """
 
+import contextlib
 from collections.abc import Mapping
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from appliance.access.keys import KeyRing
+from appliance.access.keys import Key, KeyRing
 from appliance.access.quotas import DAILY_REQUESTS, Quotas
+from appliance.access.rates import RequestRates
 from appliance.contract.problems import Problem, ProblemType
+from appliance.contract.schemas import Plan
 from appliance.transport.problem_responses import problem_response
 
 KEY_MISSING = ProblemType("key_missing", 401)
@@ -35,19 +38,28 @@ class AuthMiddleware:
         self.app = app
         self._keys = keys
         self._quotas = quotas
+        self._rates = RequestRates()
         self._required = required
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401, 403 or 429, or pass the request on."""
-        if scope["type"] == "http" and scope["path"].startswith("/api/"):
+        if scope["type"] != "http" or not scope["path"].startswith("/api/"):
+            await self.app(scope, receive, send)
+            return
+        with contextlib.ExitStack() as running:
             try:
-                await self._authorize(scope)
+                key, plan = self._authorize(scope)
+                running.enter_context(self._rates.running(key.name, plan.concurrent_requests))
+                self._rates.consume(key.name, plan.requests_per_minute)
+                await self._quotas.consume(key.name, DAILY_REQUESTS, plan.daily_usage_limit)
             except Problem as problem:
-                await problem_response(problem, scope)(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+                response: ASGIApp = problem_response(problem, scope)
+            else:
+                response = self.app
+            await response(scope, receive, send)
 
-    async def _authorize(self, scope: Scope) -> None:
+    def _authorize(self, scope: Scope) -> tuple[Key, Plan]:
+        """Return the key and its plan, and store them in the request state."""
         challenge = {"WWW-Authenticate": 'ApiKey realm="einvoice", header="X-API-Key"'}
         # Blanks around the value of a header are no part of it (RFC 9110, 5.5); the parser keeps those that follow.
         values = [value.strip(" \t") for value in Headers(scope=scope).getlist("x-api-key")]
@@ -63,5 +75,5 @@ class AuthMiddleware:
         required = self._required.get(scope["path"])
         if required and not getattr(entitlements, required):
             raise Problem(RIGHT_REQUIRED, right=required)
-        await self._quotas.consume(key.name, DAILY_REQUESTS, entitlements.daily_usage_limit)
         scope["state"]["entitlements"] = entitlements
+        return key, entitlements

@@ -24,7 +24,7 @@ from appliance.access.file_replacement import locked_folder, replace_file
 from appliance.access.key_usage import KeyUsage
 from appliance.access.plans import PREFIX as PLAN_PREFIX
 from appliance.access.plans import is_plan_line, parse_plans
-from appliance.contract.schemas import Entitlements
+from appliance.contract.schemas import Plan
 
 log = logging.getLogger(__name__)
 
@@ -281,8 +281,8 @@ class KeyRing:
             self._usage.record(match.digest, day.isoformat(), lambda: {key.digest for key in self.keys()})
         return match
 
-    def entitlements(self, key: Key) -> Entitlements | None:
-        """Return the entitlements of the key's plan, or None if the plan is unknown."""
+    def entitlements(self, key: Key) -> Plan | None:
+        """Return the key's plan, or None if the plan is unknown."""
         return self._plans.get(key.plan)
 
     def issue_temporary(self) -> str:

@@ -1,8 +1,8 @@
-"""Plans: the entitlements of API keys. A plan is a line of the key file, or an environment variable:
+"""Plans: the entitlements and limits of API keys. A plan is a line of the key file, or an environment variable:
 
-    EINVOICE_PLAN_TRIAL=can_use_api,can_batch,daily_validation_limit=100
+    EINVOICE_PLAN_TRIAL=can_use_api,can_batch,daily_validation_limit=100,requests_per_minute=60,concurrent_requests=2
 
-Entitlements not listed are not granted; limits not listed do not apply. The plan `business` is built in.
+Plan not listed are not granted; limits not listed do not apply. The plan `business` is built in.
 """
 
 import logging
@@ -11,14 +11,14 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
-from appliance.contract.schemas import Entitlements
+from appliance.contract.schemas import Plan
 
 log = logging.getLogger(__name__)
 
 PREFIX = "EINVOICE_PLAN_"
 _LINE = re.compile(rf"{PREFIX}([A-Z0-9_]+)=(.*)")
 
-BUSINESS = Entitlements(
+BUSINESS = Plan(
     plan_type="business",
     can_view_structured_invoice=True,
     can_generate_invoice=True,
@@ -35,7 +35,7 @@ def is_plan_line(line: str) -> bool:
     return line.lstrip().startswith(PREFIX)
 
 
-def parse_plans(lines: Iterable[str], source: str) -> dict[str, Entitlements]:
+def parse_plans(lines: Iterable[str], source: str) -> dict[str, Plan]:
     """Return the plans in `lines`, and `business`, by name. An invalid line is logged and skipped."""
     plans = {BUSINESS.plan_type: BUSINESS}
     for number, line in enumerate(lines, start=1):
@@ -50,7 +50,7 @@ def parse_plans(lines: Iterable[str], source: str) -> dict[str, Entitlements]:
     return plans
 
 
-def _parse_plan(line: str) -> Entitlements:
+def _parse_plan(line: str) -> Plan:
     match = _LINE.fullmatch(line)
     if match is None:
         raise ValueError(line)
@@ -60,6 +60,6 @@ def _parse_plan(line: str) -> Entitlements:
         field, _, limit = item.partition("=")
         fields[field] = limit or "true"
     try:
-        return Entitlements.model_validate({**fields, "plan_type": name.lower().replace("_", "-")})
+        return Plan.model_validate({**fields, "plan_type": name.lower().replace("_", "-")})
     except ValidationError as error:
         raise ValueError(line) from error

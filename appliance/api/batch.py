@@ -18,7 +18,8 @@ from appliance.contract.schemas import BatchResponse
 from appliance.contract.values import ENGINES, ArtifactKind, Engine, Language, Mode
 from appliance.services import Services
 from appliance.transport.uploads import BATCH_FILES, INVALID_FORM, NO_FILE, TOO_MANY_FILES, UploadedFile, read_form
-from appliance.workers.pool import JobLimitExceeded
+from appliance.workers.pool import JobCrashed, JobLimitExceeded
+from appliance.workers.protocol import Message
 
 _MODES: dict[str, Mode] = {"current": "current"}
 """Compatibility mode is available for single files only."""
@@ -49,7 +50,7 @@ def routes(services: Services) -> APIRouter:
     )
     async def validate_batch(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
         """Validate up to ten invoices. An unreadable file does not affect the others."""
-        with services.workers.reserve() as reservation:
+        with services.workers.reserve(caller.key.name) as reservation:
             form = await read_form(
                 request.stream(),
                 request.headers.get("content-type", ""),
@@ -92,18 +93,27 @@ async def _validate_item(
     file: UploadedFile,
 ) -> bytes:
     """Validate a file and return its item in the response."""
+    job = build_job(services, "validate_item", file.content, request, caller, lang, name=file.name, engine=engine)
     async with semaphore:
         try:
-            job = build_job(
-                services, "validate_item", file.content, request, caller, lang, name=file.name, engine=engine
-            )
-            outcome = await services.workers.run(job)
+            outcome = await _run_item(services, job, caller)
         except JobLimitExceeded:
             limits = {"seconds": services.settings.document_seconds, "megabytes": services.settings.worker_megabytes}
             job = build_job(services, "abandon_item", b"", request, caller, lang, name=file.name, **limits)
-            outcome = await services.workers.run(job)
+            outcome = await services.workers.run(job, caller.key.name)
+        except JobCrashed:
+            job = build_job(services, "abandon_item", b"", request, caller, lang, name=file.name)
+            outcome = await services.workers.run(job, caller.key.name)
     record_verdict(services, request, outcome, file.content)
     readable = outcome.head["verdict"]["syntax"] is not None
     kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": readable, "readable_invoice_pdf": False}
     source = artifact_source(file.content, file.name, lang, engine=engine)
     return with_artifacts(outcome.parts[0], await create_links(services, request, caller, source, kinds))
+
+
+async def _run_item(services: Services, job: Message, caller: Caller) -> Message:
+    """Run the job of a file; once more if its worker exits, which may have another cause than the file."""
+    try:
+        return await services.workers.run(job, caller.key.name)
+    except JobCrashed:
+        return await services.workers.run(job, caller.key.name)

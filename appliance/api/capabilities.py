@@ -51,7 +51,7 @@ def capabilities(
     return {
         "status": "ok",
         "plan_type": entitlements.plan_type,
-        "entitlements": entitlements.model_dump(),
+        "entitlements": entitlements.model_dump(include=set(Entitlements.model_fields)),
         "limits": {
             "max_upload_size_bytes": MAX_FILE_BYTES,
             "max_upload_size_mb": MAX_FILE_BYTES / (1 << 20),

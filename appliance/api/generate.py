@@ -47,11 +47,12 @@ def routes(services: Services) -> APIRouter:
     async def generate(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
         """Generate a UBL, CII or ZUGFERD invoice from a draft and validate it. The draft schema lists the fields."""
         _require_json(request.headers.get("content-type", ""))
-        with services.workers.reserve() as reservation:
+        with services.workers.reserve(caller.key.name, renders=True) as reservation:
             draft = await read_body(
                 request.stream(), seconds=services.settings.upload_seconds, reserve=reservation.add_bytes
             )
-            outcome = await run_job(services, build_job(services, "generate", draft, request, caller, lang))
+            job = build_job(services, "generate", draft, request, caller, lang)
+            outcome = await run_job(services, job, caller)
         if isinstance(outcome, Response):
             return outcome
         body, invoice = outcome.parts

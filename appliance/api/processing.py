@@ -17,7 +17,7 @@ from appliance.contract.values import ArtifactKind, Engine, Language, Mode
 from appliance.services import Services
 from appliance.transport.forwarded import base_url
 from appliance.transport.problem_responses import details_response
-from appliance.workers.pool import JobLimitExceeded
+from appliance.workers.pool import JobCrashed, JobLimitExceeded, busy_problem
 from appliance.workers.protocol import Message
 
 audit = logging.getLogger("appliance.audit")
@@ -34,14 +34,16 @@ def build_job(
     return Message({"job": task, **common, **head}, (document,))
 
 
-async def run_job(services: Services, job: Message) -> Message | Response:
+async def run_job(services: Services, job: Message, caller: Caller) -> Message | Response:
     """Run a job; return its outcome, or the response for a problem with the document.
 
     Raises:
-        Problem: no worker is available, or the job exceeded a limit.
+        Problem: no worker is available, the worker exited, or the job exceeded a limit.
     """
     try:
-        outcome = await services.workers.run(job)
+        outcome = await services.workers.run(job, caller.key.name)
+    except JobCrashed:
+        raise busy_problem() from None
     except JobLimitExceeded:
         raise services.workers.too_complex_problem() from None
     problem = outcome.head.get("problem")

@@ -5,6 +5,7 @@ from typing import Any
 
 from appliance.access.auth import KEY_INVALID, KEY_MISSING, PLAN_REQUIRED, RIGHT_REQUIRED
 from appliance.access.quotas import DAILY_REQUESTS
+from appliance.access.rates import CONCURRENCY_LIMIT, RATE_LIMIT
 from appliance.contract.problems import INTERNAL_ERROR, Problem, ProblemType
 from appliance.transport.uploads import (
     BATCH_FILES,
@@ -22,7 +23,15 @@ _ENGINE = (
 _FILE = "XML (UBL or CII) or hybrid PDF (ZUGFeRD, Factur-X); 10 MB at most."
 _SCHEMA = {"$ref": "#/components/schemas/ProblemDetails"}
 
-_COMMON_PROBLEMS = (KEY_MISSING, KEY_INVALID, PLAN_REQUIRED, DAILY_REQUESTS, INTERNAL_ERROR)
+_COMMON_PROBLEMS = (
+    KEY_MISSING,
+    KEY_INVALID,
+    PLAN_REQUIRED,
+    RATE_LIMIT,
+    CONCURRENCY_LIMIT,
+    DAILY_REQUESTS,
+    INTERNAL_ERROR,
+)
 UPLOAD_PROBLEMS = (FILE_TOO_LARGE, FORM_TOO_LARGE, UPLOAD_TOO_SLOW, BUSY)
 """Problems of requests with a multipart form."""
 BODY_PROBLEMS = (BODY_TOO_LARGE, UPLOAD_TOO_SLOW, BUSY, RIGHT_REQUIRED)

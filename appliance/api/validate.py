@@ -52,7 +52,7 @@ def routes(services: Services) -> APIRouter:
     )
     async def validate(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
         """Validate one invoice: UBL, CII, or a hybrid PDF (ZUGFeRD, Factur-X)."""
-        with services.workers.reserve() as reservation:
+        with services.workers.reserve(caller.key.name) as reservation:
             form = await read_form(
                 request.stream(),
                 request.headers.get("content-type", ""),
@@ -64,7 +64,7 @@ def routes(services: Services) -> APIRouter:
             engine = form_engine(form.fields, services.settings.engine)
             await services.quotas.consume(caller.key.name, DAILY_FILES, caller.entitlements.daily_validation_limit)
             job = build_job(services, "validate", file.content, request, caller, lang, mode=mode, engine=engine)
-            outcome = await run_job(services, job)
+            outcome = await run_job(services, job, caller)
         if isinstance(outcome, Response):
             return outcome
         record_verdict(services, request, outcome, file.content)

@@ -76,7 +76,7 @@ class Link:
     seconds: int
 
 
-Render: TypeAlias = Callable[[ArtifactKind, ArtifactSource], Awaitable[bytes]]
+Render: TypeAlias = Callable[[ArtifactKind, ArtifactSource, str], Awaitable[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class ArtifactLinks:
     Args:
         store: store for sources and PDFs; None disables links.
         seconds: lifetime of a link.
-        render: renders a PDF.
+        render: renders a PDF for the holder of a key.
 
     Attributes:
         available: whether the store was available and had space at the last check; True if links are disabled.
@@ -158,7 +158,7 @@ class ArtifactLinks:
         try:
             if not self._reachable:
                 raise StoreError("the store is unavailable")
-            return await self._fetch(self._store, _store_name(token, holder), file)
+            return await self._fetch(self._store, _store_name(token, holder), file, holder)
         except StoreError as error:
             log.error("An artifact could not be fetched: %s", error)
             raise Problem(ARTIFACTS_UNAVAILABLE, headers={"Retry-After": str(CHECK_SECONDS)}) from error
@@ -210,7 +210,7 @@ class ArtifactLinks:
 
         await anyio.to_thread.run_sync(put)
 
-    async def _fetch(self, store: ArtifactStore, name: str, file: str) -> bytes:
+    async def _fetch(self, store: ArtifactStore, name: str, file: str, holder: str) -> bytes:
         record = await self._record(store, name)
         kind = next((kind for kind in record.kinds if ARTIFACT_FILES[kind] == file), None)
         if kind is None:
@@ -222,7 +222,7 @@ class ArtifactLinks:
         async with lock:
             pdf = await anyio.to_thread.run_sync(store.get, pdf_name)
             if pdf is None:
-                pdf = await self._render(kind, record.source)
+                pdf = await self._render(kind, record.source, holder)
                 await self._put_pdf(store, pdf_name, pdf, record.expires - time.time())
         return pdf
 

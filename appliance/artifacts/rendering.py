@@ -2,7 +2,7 @@
 
 from appliance.artifacts.links import ArtifactSource, Render
 from appliance.contract.values import ArtifactKind
-from appliance.workers.pool import JobFailed, JobLimitExceeded, WorkerPool
+from appliance.workers.pool import JobCrashed, JobFailed, JobLimitExceeded, WorkerPool, busy_problem
 from appliance.workers.protocol import Message
 
 
@@ -12,7 +12,7 @@ def renderer(pool: WorkerPool) -> Render:
     It raises `Problem` if no worker is available or a limit is exceeded, and `JobFailed` after an internal error.
     """
 
-    async def render(kind: ArtifactKind, source: ArtifactSource) -> bytes:
+    async def render(kind: ArtifactKind, source: ArtifactSource, holder: str) -> bytes:
         head = {
             "job": kind,
             "lang": source.lang,
@@ -21,9 +21,11 @@ def renderer(pool: WorkerPool) -> Render:
             "name": source.filename,
             "validated_at": source.validated_at,
         }
-        with pool.reserve():
+        with pool.reserve(holder, renders=True):
             try:
-                outcome = await pool.run(Message(head, (source.document,)))
+                outcome = await pool.run(Message(head, (source.document,)), holder)
+            except JobCrashed:
+                raise busy_problem() from None
             except JobLimitExceeded:
                 raise pool.too_complex_problem() from None
         if not outcome.parts:  # a problem, although the document has been validated before

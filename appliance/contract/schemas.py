@@ -34,6 +34,13 @@ class Entitlements(BaseModel):
     can_use_inbound_email: bool = Field(default=False, examples=[True])
 
 
+class Plan(Entitlements):
+    """A plan: entitlements, and limits that are not part of the response."""
+
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    concurrent_requests: int | None = Field(default=None, ge=1)
+
+
 class _Response(BaseModel):
     model_config = ConfigDict(extra="allow")
 
@@ -110,7 +117,7 @@ class ValidationDetails(_Response):
     compatibility: Compatibility
     findings_left_out: dict[str, int] = Field(
         default={},
-        description="Number of further findings by code: a result has at most 1,000 findings, 100 per code, 4 MB in all.",
+        description="Number of further findings by code: a result has at most 1,000 findings, 100 per code, 4 MB.",
         examples=[{"BR-25": 4}],
     )
 

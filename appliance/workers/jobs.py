@@ -61,10 +61,15 @@ def _validate_item(job: Message) -> Message:
 
 
 def _abandon_item(job: Message) -> Message:
-    """Return the result of a file in a batch that exceeded the limits of a job."""
-    error = einvoice.ResourceLimitExceeded(seconds=job.head["seconds"], megabytes=job.head["megabytes"])
-    body = unreadable_result(error, job.head["lang"], round(job.head["seconds"] * 1000), job.head.get("base"))
-    return _validated({"filename": job.head["name"], **body}, job)
+    """Return the result of a file in a batch that exceeded the limits of a job, or that ended its worker."""
+    head = job.head
+    error: einvoice.UnreadableDocument
+    if "seconds" in head:
+        error = einvoice.ResourceLimitExceeded(seconds=head["seconds"], megabytes=head["megabytes"])
+    else:
+        error = einvoice.errors.WorkerCrashed(reason="exited twice")
+    body = unreadable_result(error, head["lang"], round(head.get("seconds", 0) * 1000), head.get("base"))
+    return _validated({"filename": head["name"], **body}, job)
 
 
 def _generate(job: Message) -> Message:

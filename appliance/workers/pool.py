@@ -1,6 +1,7 @@
 """The worker pool: admission, queueing and dispatch of jobs.
 
-A document that takes too long or crashes its worker affects only its own request.
+A document that takes too long or crashes its worker affects only its own request. Key holders share the pool fairly
+(`appliance.workers.shares`, `appliance.workers.schedule`).
 """
 
 import asyncio
@@ -9,16 +10,20 @@ from contextlib import contextmanager
 
 from appliance.contract.problems import Problem, ProblemType
 from appliance.settings import Settings
-from appliance.workers.process import JobTimeout, WorkerExited
+from appliance.workers.process import JobTimeout, WorkerExited, WorkerNotReady
 from appliance.workers.protocol import Message
+from appliance.workers.schedule import Schedule
+from appliance.workers.shares import Shares
 from appliance.workers.slots import WorkerSlot
 
 RETRY_AFTER_SECONDS = 2
 
-BUSY = ProblemType("busy", 503, example={"seconds": RETRY_AFTER_SECONDS})
+RENDERING = frozenset({"generate", "validation_report_pdf", "readable_invoice_pdf"})
+"""Jobs that create documents. They take fifty times as long as a validation, so a worker is kept free of them."""
 
 DEATH_CAUSES = ("timeout", "cancelled", "signal", "exit")
 
+BUSY = ProblemType("busy", 503, example={"seconds": RETRY_AFTER_SECONDS})
 TOO_COMPLEX = ProblemType("too_complex", 422, example={"seconds": 30, "megabytes": 2048})
 
 
@@ -30,6 +35,10 @@ class JobLimitExceeded(Exception):  # noqa: N818
     """The job exceeded its time or memory limit."""
 
 
+class JobCrashed(Exception):  # noqa: N818
+    """The worker exited during the job."""
+
+
 def busy_problem() -> Problem:
     """Return the problem that asks the caller to retry."""
     return Problem(BUSY, headers={"Retry-After": str(RETRY_AFTER_SECONDS)}, seconds=RETRY_AFTER_SECONDS)
@@ -38,43 +47,40 @@ def busy_problem() -> Problem:
 class Reservation:
     """An admitted request and the upload memory reserved for it."""
 
-    def __init__(self, pool: "WorkerPool") -> None:
-        self._pool = pool
+    def __init__(self, memory: Shares, holder: str) -> None:
+        self._memory = memory
+        self._holder = holder
         self._bytes = 0
 
     def add_bytes(self, size: int) -> None:
         """Reserve `size` more bytes of upload memory.
 
         Raises:
-            Problem: no upload memory is left (`BUSY`).
+            Problem: no upload memory is left for the holder (`BUSY`).
         """
-        if size > self._pool.free_upload_bytes:
+        if not self._memory.take(self._holder, size):
             raise busy_problem()
-        self._pool.free_upload_bytes -= size
         self._bytes += size
 
     def release(self) -> None:
         """Release the upload memory."""
-        self._pool.free_upload_bytes += self._bytes
+        self._memory.release(self._holder, self._bytes)
         self._bytes = 0
 
 
 class WorkerPool:
-    """Runs jobs in `settings.workers` processes; up to `settings.queue` more may wait or upload.
+    """Runs jobs in `settings.workers` processes; up to `settings.queue` more of either kind may wait or upload.
 
-    Attributes:
-        free_upload_bytes: upload memory left, in bytes.
-        waiting: number of jobs waiting for a worker.
+    While several key holders use the service, each has at most half of the requests and of the upload memory.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.free_upload_bytes = settings.upload_megabytes << 20
-        self.waiting = 0
         self._settings = settings
-        self._free_requests = settings.workers + settings.queue
+        self._requests = {renders: Shares(settings.workers + settings.queue) for renders in (False, True)}
+        self._memory = Shares(settings.upload_megabytes << 20)
         self._slots = [WorkerSlot(settings) for _ in range(settings.workers)]
         self._free_slots = list(self._slots)
-        self._semaphore = asyncio.Semaphore(settings.workers)
+        self._schedule = Schedule(settings.workers)
 
     def start(self) -> None:
         """Start the workers. Jobs submitted before a worker is ready have to wait."""
@@ -109,54 +115,67 @@ class WorkerPool:
         """Process identifiers of the running workers."""
         return [slot.pid for slot in self._slots if slot.pid is not None]
 
+    @property
+    def waiting(self) -> int:
+        """Number of jobs waiting for a worker."""
+        return self._schedule.waiting
+
+    @property
+    def free_upload_bytes(self) -> int:
+        """Upload memory left, in bytes."""
+        return self._memory.free
+
     @contextmanager
-    def reserve(self) -> Iterator[Reservation]:
-        """Admit a request, before its body is read.
+    def reserve(self, holder: str, renders: bool = False) -> Iterator[Reservation]:
+        """Admit a request of the holder of a key, before its body is read.
+
+        Args:
+            holder: name of the key holder.
+            renders: whether it is a job of `RENDERING`; these have a queue of their own.
 
         Raises:
             Problem: the queue is full (`BUSY`).
         """
-        if not self._free_requests:
+        requests = self._requests[renders]
+        if not requests.take(holder, 1):
             raise busy_problem()
-        self._free_requests -= 1
-        reservation = Reservation(self)
+        reservation = Reservation(self._memory, holder)
         try:
             yield reservation
         finally:
-            self._free_requests += 1
+            requests.release(holder, 1)
             reservation.release()
 
-    async def run(self, job: Message) -> Message:
-        """Run a job on the next free worker and return its outcome.
+    async def run(self, job: Message, holder: str = "") -> Message:
+        """Run a job of the holder of a key on the next free worker and return its outcome.
 
         Raises:
-            Problem: no worker became free in time, or it crashed (`BUSY`).
+            Problem: no worker became free in time (`BUSY`).
+            JobCrashed: the worker exited during the job.
             JobLimitExceeded: the job exceeded its time or memory limit.
             JobFailed: internal error.
         """
-        self.waiting += 1
         try:
-            async with asyncio.timeout(self._settings.queue_seconds):
-                await self._semaphore.acquire()
-        except TimeoutError:
+            async with self._schedule.turn(holder, job.head["job"] in RENDERING, self._settings.queue_seconds):
+                outcome = await self._run(job)
+        except (TimeoutError, WorkerNotReady):
             raise busy_problem() from None
-        finally:
-            self.waiting -= 1
-        slot = self._take_slot()
-        try:
-            outcome = await slot.run(job, self._settings.queue_seconds)
         except WorkerExited:
-            raise busy_problem() from None
+            raise JobCrashed from None
         except JobTimeout:
             raise JobLimitExceeded from None
-        finally:
-            self._free_slots.append(slot)
-            self._semaphore.release()
         if "limit_exceeded" in outcome.head:
             raise JobLimitExceeded
         if "failed" in outcome.head:
             raise JobFailed
         return outcome
+
+    async def _run(self, job: Message) -> Message:
+        slot = self._take_slot()
+        try:
+            return await slot.run(job, self._settings.queue_seconds)
+        finally:
+            self._free_slots.append(slot)
 
     def too_complex_problem(self) -> Problem:
         """Return the problem for `JobLimitExceeded`."""

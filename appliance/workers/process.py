@@ -18,6 +18,10 @@ class WorkerExited(Exception):  # noqa: N818 (the event, expected by callers)
     """The worker exited before it answered."""
 
 
+class WorkerNotReady(Exception):  # noqa: N818
+    """No worker became ready in time."""
+
+
 class JobTimeout(Exception):  # noqa: N818
     """The worker exceeded its time limit and was killed."""
 

@@ -6,7 +6,7 @@ import logging
 from collections import Counter
 
 from appliance.settings import Settings
-from appliance.workers.process import JobTimeout, WorkerExited, WorkerProcess
+from appliance.workers.process import JobTimeout, WorkerExited, WorkerNotReady, WorkerProcess
 from appliance.workers.protocol import Message
 
 log = logging.getLogger(__name__)
@@ -53,14 +53,15 @@ class WorkerSlot:
         """Run a job; wait at most `timeout` seconds for a worker.
 
         Raises:
-            WorkerExited: no worker became ready in time, or it exited during the job.
+            WorkerNotReady: no worker became ready in time.
+            WorkerExited: the worker exited during the job.
             JobTimeout: the job exceeded its time limit.
         """
         try:
             async with asyncio.timeout(timeout):
                 worker = await self.wait_until_ready()
         except TimeoutError:
-            raise WorkerExited from None
+            raise WorkerNotReady from None
         try:
             return await worker.run(job)
         finally:

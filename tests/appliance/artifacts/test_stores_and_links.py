@@ -293,7 +293,7 @@ class Renderer:
     def __init__(self):
         self.calls = []
 
-    async def __call__(self, kind, source):
+    async def __call__(self, kind, source, holder):
         self.calls.append(kind)
         await asyncio.sleep(0.01)
         return (

@@ -1,0 +1,86 @@
+"""The order in which waiting jobs get a worker: fair to key holders, with room for validations."""
+
+import asyncio
+import itertools
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    holder: str
+    renders: bool
+    started: asyncio.Future[None]
+
+
+class Schedule:
+    """Decides which job is next: of the holder with the fewest running jobs; among these, the one served longest ago.
+
+    Jobs that render (PDFs and generated invoices) run on all workers but one; with one worker, on that one.
+
+    Args:
+        workers: number of jobs that run at the same time.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._max_rendering = max(1, workers - 1)
+        self._waiting: list[_Job] = []
+        self._running: Counter[str] = Counter()
+        self._rendering = 0
+        self._served: dict[str, int] = {}
+        self._numbers = itertools.count()
+
+    @property
+    def waiting(self) -> int:
+        """Number of waiting jobs."""
+        return len(self._waiting)
+
+    @asynccontextmanager
+    async def turn(self, holder: str, renders: bool, seconds: float) -> AsyncIterator[None]:
+        """Wait for the turn of a job; the job runs in the context.
+
+        Args:
+            holder: name of the key holder.
+            renders: whether the job renders.
+            seconds: maximum time to wait.
+
+        Raises:
+            TimeoutError: it is not the job's turn in time.
+        """
+        job = _Job(holder, renders, asyncio.get_running_loop().create_future())
+        self._waiting.append(job)
+        self._start_next()
+        try:
+            if not job.started.done():
+                async with asyncio.timeout(seconds):
+                    await job.started
+            yield
+        finally:
+            if job.started.done() and not job.started.cancelled():
+                self._end(job)
+            else:
+                self._waiting.remove(job)
+            self._start_next()
+
+    def _start_next(self) -> None:
+        """Start jobs as long as workers are free."""
+        while self._running.total() < self._workers and (job := self._next()) is not None:
+            self._waiting.remove(job)
+            self._running[job.holder] += 1
+            self._rendering += job.renders
+            self._served[job.holder] = next(self._numbers)
+            job.started.set_result(None)
+
+    def _next(self) -> _Job | None:
+        has_room = self._rendering < self._max_rendering
+        jobs = [it for it in self._waiting if not it.started.done() and (has_room or not it.renders)]
+        return min(jobs, key=lambda it: (self._running[it.holder], self._served.get(it.holder, -1)), default=None)
+
+    def _end(self, job: _Job) -> None:
+        self._running[job.holder] -= 1
+        self._rendering -= job.renders
+        if not self._running[job.holder]:
+            del self._running[job.holder]

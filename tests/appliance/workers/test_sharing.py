@@ -1,0 +1,201 @@
+"""Sharing of the worker pool between key holders."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from served import API, UBL, VALIDATE, assert_problem, serving
+
+from appliance.workers.schedule import Schedule
+from appliance.workers.shares import ACTIVE_SECONDS, Shares
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+async def order_of(workers, *jobs):
+    """Return the order in which jobs start, given as holder or, if they render, as "holder PDF"; one runs at a time."""
+    schedule, started = Schedule(workers), []
+
+    async def run(job):
+        async with schedule.turn(job.removesuffix(" PDF"), job.endswith(" PDF"), 10):
+            started.append(job)
+            await asyncio.sleep(0.01)
+
+    await asyncio.gather(*map(run, jobs))
+    assert not schedule.waiting
+    return started
+
+
+def test_holders_take_turns():
+    order = asyncio.run(order_of(1, *["a"] * 6, "b", "b", "c"))
+    assert order == ["a", "b", "c", "a", "b", "a", "a", "a", "a"]
+
+
+def test_holder_with_fewest_running_jobs_is_next():
+    order = asyncio.run(order_of(4, *["a"] * 8, *["b"] * 3))
+    assert order[:4] == ["a"] * 4
+    assert order[4:6] == ["b"] * 2  # until both have two running jobs
+
+
+def test_rendering_leaves_a_worker_free():
+    assert asyncio.run(order_of(3, "a PDF", "b PDF", "c PDF", "d PDF", "e"))[:3] == ["a PDF", "b PDF", "e"]
+    assert asyncio.run(order_of(1, "a PDF", "a PDF", "b"))[:2] == ["a PDF", "b"]
+
+
+def test_wait_is_limited():
+    async def run():
+        schedule = Schedule(1)
+        async with schedule.turn("a", False, 1):
+            with pytest.raises(TimeoutError):
+                async with schedule.turn("b", False, 0.01):
+                    pass
+            assert not schedule.waiting
+            cancelled = asyncio.create_task(schedule.turn("c", False, 1).__aenter__())
+            await asyncio.sleep(0)
+            cancelled.cancel()  # it does not run again before the worker is free
+        with contextlib.suppress(asyncio.CancelledError):
+            await cancelled
+        async with schedule.turn("d", False, 0):
+            assert not schedule.waiting
+
+    asyncio.run(run())
+
+
+def test_single_holder_may_use_all():
+    shares = Shares(10)
+    assert shares.take("a", 10)
+    assert not shares.take("a", 1)
+    shares.release("a", 10)
+    assert shares.free == 10
+
+
+def test_holder_gets_a_share_although_another_has_all():
+    shares = Shares(10)
+    assert shares.take("a", 10)
+    assert shares.take("b", 5)
+    assert not shares.take("b", 1)
+    assert not shares.take("c", 1)  # two halves are taken
+    shares.release("a", 6)
+    assert shares.take("a", 1)
+    assert not shares.take("a", 1)
+
+
+def test_holder_may_use_all_again_when_the_others_are_gone():
+    clock = Clock()
+    shares = Shares(10, clock)
+    assert shares.take("b", 1)
+    shares.release("b", 1)
+    assert not shares.take("a", 6)
+    clock.now += ACTIVE_SECONDS + 1
+    assert shares.take("a", 6)
+
+
+@pytest.mark.slow
+def test_slow_uploads_do_not_shut_out_others(tmp_path):
+    """One key sends 40 uploads that never end."""
+    with serving(tmp_path / "data", workers=2) as server, contextlib.ExitStack() as open_sockets:
+        head = f"POST {VALIDATE} HTTP/1.1\r\nHost: x\r\nX-API-Key: {server.client.headers['X-API-Key']}\r\n"
+        head += "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b\r\n"
+        for _ in range(40):
+            connection = open_sockets.enter_context(socket.create_connection((server.base.host, server.base.port)))
+            connection.sendall(head.encode())
+        for _ in range(100):
+            if server.validate().status_code == 503:
+                break
+            time.sleep(0.05)
+        other = server.add_key("other")
+        assert server.client.post(VALIDATE, files={"file": UBL}, headers=other).status_code == 200
+
+
+@pytest.mark.slow
+def test_slow_pdfs_do_not_shut_out_validations(tmp_path):
+    """One key fetches more PDFs than there are workers, and none gets finished."""
+    with serving(tmp_path / "data", workers=2, queue=2, queue_seconds=1, document_seconds=4) as server:
+        urls = [server.validate().json()["artifacts"]["validation_report_pdf"]["url"] for _ in range(4)]
+        other = server.add_key("other")
+        with ThreadPoolExecutor(4) as threads:
+            first = threads.submit(server.client.get, urls[0])
+            time.sleep(0.2)  # while the first PDF of a worker is rendered, which takes a second
+            (rendering,) = _busy_workers(server)
+            os.kill(rendering, signal.SIGSTOP)
+            pdfs = [first, *(threads.submit(server.client.get, url) for url in urls[1:])]
+            time.sleep(0.2)
+            validated = server.client.post(VALIDATE, files={"file": UBL}, headers=other)
+            assert {pdf.result().status_code for pdf in pdfs} <= {422, 503}
+        assert validated.status_code == 200
+
+
+def _busy_workers(server):
+    """Return the workers that run at present."""
+    return [pid for pid in server.workers() if Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] == "R"]
+
+
+@pytest.mark.slow
+def test_worker_that_exits_during_a_batch_does_not_affect_it(tmp_path):
+    with serving(tmp_path / "data", workers=1) as server:
+        (worker,) = server.workers()
+        os.kill(worker, signal.SIGSTOP)
+        threading.Timer(0.5, os.kill, (worker, signal.SIGKILL)).start()
+        items = server.batch(("a.xml", UBL), ("b.xml", UBL)).json()["items"]
+        assert [item["is_valid"] for item in items] == [True, True]
+
+
+@pytest.mark.slow
+def test_file_that_ends_its_worker_twice_gets_an_error(tmp_path):
+    """The worker is killed twice while it validates the first, large file."""
+    line = UBL[UBL.index(b"<cac:InvoiceLine>") : UBL.index(b"</cac:InvoiceLine>") + len(b"</cac:InvoiceLine>")]
+    large = UBL.replace(line, line * 7_000)
+    with serving(tmp_path / "data", workers=1) as server:
+
+        def kill():
+            killed = set()
+            while len(killed) < 2:
+                time.sleep(0.3)
+                alive = set(server.workers()) - killed
+                if alive and server.client.get("/readyz").status_code == 200:
+                    time.sleep(0.3)
+                    os.kill(min(alive), signal.SIGKILL)
+                    killed |= alive
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        items = server.batch(("large.xml", large), ("b.xml", UBL)).json()["items"]
+        killer.join()
+        assert [error["code"] for error in items[0]["errors"]] == ["FILE-WORKER"]
+        assert items[0]["filename"] == "large.xml"
+        assert items[1]["is_valid"]
+
+
+@pytest.mark.slow
+def test_limits_of_a_plan(tmp_path):
+    with serving(tmp_path / "data", workers=1, document_seconds=4) as server:
+        server.add_plan("EINVOICE_PLAN_SLOW=can_use_api,requests_per_minute=2")
+        server.add_plan("EINVOICE_PLAN_ONE=can_use_api,concurrent_requests=1")
+        slow, one = server.add_key("slow", "slow"), server.add_key("one", "one")
+        responses = [server.client.get(f"{API}/capabilities", headers=slow) for _ in range(3)]
+        assert [response.status_code for response in responses] == [200, 200, 429]
+        assert "requests_per_minute" not in responses[0].json()["entitlements"]
+        assert_problem(responses[2], 429, "rate_limit")
+        assert 20 < int(responses[2].headers["Retry-After"]) <= 30
+        os.kill(server.workers()[0], signal.SIGSTOP)
+        with ThreadPoolExecutor(1) as threads:
+            first = threads.submit(server.client.post, VALIDATE, files={"file": UBL}, headers=one)
+            time.sleep(0.5)
+            second = server.client.get(f"{API}/capabilities", headers=one)
+            assert_problem(second, 429, "concurrency_limit")
+            assert int(second.headers["Retry-After"]) > 0
+            os.kill(server.workers()[0], signal.SIGCONT)
+            assert first.result().status_code == 200
+        assert server.client.get(f"{API}/capabilities", headers=one).status_code == 200
