@@ -16,6 +16,7 @@ from appliance.access.quota_store import open_quota_store
 from appliance.access.quotas import Quotas
 from appliance.api import catalog
 from appliance.api import router as api
+from appliance.api.direct import DirectRoutes
 from appliance.artifacts.factory import open_store
 from appliance.artifacts.links import ArtifactLinks
 from appliance.artifacts.rendering import renderer
@@ -58,6 +59,7 @@ def create_app(settings: Settings, keys: KeyRing, draining: Callable[[], bool] =
     app.include_router(pages.routes(services, OpenApiDocument(app, services.workers.run)), include_in_schema=False)
     install_problem_handlers(app)
     # Added last, executed first.
+    app.add_middleware(DirectRoutes, routes=api.direct_routes(services))
     app.add_middleware(AuthMiddleware, keys=keys, quotas=services.quotas, required=api.REQUIRED_ENTITLEMENTS)
     app.add_middleware(ErrorBoundary)
     app.add_middleware(DrainBody)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from fastapi import APIRouter, Depends
+from fastapi.routing import APIRoute
 
 from appliance.api import artifacts, batch, capabilities, catalog, generate, validate
 from appliance.api.dependencies import current_caller
@@ -23,3 +24,9 @@ def routes(services: Services) -> APIRouter:
     for module in (validate, batch, generate, capabilities, catalog, artifacts):
         router.include_router(module.routes(services))
     return router
+
+
+def direct_routes(services: Services) -> list[APIRoute]:
+    """Return the routes to be called by `appliance.api.direct`."""
+    routers = (validate.routes(services), batch.routes(services))
+    return [route for router in routers for route in router.routes if isinstance(route, APIRoute)]

@@ -76,6 +76,8 @@ class Link:
     seconds: int
 
 
+_SOURCE_FIELDS: Final = tuple(field.name for field in dataclasses.fields(ArtifactSource) if field.name != "document")
+
 Render: TypeAlias = Callable[[ArtifactKind, ArtifactSource, str], Awaitable[bytes]]
 
 
@@ -88,7 +90,7 @@ class _Record:
     expires: float
 
     def pack(self) -> bytes:
-        source = dataclasses.asdict(self.source) | {"document": None}
+        source = {name: getattr(self.source, name) for name in _SOURCE_FIELDS}
         head = json.dumps({"source": source, "kinds": self.kinds, "expires": self.expires}).encode()
         return zlib.compress(b"\n".join((head, self.source.document)), _ZLIB_LEVEL)
 

@@ -94,8 +94,9 @@ async def read_form(
         try:
             with anyio.fail_after(seconds):
                 async for chunk in stream:
-                    reserve(len(chunk))
-                    reader.feed(chunk)
+                    if chunk:  # the last one is empty
+                        reserve(len(chunk))
+                        reader.feed(chunk)
         except FormParserError:
             raise Problem(INVALID_FORM) from None
         except TimeoutError:

@@ -13,7 +13,7 @@ from appliance.access.plans import BUSINESS, parse_plans
 from appliance.access.quota_store import MemoryQuotaStore, SQLiteQuotaStore, open_quota_store
 from appliance.access.quotas import DAILY_FILES, DAILY_REQUESTS, Quotas
 from appliance.contract.problems import Problem
-from appliance.contract.schemas import Entitlements
+from appliance.contract.schemas import Plan
 
 
 def test_business_is_built_in():
@@ -24,7 +24,7 @@ def test_business_is_built_in():
 
 def test_plan_grants_what_it_lists():
     plans = parse_plans(["# x", " EINVOICE_PLAN_SMALL_TEAM=can_use_api, daily_usage_limit=10 "], "file")
-    expected = Entitlements(plan_type="small-team", can_use_api=True, daily_usage_limit=10)
+    expected = Plan(plan_type="small-team", can_use_api=True, daily_usage_limit=10)
     assert plans["small-team"] == expected
     assert not expected.can_batch
 

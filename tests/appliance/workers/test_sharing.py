@@ -126,10 +126,11 @@ def test_slow_pdfs_do_not_shut_out_validations(tmp_path):
         urls = [server.validate().json()["artifacts"]["validation_report_pdf"]["url"] for _ in range(4)]
         other = server.add_key("other")
         with ThreadPoolExecutor(4) as threads:
-            first = threads.submit(server.client.get, urls[0])
-            time.sleep(0.2)  # while the first PDF of a worker is rendered, which takes a second
-            (rendering,) = _busy_workers(server)
-            os.kill(rendering, signal.SIGSTOP)
+            before = {worker: _cpu_ticks(worker) for worker in server.workers()}
+            first = threads.submit(server.client.get, urls[0])  # the first PDF of a worker takes a second
+            while not (busy := [worker for worker in before if _cpu_ticks(worker) > before[worker] + 20]):
+                time.sleep(0.01)
+            os.kill(busy[0], signal.SIGSTOP)
             pdfs = [first, *(threads.submit(server.client.get, url) for url in urls[1:])]
             time.sleep(0.2)
             validated = server.client.post(VALIDATE, files={"file": UBL}, headers=other)
@@ -137,9 +138,10 @@ def test_slow_pdfs_do_not_shut_out_validations(tmp_path):
         assert validated.status_code == 200
 
 
-def _busy_workers(server):
-    """Return the workers that run at present."""
-    return [pid for pid in server.workers() if Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] == "R"]
+def _cpu_ticks(pid):
+    """Return the CPU time of a process, in hundredths of a second."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    return int(fields[11]) + int(fields[12])
 
 
 @pytest.mark.slow
