@@ -89,6 +89,7 @@ def test_blanks_around_the_key(server, value):
 
 def test_other_plan_and_revoked_key(server, monkeypatch, capsys):
     monkeypatch.setenv("EINVOICE_DATA", str(server.data))
+    server.add_plan("EINVOICE_PLAN_PERSONAL=can_batch")
     assert main(["keys", "add", "small", "--plan", "personal"]) == 0
     small = {"X-API-Key": capsys.readouterr().out.strip()}
     assert_problem(httpx.post(server.url, files={"file": UBL}, headers=small), 403, "plan_required")
