@@ -60,6 +60,7 @@ TRANSLATIONS = {
 
 CHILD = """
 import asyncio, contextlib, io, json, sys
+from pathlib import Path
 import httpx
 import einvoice
 from appliance.access.keys import KeyRing
@@ -76,7 +77,7 @@ def command(*arguments):
     return out.getvalue() + err.getvalue()
 
 async def problem(query, **settings):
-    app = create_app(Settings(data=data, artifacts="off", **settings), KeyRing(None, {}))
+    app = create_app(Settings(data=data, artifacts="off", **settings), KeyRing(Path(data, "keys.env"), {}))
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         return (await client.get("/nothing" + query)).json()

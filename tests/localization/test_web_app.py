@@ -34,7 +34,7 @@ def test_scripts_give_all_values_of_a_label(script):
 @pytest.mark.anyio
 @pytest.mark.parametrize(("setting", "tags"), [("de,en", ["de", "en"]), ("fr", ["de", "en", "fr"])])
 async def test_languages_of_the_page_are_those_of_the_setting(tmp_path, setting, tags):
-    app = create_app(Settings(data=tmp_path, artifacts="off", languages=setting), KeyRing(None, {}))
+    app = create_app(Settings(data=tmp_path, artifacts="off", languages=setting), KeyRing(tmp_path / "keys.env", {}))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
         answer = (await client.get("/page/languages.json")).json()
         problem = (await client.get("/nothing?lang=fr")).json()
