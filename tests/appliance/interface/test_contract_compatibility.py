@@ -131,7 +131,7 @@ def test_differences_only_in_compatibility_mode(responses, declared, syntax, req
     assert bool(differences) == (request_kind == "compatibility" and DECLARATIONS[declared][0] == "outdated")
     for difference in differences:
         assert difference["only_in"] in ("declared", "current")
-        assert difference["changed_in"].keys() == {"ruleset", "version", "specification", "date"}
+        assert difference["changed_in"].keys() == {"ruleset", "version", "specification", "date", "release"}
 
 
 def test_a_pinned_rule_set(tmp_path):
