@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Final, Literal, TypeAlias
 
 from einvoice.model.group import Group, terms_of
-from einvoice.model.invoice import Invoice
+from einvoice.model.invoice import CREDIT_NOTE_TYPES, Invoice
 from einvoice.model.location import line, xpath
 from einvoice.model.terms import terms as business_terms
 from einvoice.model.values import Value, normalize_space
@@ -20,10 +20,6 @@ from einvoice.validation import read
 
 Syntax: TypeAlias = Literal["UBL", "CII"]
 
-#: UNTDID 1001 types that UBL writes as a CreditNote (EN 16931-3-2, BT-3).
-_CREDIT_NOTES: Final = frozenset(
-    ("81", "83", "261", "262", "296", "308", "381", "396", "420", "458", "502", "503", "532")
-)
 _ATTRIBUTES: Final = ("schemeID", "listID", "unitCode", "mimeCode", "filename")
 
 
@@ -85,7 +81,7 @@ def convert(source: xml.Source, to: Syntax | None = None) -> Converted:
 def _root(invoice: Invoice, syntax: Syntax) -> str:
     if syntax == "CII":
         return "CrossIndustryInvoice"
-    return "CreditNote" if normalize_space(invoice.type_code.raw or "") in _CREDIT_NOTES else "Invoice"
+    return "CreditNote" if normalize_space(invoice.type_code.raw or "") in CREDIT_NOTE_TYPES else "Invoice"
 
 
 # ---------------------------------------------------------------- losses

@@ -57,13 +57,13 @@ def to_html(value: object, lang: Language) -> str:
 
 
 @singledispatch
-def to_frame(value: object, lang: Language) -> pd.DataFrame:
-    """Return a pandas table.
+def to_frame(value: object, lang: Language, **options: Any) -> pd.DataFrame:
+    """Return a pandas table; `options` are those of the type of `value`.
 
     Raises:
         ImportError: pandas is not installed (extra "notebook").
     """
-    frame: pd.DataFrame = _implementation(to_frame, value)(value, lang)
+    frame: pd.DataFrame = _implementation(to_frame, value)(value, lang, **options)
     return frame
 
 

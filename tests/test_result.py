@@ -296,10 +296,11 @@ def test_raise_for_findings(valid, invalid):
 
 
 def test_findings_are_split_into_errors_and_warnings(invalid):
-    information = replace(invalid.findings[1], severity="information")
-    result = replace(invalid, findings=(invalid.findings[0], information))
-    assert result.errors == (invalid.findings[0],)
-    assert result.warnings == (information,)
+    error, other = invalid.findings
+    warning, information = (replace(other, severity=severity) for severity in ("warning", "information"))
+    result = replace(invalid, findings=(error, warning, information))
+    assert (result.errors, result.warnings, result.information) == ((error,), (warning,), (information,))
+    assert [item["severity"] for item in result.to_dict()["warnings"]] == ["warning", "information"]
 
 
 def test_text_of_a_result(valid, invalid):

@@ -14,6 +14,8 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
+from einvoice.model.invoice import CREDIT_NOTE_TYPES
+from einvoice.render.tables import folder_of
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, stored_location
@@ -23,6 +25,7 @@ from einvoice.syntax.severity_overrides import overrides
 
 if TYPE_CHECKING:
     from einvoice.errors import UnreadableDocument
+    from einvoice.model.invoice import Invoice
     from einvoice.model.values import Amount
     from einvoice.result.stack import Stack
     from einvoice.result.validation import ValidationResult
@@ -66,8 +69,11 @@ class FileResult:
             rule set applied.
         seller, seller_vat, buyer, number, currency: BT-27, BT-31, BT-44, BT-1, BT-5, truncated to 500 characters; ""
             if missing.
-        date: BT-2 as text, ISO 8601 if it is a valid date.
-        net, vat, gross: BT-109, BT-110, BT-112; None if missing, not a number, or longer than 38 digits.
+        type: BT-3, a code of UNTDID 1001 such as "380"; buyer_reference: BT-10, such as a Leitweg-ID; both are
+            truncated, too.
+        date, due_date: BT-2, BT-9 as text, ISO 8601 if it is a valid date.
+        net, vat, gross, amount_due: BT-109, BT-110, BT-112, BT-115; None if missing, not a number, or longer than 38
+            digits.
         errors, warnings, information: number of findings by severity.
         lang: default language of the texts.
         stored: the findings as stored.
@@ -86,11 +92,15 @@ class FileResult:
     seller_vat: str = ""
     buyer: str = ""
     number: str = ""
+    type: str = ""
     date: str = ""
+    due_date: str = ""
+    buyer_reference: str = ""
     currency: str = ""
     net: Decimal | None = None
     vat: Decimal | None = None
     gross: Decimal | None = None
+    amount_due: Decimal | None = None
     errors: int = 0
     warnings: int = 0
     information: int = 0
@@ -106,6 +116,17 @@ class FileResult:
     def is_valid(self) -> bool:
         """Whether the verdict is "valid"."""
         return self.verdict == "valid"
+
+    @property
+    def folder(self) -> str:
+        """The folder in the filename; "." if it has none."""
+        return folder_of(self.file)
+
+    @property
+    def signed_gross(self) -> Decimal | None:
+        """The gross amount, with the opposite sign for a credit note."""
+        is_credit_note = self.root == "CreditNote" or self.type in CREDIT_NOTE_TYPES
+        return -self.gross if is_credit_note and self.gross is not None else self.gross
 
     def _finding(self, stored: Mapping[str, Any]) -> Finding:
         code, severity = stored["code"], stored["severity"]
@@ -141,6 +162,7 @@ class FileResult:
         return f"<FileResult {self.file!r}: {self.verdict}, {self.errors} errors, {self.warnings} warnings>"
 
 
+_AMOUNTS: Final = ("net", "vat", "gross", "amount_due")
 _FACTS: Final = frozenset(it.name for it in fields(FileResult)) - {"stored", "lang"}
 
 
@@ -163,11 +185,15 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
         "seller_vat": _short(invoice.seller.vat_identifier),
         "buyer": _short(invoice.buyer.name),
         "number": _short(invoice.number),
+        "type": _short(invoice.type_code),
         "date": _short(date.date or date),
+        "due_date": _short(_due_date(invoice)),
+        "buyer_reference": _short(invoice.buyer_reference),
         "currency": _short(invoice.currency),
         "net": _number(invoice.totals.net),
         "vat": _number(invoice.vat_total),
         "gross": _number(invoice.totals.gross),
+        "amount_due": _number(invoice.totals.due),
         **_counts(result.findings),
         "findings": [_stored(finding, result.stack) for finding in result.findings[:MAX_FINDINGS]],
     }
@@ -209,7 +235,7 @@ def decode(line: bytes, lang: Language = "de") -> FileResult:
     try:
         record = json.loads(line)
         facts = {name: value for name, value in record.items() if name in _FACTS}
-        numbers = {name: Decimal(record[name]) for name in ("net", "vat", "gross") if name in record}
+        numbers = {name: Decimal(record[name]) for name in _AMOUNTS if name in record}
         return FileResult(**facts | numbers, stored=tuple(record.get("findings", ())), lang=lang)
     except (TypeError, ArithmeticError, AttributeError) as error:
         raise ValueError("the line is not a record of a validated file") from error
@@ -231,6 +257,13 @@ def _short(content: object) -> str:
     """Return the text, truncated to limit the memory that a hostile document can use."""
     text = str(content)
     return text if len(text) <= _MAX_TEXT_LENGTH else text[: _MAX_TEXT_LENGTH - 1] + "…"
+
+
+def _due_date(invoice: Invoice) -> object:
+    """Return the first due date; the syntaxes have it in three places."""
+    dates = [invoice.due_date, *(it.due_date for it in invoice.payment_terms)]
+    dates += [it.due_date for it in invoice.payment_means]
+    return next((it.date or it for it in dates if str(it)), "")
 
 
 def _number(amount: Amount) -> str:

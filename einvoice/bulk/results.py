@@ -6,17 +6,20 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from einvoice import presentation
 from einvoice.bulk import jsonl
 from einvoice.bulk.files.sources import Corpus, Item, content_of
 from einvoice.bulk.labels import LABELS
 from einvoice.bulk.record import VERDICTS, FileResult, decode, has_findings
+from einvoice.result.catalog import catalog
 from einvoice.result.languages import Language
 from einvoice.result.validation import ValidationResult
+from einvoice.rulebook.rule import SEVERITIES
 from einvoice.syntax import xml
 from einvoice.validation import validate
 
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
     from einvoice.bulk.baseline import Baseline
     from einvoice.bulk.comparison import Comparison
     from einvoice.bulk.overview import Overview
+
+
+_MAX_LISTED: Final = 5
 
 
 class ResultSet(Sequence[FileResult]):
@@ -114,14 +120,35 @@ class ResultSet(Sequence[FileResult]):
         counts = Counter(record["verdict"] for record in self.records())
         return {verdict: counts[verdict] for verdict in VERDICTS}
 
-    def select(self, verdict: str | None = None, code: str | None = None) -> ResultSet:
-        """Return the files with this verdict, or with a finding of this code."""
-        lines = [
-            line
-            for line, file in zip(self._lines, self, strict=True)
-            if verdict in (None, file.verdict) and (code is None or any(it["code"] == code for it in file.stored))
-        ]
-        return self._subset(lines)
+    def select(self, verdict: str | None = None, code: str | None = None, *, severity: str | None = None) -> ResultSet:
+        """Return the files with this verdict and with a finding of this code and severity.
+
+        Args:
+            verdict: "valid", "invalid" or "unreadable".
+            code: of a finding, such as "BR-CO-10".
+            severity: of a finding: "fatal", "warning" or "information".
+
+        Raises:
+            ValueError: the verdict, code or severity is unknown.
+        """
+        _check("verdict", verdict, VERDICTS)
+        _check("severity", severity, SEVERITIES)
+        codes = {finding["code"] for record in self.records() for finding in record.get("findings", ())}
+        if code is not None and code not in codes:
+            _check("code", code, self._known_codes())
+
+        def has_finding(record: Mapping[str, Any]) -> bool:
+            return (code is None and severity is None) or any(
+                code in (None, it["code"]) and severity in (None, it["severity"]) for it in record.get("findings", ())
+            )
+
+        pairs = zip(self._lines, self.records(), strict=True)
+        return self._subset([line for line, it in pairs if verdict in (None, it["verdict"]) and has_finding(it)])
+
+    def _known_codes(self) -> Sequence[str]:
+        """Return the codes of the catalog, with those of the rules of the run if they are still there."""
+        rules = self.settings.get("rules")
+        return tuple(catalog(rules=rules if rules and Path(rules).exists() else None))
 
     def result(self, name: str, content: xml.Source | None = None) -> ValidationResult:
         """Validate a file again and return its full result.
@@ -155,41 +182,71 @@ class ResultSet(Sequence[FileResult]):
         return self._subset([line for line in self._lines if has_findings(line)]) if which == "findings" else self
 
     def to_frame(
-        self, which: Literal["findings", "files"] = "findings", *, lang: Language | None = None
+        self,
+        which: Literal["findings", "files"] = "findings",
+        *,
+        lang: Language | None = None,
+        amounts: Literal["decimal", "float"] = "decimal",
     ) -> pd.DataFrame:
         """Return the results as a pandas table, one row per finding or per file.
 
-        Categories save memory; ordered ones can be compared: `frame[frame.severity >= "warning"]`. Missing integers are
-        `pd.NA`; amounts and compared values are exact.
+        Severities and verdicts can be compared: `frame[frame.severity >= "warning"]`. Missing values are `pd.NA`, in
+        categories NaN, in dates NaT.
 
-        "findings" has `file` and the columns of `ValidationResult.to_frame`:
+        "findings" has, in this order:
 
         | columns | dtype |
         |---|---|
-        | `file`, `code`, `layer`, `section`, `bt_field`, `title` | category |
-        | `severity`, `flag` | category, ordered: information < warning < fatal |
+        | `file`, `number`, `seller` | string |
+        | `type`, `folder`, `code` | category |
+        | `severity` | category, ordered: information < warning < fatal |
+        | `layer`, `section`, `bt_field` | category |
+        | `terms` | string |
         | `line`, `column` | Int64 |
-        | `expected`, `actual`, `difference` | object: `Decimal`, text if no numbers were compared, or None |
+        | `title` | category |
+        | `expected`, `actual`, `difference` | amount; missing if no numbers were compared |
+        | `explanation`, `fix`, `xpath` | string |
+        | `flag` | as `severity` |
+        | `override_reason` | string |
         | `indicative` | bool |
-        | `terms`, `explanation`, `fix`, `xpath`, `override_reason`, `notes` | str |
+        | `notes` | string |
 
-        "files" has:
+        "files" has, in this order:
 
         | columns | dtype |
         |---|---|
-        | `file`, `sha256`, `seller`, `seller_vat`, `buyer`, `number` | str |
-        | `date` | datetime64[s], NaT if not a valid date |
-        | `currency`, `syntax`, `profile`, `version`, `ruleset` | category |
-        | `net`, `vat`, `gross` | object: `Decimal`, or None if missing or not a number |
+        | `file` | string |
         | `verdict` | category, ordered: valid < invalid < unreadable |
+        | `number` | string |
+        | `date` | datetime64[s], NaT if not a valid date |
+        | `type` | category |
+        | `seller`, `buyer` | string |
+        | `net`, `vat`, `gross` | amount |
+        | `signed_gross` | amount; negative for a credit note |
+        | `due_date` | datetime64[s] |
+        | `amount_due` | amount |
+        | `buyer_reference` | string; in XRechnung the Leitweg-ID |
+        | `currency` | category |
+        | `seller_vat` | string |
+        | `folder` | category; "." for files in the common folder |
         | `errors`, `warnings`, `information` | Int64 |
+        | `syntax`, `profile`, `version`, `ruleset` | category |
+        | `sha256` | string |
+
+        Args:
+            which: the table.
+            lang: language of the texts (default: that of the results).
+            amounts: dtype of amounts. "decimal" is an Arrow decimal with 18 digits, 4 of them after the point; without
+                pyarrow, objects: `Decimal`. Further decimals are rounded, larger amounts are missing; `FileResult` has
+                the exact ones. "float" is float64, which plots, `describe` and `nlargest` need.
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").
+            ValueError: `which` or `amounts` is unknown.
         """
         from einvoice.bulk import tables
 
-        return tables.to_frame(self._with_rows(which), which, lang or self.lang)
+        return tables.to_frame(self._with_rows(which), which, lang or self.lang, amounts)
 
     def to_csv(
         self,
@@ -219,8 +276,7 @@ class ResultSet(Sequence[FileResult]):
     ) -> None:
         """Write the table as Parquet.
 
-        Types are those of `to_frame` except dates (milliseconds) and compared values (text). Amounts are
-        decimal128(38, 6), null if out of range.
+        Types are those of `to_frame`; dates are in milliseconds.
 
         Raises:
             ImportError: pandas or pyarrow is not installed.
@@ -313,6 +369,15 @@ class ResultSet(Sequence[FileResult]):
 
     def _repr_html_(self) -> str:
         return presentation.to_html(self.summary(), self.lang)
+
+
+def _check(name: str, value: str | None, valid: Sequence[str]) -> None:
+    """Raise ValueError if the value is not valid; list the valid ones, or of many the most similar ones."""
+    if value is None or value in valid:
+        return
+    listed = valid if len(valid) <= _MAX_LISTED else get_close_matches(str(value), valid)
+    hint = f"; {'valid are' if listed is valid else 'similar are'} {', '.join(listed)}" if listed else ""
+    raise ValueError(f"unknown {name} {value!r}{hint}")
 
 
 def _results(given: ResultSet | str | os.PathLike[str]) -> ResultSet:

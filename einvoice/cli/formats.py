@@ -42,15 +42,17 @@ def _item(outcome: Outcome, lang: Language) -> dict[str, Any]:
 
 def _csv(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
     """Yield one row per finding, with the file in the first column."""
-    from einvoice.render.tables import COLUMNS, csv_text, row
+    from einvoice.render.tables import COLUMNS, CONTEXT, context, csv_text, folder_of, row
 
-    yield csv_text(("file", *COLUMNS), ())
+    yield csv_text((*CONTEXT, *COLUMNS), ())
     for outcome in outcomes:
+        file = {"file": outcome.file, "folder": folder_of(outcome.file)}
         if outcome.result is not None:
-            yield csv_text(None, ((outcome.file, *row(finding, lang).values()) for finding in outcome.result.findings))
+            known = (context(outcome.result) | file).values()
+            yield csv_text(None, ((*known, *row(finding, lang).values()) for finding in outcome.result.findings))
         if outcome.problem is not None:
-            cells = dict.fromkeys(COLUMNS) | _problem_cells(outcome.problem)
-            yield csv_text(None, ((outcome.file, *cells.values()),))
+            cells = dict.fromkeys((*CONTEXT, *COLUMNS)) | file | _problem_cells(outcome.problem)
+            yield csv_text(None, (cells.values(),))
 
 
 def _problem_cells(problem: Problem) -> dict[str, Any]:

@@ -133,6 +133,12 @@ class Totals(Group):
 _OF_OTHER_ROOT: Final = {"Invoice": "}Credit", "CreditNote": "}Invoice"}
 
 
+#: UNTDID 1001 types that UBL writes as a CreditNote (EN 16931-3-2, BT-3).
+CREDIT_NOTE_TYPES: Final = frozenset(
+    ("81", "83", "261", "262", "296", "308", "381", "396", "420", "458", "502", "503", "532")
+)
+
+
 class Invoice(Identified):
     """An invoice or credit note of EN 16931, independent of syntax.
 

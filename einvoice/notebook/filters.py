@@ -23,7 +23,7 @@ def validated(filters: Filters) -> dict[str, Any]:
     """Return the filters that are not empty, with severities as a list.
 
     Raises:
-        ValueError: a key is unknown.
+        ValueError: a key or a severity is unknown.
     """
     unknown = sorted(set(filters) - set(KEYS))
     if unknown:
@@ -31,6 +31,8 @@ def validated(filters: Filters) -> dict[str, Any]:
     used: dict[str, Any] = {key: filters[key] for key in KEYS if filters.get(key)}
     if isinstance(used.get("severity"), str):
         used["severity"] = [used["severity"]]
+    if wrong := set(used.get("severity", ())) - set(SEVERITIES):
+        raise ValueError(f"unknown severity {min(wrong)!r}; valid are {', '.join(SEVERITIES)}")
     return used
 
 

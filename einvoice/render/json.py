@@ -34,7 +34,7 @@ def _result(result: ValidationResult, lang: Language) -> dict[str, Any]:
         "validation_format": result.identity.syntax,
         "processing_time_ms": result.processing_time_ms,
         "errors": [_finding(finding, lang) for finding in result.errors],
-        "warnings": [_finding(finding, lang) for finding in result.warnings],
+        "warnings": [_finding(finding, lang) for finding in result.findings if finding.severity != "fatal"],
         "validation_details": {
             "invoice_identity": _identity(result),
             "validation_stack": _stack(result, lang),

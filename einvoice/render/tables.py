@@ -1,13 +1,20 @@
-"""Tables of findings: CSV and pandas."""
+"""Tables of findings: CSV and pandas.
+
+Tables of one result and of many have the same columns and dtypes; missing values are `pd.NA` (NaN in categories, NaT in
+dates).
+"""
 
 from __future__ import annotations
 
 import csv
+import datetime
 import io
-from collections.abc import Iterable
-from decimal import Decimal
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from einvoice.localization import Language
 from einvoice.presentation import to_csv, to_frame
@@ -19,6 +26,11 @@ if TYPE_CHECKING:
     import os
 
     import pandas as pd
+
+Amounts: TypeAlias = Literal["decimal", "float"]
+
+CONTEXT: Final = ("file", "number", "seller", "type", "folder")
+"""Columns that tell which invoice a finding belongs to."""
 
 COLUMNS: Final = (
     "code",
@@ -39,6 +51,22 @@ COLUMNS: Final = (
     "indicative",
     "notes",
 )
+"""Columns of a finding."""
+
+#: Kind of each column that is not text, by name. A tuple holds the ordered values of a category.
+KINDS: Final[Mapping[str, str | tuple[str, ...]]] = {
+    **dict.fromkeys(("type", "folder", "code", "layer", "section", "bt_field", "title"), "category"),
+    **dict.fromkeys(("currency", "syntax", "profile", "version", "ruleset"), "category"),
+    **dict.fromkeys(("severity", "flag"), ("information", "warning", "fatal")),
+    "verdict": ("valid", "invalid", "unreadable"),
+    **dict.fromkeys(("line", "column", "errors", "warnings", "information"), "integer"),
+    **dict.fromkeys(("date", "due_date"), "date"),
+    **dict.fromkeys((*NUMBERS, "net", "vat", "gross", "signed_gross", "amount_due"), "amount"),
+    "indicative": "bool",
+}
+
+_PRECISION: Final = 18  # twice this fits decimal128, so that columns can be multiplied and divided
+_DECIMALS: Final = 4
 
 
 def row(finding: Finding, lang: Language) -> dict[str, Any]:
@@ -64,6 +92,90 @@ def row(finding: Finding, lang: Language) -> dict[str, Any]:
     }
 
 
+def context(result: ValidationResult) -> dict[str, Any]:
+    """Return what a table says about the invoice of a finding, keyed by `CONTEXT`."""
+    summary = result.summary
+    return {
+        "file": result.filename,
+        "number": summary.invoice_number,
+        "seller": summary.seller,
+        "type": str(result.invoice.type_code),
+        "folder": folder_of(result.filename),
+    }
+
+
+def folder_of(file: str) -> str:
+    """Return the folder of a filename with slashes: "." if it has none, "" without a filename."""
+    return (file.rpartition("/")[0] or ".") if file else ""
+
+
+def frame(columns: Sequence[str], rows: Iterable[Iterable[Any]], amounts: Amounts) -> pd.DataFrame:
+    """Return a pandas table whose dtypes follow from the names of its columns; see `KINDS`.
+
+    Raises:
+        ImportError: pandas is not installed (extra "notebook").
+        ValueError: `amounts` is unknown.
+    """
+    if amounts not in ("decimal", "float"):
+        raise ValueError(f"argument 'amounts' must be 'decimal' or 'float', not {amounts!r}")
+    require_pandas()
+    import pandas as pd
+
+    cells = list(zip(*rows, strict=True)) or [()] * len(columns)
+    arrays = {name: _array(KINDS.get(name, "text"), cells[index], amounts) for index, name in enumerate(columns)}
+    return pd.DataFrame(arrays, columns=list(columns))
+
+
+def _array(kind: str | tuple[str, ...], cells: Sequence[Any], amounts: Amounts) -> Any:
+    """Return the column of a pandas table."""
+    import pandas as pd
+
+    if isinstance(kind, tuple):
+        return pd.Categorical([cell or None for cell in cells], categories=list(kind), ordered=True)
+    match kind:
+        case "integer":
+            return pd.array(list(cells), dtype="Int64")
+        case "bool":
+            return pd.array(list(cells), dtype="bool")
+        case "date":
+            return pd.array([_day(cell) for cell in cells], dtype="datetime64[s]")
+        case "amount":
+            return _amounts(cells, amounts)
+    texts = [cell or None for cell in cells]
+    return pd.Categorical(texts) if kind == "category" else pd.array(texts, dtype="string")
+
+
+def _amounts(cells: Sequence[Any], amounts: Amounts) -> Any:
+    """Return amounts as floats, as Arrow decimals, or without pyarrow as objects."""
+    import pandas as pd
+
+    numbers = [cell if isinstance(cell, Decimal) else None for cell in cells]
+    if amounts == "float":
+        return pd.Series([math.nan if it is None else float(it) for it in numbers], dtype="float64")
+    rounded = [_rounded(it) for it in numbers]
+    try:
+        pyarrow = import_module("pyarrow")
+    except ImportError:
+        return pd.Series([pd.NA if it is None else it for it in rounded], dtype="object")
+    dtype: Any = pd.ArrowDtype(pyarrow.decimal128(_PRECISION, _DECIMALS))
+    return pd.array(rounded, dtype=dtype)
+
+
+def _rounded(number: Decimal | None) -> Decimal | None:
+    if number is None or number.adjusted() >= _PRECISION - _DECIMALS:
+        return None
+    rounded = number.quantize(Decimal(1).scaleb(-_DECIMALS), ROUND_HALF_UP)
+    return rounded if rounded.adjusted() < _PRECISION - _DECIMALS else None
+
+
+def _day(text: str) -> str | None:
+    """Return the date if it is valid, else None."""
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError:
+        return None
+
+
 def require_pandas() -> None:
     """Raise `ImportError` with an installation hint if pandas is missing."""
     try:
@@ -73,20 +185,21 @@ def require_pandas() -> None:
 
 
 @to_frame.register(ValidationResult)
-def _result_frame(result: ValidationResult, lang: Language) -> pd.DataFrame:
-    require_pandas()
-    import pandas as pd
-
-    frame = pd.DataFrame([row(finding, lang) for finding in result.findings], columns=list(COLUMNS))
-    return frame.astype({"line": "Int64", "column": "Int64", "indicative": "bool"})
+def _result_frame(result: ValidationResult, lang: Language, *, amounts: Amounts = "decimal") -> pd.DataFrame:
+    return frame((*CONTEXT, *COLUMNS), _rows(result, lang), amounts)
 
 
 @to_csv.register(ValidationResult)
 def _result_csv(result: ValidationResult, lang: Language, path: str | os.PathLike[str] | None = None) -> str:
-    text = csv_text(COLUMNS, (row(finding, lang).values() for finding in result.findings))
+    text = csv_text((*CONTEXT, *COLUMNS), _rows(result, lang))
     if path is not None:
         Path(path).write_bytes(text.encode("utf-8"))
     return text
+
+
+def _rows(result: ValidationResult, lang: Language) -> Iterable[Iterable[Any]]:
+    known = context(result).values()
+    return ((*known, *row(finding, lang).values()) for finding in result.findings)
 
 
 def csv_text(header: Iterable[str] | None, rows: Iterable[Iterable[Any]], *, sep: str = ",", decimal: str = ".") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from einvoice import presentation
 from einvoice.errors import FindingsError
@@ -82,8 +82,13 @@ class ValidationResult:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """Findings that do not affect validity: warnings and information."""
-        return tuple(finding for finding in self.findings if finding.severity != "fatal")
+        """Findings with effective severity "warning"."""
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+    @property
+    def information(self) -> tuple[Finding, ...]:
+        """Findings with effective severity "information"."""
+        return tuple(finding for finding in self.findings if finding.severity == "information")
 
     @property
     def omitted(self) -> dict[str, int]:
@@ -140,15 +145,18 @@ class ValidationResult:
         """Return the findings as CSV with a header, one row per finding; also write it to `path` (UTF-8) if given."""
         return presentation.to_csv(self, lang or self.lang, path)
 
-    def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
+    def to_frame(
+        self, *, lang: Language | None = None, amounts: Literal["decimal", "float"] = "decimal"
+    ) -> pd.DataFrame:
         """Return the findings as a pandas table, one row per finding.
 
-        Compared values (`expected`, `actual`, `difference`) are `Decimal`.
+        Columns, dtypes and `amounts` are those of the findings table of `ResultSet.to_frame`.
 
         Raises:
             ImportError: pandas is not installed (extra "notebook").
+            ValueError: `amounts` is unknown.
         """
-        return presentation.to_frame(self, lang or self.lang)
+        return presentation.to_frame(self, lang or self.lang, amounts=amounts)
 
     def explore(self, *, lang: Language | None = None) -> Any:
         """Return an interactive widget to filter and inspect the findings; see `einvoice.explore`.

@@ -3,21 +3,25 @@
 import csv
 import datetime
 import html.parser
+import importlib.util
 import io
 import json
 import pickle
 import re
+import sys
 from decimal import Decimal
 
 import pandas as pd
 import pytest
-from corpora import UBL, make_corpus, numbered, with_error
+from corpora import CII, UBL, make_corpus, numbered, with_error
 
 import einvoice
 from einvoice.bulk import ResultSet
 from einvoice.bulk.baseline import read
 from einvoice.render.text import NUMBERS
 
+AMOUNT = "decimal128(18, 4)[pyarrow]" if importlib.util.find_spec("pyarrow") else "object"
+AMOUNTS = ("net", "vat", "gross", "signed_gross", "amount_due")
 HOSTILE = "<script>alert(1)</script>&quot;\"'"
 FILES, CODES = make_corpus(30)
 
@@ -69,6 +73,23 @@ def test_files_are_selected_by_verdict_and_code(results):
     assert [file.file for file in selected] == [name for name, code in CODES.items() if code == "BR-CO-10"]
     assert len(results.select("valid")) == 25
     assert len(results.select("valid", "BR-CO-10")) == 0
+    not_valid = [file for file in results if file.verdict != "valid"]
+    assert list(results.select(severity="fatal")) == not_valid
+    assert len(results.select(severity="warning")) == 0
+    assert len(results.select(code="BR-CO-15")) == 0  # a code that no file has
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"verdict": "ok"}, "unknown verdict 'ok'; valid are valid, invalid, unreadable"),
+        ({"severity": "error"}, "unknown severity 'error'; valid are fatal, warning, information"),
+        ({"code": "BR-CO-1O"}, "unknown code 'BR-CO-1O'; similar are BR-CO-"),
+    ],
+)
+def test_unknown_words_and_codes_are_rejected(results, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        results.select(**arguments)
 
 
 def test_results_survive_pickling(results):
@@ -88,10 +109,11 @@ def test_findings_table_has_one_row_per_finding(results):
     frame = results.to_frame()
     assert list(zip(frame.file, frame.code, strict=True)) == list(CODES.items())
     assert (frame.severity >= "warning").all()
-    assert {name: str(kind) for name, kind in frame.dtypes.items() if str(kind) != "str"} == {
-        **dict.fromkeys(("file", "code", "severity", "layer", "section", "bt_field", "title", "flag"), "category"),
+    assert {name: str(kind) for name, kind in frame.dtypes.items() if str(kind) != "string"} == {
+        **dict.fromkeys(("type", "folder", "code", "severity", "layer", "section", "bt_field"), "category"),
+        **dict.fromkeys(("title", "flag"), "category"),
         **dict.fromkeys(("line", "column"), "Int64"),
-        **dict.fromkeys(("expected", "actual", "difference"), "object"),
+        **dict.fromkeys(NUMBERS, AMOUNT),
         "indicative": "bool",
     }
     sums = frame[frame.code == "BR-CO-10"].iloc[0]
@@ -99,22 +121,137 @@ def test_findings_table_has_one_row_per_finding(results):
     assert sums.difference == abs(sums.expected - sums.actual)
 
 
-def test_findings_table_has_the_columns_of_a_single_result(results):
-    name = next(name for name, code in CODES.items() if code == "BR-CO-10")
-    alone = einvoice.validate(FILES[name], lang="en").to_frame()
-    combined = results.to_frame()
-    assert list(combined.columns) == ["file", *alone.columns]
-    assert combined[combined.file == name].iloc[0].to_dict() == {"file": name, **alone.iloc[0].to_dict()}
+@pytest.mark.parametrize("data", [with_error("BR-CO-10", UBL), with_error("SCHEMA-VALUE-DATE", UBL), CII])
+def test_findings_table_is_that_of_a_single_result(data, tmp_path):
+    (tmp_path / "a.xml").write_bytes(data)
+    alone = einvoice.validate(tmp_path / "a.xml", lang="en").to_frame()
+    pd.testing.assert_frame_equal(validate_serially(tmp_path, lang="en").to_frame(), alone)
+
+
+def test_findings_table_names_the_invoice(results):
+    frame, files = results.to_frame(), results.to_frame("files").set_index("file")
+    readable = frame[frame.code != "FILE-ROOT"]
+    assert set(readable.type) == {"380"}
+    assert set(readable.seller) == {"Lindenhof Gartenbau GmbH"}
+    for row in readable.itertuples():
+        assert row.number == files.number[row.file]
+        assert row.folder == row.file[0]
+    unreadable = frame[frame.code == "FILE-ROOT"]
+    assert len(unreadable) == 1
+    assert unreadable[["number", "seller", "type", "explanation", "notes"]].isna().all().to_list() == [
+        True, True, True, False, True,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+def test_findings_can_be_filtered_by_severity(bulk):
+    data = with_error("BR-CO-10", UBL)
+    data = re.sub(b"<cbc:Telephone>[^<]*<", b"<cbc:Telephone>12<", data)  # BR-DE-27, a warning
+    result = validate_serially([("a.xml", data)]) if bulk else einvoice.validate(data)
+    frame = result.to_frame()
+    assert "BR-CO-10" in set(frame[frame.severity >= "warning"].code)
+    assert list(frame[frame.severity == "warning"].code) == ["BR-DE-27"]
+    assert [it.code for it in einvoice.validate(data).warnings] == ["BR-DE-27"]
+
+
+def test_amounts_can_be_analysed(results, tmp_path):
+    files = results.to_frame("files")
+    valid = files[files.verdict == "valid"]
+    assert valid.net.sum() == sum(file.net for file in results.select("valid"))
+    assert set(files.sort_values("gross").gross.tail(2).dropna()) <= set(valid.gross)
+    assert set((valid.vat / valid.net).round(2).astype(float)) == {
+        round(float(file.vat / file.net), 2) for file in results.select("valid")
+    }
+    floats = results.to_frame("files", amounts="float")
+    assert {str(floats[name].dtype) for name in ("net", "vat", "gross", "signed_gross", "amount_due")} == {"float64"}
+    assert floats.nlargest(1, "gross").gross.iloc[0] == float(valid.gross.max())
+    assert floats.describe().loc["max", "gross"] == float(valid.gross.max())
+    assert results.to_frame(amounts="float").nlargest(1, "difference").difference.iloc[0] == 0.01
+    with pytest.raises(ValueError, match="'decimal' or 'float'"):
+        results.to_frame(amounts="text")
+    files.to_parquet(tmp_path / "a.parquet")
+    assert pd.read_parquet(tmp_path / "a.parquet").net[1] == results[1].net
+
+
+def test_tables_can_be_written_to_excel(results, tmp_path):
+    pytest.importorskip("openpyxl")
+    for which in ("findings", "files"):
+        results.to_frame(which).to_excel(tmp_path / "a.xlsx", index=False)
+        assert list(pd.read_excel(tmp_path / "a.xlsx").columns) == list(results.to_frame(which).columns)
+    assert pd.read_excel(tmp_path / "a.xlsx").gross[1] == float(results[1].gross)
+
+
+def test_tables_have_an_arrow_interface(results):
+    arrow = pytest.importorskip("pyarrow")
+    files = arrow.table(results.to_frame("files"))
+    assert files.schema.field("gross").type == arrow.decimal128(18, 4)
+    assert files["gross"][1].as_py() == results[1].gross
+    polars = pytest.importorskip("polars")
+    assert polars.DataFrame(results.to_frame("files"))["gross"][1] == results[1].gross
+
+
+def test_amounts_without_pyarrow_are_decimal_objects(results, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    gross = results.to_frame("files").gross
+    assert gross.dtype == "object"
+    assert [None if number is pd.NA else number for number in gross] == [file.gross for file in results]
+
+
+def test_amounts_beyond_the_digits_of_the_table_are_rounded_or_missing():
+    gross = b'"EUR">415.33'
+    assert gross in UBL
+    amounts = {"a": b"1.00005", "b": b"9" * 14 + b".99994", "c": b"9" * 14 + b".99995", "d": b"1" * 15}
+    results = validate_serially({name: UBL.replace(gross, b'"EUR">' + text, 1) for name, text in amounts.items()})
+    assert [file.gross for file in results] == [Decimal(text.decode()) for text in amounts.values()]
+    table = results.to_frame("files").gross
+    assert table[:2].to_list() == [Decimal("1.0001"), Decimal("99999999999999.9999")]
+    assert table[2:].isna().all()
+
+
+def test_gross_of_credit_notes_is_negative():
+    note = b"<cbc:InvoiceTypeCode>380<"
+    assert note in UBL
+    results = validate_serially({"a": UBL, "b": UBL.replace(note, note.replace(b"380", b"381")), "c": b"<x/>"})
+    files = results.to_frame("files")
+    assert files.type.to_list()[:2] == ["380", "381"]
+    assert files.gross.to_list()[:2] == [Decimal("415.33")] * 2
+    assert files.signed_gross.to_list()[:2] == [Decimal("415.33"), Decimal("-415.33")]
+    assert files[["type", "gross", "signed_gross", "seller", "due_date", "amount_due"]].loc[2].isna().all()
+
+
+TERMS = b"</ram:SpecifiedTradePaymentTerms>"
+DUE_DATE = b'<ram:DueDateDateTime><udt:DateTimeString format="102">20260610</udt:DateTimeString></ram:DueDateDateTime>'
+
+
+@pytest.mark.parametrize(
+    ("data", "due"),
+    [
+        (re.sub(b"<cbc:DueDate>[^<]*<", b"<cbc:DueDate>2026-06-10<", UBL), "2026-06-10"),
+        (CII.replace(TERMS, DUE_DATE + TERMS), "2026-06-10"),
+    ],
+)
+def test_files_table_has_due_date_and_references(data, due):
+    (row,) = validate_serially([("x/a.xml", data)]).to_frame("files").itertuples()
+    invoice = einvoice.read(data)
+    assert (row.amount_due, row.buyer_reference) == (invoice.totals.due.number, invoice.buyer_reference.text)
+    assert row.due_date == pd.Timestamp(due)
+    assert (row.folder, row.type) == ("x", invoice.type_code.text)
 
 
 def test_files_table_has_one_row_per_file(results):
     frame = results.to_frame("files")
     assert list(frame.file) == list(FILES)
     assert dict(frame.verdict.value_counts()) == results.verdicts
-    assert {name: str(kind) for name, kind in frame.dtypes.items() if str(kind) != "str"} == {
-        "date": "datetime64[s]",
-        **dict.fromkeys(("currency", "syntax", "profile", "version", "ruleset", "verdict"), "category"),
-        **dict.fromkeys(("net", "vat", "gross"), "object"),
+    assert list(frame.columns)[:11] == [
+        "file", "verdict", "number", "date", "type", "seller", "buyer", "net", "vat", "gross", "signed_gross",
+    ]  # fmt: skip
+    assert list(frame.columns)[11:14] == ["due_date", "amount_due", "buyer_reference"]
+    assert list(frame.columns)[-1] == "sha256"
+    assert {name: str(kind) for name, kind in frame.dtypes.items() if str(kind) != "string"} == {
+        **dict.fromkeys(("date", "due_date"), "datetime64[s]"),
+        **dict.fromkeys(("type", "folder", "currency", "syntax", "profile", "version", "ruleset"), "category"),
+        "verdict": "category",
+        **dict.fromkeys(("net", "vat", "gross", "signed_gross", "amount_due"), AMOUNT),
         **dict.fromkeys(("errors", "warnings", "information"), "Int64"),
     }
     valid = frame[frame.verdict == "valid"]
@@ -160,7 +297,7 @@ def test_csv_for_german_excel(tmp_path):
     assert (rows[-1]["file"], rows[-1]["seller"]) == ("Größe;2.xml", results[-1].seller)
     assert awkward.split()[1] in results[-1].seller
     for name in ("file", "seller", "buyer", "number", "verdict"):
-        assert [row[name] for row in rows] == list(frame[name])
+        assert [row[name] for row in rows] == list(frame[name].astype(object).fillna(""))
     for name in ("net", "vat", "gross", "errors"):
         assert [row[name] for row in rows] == [number if pd.notna(number) else "" for number in frame[name].to_list()]
         assert isinstance(rows[-1][name], Decimal)
@@ -208,17 +345,23 @@ def test_parquet_keeps_numbers_exact(results, tmp_path):
     assert pd.read_parquet(tmp_path / "1.parquet").gross.isna().all()
     findings = pd.read_parquet(tmp_path / "0f.parquet")
     assert list(findings.code) == list(CODES.values())
-    assert "368.99" in set(findings.expected)
+    assert Decimal("368.99") in set(findings.expected)
 
 
 def test_parquet_keeps_the_types(results, tmp_path):
     pytest.importorskip("pyarrow")
-    differing_dtypes = {"files": {"date": "datetime64[ms]"}, "findings": dict.fromkeys(NUMBERS, "str")}
+    differing_dtypes = {
+        "files": dict.fromkeys(("date", "due_date"), "datetime64[ms]") | dict.fromkeys(AMOUNTS, "object"),
+        "findings": dict.fromkeys(NUMBERS, "object"),
+    }
     for which, differing in differing_dtypes.items():
         results.to_parquet(tmp_path / "a.parquet", which)
         frame, loaded = results.to_frame(which), pd.read_parquet(tmp_path / "a.parquet")
         pd.testing.assert_frame_equal(loaded.drop(columns=list(differing)), frame.drop(columns=list(differing)))
         assert {name: str(loaded[name].dtype) for name in differing} == differing
+        typed = pd.read_parquet(tmp_path / "a.parquet", dtype_backend="pyarrow")
+        for name in differing:
+            assert typed[name].astype(str).to_list() == frame[name].astype(typed[name].dtype).astype(str).to_list()
     assert results.to_frame().column.isna().any()  # missing integers do not turn the column into floats
 
 
@@ -431,6 +574,18 @@ def test_storage_format_is_versioned_json_lines(results, tmp_path):
     assert first["einvoice_results"] == 1
     assert [file["file"] for file in files] == list(FILES)
     assert last == {"end": 30}
+
+
+def test_results_without_newer_fields_are_loaded(results, tmp_path):
+    newer = ("type", "due_date", "buyer_reference", "amount_due")
+    results.save(tmp_path / "a.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text("utf-8").splitlines()]
+    older = [{name: value for name, value in record.items() if name not in newer} for record in records]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in older), "utf-8")
+    frame = ResultSet.load(tmp_path / "a.jsonl", lang="en").to_frame("files")
+    assert frame[list(newer)].isna().all(axis=None)
+    unchanged = [name for name in frame.columns if name not in newer]
+    pd.testing.assert_frame_equal(frame[unchanged], results.to_frame("files")[unchanged])
 
 
 def test_unknown_fields_are_ignored_on_load(results, tmp_path):
