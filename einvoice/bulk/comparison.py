@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice import presentation
+from einvoice.bulk.files.names import leading_folders
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS
 from einvoice.bulk.record import FileResult, Verdict
 from einvoice.errors import quote
@@ -124,6 +125,8 @@ def compare(
     if by not in ("file", "number"):
         raise ValueError(f"argument 'by' must be 'file' or 'number', not {by!r}")
     old, new = _grouped(before, by), _grouped(after, by)
+    if by == "file":
+        old, new = _without_folders(old, new), _without_folders(new, old)
     fixed: list[Change] = []
     added: list[Change] = []
     unchanged: list[Change] = []
@@ -149,6 +152,12 @@ def compare(
 
 
 _Grouped = Mapping[Hashable, Sequence[FileResult]]
+
+
+def _without_folders(files: _Grouped, others: _Grouped) -> _Grouped:
+    """Return the files without the folders that start all of their names, if `others` are named without them."""
+    length = len(leading_folders([str(name) for name in files], [str(name) for name in others]))
+    return {str(name)[length:]: group for name, group in files.items()} if length else files
 
 
 def _grouped(files: Iterable[FileResult], by: str) -> _Grouped:

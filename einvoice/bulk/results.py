@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from einvoice import presentation
 from einvoice.bulk import jsonl
-from einvoice.bulk.files.sources import Corpus, Item, content_of
+from einvoice.bulk.files.sources import Corpus, Item, content_of, corpus
 from einvoice.bulk.labels import LABELS
 from einvoice.bulk.record import VERDICTS, FileResult, decode, has_findings
 from einvoice.result.catalog import catalog
@@ -296,14 +296,23 @@ class ResultSet(Sequence[FileResult]):
         jsonl.write(Path(path), self.settings, self._lines, self.complete)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, lang: Language = "de") -> ResultSet:
+    def load(cls, path: str | os.PathLike[str], *, lang: Language = "de", files: Any = None) -> ResultSet:
         """Load results stored by `save` or by an interrupted run.
 
+        Args:
+            path: the stored results.
+            lang: default language of the texts.
+            files: the source of the files, for `result` and `explore`; see `einvoice.validate_many`.
+
         Raises:
+            FileNotFoundError: the stored results, or the folder or archive of the files, do not exist.
             ValueError: the file holds no results, or another version of the format.
         """
         stored = jsonl.read(Path(path))
-        return cls(stored.lines, stored.settings, lang=lang, complete=stored.complete)
+        results = cls(stored.lines, stored.settings, lang=lang, complete=stored.complete)
+        if files is not None:
+            results._corpus = corpus(files).named_as(list(results._positions))
+        return results
 
     def compare(
         self, other: ResultSet | str | os.PathLike[str], *, by: Literal["file", "number"] = "file"
@@ -312,8 +321,8 @@ class ResultSet(Sequence[FileResult]):
 
         Args:
             other: the earlier results.
-            by: match files by name, or by seller and invoice number if exports rename them. Findings of a file are
-                matched by code, severity and location.
+            by: match files by name, or by seller and invoice number if exports rename them. Names of one set may
+                start with folders that the other lacks. Findings of a file are matched by code, severity and location.
         """
         from einvoice.bulk.comparison import compare
 

@@ -54,7 +54,9 @@ def test_interrupt_keeps_finished_results():
     assert "interrupted" in repr(unfinished)
     assert "unterbrochen" in str(unfinished)
     assert "unterbrochen" in unfinished._repr_html_()
-    assert validate_serially(interrupt_after(FILES.items(), 0)).verdicts == {"valid": 0, "invalid": 0, "unreadable": 0}
+    assert len(validate_serially(interrupt_after(FILES.items(), 1))) == 1
+    with pytest.raises(KeyboardInterrupt):  # the run has not begun
+        validate_serially(interrupt_after(FILES.items(), 0))
 
 
 def test_interrupt_waits_for_running_batches():
@@ -117,9 +119,10 @@ def test_files_are_identified_by_content(tmp_path, validated):
 
 def test_files_that_could_not_be_opened_are_retried(tmp_path):
     path = tmp_path / "late.xml"
-    assert validate_serially([path, path], resume=tmp_path).verdicts["unreadable"] == 2
+    pairs = [("a.xml", path), ("b.xml", path)]
+    assert validate_serially(pairs, resume=tmp_path).verdicts["unreadable"] == 2
     path.write_bytes(UBL)
-    assert validate_serially([path, path], resume=tmp_path).verdicts["valid"] == 2
+    assert validate_serially(pairs, resume=tmp_path).verdicts["valid"] == 2
 
 
 def test_process_pool_resumes_a_run(tmp_path):

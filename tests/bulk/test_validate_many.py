@@ -121,6 +121,90 @@ def test_list_of_paths_keeps_order_and_relative_names(tmp_path):
     assert names(validate_serially(paths[0])) == [Path(selected[0]).name]
 
 
+def ways_to_pass(folder, monkeypatch):
+    """Return the same files as folder, patterns, iterators and lists."""
+    monkeypatch.chdir(folder)
+    absolute = sorted(folder.rglob("*.xml"))
+    relative = [Path("..", folder.name, path.relative_to(folder)) for path in absolute]
+    return {
+        "folder": folder,
+        "pattern": f"{folder}/**/*.xml",
+        "iterator": folder.rglob("*.xml"),
+        "iterator of texts": map(str, absolute),
+        "list": absolute,
+        "relative list": relative,
+        "mixed list": [absolute[0], *relative[1:]],
+        "column": pd.Series([str(path) for path in absolute]),
+        "archive": zipped(folder.parent / "a.zip", {path.relative_to(folder).as_posix(): UBL for path in absolute}),
+    }
+
+
+def test_names_do_not_depend_on_how_files_are_passed(tmp_path, monkeypatch):
+    files = {f"{seller}/{number}.xml": UBL for seller in ("a", "b") for number in (1, 2)}
+    folder = write_files(tmp_path / "in", files)
+    for way, source in ways_to_pass(folder, monkeypatch).items():
+        assert sorted(names(validate_serially(source))) == sorted(files), way
+
+
+def test_same_files_passed_differently_match(tmp_path, monkeypatch):
+    data = with_error("BR-CO-10", UBL)
+    folder = write_files(tmp_path / "in", {"2026/a/1.xml": data, "2026/a/2.xml": UBL})
+    whole = validate_serially(folder)
+    assert names(whole) == ["2026/a/1.xml", "2026/a/2.xml"]
+    for source in ([*folder.rglob("*.xml")], folder.rglob("*.xml"), folder / "2026", f"{folder}/2026/a/*.xml"):
+        part = validate_serially(source)
+        for comparison in (whole.compare(part), part.compare(whole)):
+            assert not comparison
+            assert [it.finding.code for it in comparison.unchanged] == ["BR-CO-10"]
+        whole.assert_matches(part)
+    more = validate_serially({"2026/a/1.xml": data, "2026/b/1.xml": data})
+    assert more.compare(whole).added == ("2026/b/1.xml",)
+    assert more.compare(validate_serially({"a/1.xml": data})).added == ("2026/b/1.xml",)
+    assert not validate_serially({"x/1.xml": data}).compare(validate_serially({"x/1.xml": data}))
+    assert validate_serially({"x/1.xml": data}).compare(validate_serially({"y/1.xml": data})).added == ("x/1.xml",)
+
+
+@pytest.mark.parametrize("kind", ["paths", "pairs", "column"])
+def test_two_files_with_one_name_are_rejected(tmp_path, kind):
+    path = write_files(tmp_path, {"a.xml": UBL}) / "a.xml"
+    source = {
+        "paths": [path, str(path)],
+        "pairs": [("a.xml", UBL), ("a.xml", CII)],
+        "column": pd.Series([UBL, CII], index=["a.xml", "a.xml"]),
+    }[kind]
+    with pytest.raises(ValueError, match=r"two files have the name 'a\.xml'"):
+        validate_serially(source)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_repeated_names_of_archives_and_iterators_are_numbered(tmp_path):
+    pairs = [("a.xml", UBL), ("a.xml (2)", UBL), ("a.xml", CII), ("a.xml", b"")]
+    results = validate_serially(iter(pairs))
+    assert names(results) == ["a.xml", "a.xml (2)", "a.xml (3)", "a.xml (4)"]
+    assert results["a.xml (4)"].verdict == "unreadable"
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.xml", UBL)
+        archive.writestr("a.xml", CII)
+    packed = validate_serially(tmp_path / "a.zip")
+    assert names(packed) == ["a.xml", "a.xml (2)"]
+    assert packed.result("a.xml (2)").identity.syntax == "CII"
+
+
+def test_loaded_results_find_their_files(tmp_path):
+    data = with_error("BR-CO-10", UBL)
+    folder = write_files(tmp_path / "in", {"2026/a.xml": data, "2026/b.xml": UBL})
+    for source in (folder, folder / "2026"):
+        validate_serially(source).save(tmp_path / "a.jsonl")
+        stored = zipped(tmp_path / "a.zip", {"2026/a.xml": data, "2026/b.xml": UBL})
+        for files in (folder, folder / "2026", folder.rglob("*.xml"), stored):
+            loaded = einvoice.ResultSet.load(tmp_path / "a.jsonl", files=files)
+            assert [finding.code for finding in loaded.result(loaded[0].file).findings] == ["BR-CO-10"]
+        with pytest.raises(LookupError, match="no longer available"):
+            einvoice.ResultSet.load(tmp_path / "a.jsonl").result(loaded[0].file)
+    with pytest.raises(FileNotFoundError):
+        einvoice.ResultSet.load(tmp_path / "a.jsonl", files=tmp_path / "nowhere")
+
+
 def test_series_of_bytes_is_named_by_its_index():
     column = pd.Series([UBL, None, CII], index=["a", "b", "c"])
     assert [(file.file, file.verdict) for file in validate_serially(column)] == [

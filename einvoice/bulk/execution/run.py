@@ -49,7 +49,8 @@ def validate_many(
     Args:
         source: a folder (its .xml and .pdf files, recursively), a ZIP or TAR archive, a glob pattern such as
             "2026/**/*.xml", paths, a column of a pandas table with paths, or pairs of a name and bytes or a path (also
-            as a mapping). An iterator is consumed lazily.
+            as a mapping). Paths are named relative to their common folder; an iterator of them is read at once, one of
+            pairs lazily. Repeated names in archives and iterators get a number: "a.xml (2)".
         workers: number of worker processes (default: one per processor). 0 validates in this process, without isolation
             from crashes.
         client: a Dask client to validate on. Its workers need this package, but no access to the files.
@@ -67,7 +68,8 @@ def validate_many(
     Raises:
         FileNotFoundError: the folder or archive does not exist.
         RuleError: a file in `rules` is invalid.
-        TypeError, ValueError: an argument is invalid, or `resume` holds no results, or results with other settings.
+        TypeError, ValueError: an argument is invalid, two files have the same name, or `resume` holds no results, or
+            results with other settings.
         RuntimeError: the worker processes cannot start.
     """
     options = Options(mode, profile, ruleset, as_of, str(Path(rules).resolve()) if rules else None)

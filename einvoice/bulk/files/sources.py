@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from einvoice.bulk.files.archive import SUFFIXES, is_archive, tar_items, zip_items, zip_size
+from einvoice.bulk.files.names import leading_folders
 from einvoice.bulk.record import Row
 from einvoice.errors import FileNotReadable, UnreadableDocument
 from einvoice.syntax import xml
@@ -28,6 +31,16 @@ class Corpus(NamedTuple):
 
     items: Iterable[Item]
     size: int | None = None
+
+    def named_as(self, names: Collection[str]) -> Corpus:
+        """Return the same files, named relative to the same folder as `names`."""
+        if isinstance(self.items, Iterator):
+            return self
+        own = [item.name for item in self.items]
+        surplus, missing = len(leading_folders(own, names)), leading_folders(names, own)
+        if not surplus and not missing:
+            return self
+        return Corpus(_RenamedItems(self.items, surplus, missing), self.size)
 
     def find(self, name: str) -> Item:
         """Return the first file with this name.
@@ -50,7 +63,19 @@ class _ArchiveItems:
         self._path = path
 
     def __iter__(self) -> Iterator[Item]:
-        return (Item(name, content) for name, content in self._unpack(self._path))
+        return _distinct(Item(name, content) for name, content in self._unpack(self._path))
+
+
+class _RenamedItems:
+    """Re-iterable items without the first characters of their names, and with a prefix."""
+
+    def __init__(self, items: Iterable[Item], surplus: int, prefix: str) -> None:
+        self._items = items
+        self._surplus = surplus
+        self._prefix = prefix
+
+    def __iter__(self) -> Iterator[Item]:
+        return (item._replace(name=self._prefix + item.name[self._surplus :]) for item in self._items)
 
 
 def corpus(source: Any) -> Corpus:
@@ -59,11 +84,12 @@ def corpus(source: Any) -> Corpus:
     Raises:
         FileNotFoundError: the folder or archive does not exist.
         TypeError: the type of `source` is not supported.
+        ValueError: two files have the same name.
     """
     if isinstance(source, str | os.PathLike):
         return _of_path(Path(source))
     if isinstance(source, Mapping):
-        return _of_pairs(list(source.items()))
+        return _of_values(list(source.items()))
     if hasattr(source, "columns"):
         raise TypeError("argument 'source' must be the column with the paths, such as table['path'], not the table")
     if isinstance(source, bytes | bytearray | memoryview) or not isinstance(source, Iterable):
@@ -71,9 +97,7 @@ def corpus(source: Any) -> Corpus:
         raise TypeError(f"argument 'source' must be {supported}, not {type(source).__name__}")
     if hasattr(source, "to_list") and hasattr(source, "index"):  # a column of pandas
         return _of_column(source)
-    if isinstance(source, Sequence):
-        return _of_paths(source) if all(isinstance(it, str | os.PathLike) for it in source) else _of_pairs(source)
-    return Corpus(map(_item, iter(source)))
+    return _of_values(source) if isinstance(source, Sequence) else _of_iterator(iter(source))
 
 
 def _of_path(path: Path) -> Corpus:
@@ -83,7 +107,7 @@ def _of_path(path: Path) -> Corpus:
         if kind := is_archive(path):
             is_zip = kind == "zip"
             return Corpus(_ArchiveItems(zip_items if is_zip else tar_items, path), zip_size(path) if is_zip else None)
-        return Corpus([Item(label(path.name), path)], 1)
+        return _of_values([path])
     if glob.has_magic(str(path)):
         return _matching(path)
     raise FileNotFoundError(f"no such file, folder or archive: {path.name!r}")
@@ -113,28 +137,61 @@ def _matching(pattern: Path) -> Corpus:
 def _of_column(column: Any) -> Corpus:
     contents = column.to_list()
     if all(isinstance(it, str | os.PathLike) for it in contents):
-        return _of_paths(contents)
-    return _of_pairs(list(zip(map(str, column.index), contents, strict=True)))
+        return _of_values(contents)
+    return _of_values(list(zip(map(str, column.index), contents, strict=True)))
 
 
-def _of_paths(paths: Iterable[str | os.PathLike[str]]) -> Corpus:
-    """Return the files, named by their paths as given, or relative to the common folder if any path is absolute."""
-    files = [Path(path) for path in paths]
-    names = [path.as_posix() for path in files]
-    if any(path.is_absolute() for path in files):
-        common = os.path.commonpath([path.absolute().parent for path in files])
-        names = [path.absolute().relative_to(common).as_posix() for path in files]
-    return Corpus([Item(label(name), path) for name, path in zip(names, files, strict=True)], len(files))
+def _of_iterator(values: Iterator[Any]) -> Corpus:
+    """Return the files of an iterator: paths are read at once, since their names depend on all; pairs lazily."""
+    for first in values:
+        if isinstance(first, str | os.PathLike):
+            return _of_values([first, *values])
+        return Corpus(_distinct(map(_item, chain([first], values))))
+    return Corpus([], 0)
 
 
-def _of_pairs(pairs: Sequence[Any]) -> Corpus:
-    return Corpus([_item(pair) for pair in pairs], len(pairs))
+def _of_values(values: Sequence[Any]) -> Corpus:
+    """Return the files of paths and of pairs; paths are named relative to their common folder.
+
+    Raises:
+        ValueError: two files have the same name.
+    """
+    names = iter(_relative([Path(it) for it in values if isinstance(it, str | os.PathLike)]))
+    items = [Item(next(names), Path(it)) if isinstance(it, str | os.PathLike) else _item(it) for it in values]
+    known: set[str] = set()
+    for item in items:
+        if item.name in known:
+            raise ValueError(f"two files have the name {item.name!r}; pass each file once, or pairs of name and path")
+        known.add(item.name)
+    return Corpus(items, len(items))
+
+
+def _relative(paths: Sequence[Path]) -> list[str]:
+    """Return the paths relative to their common folder."""
+    files = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 (resolve would follow links)
+    try:
+        common = os.path.commonpath([file.parent for file in files]) if files else ""
+    except ValueError:  # paths on different drives
+        return [label(file.as_posix()) for file in files]
+    return [label(file.relative_to(common).as_posix()) for file in files]
+
+
+def _distinct(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items; add a number to a name that occurred before, such as "a.xml (2)"."""
+    counts: Counter[str] = Counter()
+    for item in items:
+        counts[item.name] += 1
+        name, number = item.name, counts[item.name]
+        while number > 1 and (name := f"{item.name} ({number})") in counts:
+            number += 1
+        counts[name] = counts[name] or 1
+        yield item._replace(name=name)
 
 
 def _item(value: Any) -> Item:
     match value:
         case str() | os.PathLike():
-            return _path_item(Path(value))
+            return Item(label(Path(value).as_posix()), Path(value))
         case (str() as name, bytes() | bytearray() | memoryview() as data):
             return Item(label(name), bytes(data))
         case (str() as name, str() | os.PathLike() as path):
@@ -142,10 +199,6 @@ def _item(value: Any) -> Item:
         case (str() as name, _):  # such as an empty cell of a table
             return Item(label(name), FileNotReadable(reason="neither a path nor bytes"))
     raise TypeError(f"expected a path or a pair of name and bytes, not {type(value).__name__}")
-
-
-def _path_item(path: Path) -> Item:
-    return Item(label(path.name if path.is_absolute() else path.as_posix()), path)
 
 
 def label(name: str) -> str:
