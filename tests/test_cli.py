@@ -230,6 +230,15 @@ def run_cli(*arguments, **options):
 
 
 @pytest.mark.slow
+def test_no_files_are_accepted_on_request_only(capsys):
+    with pytest.raises(SystemExit) as raised:
+        main(["validate", "--format", "json"])
+    assert raised.value.code == 2
+    assert "no files to validate" in capsys.readouterr().err
+    assert main(["validate", "--format", "json", "--allow-empty"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
 def test_standard_input_is_validated(invalid):
     with Path(invalid).open("rb") as content:
         done = run_cli("validate", "-", "--format", "json", stdin=content)

@@ -111,8 +111,8 @@ class ResultSet(Sequence[FileResult]):
 
     @property
     def is_valid(self) -> bool:
-        """Whether all files are valid and none is missing."""
-        return self.complete and not self.verdicts["invalid"] and not self.verdicts["unreadable"]
+        """Whether there are files, all of them are valid, and none is missing."""
+        return self.complete and len(self) > 0 and not self.verdicts["invalid"] and not self.verdicts["unreadable"]
 
     @cached_property
     def verdicts(self) -> Mapping[str, int]:

@@ -29,7 +29,7 @@ def _json(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
     for outcome in outcomes:
         yield before + json.dumps(_item(outcome, lang), ensure_ascii=False, indent=2)
         before = ",\n"
-    yield "\n]\n"
+    yield "[]\n" if before == "[\n" else "\n]\n"
 
 
 def _item(outcome: Outcome, lang: Language) -> dict[str, Any]:

@@ -109,7 +109,20 @@ def test_glob_patterns(tmp_path, monkeypatch):
     assert names(validate_serially(f"{tmp_path}/**/*.xml")) == sorted(FILES)
     monkeypatch.chdir(tmp_path)
     assert names(validate_serially("2/0*.xml")) == [name[2:] for name in sorted(FILES) if name[0] == "2"]
-    assert len(validate_serially("2/*.pdf")) == 0
+    with pytest.raises(FileNotFoundError, match=r"no files to validate in '\*\.pdf'"):
+        validate_serially("2/*.pdf")
+    assert len(validate_serially("2/*.pdf", allow_empty=True)) == 0
+
+
+def test_source_without_files_is_rejected(tmp_path):
+    folder = write_files(tmp_path / "in", {"readme.txt": b"x"})
+    archives = zipped(tmp_path / "a.zip", IGNORED_FILES), tarred(tmp_path / "a.tgz", IGNORED_FILES, "w:gz")
+    for source in (folder, str(folder), *archives, [], {}, (), iter([]), folder.rglob("*.xml"), pd.Series([])):
+        with pytest.raises(FileNotFoundError, match="no files to validate"):
+            validate_serially(source)
+    for source in (folder, *archives, [], folder.rglob("*.xml")):
+        results = validate_serially(source, allow_empty=True)
+        assert (len(results), results.complete, results.is_valid) == (0, True, False)
 
 
 def test_list_of_paths_keeps_order_and_relative_names(tmp_path):

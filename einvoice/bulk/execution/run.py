@@ -40,6 +40,7 @@ def validate_many(
     as_of: datetime.date | None = None,
     rules: str | Path | None = None,
     resume: str | os.PathLike[str] | None = None,
+    allow_empty: bool = False,
 ) -> ResultSet:
     """Validate many files. A file that cannot be read becomes a row of the results, never an exception.
 
@@ -60,13 +61,14 @@ def validate_many(
             the day `as_of`, whatever the files declare.
         resume: a JSON Lines file, or a folder for it, in which to store results during the run. Files whose content is
             found there are not validated again. The completed file is the same as one written by `ResultSet.save`.
+        allow_empty: accept a source without files.
 
     Returns:
         The results in the order of the files. Memory: about 1.5 kB per file and 0.5 kB per finding, plus the pending
         batches described in `einvoice.bulk.execution.executors`.
 
     Raises:
-        FileNotFoundError: the folder or archive does not exist.
+        FileNotFoundError: the folder or archive does not exist, or the source has no files.
         RuleError: a file in `rules` is invalid.
         TypeError, ValueError: an argument is invalid, two files have the same name, or `resume` holds no results, or
             results with other settings.
@@ -78,6 +80,8 @@ def validate_many(
     if as_of is not None:
         releases(data).as_of(as_of)
     files = corpus(source)
+    if files.size == 0 and not allow_empty:
+        raise _no_files(source)
     batch_executor = create_executor(workers, client, executor, options)
     log = ResultLog(Path(resume), options) if resume is not None else None
     if log is not None:
@@ -85,9 +89,17 @@ def validate_many(
     run = _Run(batch_executor, log, read_here=log is not None or client is not None or executor is not None)
     with progress_bar(progress, files.size) as update:
         complete = run.execute(files, update)
+    if complete and not run.lines and not allow_empty:  # the size was unknown
+        raise _no_files(source)
     if log is not None and complete:
         log.finish(run.lines)
     return ResultSet(run.lines, run_settings(options), lang=lang, complete=complete, corpus=files)
+
+
+def _no_files(source: Any) -> FileNotFoundError:
+    place = f" in {Path(source).name!r}" if isinstance(source, str | Path) else ""
+    hint = "; folders and archives are searched for .xml and .pdf files" if place else ""
+    return FileNotFoundError(f"no files to validate{place}{hint}; allow_empty=True accepts that")
 
 
 class _Run:

@@ -22,7 +22,8 @@ _ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine")
 def add_to(commands: Any) -> None:
     """Add the command."""
     parser = commands.add_parser("validate", help="validate invoices", description="Validate invoices.")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="invoice: UBL, CII or PDF; - for standard input")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="invoice: UBL, CII or PDF; - for standard input")
+    parser.add_argument("--allow-empty", action="store_true", help="succeed without files")
     add_lang(parser)
     parser.add_argument(
         "--profile",
@@ -50,11 +51,13 @@ def add_to(commands: Any) -> None:
     )
     add_rules(parser)
     parser.add_argument("--format", choices=FORMATS, default="table", help="output format (default: table)")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, reject=parser.error)
 
 
 def run(options: argparse.Namespace) -> int:
     """Validate the files, print the findings, and return the exit status; 2 for an invalid option or rule file, too."""
+    if not options.files and not options.allow_empty:
+        options.reject("no files to validate; --allow-empty accepts that")
     worst = VALID
     try:
         data = rule_data(options.rules)
