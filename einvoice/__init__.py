@@ -106,6 +106,11 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    """Return the public API, for completion and `help`, with the lazily imported names and without imported modules."""
+    return [*(name for name in globals() if name.startswith("__")), *__all__]
+
+
 #: Modules that implement the generic functions of `einvoice.presentation`, imported on first use.
 presentation.implementations.update(
     to_dict=("einvoice.render.json",),

@@ -7,7 +7,6 @@ use, so that validation alone loads none of them.
 
 from __future__ import annotations
 
-import os
 from functools import singledispatch
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -68,9 +67,9 @@ def to_frame(value: object, lang: Language, **options: Any) -> pd.DataFrame:
 
 
 @singledispatch
-def to_csv(value: object, lang: Language, path: str | os.PathLike[str] | None = None) -> str:
-    """Return CSV with a header (RFC 4180); also write it to `path` (UTF-8) if given."""
-    csv: str = _implementation(to_csv, value)(value, lang, path)
+def to_csv(value: object, lang: Language) -> str:
+    """Return CSV with a header (RFC 4180)."""
+    csv: str = _implementation(to_csv, value)(value, lang)
     return csv
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import pydoc
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +102,26 @@ def test_each_exported_name_has_a_docstring(name):
     documented = exported if callable(exported) else type(exported)
     assert documented.__doc__
     assert documented.__doc__.strip()
+
+
+def test_dir_lists_the_public_api_without_importing_it():
+    code = "import sys, einvoice; print(*dir(einvoice)); print('modules', *sys.modules)"
+    names, _, modules = " ".join(run_python(code)).partition(" modules ")
+    assert {name for name in names.split() if not name.startswith("__")} == set(NAMES)
+    assert not HEAVY & set(modules.split())
+
+
+def test_help_describes_the_public_api():
+    text = pydoc.render_doc(einvoice, renderer=pydoc.plaintext)
+    for name in ("class Draft(", "class ResultSet(", "validate_many(", "rule_changes("):
+        assert name in text
+    assert "import_module" not in text
+
+
+def test_validation_of_a_folder_points_to_validate_many(tmp_path):
+    for folder in (tmp_path, str(tmp_path)):
+        with pytest.raises(IsADirectoryError, match="validate_many"):
+            einvoice.validate(folder)
 
 
 def test_validation_does_not_import_heavy_modules(sample):

@@ -333,7 +333,8 @@ def test_table_has_one_row_per_finding_with_exact_numbers(invalid, valid):
 
 def test_csv_round_trip(invalid, tmp_path):
     path = tmp_path / "findings.csv"
-    content = invalid.to_csv(path)
+    assert invalid.to_csv(path) is None
+    content = invalid.to_csv()
     assert path.read_bytes().decode("utf-8") == content
     rows = list(csv.DictReader(io.StringIO(content, newline="")))
     assert [row["code"] for row in rows] == ["SCHEMA-VALUE-DATE", "BR-CO-10"]

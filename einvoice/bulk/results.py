@@ -248,6 +248,26 @@ class ResultSet(Sequence[FileResult]):
 
         return tables.to_frame(self._with_rows(which), which, lang or self.lang, amounts)
 
+    @overload
+    def to_csv(
+        self,
+        path: None = None,
+        which: Literal["findings", "files"] = "findings",
+        *,
+        sep: str = ",",
+        encoding: str = "utf-8",
+        lang: Language | None = None,
+    ) -> str: ...
+    @overload
+    def to_csv(
+        self,
+        path: str | os.PathLike[str],
+        which: Literal["findings", "files"] = "findings",
+        *,
+        sep: str = ",",
+        encoding: str = "utf-8",
+        lang: Language | None = None,
+    ) -> None: ...
     def to_csv(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -256,8 +276,10 @@ class ResultSet(Sequence[FileResult]):
         sep: str = ",",
         encoding: str = "utf-8",
         lang: Language | None = None,
-    ) -> str:
-        """Return the results as CSV with a header; also write it to `path` if given. Does not need pandas.
+    ) -> str | None:
+        """Return the table `which` as CSV with a header; if `path` is given, write it there instead.
+
+        Columns are those of `to_frame`; pandas is not needed, and amounts are exact.
 
         For German Excel use `sep=";", encoding="utf-8-sig"`; with a semicolon, numbers have a decimal comma. Text that
         starts like a formula is prefixed with an apostrophe. Spreadsheets may still interpret the invoice number 0815
@@ -265,7 +287,11 @@ class ResultSet(Sequence[FileResult]):
         """
         from einvoice.bulk import tables
 
-        return tables.to_csv(self._with_rows(which), path, which, sep, encoding, lang or self.lang)
+        text = tables.to_csv(self._with_rows(which), which, sep, lang or self.lang)
+        if path is None:
+            return text
+        Path(path).write_bytes(text.encode(encoding, "backslashreplace"))
+        return None
 
     def to_parquet(
         self,

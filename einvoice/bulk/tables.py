@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.bulk.record import FileResult
@@ -51,21 +50,10 @@ def to_frame(files: Iterable[FileResult], which: str, lang: Language, amounts: t
     return tables.frame(columns, rows(files, lang), amounts)
 
 
-def to_csv(
-    files: Iterable[FileResult],
-    path: str | os.PathLike[str] | None,
-    which: str,
-    sep: str,
-    encoding: str,
-    lang: Language,
-) -> str:
+def to_csv(files: Iterable[FileResult], which: str, sep: str, lang: Language) -> str:
     """Return the table `which` as CSV; see `ResultSet.to_csv`."""
     columns, rows = _table(which)
-    decimal = "," if sep == ";" else "."
-    text = tables.csv_text(columns, rows(files, lang), sep=sep, decimal=decimal)
-    if path is not None:
-        Path(path).write_bytes(text.encode(encoding, "backslashreplace"))
-    return text
+    return tables.csv_text(columns, rows(files, lang), sep=sep, decimal="," if sep == ";" else ".")
 
 
 def to_parquet(files: Iterable[FileResult], path: str | os.PathLike[str], which: str, lang: Language) -> None:

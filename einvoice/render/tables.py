@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from einvoice.localization import Language
@@ -23,8 +22,6 @@ from einvoice.result.finding import Finding
 from einvoice.result.validation import ValidationResult
 
 if TYPE_CHECKING:
-    import os
-
     import pandas as pd
 
 Amounts: TypeAlias = Literal["decimal", "float"]
@@ -190,11 +187,8 @@ def _result_frame(result: ValidationResult, lang: Language, *, amounts: Amounts 
 
 
 @to_csv.register(ValidationResult)
-def _result_csv(result: ValidationResult, lang: Language, path: str | os.PathLike[str] | None = None) -> str:
-    text = csv_text((*CONTEXT, *COLUMNS), _rows(result, lang))
-    if path is not None:
-        Path(path).write_bytes(text.encode("utf-8"))
-    return text
+def _result_csv(result: ValidationResult, lang: Language) -> str:
+    return csv_text((*CONTEXT, *COLUMNS), _rows(result, lang))
 
 
 def _rows(result: ValidationResult, lang: Language) -> Iterable[Iterable[Any]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from einvoice import presentation
 from einvoice.errors import FindingsError
@@ -141,9 +142,20 @@ class ValidationResult:
         """Return the result as plain data, ready for JSON; numbers are decimal text."""
         return presentation.to_dict(self, lang or self.lang)
 
-    def to_csv(self, path: str | os.PathLike[str] | None = None, *, lang: Language | None = None) -> str:
-        """Return the findings as CSV with a header, one row per finding; also write it to `path` (UTF-8) if given."""
-        return presentation.to_csv(self, lang or self.lang, path)
+    @overload
+    def to_csv(self, path: None = None, *, lang: Language | None = None) -> str: ...
+    @overload
+    def to_csv(self, path: str | os.PathLike[str], *, lang: Language | None = None) -> None: ...
+    def to_csv(self, path: str | os.PathLike[str] | None = None, *, lang: Language | None = None) -> str | None:
+        """Return the findings as CSV with a header, one row per finding; if `path` is given, write it there instead.
+
+        The file is UTF-8. Columns are those of `to_frame`.
+        """
+        text = presentation.to_csv(self, lang or self.lang)
+        if path is None:
+            return text
+        Path(path).write_bytes(text.encode("utf-8"))
+        return None
 
     def to_frame(
         self, *, lang: Language | None = None, amounts: Literal["decimal", "float"] = "decimal"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import errno
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from einvoice.model.invoice import Invoice
@@ -22,9 +25,8 @@ from einvoice.validation.pipeline import NATIVE, Document, Pass, Run, run
 from einvoice.validation.selection import Options, RuleSelection, select
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from einvoice.reference import ReferenceResult
+    from einvoice.resources import RuleData
 
 
 def read(source: xml.Source, *, lang: Language = "de") -> Invoice:
@@ -83,12 +85,12 @@ def validate(
         UnreadableDocument: the file cannot be read as an invoice; one of its subclasses (see `einvoice.errors`).
         RuleError: a file in `rules` is invalid.
         ValueError: an argument has an unknown value; the message lists the valid ones.
-        OSError: the file cannot be opened.
+        OSError: the file cannot be opened; for a folder, use `einvoice.validate_many`.
     """
     started = time.perf_counter()
     data = rule_data(rules)
     options = Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, engine=engine, data=data)
-    document = Document.open(source, data)
+    document = _open(source, data)
     selection = select(document.identity, options, hybrid=document.hybrid is not None)
     identity = replace(document.identity, specification=selection.specification)
     reference_result = None if engine == "native" else _reference_result(document, identity)
@@ -107,6 +109,16 @@ def validate(
         differences=differences,
         agreement=agreement,
     )
+
+
+def _open(source: xml.Source, data: RuleData) -> Document:
+    try:
+        return Document.open(source, data)
+    except OSError:
+        if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+            message = "is a folder; to validate its files, use einvoice.validate_many"
+            raise IsADirectoryError(errno.EISDIR, message, os.fspath(source)) from None
+        raise
 
 
 def _passes(document: Document, reference_result: ReferenceResult | None) -> Sequence[Pass]:

@@ -310,7 +310,7 @@ def test_csv_for_german_excel(tmp_path):
 
 
 def test_csv_separator_and_encoding(results, tmp_path):
-    results.to_csv(tmp_path / "b.csv", "files", sep="\t", encoding="cp1252")
+    assert results.to_csv(tmp_path / "b.csv", "files", sep="\t", encoding="cp1252") is None
     (first, *_) = csv.DictReader(io.StringIO((tmp_path / "b.csv").read_text("cp1252"), newline=""), delimiter="\t")
     assert first["gross"] == "415.33"
 
