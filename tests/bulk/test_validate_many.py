@@ -268,6 +268,8 @@ def test_full_result_is_available_from_every_source(tmp_path):
     from_iterator = validate_serially(iter(FILES.items()))
     with pytest.raises(LookupError, match="no longer available"):
         from_iterator.result(name)
+    paths = validate_serially((tmp_path / "files").rglob("*.xml"))
+    assert [finding.code for finding in paths.result(name).findings] == ["BR-CO-10"]
     assert from_iterator.result(name, FILES[name]).invoice == einvoice.read(FILES[name])
     with pytest.raises(ValueError, match="has changed"):
         from_iterator.result(name, UBL)

@@ -34,8 +34,6 @@ class Corpus(NamedTuple):
 
     def named_as(self, names: Collection[str]) -> Corpus:
         """Return the same files, named relative to the same folder as `names`."""
-        if isinstance(self.items, Iterator):
-            return self
         own = [item.name for item in self.items]
         surplus, missing = len(leading_folders(own, names)), leading_folders(names, own)
         if not surplus and not missing:
@@ -46,12 +44,11 @@ class Corpus(NamedTuple):
         """Return the first file with this name.
 
         Raises:
-            LookupError: there is no such file, or the source was an iterator.
+            LookupError: there is no such file, or the source was an iterator of pairs.
         """
-        if not isinstance(self.items, Iterator):
-            for item in self.items:
-                if item.name == name:
-                    return item
+        for item in self.items:
+            if item.name == name:
+                return item
         raise LookupError(f"the source of {name!r} is no longer available; pass its content: result(name, content)")
 
 
@@ -64,6 +61,22 @@ class _ArchiveItems:
 
     def __iter__(self) -> Iterator[Item]:
         return _distinct(Item(name, content) for name, content in self._unpack(self._path))
+
+
+class _IteratorItems:
+    """Items of an iterator. Paths are read at once and kept, since their names depend on all; pairs are read lazily."""
+
+    def __init__(self, values: Iterator[Any]) -> None:
+        self._values = values
+        self._kept: Iterable[Item] = ()
+
+    def __iter__(self) -> Iterator[Item]:
+        values, self._values = self._values, iter(())
+        for first in values:
+            if not isinstance(first, str | os.PathLike):
+                return _distinct(map(_item, chain([first], values)))
+            self._kept = _of_values([first, *values]).items
+        return iter(self._kept)
 
 
 class _RenamedItems:
@@ -97,7 +110,7 @@ def corpus(source: Any) -> Corpus:
         raise TypeError(f"argument 'source' must be {supported}, not {type(source).__name__}")
     if hasattr(source, "to_list") and hasattr(source, "index"):  # a column of pandas
         return _of_column(source)
-    return _of_values(source) if isinstance(source, Sequence) else _of_iterator(iter(source))
+    return _of_values(source) if isinstance(source, Sequence) else Corpus(_IteratorItems(iter(source)))
 
 
 def _of_path(path: Path) -> Corpus:
@@ -139,15 +152,6 @@ def _of_column(column: Any) -> Corpus:
     if all(isinstance(it, str | os.PathLike) for it in contents):
         return _of_values(contents)
     return _of_values(list(zip(map(str, column.index), contents, strict=True)))
-
-
-def _of_iterator(values: Iterator[Any]) -> Corpus:
-    """Return the files of an iterator: paths are read at once, since their names depend on all; pairs lazily."""
-    for first in values:
-        if isinstance(first, str | os.PathLike):
-            return _of_values([first, *values])
-        return Corpus(_distinct(map(_item, chain([first], values))))
-    return Corpus([], 0)
 
 
 def _of_values(values: Sequence[Any]) -> Corpus:
