@@ -126,7 +126,7 @@ class FileResult:
     def signed_gross(self) -> Decimal | None:
         """The gross amount, with the opposite sign for a credit note."""
         is_credit_note = self.root == "CreditNote" or self.type in CREDIT_NOTE_TYPES
-        return -self.gross if is_credit_note and self.gross is not None else self.gross
+        return self.gross.copy_negate() if is_credit_note and self.gross else self.gross
 
     def _finding(self, stored: Mapping[str, Any]) -> Finding:
         code, severity = stored["code"], stored["severity"]
@@ -185,7 +185,7 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
         "seller_vat": _short(invoice.seller.vat_identifier),
         "buyer": _short(invoice.buyer.name),
         "number": _short(invoice.number),
-        "type": _short(invoice.type_code),
+        "type": _short(str(invoice.type_code).strip()),
         "date": _short(date.date or date),
         "due_date": _short(_due_date(invoice)),
         "buyer_reference": _short(invoice.buyer_reference),

@@ -133,15 +133,16 @@ class ResultSet(Sequence[FileResult]):
         """
         _check("verdict", verdict, VERDICTS)
         _check("severity", severity, SEVERITIES)
-        codes = {finding["code"] for record in self.records() for finding in record.get("findings", ())}
-        if code is not None and code not in codes:
-            _check("code", code, self._known_codes())
 
         def has_finding(record: Mapping[str, Any]) -> bool:
             return (code is None and severity is None) or any(
                 code in (None, it["code"]) and severity in (None, it["severity"]) for it in record.get("findings", ())
             )
 
+        if code is not None and not any(
+            it["code"] == code for record in self.records() for it in record.get("findings", ())
+        ):
+            _check("code", code, self._known_codes())
         pairs = zip(self._lines, self.records(), strict=True)
         return self._subset([line for line, it in pairs if verdict in (None, it["verdict"]) and has_finding(it)])
 

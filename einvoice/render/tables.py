@@ -96,7 +96,7 @@ def context(result: ValidationResult) -> dict[str, Any]:
         "file": result.filename,
         "number": summary.invoice_number,
         "seller": summary.seller,
-        "type": str(result.invoice.type_code),
+        "type": str(result.invoice.type_code).strip(),
         "folder": folder_of(result.filename),
     }
 

@@ -211,7 +211,8 @@ def test_amounts_beyond_the_digits_of_the_table_are_rounded_or_missing():
 def test_gross_of_credit_notes_is_negative():
     note = b"<cbc:InvoiceTypeCode>380<"
     assert note in UBL
-    results = validate_serially({"a": UBL, "b": UBL.replace(note, note.replace(b"380", b"381")), "c": b"<x/>"})
+    results = validate_serially({"a": UBL, "b": UBL.replace(note, note.replace(b"380", b" 381 ")), "c": b"<x/>"})
+    assert results["b"].signed_gross == Decimal("-415.33")
     files = results.to_frame("files")
     assert files.type.to_list()[:2] == ["380", "381"]
     assert files.gross.to_list()[:2] == [Decimal("415.33")] * 2

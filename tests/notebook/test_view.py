@@ -60,6 +60,12 @@ def test_filters(view, filters, expected):
     assert repr(view) == f"<ResultView: {len(expected)} of 2 findings>"
 
 
+def test_unknown_severity_is_rejected(view):
+    with pytest.raises(traitlets.TraitError, match="unknown severity 'error'; valid are fatal, warning, information"):
+        view.filters = {"severity": "error"}
+    assert len(view.findings) == 2
+
+
 def test_text_filter_searches_the_displayed_language(view):
     view.filters = {"text": "Ländercode"}
     assert not codes(view)
