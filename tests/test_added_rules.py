@@ -149,6 +149,7 @@ def test_bulk_validation_uses_added_rules(rules, tmp_path):
     file.write_bytes(UBL)
     results = einvoice.validate_many([file], rules=rules, workers=0, progress=False, lang="en")
     results.save(tmp_path / "results.jsonl")
+    assert results.settings["rules"] == einvoice.catalog(rules=rules).version != einvoice.catalog().version
     shutil.rmtree(rules)
     for found in (results, einvoice.ResultSet.load(tmp_path / "results.jsonl", lang="en")):
         (finding, *_) = [finding for result in found for finding in result.findings if finding.severity == "fatal"]

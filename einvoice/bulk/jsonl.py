@@ -26,6 +26,8 @@ FILENAME: Final = "einvoice-results.jsonl"
 RULES: Final = "rules"
 """Key of the catalog version, which changes with every change to a rule or text."""
 _FORMAT_KEY: Final = "einvoice_results"
+_RULES_PATH: Final = "rules_path"
+"""Key of the option ``rules``, whose name is the key of the catalog version."""
 _END: Final = b'{"end":'
 
 
@@ -44,12 +46,14 @@ def run_settings(options: Options) -> dict[str, Any]:
     day = f"{options.as_of:%Y-%m-%d}" if options.as_of else None
     rules = {"einvoice": version("einvoice-toolkit"), RULES: catalog(rules=options.rules).version}
     fixed = {_FORMAT_KEY: VERSION, **rules, "pinned": pinned.name if pinned else None}
-    return {**fixed, **options._asdict(), "as_of": day}
+    plain = options._asdict() | {"as_of": day}
+    return {**fixed, _RULES_PATH: plain.pop("rules"), **plain}
 
 
 def options(settings: Mapping[str, Any]) -> Options:
     """Return the validation options of a run."""
-    given = {name: settings[name] for name in Options._fields if settings.get(name)}
+    stored = {**settings, "rules": settings.get(_RULES_PATH)}
+    given = {name: stored[name] for name in Options._fields if stored.get(name)}
     return Options(**given | ({"as_of": datetime.date.fromisoformat(given["as_of"])} if "as_of" in given else {}))
 
 
