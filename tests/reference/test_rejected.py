@@ -290,10 +290,10 @@ def test_rejections_survive_pickling_and_have_both_languages():
     values = dict.fromkeys(
         ("file", "folder", "reason", "limit", "path", "element", "what", "level", "scenario", "name"), "–"
     )
-    for cause, sentences in SENTENCES.items():
+    for cause in SENTENCES["en"]:
         error = pickle.loads(pickle.dumps(BundleRejected(cause, **values)))
         assert (error.cause, str(error)) == (cause, error.message("en"))
-        assert sentences.keys() == {"de", "en"}
+        assert SENTENCES.translations(cause).keys() >= {"de", "en"}
         assert error.message("de") != error.message("en")
 
 

@@ -300,9 +300,9 @@ def test_unknown_tokens(server):
 # ---------------------------------------------------------------- order of checks
 
 
-def test_order_of_checks(server):
+def test_order_of_checks(server, personal):
     """Key, plan, path, method, then the content of the request."""
-    post, personal = server.client.post, server.add_key("order", "personal")
+    post = server.client.post
     assert_problem(httpx.post(server.base.join(f"{API}/nothing")), 401, "key_missing")
     assert_problem(httpx.post(server.base.join(f"{API}/nothing"), headers=personal), 403, "plan_required")
     assert_problem(post(f"{API}/nothing", params={"lang": "fr"}), 404, "not_found")
