@@ -16,7 +16,7 @@ LINE = b"<cac:InvoiceLine/>"
 
 
 def _with_lines(count):
-    """Return an invoice with so many empty lines, each of which violates several rules."""
+    """Return an invoice with this number of empty lines; each violates several rules."""
     return SAMPLE.read_bytes().replace(b"</Invoice>", LINE * count + b"</Invoice>")
 
 
@@ -71,7 +71,7 @@ def test_same_code_with_another_severity_is_kept(finding):
 
 
 def _deep_names(depth, count):
-    """Return an invoice with so many unknown elements of the longest name, nested so deep."""
+    """Return an invoice with unknown elements that have long names and are deeply nested."""
     name = b"n" * 1_000
     nested = b"<%b>" % name * depth + b"<a/>" * count + b"</%b>" % name * depth
     return SAMPLE.read_bytes().replace(b"</Invoice>", nested + b"</Invoice>")

@@ -10,7 +10,7 @@ ACTIVE_SECONDS: Final = 60
 
 
 class Shares:
-    """A quantity of which each holder may have all as long as nobody else uses it, else at most half.
+    """A quantity shared by holders. A single holder can take all of it, one of several at most half.
 
     What a holder took beyond half before others came does not count against them, so that they need not wait until it
     is released. Therefore up to one and a half times the quantity can be in use, for a while.

@@ -156,5 +156,5 @@ def full(folder):
 
 
 def at(seconds, started):
-    """Wait until so many seconds after the start."""
+    """Wait until `seconds` after the start."""
     time.sleep(max(0, started + seconds - time.monotonic()))

@@ -120,7 +120,7 @@ def _chain(name: str, known: Mapping[str, RuleSet]) -> list[str]:
 
 
 def _with_versions(ruleset: RuleSet, base: RuleSet | None) -> RuleSet:
-    """Return a rule set with the releases of its base, if it has none of its own; check those that it refers to."""
+    """Return a rule set with its releases: its own, or those of its base. Check the releases that it refers to."""
     file = f"{ruleset.name}/ruleset.toml"
     if base is None:
         return ruleset

@@ -1,4 +1,4 @@
-"""Connections that need no key: large, slow and malformed requests, many connections, responses nobody reads."""
+"""Limits that apply without a key: large, slow and malformed requests, many connections, unread responses."""
 
 import contextlib
 import json
