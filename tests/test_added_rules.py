@@ -131,6 +131,19 @@ def test_archive_is_read_like_a_folder(rules, tmp_path):
     assert codes(einvoice.validate(UBL, rules=archive)) == ["ACME-01", "ACME-02"]
 
 
+def test_archive_can_hold_the_rule_set_itself(rules, tmp_path):
+    archive = shutil.make_archive(str(tmp_path / "acme"), "zip", rules / "acme")
+    assert codes(einvoice.validate(UBL, rules=archive)) == ["ACME-01", "ACME-02"]
+
+
+def test_changed_archive_is_read_again_without_its_former_files(rules, tmp_path):
+    archive = shutil.make_archive(str(tmp_path / "house"), "zip", rules)
+    assert "ACME-01" in codes(einvoice.validate(UBL, rules=archive))
+    (rules / "acme" / "ACME-01.toml").unlink()
+    shutil.make_archive(str(tmp_path / "house"), "zip", rules)
+    assert codes(einvoice.validate(UBL, rules=archive)) == ["ACME-02"]
+
+
 def test_environment_names_the_default_rules(rules, monkeypatch):
     monkeypatch.setenv("EINVOICE_RULES_DIR", str(rules))
     assert "ACME-01" in codes(einvoice.validate(UBL))
@@ -254,6 +267,12 @@ def linked_folder(folder):
     (folder / "acme" / "codes").symlink_to("/etc")
 
 
+def linked_rule_set(folder):
+    house_rules.write(folder.parent / "elsewhere")
+    folder.mkdir()
+    (folder / "acme").symlink_to(folder.parent / "elsewhere" / "acme")
+
+
 def many_files(folder):
     house_rules.write(folder)
     for number in range(MAX_FILES):
@@ -292,6 +311,7 @@ WRONG = {
     ),
     "symbolic link": (link, r"acme/ACME-09\.toml: is not a regular file"),
     "linked folder": (linked_folder, r"acme/codes: is not a regular file"),
+    "linked rule set": (linked_rule_set, r"acme: is a symbolic link"),
     "pipe": (pipe, r"acme/ACME-09\.toml: is not a regular file"),
     "large file": (
         broken(**{"codelists/large.csv": "x" * 10_000_000}),

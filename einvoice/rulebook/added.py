@@ -123,6 +123,8 @@ def open_rules(path: Path) -> RuleData:
         if name in folders:
             raise RuleError(f"the rule set '{name}' occurs twice", file=path.name, hint="remove one of them")
         _check_name(name)
+        if folder.is_symlink():
+            raise RuleError("is a symbolic link", file=name, hint="replace the link by the folder")
         _check_files(folder, name)
         has_sums = (folder / _SUMS).exists()
         if has_sums:
@@ -193,7 +195,7 @@ def _unpacked(archive: Path) -> Path:
     """Unpack an archive into a temporary folder of this process, within the limits."""
     import zipfile  # imported on use: few rule sets are archives
 
-    target = Path(_temporary_folder(), hashlib.sha256(str(archive).encode()).hexdigest()[:16], str(os.getpid()))
+    target = Path(_temporary_folder(), hashlib.sha256(archive.read_bytes()).hexdigest(), archive.stem)
     try:
         with zipfile.ZipFile(archive) as file:
             members = [member for member in file.infolist() if not member.is_dir()]
