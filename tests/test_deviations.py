@@ -21,13 +21,17 @@ from einvoice.syntax.xml import parse
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 RULE_SETS = RuleSets(shipped())
-#: The rule sets that are compared. The deviations of NLCIUS are hand-written.
-COMPARED = ("en16931", "xrechnung", "xrechnung-extension", "facturx")
+#: The rule sets that are compared.
+COMPARED = ("en16931", "xrechnung", "xrechnung-extension", "facturx", "nlcius")
 COMPARISONS = {
     (name, syntax): Comparison(RULE_SETS, name, syntax) for name in COMPARED for syntax in RULE_SETS.sets[name].syntaxes
 }
 #: The cases of each folder, and the rule sets that they are compared with.
-CASES = {"cases": ("en16931", "xrechnung", "xrechnung-extension"), "cases-facturx": ("en16931", "facturx")}
+CASES = {
+    "cases": ("en16931", "xrechnung", "xrechnung-extension"),
+    "cases-facturx": ("en16931", "facturx"),
+    "cases-nlcius": ("en16931", "nlcius"),
+}
 
 #: Rules whose files do not state the rule of the standard, which has one sentence for each syntax.
 WITHOUT_NORM = {
