@@ -161,6 +161,17 @@ class Line(Identified):
     item: Item = term("BG-31", "BG-DEX-02")
     lines: Sequence[Line] = terms("BG-DEX-01", "BG-DEX-01")
 
+    @view("BT-147")
+    def price_allowances(self) -> Sequence[PriceAllowance]:
+        """BT-147: the discount on the price, which UBL has in the net price and CII in the gross price."""
+        return [*self.price.allowances, *self.gross_price.allowances]
+
+    @view("BT-148")
+    def gross_unit_price(self) -> UnitPrice:
+        """BT-148: the price before the discount, which UBL has in the discount."""
+        amounts = [self.gross_price.amount, *(it.base_amount for it in self.price.allowances)]
+        return first(amount for amount in amounts if amount is not absent)
+
     @view("BG-27", "BG-DEX-03")
     def allowances(self) -> Sequence[LineAllowanceCharge]:
         """BG-27: the allowances on the line."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from einvoice.model.group import Group, first, inside, numbered, term, terms, view
 from einvoice.model.values import Code, Date, Identifier, Text, Value, absent
@@ -131,6 +131,11 @@ class Party(Identified):
     identifiers: Sequence[Identifier] = terms("BT-29", "BT-46", "BT-60")
     global_identifiers: Sequence[Identifier] = terms("BT-29", "BT-46", "BT-60")
     legal_identifier: Identifier = term("BT-30", "BT-47", "BT-61")
+
+    @view("BT-29", "BT-46", "BT-60")
+    def all_identifiers(self) -> Sequence[Identifier]:
+        """The identifiers with and without a scheme, which CII has in separate elements."""
+        return [*self.identifiers, *self.global_identifiers]
 
     @property
     def is_creditor(self) -> bool:
@@ -269,6 +274,15 @@ class Location(Identified):
     plain = ("location_identifier",)
     location_identifier: Identifier = term("BT-71")
     global_location_identifier: Identifier = term("BT-71")
+
+    @view("BT-71")
+    def all_identifiers(self) -> Sequence[Identifier]:
+        """The identifier of the location, which CII has in one of two elements, with or without a scheme."""
+        found: list[Any] = []
+        for identifier in (self.location_identifier, self.global_location_identifier):
+            if identifier is not absent:
+                found += (identifier, *identifier.more)
+        return found
 
 
 class Delivery(Location):
