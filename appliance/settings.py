@@ -98,6 +98,11 @@ class Settings(BaseSettings):
     upload_megabytes: int = Field(default=512, ge=110, description="Memory for all uploads together; beyond that 503.")
     document_seconds: float = Field(default=30, gt=0, description="Maximum time per document (seconds); then 422.")
     worker_megabytes: int = Field(default=2048, ge=256, description="Memory limit of a worker process.")
+    pdf_lines: int = Field(
+        default=1000,
+        ge=1,
+        description="Maximum number of invoice lines of a PDF; beyond that no link, and 422 for ZUGFERD.",
+    )
     worker_documents: int = Field(default=10_000, ge=1, description="Documents after which a worker is replaced.")
     drain_seconds: float = Field(
         default=0,

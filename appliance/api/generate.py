@@ -57,7 +57,10 @@ def routes(services: Services) -> APIRouter:
             return outcome
         body, invoice = outcome.parts
         record_verdict(services, request, outcome, invoice)
-        kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": True, "readable_invoice_pdf": True}
+        kinds: dict[ArtifactKind, bool] = {
+            "validation_report_pdf": True,
+            "readable_invoice_pdf": outcome.head["printable"],
+        }
         if is_hybrid := outcome.head["verdict"]["format"] == "ZUGFERD":
             kinds["zugferd_pdf"] = True
         artifacts = await create_links(services, request, caller, artifact_source(invoice, "", lang), kinds)

@@ -30,7 +30,12 @@ def build_job(
 ) -> Message:
     """Return a job for a document."""
     base = base_url(request.scope) if services.settings.catalog_pages else None
-    common = {"lang": lang, "base": base, "summary": caller.entitlements.can_view_structured_invoice}
+    common = {
+        "lang": lang,
+        "base": base,
+        "summary": caller.entitlements.can_view_structured_invoice,
+        "pdf_lines": services.settings.pdf_lines,
+    }
     return Message({"job": task, **common, **head}, (document,))
 
 

@@ -69,7 +69,10 @@ def routes(services: Services) -> APIRouter:
             return outcome
         record_verdict(services, request, outcome, file.content)
         source = artifact_source(file.content, file.name, lang, mode, engine)
-        kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": True, "readable_invoice_pdf": True}
+        kinds: dict[ArtifactKind, bool] = {
+            "validation_report_pdf": True,
+            "readable_invoice_pdf": outcome.head["printable"],
+        }
         artifacts = await create_links(services, request, caller, source, kinds)
         body = with_artifacts(outcome.parts[0], artifacts)
         return Response(body, media_type="application/json", headers=NO_STORE)

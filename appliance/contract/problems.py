@@ -35,17 +35,19 @@ def quoted(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ProblemType:
-    """A problem type. Its title and detail are in the message files, under its code.
+    """A problem type. Its title is in the message files under its code, its detail under `message`.
 
     Attributes:
         code: stable identifier in snake_case.
         status: HTTP status code.
         example: values for the detail in the OpenAPI document.
+        message: key of the detail; by default the code. Types with the same code differ in it.
     """
 
     code: str
     status: int
     example: Mapping[str, str | int] = field(default_factory=dict, compare=False)
+    message: str = ""
 
     def title(self, language: Language) -> str:
         """Return the title in `language`."""
@@ -69,7 +71,7 @@ class Problem(Exception):  # noqa: N818 (the term of RFC 9457)
 
     def to_dict(self, language: Language) -> dict[str, Any]:
         """Return the problem details in `language`."""
-        detail = _DETAILS[language][self.type.code].format_map(self.values)
+        detail = _DETAILS[language][self.type.message or self.type.code].format_map(self.values)
         return problem_details(self.type.status, self.type.code, self.type.title(language), detail)
 
 

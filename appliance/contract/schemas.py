@@ -131,7 +131,11 @@ class InvoiceSummary(_Response):
 
 
 class Artifact(_Response):
-    """A temporary link to a PDF. Fetching it requires an API key of the same holder."""
+    """A temporary link to a PDF. Fetching it requires an API key of the same holder.
+
+    It is unavailable if the plan does not include it, if the invoice has too many lines for a readable PDF, or if the
+    service has no store for PDFs or no space in it.
+    """
 
     available: bool
     url: str | None

@@ -5,12 +5,14 @@ A response body lacks its last member, `artifacts`: the server appends the links
 
 import dataclasses
 import datetime
+import json
 import logging
 import time
 from collections.abc import Callable
 from typing import Any
 
 import einvoice
+from appliance.contract.problems import Problem, ProblemType
 from appliance.contract.results import (
     draft_problem,
     generation_body,
@@ -21,6 +23,8 @@ from appliance.contract.results import (
 from appliance.contract.serialization import to_json
 from appliance.workers.protocol import Message
 
+TOO_MANY_LINES = ProblemType("too_complex", 422, message="too_many_lines")
+
 log = logging.getLogger(__name__)
 
 
@@ -28,7 +32,8 @@ def run_job(job: Message) -> Message:
     """Run a job and return its outcome; exceptions are part of the outcome.
 
     The head of the outcome has one of these members: `verdict`, with the response body as the first part; `problem`,
-    the finished problem details; `limit_exceeded`; or `failed`, after an internal error, which is logged.
+    the finished problem details; `limit_exceeded`; or `failed`, after an internal error, which is logged. Beside the
+    verdict on a single invoice, `printable` says whether it has few enough lines for a PDF.
     """
     try:
         return _JOBS[job.head["job"]](job)
@@ -46,7 +51,9 @@ def run_job(job: Message) -> Message:
 def _validate(job: Message) -> Message:
     lang = job.head["lang"]
     result = einvoice.validate(job.parts[0], lang=lang, mode=job.head["mode"], engine=job.head["engine"])
-    return _validated(validation_body(result, lang, job.head.get("base")), job)
+    outcome = _validated(validation_body(result, lang, job.head.get("base")), job)
+    outcome.head["printable"] = _is_printable(_line_count(result.invoice), job)
+    return outcome
 
 
 def _validate_item(job: Message) -> Message:
@@ -75,12 +82,16 @@ def _abandon_item(job: Message) -> Message:
 def _generate(job: Message) -> Message:
     """Generate an invoice from a draft; the second part is the invoice file."""
     lang = job.head["lang"]
+    lines = _hybrid_line_count(job.parts[0])
+    if not _is_printable(lines, job):
+        return Message({"problem": Problem(TOO_MANY_LINES, lines=lines, limit=job.head["pdf_lines"]).to_dict(lang)})
     generated = einvoice.generate(job.parts[0], lang=lang)
     body = generation_body(generated, lang, job.head.get("base"))
     _apply_entitlements(body, job)
     validation = body["validation"]
     verdict = {"valid": generated.is_valid, "syntax": validation["validation_format"], "format": generated.format}
-    head = {"verdict": verdict, "embedded_xml": body["embedded_xml"]}
+    printable = _is_printable(_line_count(generated.invoice), job)
+    head = {"verdict": verdict, "embedded_xml": body["embedded_xml"], "printable": printable}
     return Message(head, (to_json(body), generated.data))
 
 
@@ -100,6 +111,28 @@ def _validated(body: dict[str, Any], job: Message) -> Message:
     _apply_entitlements(body, job)
     verdict = {"valid": body["is_valid"], "syntax": body["validation_format"] or None}
     return Message({"verdict": verdict}, (to_json(body),))
+
+
+def _line_count(parent: Any) -> int:
+    """Return the number of lines of an invoice, with sub-lines, or of sub-lines of a line."""
+    return sum(1 + _line_count(line) for line in parent.lines)
+
+
+def _hybrid_line_count(draft: bytes) -> int:
+    """Return the number of lines of a draft for ZUGFERD; 0 for other formats, and for what is not a draft."""
+    try:
+        content = json.loads(draft)
+    except (ValueError, RecursionError):
+        return 0
+    is_hybrid = isinstance(content, dict) and content.get("format") == "ZUGFERD"
+    lines = content.get("lines") if is_hybrid else None
+    return len(lines) if isinstance(lines, list) else 0
+
+
+def _is_printable(lines: int, job: Message) -> bool:
+    """Return whether a PDF may have this many lines. Each takes about 11 ms and a quarter of a megabyte."""
+    limit: int | None = job.head.get("pdf_lines")
+    return limit is None or lines <= limit
 
 
 def _apply_entitlements(body: dict[str, Any], job: Message) -> None:
