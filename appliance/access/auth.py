@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from appliance.access.keys import Key, KeyRing
+from appliance.access.keys import Key, KeyExpired, KeyRing
 from appliance.access.quotas import DAILY_REQUESTS, Quotas
 from appliance.access.rates import RequestRates
 from appliance.contract.problems import Problem, ProblemType
@@ -18,6 +18,7 @@ from appliance.transport.problem_responses import problem_response
 
 KEY_MISSING = ProblemType("key_missing", 401)
 KEY_INVALID = ProblemType("key_invalid", 401)
+KEY_EXPIRED = ProblemType("key_invalid", 401, message="key_expired")
 PLAN_REQUIRED = ProblemType("plan_required", 403, example={"plan": "business"})
 RIGHT_REQUIRED = ProblemType("right_required", 403, example={"right": "can_batch"})
 
@@ -65,7 +66,10 @@ class AuthMiddleware:
         values = [value.strip(" \t") for value in Headers(scope=scope).getlist("x-api-key")]
         if not any(values):
             raise Problem(KEY_MISSING, headers=challenge)
-        key = self._keys.find(values[0]) if len(values) == 1 else None
+        try:
+            key = self._keys.find(values[0]) if len(values) == 1 else None
+        except KeyExpired as error:
+            raise Problem(KEY_EXPIRED, headers=challenge, day=str(error.day)) from None
         if key is None:
             raise Problem(KEY_INVALID, headers=challenge)
         scope.setdefault("state", {})["key"] = key

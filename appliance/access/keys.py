@@ -77,6 +77,18 @@ class Key:
         return {"key": self.label, "name": self.name, "plan": self.plan, "expires": str(self.expires or "") or None}
 
 
+class KeyExpired(Exception):  # noqa: N818 (the event)
+    """An expired key was presented.
+
+    Attributes:
+        day: last day on which the key was valid (UTC).
+    """
+
+    def __init__(self, day: datetime.date) -> None:
+        super().__init__(f"the key expired on {day}")
+        self.day = day
+
+
 def digest(plain: str) -> str:
     """Return the SHA-256 of a key (UTF-8) in hexadecimal."""
     return hashlib.sha256(plain.encode()).hexdigest()
@@ -265,7 +277,11 @@ class KeyRing:
         self._loaded = True
 
     def find(self, plain: str) -> Key | None:
-        """Return the stored key that matches `plain`, or None. The time taken does not depend on which key matches."""
+        """Return the stored key that matches `plain`, or None. The time taken does not depend on which key matches.
+
+        Raises:
+            KeyExpired: the key is no longer valid.
+        """
         presented = digest(plain)
         match = None
         for key in self.keys():
@@ -276,7 +292,7 @@ class KeyRing:
         day = self._clock()
         if match.expires is not None and match.expires < day:
             log.warning("An expired key was refused", extra={"fields": match.fields()})
-            return None
+            raise KeyExpired(match.expires)
         if self._usage is not None:
             self._usage.record(match.digest, day.isoformat(), lambda: {key.digest for key in self.keys()})
         return match

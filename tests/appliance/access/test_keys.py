@@ -9,11 +9,11 @@ import sys
 
 import httpx
 import pytest
-from served import key_in, running
+from served import API, assert_problem, key_in, running
 
 from appliance.__main__ import main
 from appliance.access.key_usage import KeyUsage
-from appliance.access.keys import KeyFile, KeyRing, generate_key
+from appliance.access.keys import KeyExpired, KeyFile, KeyRing, generate_key
 
 
 def test_key_is_stored_as_a_hash_in_a_private_file(tmp_path):
@@ -177,9 +177,22 @@ def test_expired_key(tmp_path):
     day = datetime.date(2126, 11, 20)
     plain = file.add("acme", "business", expires=day)
     assert KeyRing(file.path, {}, clock=lambda: day).find(plain) is not None
-    assert KeyRing(file.path, {}, clock=lambda: day + datetime.timedelta(days=1)).find(plain) is None
+    with pytest.raises(KeyExpired, match="2126-11-20"):
+        KeyRing(file.path, {}, clock=lambda: day + datetime.timedelta(days=1)).find(plain)
     with pytest.raises(ValueError, match="2020-01-01"):
         file.add("acme", "business", expires=datetime.date(2020, 1, 1))
+
+
+@pytest.mark.parametrize(("lang", "word"), [("de", "abgelaufen"), ("en", "expired")])
+def test_problem_says_that_the_key_has_expired(server, lang, word):
+    plain, key = generate_key("OLD_1", "old", "business", datetime.date(2026, 1, 31))
+    with (server.data / "keys.env").open("a") as file:
+        file.write(f"{key.line()}\n")
+    headers = {"X-API-Key": plain}
+    response = server.client.get(f"{API}/capabilities", headers=headers, params={"lang": lang})
+    detail = assert_problem(response, 401, "key_invalid").detail
+    assert word in detail
+    assert "2026-01-31" in detail
 
 
 def test_key_with_an_impossible_date_is_invalid(tmp_path):
