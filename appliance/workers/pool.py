@@ -12,14 +12,19 @@ from appliance.contract.problems import Problem, ProblemType
 from appliance.settings import Settings
 from appliance.workers.process import JobTimeout, WorkerExited, WorkerNotReady
 from appliance.workers.protocol import Message
-from appliance.workers.schedule import Schedule
+from appliance.workers.schedule import JobKind, Schedule
 from appliance.workers.shares import Shares
 from appliance.workers.slots import WorkerSlot
 
 RETRY_AFTER_SECONDS = 2
 
-RENDERING = frozenset({"generate", "validation_report_pdf", "readable_invoice_pdf"})
-"""Jobs that create documents. They take fifty times as long as a validation, so a worker is kept free of them."""
+_KINDS: dict[str, JobKind] = {
+    "generate": "generation",
+    "validation_report_pdf": "pdf",
+    "readable_invoice_pdf": "pdf",
+}
+"""Kinds of jobs that create documents. They take fifty times as long as a validation, so a worker is kept free of them;
+all others are validations."""
 
 DEATH_CAUSES = ("timeout", "cancelled", "signal", "exit")
 
@@ -116,9 +121,14 @@ class WorkerPool:
         return [slot.pid for slot in self._slots if slot.pid is not None]
 
     @property
-    def waiting(self) -> int:
-        """Number of jobs waiting for a worker."""
+    def waiting(self) -> dict[str, int]:
+        """Number of jobs waiting for a worker, by kind."""
         return self._schedule.waiting
+
+    @property
+    def running(self) -> dict[str, int]:
+        """Number of running jobs, by kind."""
+        return self._schedule.running
 
     @property
     def free_upload_bytes(self) -> int:
@@ -131,7 +141,7 @@ class WorkerPool:
 
         Args:
             holder: name of the key holder.
-            renders: whether it is a job of `RENDERING`; these have a queue of their own.
+            renders: whether it creates a document; these requests have a queue of their own.
 
         Raises:
             Problem: the queue is full (`BUSY`).
@@ -155,8 +165,9 @@ class WorkerPool:
             JobLimitExceeded: the job exceeded its time or memory limit.
             JobFailed: internal error.
         """
+        kind = _KINDS.get(job.head["job"], "validation")
         try:
-            async with self._schedule.turn(holder, job.head["job"] in RENDERING, self._settings.queue_seconds):
+            async with self._schedule.turn(holder, kind, self._settings.queue_seconds):
                 outcome = await self._run(job)
         except (TimeoutError, WorkerNotReady):
             raise busy_problem() from None

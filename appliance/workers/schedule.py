@@ -6,13 +6,21 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, get_args
+
+JobKind: TypeAlias = Literal["validation", "pdf", "generation"]
+JOB_KINDS: Final[tuple[JobKind, ...]] = get_args(JobKind)
 
 
 @dataclass(eq=False, slots=True)
 class _Job:
     holder: str
-    renders: bool
+    kind: JobKind
     started: asyncio.Future[None]
+
+    @property
+    def renders(self) -> bool:
+        return self.kind != "validation"
 
 
 class Schedule:
@@ -29,28 +37,34 @@ class Schedule:
         self._max_rendering = max(1, workers - 1)
         self._waiting: list[_Job] = []
         self._running: Counter[str] = Counter()
-        self._rendering = 0
+        self._kinds: Counter[JobKind] = Counter()
         self._served: dict[str, int] = {}
         self._numbers = itertools.count()
 
     @property
-    def waiting(self) -> int:
-        """Number of waiting jobs."""
-        return len(self._waiting)
+    def waiting(self) -> dict[str, int]:
+        """Number of waiting jobs, by kind."""
+        waiting = Counter(job.kind for job in self._waiting)
+        return {kind: waiting[kind] for kind in JOB_KINDS}
+
+    @property
+    def running(self) -> dict[str, int]:
+        """Number of running jobs, by kind."""
+        return {kind: self._kinds[kind] for kind in JOB_KINDS}
 
     @asynccontextmanager
-    async def turn(self, holder: str, renders: bool, seconds: float) -> AsyncIterator[None]:
+    async def turn(self, holder: str, kind: JobKind, seconds: float) -> AsyncIterator[None]:
         """Wait for the turn of a job; the job runs in the context.
 
         Args:
             holder: name of the key holder.
-            renders: whether the job renders.
+            kind: kind of the job.
             seconds: maximum time to wait.
 
         Raises:
             TimeoutError: it is not the job's turn in time.
         """
-        job = _Job(holder, renders, asyncio.get_running_loop().create_future())
+        job = _Job(holder, kind, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         self._start_next()
         try:
@@ -70,17 +84,17 @@ class Schedule:
         while self._running.total() < self._workers and (job := self._next()) is not None:
             self._waiting.remove(job)
             self._running[job.holder] += 1
-            self._rendering += job.renders
+            self._kinds[job.kind] += 1
             self._served[job.holder] = next(self._numbers)
             job.started.set_result(None)
 
     def _next(self) -> _Job | None:
-        has_room = self._rendering < self._max_rendering
+        has_room = self._kinds.total() - self._kinds["validation"] < self._max_rendering
         jobs = [it for it in self._waiting if not it.started.done() and (has_room or not it.renders)]
         return min(jobs, key=lambda it: (self._running[it.holder], self._served.get(it.holder, -1)), default=None)
 
     def _end(self, job: _Job) -> None:
         self._running[job.holder] -= 1
-        self._rendering -= job.renders
+        self._kinds[job.kind] -= 1
         if not self._running[job.holder]:
             del self._running[job.holder]

@@ -123,6 +123,9 @@ def test_metrics(server):
     assert (value(name), value(f"einvoice_request_seconds_count{{{label}}}")) == (before[0] + 1, before[1] + 1)
     assert value(f'einvoice_request_seconds_bucket{{le="+Inf",{label}}}') == before[1] + 1
     assert value("einvoice_workers_ready") == 2
+    for kind in ("validation", "pdf", "generation"):
+        assert value(f'einvoice_documents_waiting{{kind="{kind}"}}') == 0
+        assert value(f'einvoice_documents_running{{kind="{kind}"}}') == 0
 
 
 def test_metrics_use_route_templates(server):
