@@ -34,6 +34,9 @@ TOMBSTONE_SECONDS: Final = 86_400
 CHECK_SECONDS: Final = 2
 """Interval between checks of the store."""
 
+REFUSED_SECONDS: Final = 60
+"""Time after content was refused, usually for lack of space, for which the store counts as unavailable."""
+
 _TOKEN_BYTES: Final = 24  # 192 random bits
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{32}")
 _MAX_PURGE_INTERVAL: Final = 60.0
@@ -111,18 +114,26 @@ class ArtifactLinks:
         render: renders a PDF for the holder of a key.
 
     Attributes:
-        available: whether the store was available and had space at the last check; True if links are disabled.
         dropped: number of responses sent without links because the store was full or unavailable.
     """
 
     def __init__(self, store: ArtifactStore | None, seconds: int, render: Render) -> None:
-        self.available = True
         self.dropped = 0
         self._reachable = True
+        self._writable = True
+        self._refused_at: float | None = None
         self._store = store
         self._seconds = seconds
         self._render = render
         self._locks: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
+
+    @property
+    def available(self) -> bool:
+        """Whether the store had space at the last check, and has refused nothing for a minute; True if disabled.
+
+        A store that refuses content is still tried: smaller content may fit.
+        """
+        return self._writable and self._refused_at is None
 
     async def create(
         self, holder: str, kinds: Collection[ArtifactKind], source: ArtifactSource
@@ -133,8 +144,7 @@ class ArtifactLinks:
         """
         if self._store is None or not kinds:
             return {}
-        if not self.available:
-            log.warning("A response is sent without links: the store is full or unavailable")
+        if not self._writable:
             self.dropped += 1
             return {}
         token = secrets.token_urlsafe(_TOKEN_BYTES)
@@ -142,7 +152,7 @@ class ArtifactLinks:
         try:
             await self._put_record(self._store, _store_name(token, holder), record)
         except StoreError as error:
-            log.warning("A response is sent without links: %s", error)
+            self._note_refusal(error)
             self.dropped += 1
             return {}
         return {kind: Link(artifact_path(token, kind), self._seconds) for kind in kinds}
@@ -162,24 +172,34 @@ class ArtifactLinks:
                 raise StoreError("the store is unavailable")
             return await self._fetch(self._store, _store_name(token, holder), file, holder)
         except StoreError as error:
-            log.error("An artifact could not be fetched: %s", error)
+            if self._reachable:  # otherwise `check` has logged it
+                log.error("An artifact could not be fetched: %s", error)
             raise Problem(ARTIFACTS_UNAVAILABLE, headers={"Retry-After": str(CHECK_SECONDS)}) from error
 
     async def check(self) -> None:
-        """Check the store and update `available`."""
+        """Check the store, update `available`, and log a change."""
         if self._store is None:
             return
+        was_available = self.available
         try:
             await anyio.to_thread.run_sync(self._store.check)
         except StoreError as error:
-            if self.available:
+            if self._writable:
                 state = "full" if isinstance(error, StoreFull) else "unavailable"
                 log.error("The artifact store is %s; responses are sent without links: %s", state, error)
-            self.available, self._reachable = False, isinstance(error, StoreFull)
-        else:
-            if not self.available:
-                log.info("The artifact store is available again")
-            self.available = self._reachable = True
+            self._writable, self._reachable = False, isinstance(error, StoreFull)
+            return
+        self._writable = self._reachable = True
+        if self._refused_at is not None and time.monotonic() >= self._refused_at + REFUSED_SECONDS:
+            self._refused_at = None
+        if self.available and not was_available:
+            log.info("The artifact store is available again")
+
+    def _note_refusal(self, error: StoreError) -> None:
+        """Log the first of several refusals."""
+        if self.available:
+            log.warning("The artifact store refused content; further refusals are not logged: %s", error)
+        self._refused_at = time.monotonic()
 
     def store_bytes(self) -> float:
         """Return the size of the store in bytes: 0 if links are disabled, NaN if it is not known."""
@@ -239,15 +259,14 @@ class ArtifactLinks:
             raise Problem(ARTIFACT_NOT_FOUND)
         raise Problem(ARTIFACT_EXPIRED)
 
-    @staticmethod
-    async def _put_pdf(store: ArtifactStore, name: str, pdf: bytes, seconds: float) -> None:
+    async def _put_pdf(self, store: ArtifactStore, name: str, pdf: bytes, seconds: float) -> None:
         """Store a PDF for the rest of its link's lifetime; if that fails, the next request renders it again."""
         if seconds <= 0:
             return
         try:
             await anyio.to_thread.run_sync(store.put, name, pdf, seconds)
         except StoreError as error:
-            log.warning("A PDF was not stored: %s", error)
+            self._note_refusal(error)
 
     async def _check_periodically(self) -> None:
         """Keep `available` up to date, so that requests do not run into timeouts."""

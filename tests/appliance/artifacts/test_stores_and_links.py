@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import secrets
 import sqlite3
 import stat
@@ -424,9 +425,40 @@ def test_no_links_without_a_store_or_with_a_full_one(folder, caplog):
     full = ArtifactLinks(store, 3600, Renderer())
     big = ArtifactSource(secrets.token_bytes(100_000), "", "de", "current", 0)
     assert run(full.create("acme", KINDS, big)) == {}
-    assert "sent without links" in caplog.text
+    assert "maximum size" in caplog.text
     assert run(full.create("acme", (), SOURCE)) == {}
     store.close()
+
+
+def test_store_that_refuses_content_is_unavailable_for_a_while(folder, caplog, monkeypatch):
+    caplog.set_level(logging.INFO)
+    store = SQLiteStore(folder, 100_000)
+    links = ArtifactLinks(store, 3600, Renderer())
+    big = ArtifactSource(secrets.token_bytes(100_000), "", "de", "current", 0)
+    assert [run(links.create("acme", KINDS, big)) for _ in range(3)] == [{}] * 3
+    run(links.check())
+    assert not links.available
+    assert links.dropped == 3
+    assert run(links.create("acme", KINDS, SOURCE)), "smaller content is stored"
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    monkeypatch.setattr(module, "REFUSED_SECONDS", 0)
+    run(links.check())
+    assert links.available
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
+    store.close()
+
+
+def test_unavailable_store_is_logged_once(folder, caplog):
+    store = SQLiteStore(folder, MEGABYTE)
+    links = ArtifactLinks(store, 3600, Renderer())
+    token = token_of(run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"])
+    store.close()
+    for _ in range(2):
+        run(links.check())
+        assert run(links.create("acme", KINDS, SOURCE)) == {}
+        assert problem_status(links, token, "report.pdf", "acme") == 503
+    assert len(caplog.records) == 1
+    assert links.dropped == 2
 
 
 def test_unavailable_store_is_detected(folder, caplog):
