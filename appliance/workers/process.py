@@ -53,10 +53,11 @@ class WorkerProcess(asyncio.Protocol):
         """
         settings = self._settings
         limits = (settings.document_seconds, settings.worker_megabytes, settings.worker_documents, settings.log_level)
+        hidden = (settings.data, settings.keys_file)
         server_socket, worker_socket = socket.socketpair()
         with worker_socket:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "appliance.workers.worker", *map(str, limits)],
+                [sys.executable, "-m", "appliance.workers.worker", *map(str, (*limits, *hidden))],
                 stdin=worker_socket.fileno(),
                 stdout=subprocess.DEVNULL,
                 env=worker_environment(os.environ),

@@ -6,6 +6,8 @@ It receives its limits as arguments and its socket as standard input, and exits 
 import gc
 import itertools
 import json
+import logging
+import os
 import random
 import re
 import resource
@@ -13,14 +15,18 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
 import einvoice
 from appliance.observability import logs
 from appliance.workers.jobs import run_job
+from appliance.workers.landlock import hide
 from appliance.workers.memory import return_large_blocks
 from appliance.workers.protocol import PREFIX_BYTES, Message
+
+log = logging.getLogger(__name__)
 
 ORPHAN_SECONDS = 5
 """Grace period after the time limit of a job. The server kills the worker first; an orphan ends itself by timer."""
@@ -32,7 +38,7 @@ IDLE_SECONDS = 0.1
 """Time without a job after which the garbage collector runs."""
 
 
-def main(seconds: float, megabytes: int, documents: int, log_level: str) -> None:
+def main(seconds: float, megabytes: int, documents: int, log_level: str, *hidden: str) -> None:
     """Run jobs until the socket closes; request a replacement after about `documents` jobs.
 
     Args:
@@ -40,10 +46,12 @@ def main(seconds: float, megabytes: int, documents: int, log_level: str) -> None
         megabytes: memory limit.
         documents: number of jobs after which the worker should be replaced.
         log_level: minimum level to log.
+        hidden: paths that the process must not open: the data folder, without its rules, and the key file.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logs.configure(log_level)
     _limit_memory(megabytes)
+    _hide(hidden)
     return_large_blocks()
     _warm_up()
     connection = socket.socket(fileno=0)
@@ -78,6 +86,13 @@ def _limit_memory(megabytes: int) -> None:
     # RLIMIT_DATA, not RLIMIT_AS: Saxon, in a child process, reserves 32 GB of address space.
     for limit, value in ((resource.RLIMIT_DATA, megabytes << 20), (resource.RLIMIT_CORE, 0)):
         resource.setrlimit(limit, (value, value))
+
+
+def _hide(paths: Sequence[str]) -> None:
+    """Hide the data folder and the key file, but not the rules and the cache, which may be in that folder."""
+    needed = [os.environ.get("EINVOICE_RULES_DIR"), os.environ.get("EINVOICE_CACHE"), *(f"{it}/rules" for it in paths)]
+    if not hide(map(Path, paths), [Path(it) for it in needed if it]):
+        log.info("The kernel has no Landlock; workers could read the data folder")
 
 
 def _warm_up() -> None:
@@ -130,4 +145,4 @@ def _receive_exactly(connection: socket.socket, size: int) -> bytes | None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    main(float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])

@@ -1,11 +1,20 @@
 """What a worker, which reads untrusted files, has access to."""
 
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
 from pathlib import Path
 
 import pytest
-from served import serving
+from served import ROOT, serving
 
 from appliance.workers.environment import worker_environment
+
+NO_LANDLOCK = 77
+"""Exit status of a script that needs Landlock."""
 
 
 def test_environment_of_a_worker_has_no_secrets(tmp_path, monkeypatch):
@@ -26,6 +35,63 @@ def test_worker_inherits_no_descriptors(tmp_path):
         opened = [str(path.readlink()) for path in Path(f"/proc/{worker}/fd").iterdir()]
         assert not [path for path in opened if str(tmp_path / "data") in path and not path.endswith(".log")]
         assert len([path for path in opened if path.startswith("socket:")]) == 1, "the connection to the server"
+
+
+def test_hidden_folder(tmp_path):
+    """A process of its own, because it cannot undo this: it sees the rules in a hidden folder, and nothing else."""
+    data = tmp_path / "data"
+    (data / "rules").mkdir(parents=True)
+    for path in (data / "keys.env", data / "rules" / "rule.toml", tmp_path / "secret", tmp_path / "other"):
+        path.write_text("content")
+    (tmp_path / "link").symlink_to(data / "keys.env")
+    script = f"""
+        import os, subprocess
+        from pathlib import Path
+        from appliance.workers.landlock import hide
+        folder = Path({str(tmp_path)!r})
+        if not hide([folder / "data", folder / "secret"], [folder / "data" / "rules"]):
+            raise SystemExit({NO_LANDLOCK})
+        for name in ("data/keys.env", "secret", "link"):
+            for act in (Path.read_text, lambda path: os.truncate(path, 0), lambda path: path.write_text("x")):
+                try:
+                    act(folder / name)
+                except PermissionError:
+                    continue
+                raise SystemExit(f"{{name}} is accessible")
+        assert subprocess.run(["cat", folder / "secret"], capture_output=True).returncode, "a child is confined as well"
+        assert (folder / "data/rules/rule.toml").read_text() == (folder / "other").read_text() == "content"
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode == NO_LANDLOCK:
+        pytest.skip("the kernel has no Landlock")
+    assert not done.stderr
+    assert (data / "keys.env").read_text() == "content"
+
+
+def test_worker_cannot_open_the_key_file(tmp_path, monkeypatch):
+    """A module that Python imports at its start makes the worker try on a signal."""
+    script = """
+        import signal, sys
+        def attempt(*_):
+            try:
+                print("KEYS READ", len(open(sys.argv[-1]).read()), file=sys.stderr, flush=True)
+            except PermissionError as error:
+                print("KEYS HIDDEN", error.filename, file=sys.stderr, flush=True)
+        signal.signal(signal.SIGUSR1, attempt)
+    """
+    (tmp_path / "sitecustomize.py").write_text(textwrap.dedent(script))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    with serving(tmp_path / "data", workers=1) as server:
+        if "no Landlock" in server.log():
+            pytest.skip("the kernel has no Landlock")
+        server.add_key("acme")
+        os.kill(server.workers()[0], signal.SIGUSR1)
+        for _ in range(100):
+            if "KEYS" in server.log():
+                break
+            time.sleep(0.05)
+        assert f"KEYS HIDDEN {server.data / 'keys.env'}" in server.log()
+        assert server.validate().status_code == 200
 
 
 def test_variables_of_rule_sets_are_inherited():
