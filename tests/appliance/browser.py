@@ -18,9 +18,14 @@ class Page(MonitoredPage):
             "window.violations = [];"
             "document.addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective))"
         )
-        self.page.goto(str(server.base))
-        if key:
-            self.enter_key()
+        try:
+            self.page.goto(str(server.base))
+            if key:
+                self.enter_key()
+        except Exception as error:
+            error.add_note(f"shown: {self.text('body')!r}, console: {self.console_errors}, requests: {self.requests}")
+            self.close()
+            raise
 
     def enter_key(self, key=None):
         self.page.fill("#key", key or self.server.client.headers["x-api-key"])
