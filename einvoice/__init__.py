@@ -113,7 +113,7 @@ def __dir__() -> list[str]:
 
 #: Modules that implement the generic functions of `einvoice.presentation`, imported on first use.
 presentation.implementations.update(
-    to_dict=("einvoice.render.json",),
+    to_dict=("einvoice.render.json", "einvoice.render.invoice_json"),
     to_text=("einvoice.render.text", "einvoice.render.rule_changes"),
     to_html=(
         "einvoice.render.html",
@@ -122,6 +122,7 @@ presentation.implementations.update(
         "einvoice.render.rule_changes",
         "einvoice.bulk.html",
     ),
+    to_xml=("einvoice.syntax.writer",),
     to_document=("einvoice.render.catalog",),
     to_csv=("einvoice.render.tables",),
     to_frame=(

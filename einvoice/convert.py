@@ -10,12 +10,12 @@ from decimal import Decimal
 from typing import Any, Final, Literal, TypeAlias
 
 from einvoice.model.group import Group, terms_of
-from einvoice.model.invoice import CREDIT_NOTE_TYPES, Invoice
+from einvoice.model.invoice import Invoice
 from einvoice.model.location import line, xpath
 from einvoice.model.terms import terms as business_terms
 from einvoice.model.values import Value, normalize_space
 from einvoice.syntax import xml
-from einvoice.syntax.writer import write
+from einvoice.syntax.writer import root_of, write
 from einvoice.validation import read
 
 Syntax: TypeAlias = Literal["UBL", "CII"]
@@ -74,14 +74,8 @@ def convert(source: xml.Source, to: Syntax | None = None) -> Converted:
     target: Syntax = to or ("CII" if invoice.syntax == "UBL" else "UBL")
     if target == invoice.syntax:
         return Converted(write(invoice, invoice.root), target, tuple(_unmapped(invoice)))
-    written = write(invoice, _root(invoice, target))
+    written = write(invoice, root_of(invoice, target))
     return Converted(written, target, tuple(_losses(invoice, read(written))))
-
-
-def _root(invoice: Invoice, syntax: Syntax) -> str:
-    if syntax == "CII":
-        return "CrossIndustryInvoice"
-    return "CreditNote" if normalize_space(invoice.type_code.raw or "") in CREDIT_NOTE_TYPES else "Invoice"
 
 
 # ---------------------------------------------------------------- losses

@@ -1,4 +1,4 @@
-"""Generic functions that present an object: as HTML, text, plain data, table or widget.
+"""Generic functions that present an object: as HTML, text, plain data, XML, table or widget.
 
 Data classes call them from methods such as `to_dict` and `_repr_html_`. Packages of upper layers implement them by type
 (`@to_dict.register`, see `functools.singledispatch`). `einvoice` names the modules that do; they are imported on first
@@ -71,6 +71,17 @@ def to_csv(value: object, lang: Language) -> str:
     """Return CSV with a header (RFC 4180)."""
     csv: str = _implementation(to_csv, value)(value, lang)
     return csv
+
+
+@singledispatch
+def to_xml(value: object, syntax: str | None) -> bytes:
+    """Return an XML document in UTF-8.
+
+    Raises:
+        ValueError: the syntax is neither "UBL" nor "CII".
+    """
+    xml: bytes = _implementation(to_xml, value)(value, syntax)
+    return xml
 
 
 @singledispatch

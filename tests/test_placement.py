@@ -275,7 +275,7 @@ PLACES: dict[str, tuple[Invoice, str, str, list[str]]] = {
         UBL, "cac:PaymentMeans/cac:PayeeFinancialAccount/cac:FinancialInstitutionBranch/cbc:ID", ["4711"],
     ),
     "BT-87 to UBL: the schema wants a network": (
-        Invoice(payment_means=[PaymentMeans(card=PaymentCard(number=ID, holder=TEXT))]),
+        Invoice(payment_means=[PaymentMeans(card=PaymentCard(number=Text("4711"), holder=TEXT))]),
         UBL, "cac:PaymentMeans/cac:CardAccount/*", ["4711", "NA", "Ware"],
     ),
     "BT-89 to CII": (

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
-from einvoice.model import location
+from einvoice.model import editing, location
 from einvoice.model.values import absent
 
 G = TypeVar("G", bound="type[Group]")
@@ -72,6 +72,9 @@ class Group:
     For type checkers a group is a keyword-only dataclass. It is not one at run time, because dataclasses compile
     methods for each class, which took a third of the import time of einvoice.
 
+    Assigned content is checked, and a plain value (text, `Decimal`, date, bytes) is converted; see `model.editing`.
+    `del` removes a term.
+
     Attributes:
         groups: the business groups of the class, in the order in which its fields name their terms.
         known: all group classes, by name.
@@ -99,10 +102,38 @@ class Group:
         Group.known[cls.__name__] = cls
 
     def __init__(self, **content: Any) -> None:
-        for name in content:
+        types = types_of(type(self))
+        for name, given in content.items():
             if name not in self.fields:
-                raise TypeError(f"{type(self).__name__} has no field {name!r}")
-        self.__dict__.update(content)
+                raise TypeError(editing.unknown_field(type(self).__name__, name, self.fields))
+            kind, many = types[name]
+            is_content = not many and (given is absent or type(given) is kind)  # as almost always
+            self.__dict__[name] = given if is_content else self._checked(name, given)
+
+    def __setattr__(self, name: str, given: Any) -> None:
+        """Set a field to checked content.
+
+        Raises:
+            TypeError: the content has the wrong type.
+            ValueError: a number is not finite.
+            AttributeError: the class has no such field, or derives it from others.
+        """
+        cls = type(self)
+        if name in self.fields:
+            self.__dict__[name] = self._checked(name, given)
+        elif not hasattr(cls, name):
+            raise AttributeError(editing.unknown_field(cls.__name__, name, cls.fields))
+        elif isinstance(declared := getattr(cls, name), property) and declared.fset is None:
+            raise editing.derived(editing.Declared(cls.__name__, name, *types_of(cls)[name], terms_of(cls, name)))
+        else:
+            object.__setattr__(self, name, given)
+
+    def _checked(self, name: str, given: Any) -> Any:
+        cls = type(self)
+        kind, many = (cls, True) if name == "more" else types_of(cls)[name]
+        return editing.content_of(
+            editing.Declared(cls.__name__, name, kind, many, terms_of(cls, name)), given, getattr(self, name)
+        )
 
     @property
     def parent(self) -> Any:

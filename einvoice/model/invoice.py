@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast, overload
 
 from einvoice import presentation
 from einvoice.localization import Language
 from einvoice.model.group import Group, first, inside, term, terms, types_of, view
+from einvoice.model.iteration import content_of
 from einvoice.model.lines import Document, Line, Period
 from einvoice.model.money import (
     AllowanceCharge,
@@ -26,9 +28,12 @@ from einvoice.model.money import (
     VatBreakdown,
 )
 from einvoice.model.parties import Buyer, Delivery, Identified, Payee, Seller, TaxRepresentative
+from einvoice.model.terms import similar
 from einvoice.model.values import Amount, Code, Date, Identifier, Text, Value, absent
 
 if TYPE_CHECKING:
+    import os
+
     import pandas as pd
 
 
@@ -341,6 +346,58 @@ class Invoice(Identified):
             if result is absent and total.amount.currency == currency.text:
                 result = total.amount
         return result
+
+    def __getitem__(self, number: str) -> Any:
+        """Return the content of a business term, such as `invoice["BT-1"]`.
+
+        A term that EN 16931 allows to repeat, or that is in a group that may repeat, is a list in document order: empty
+        if there is none. Any other is its (first) content, or `absent`. The content is a value of the model, for a
+        group (BG) the group, for a term in an XML attribute (such as BT-130) its text.
+
+        Raises:
+            KeyError: EN 16931 and the XRechnung extension have no such term; the message names a similar one.
+            TypeError: the key is not text.
+        """
+        if not isinstance(number, str):
+            raise TypeError(f"the key must be the number of a business term, such as 'BT-1', not {number!r}")
+        try:
+            return content_of(self, number)
+        except LookupError as error:
+            near = similar(number)
+            raise KeyError(f"{error}" + (f"; did you mean {near!r}?" if near else "")) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content as plain data, ready for JSON: nested by the names of the fields, without empty ones.
+
+        Numbers are decimal text, dates ISO 8601, files base64, invalid ones the text of the document. An attribute of a
+        value is beside it: `quantity_unit`, `due_currency`, `legal_identifier_scheme`; `…_more` has further occurrences
+        of a term or group that EN 16931 allows once.
+        """
+        return presentation.to_dict(self, self.lang)
+
+    @overload
+    def write(self, path: None = None, *, syntax: Literal["UBL", "CII"] | None = None) -> bytes: ...
+    @overload
+    def write(self, path: str | os.PathLike[str], *, syntax: Literal["UBL", "CII"] | None = None) -> None: ...
+    def write(
+        self, path: str | os.PathLike[str] | None = None, *, syntax: Literal["UBL", "CII"] | None = None
+    ) -> bytes | None:
+        """Return the invoice as an XML document in UTF-8; if `path` is given, write it there instead.
+
+        Args:
+            path: the file to write.
+            syntax: by default the one that the invoice was read from, else UBL. A new UBL document is a CreditNote if
+                the type code (BT-3) requires it.
+
+        Raises:
+            ValueError: the syntax is unknown.
+            OSError: the file cannot be written.
+        """
+        data = presentation.to_xml(self, syntax)
+        if path is None:
+            return data
+        Path(path).write_bytes(data)
+        return None
 
     def to_frame(self, which: Literal["lines"] = "lines") -> pd.DataFrame:
         """Return the lines as a pandas table: one row per line, each followed by its sub-lines.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from einvoice.model.group import Group, terms_of
-from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Document, Line, LineDocument
 from einvoice.model.money import AllowanceCharge, TaxTotal
 from einvoice.model.parties import SellerTaxRegistration
-from einvoice.model.terms import term
-from einvoice.model.values import Value
+from einvoice.model.terms import Term, term, terms
+from einvoice.model.values import Value, absent
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Filled:
 class _Context:
     """The ancestors of a group that decide which business term a field represents."""
 
-    invoice: Invoice
+    invoice: Any
     line: bool = False
     charge: bool = False
 
 
-def filled(invoice: Invoice) -> Iterator[Filled]:
+def filled(invoice: Group) -> Iterator[Filled]:
     """Yield all values of the invoice, in the order of the model, including further occurrences."""
     yield from _of_group(invoice, _Context(invoice))
 
@@ -79,3 +79,45 @@ def _is_second(group: Group, context: _Context) -> bool:
         currency, invoice = group.amount.currency, context.invoice
         return bool(currency == invoice.tax_currency.text and currency != invoice.currency.text)
     return context.charge
+
+
+def content_of(invoice: Group, number: str) -> Any:
+    """Return the content of a business term; see `Invoice.__getitem__`.
+
+    Raises:
+        LookupError: unknown number.
+    """
+    known = term(number)
+    found: Sequence[Any]
+    if known.datatype == "Group":
+        found = list(_at(invoice, known.path.split(".")))
+    elif owner := _owner(known):
+        attribute = known.path.rpartition(".")[2]
+        texts = (getattr(it.value, attribute) for it in filled(invoice) if it.number == owner)
+        found = [text for text in texts if text is not absent]
+    else:
+        found = [it.value for it in filled(invoice) if it.number == number]
+    if _repeats(known):
+        return found
+    return found[0] if found else absent
+
+
+def _at(group: Any, path: Sequence[str]) -> Iterator[Any]:
+    """Yield the groups at a path of fields."""
+    if not path:
+        yield group
+        return
+    content = getattr(group, path[0])
+    for it in content if isinstance(content, list | tuple) else (content,):
+        if it is not absent:
+            yield from _at(it, path[1:])
+
+
+def _owner(known: Term) -> str:
+    """Return the number of the term whose XML attribute holds a term; "" if it is the text of an element."""
+    path = known.path.rpartition(".")[0]
+    return next((it.number for it in terms().values() if it.path == path and it.datatype != "Group"), "")
+
+
+def _repeats(known: Term) -> bool:
+    return known.cardinality.endswith("n") or (bool(known.parent) and _repeats(term(known.parent)))

@@ -85,6 +85,21 @@ def name(number: str, language: Language) -> str:
     return _NAMES[language][term(number).number]
 
 
+def similar(text: str) -> str:
+    """Return the number of the term that a text probably means: its number, field or name; "" if there is none.
+
+    >>> similar("bt-1"), similar("issue_date"), similar("Fälligkeitsdatum der Zahlung"), similar("?")
+    ('BT-1', 'BT-2', 'BT-9', '')
+    """
+    from difflib import get_close_matches  # on use: only for messages
+
+    known = reversed(list(terms().values()))  # of several terms with the same path, the first
+    candidates = {spelling.lower(): it.number for it in known for spelling in (it.path, it.number)}
+    for language in _NAMES.languages():
+        candidates |= {text.lower(): number for number, text in _NAMES[language].items()}
+    return next((candidates[it] for it in get_close_matches(text.lower(), candidates, 1)), "")
+
+
 def section(number: str, language: Language) -> str:
     """Return the accounting name of the section that a term belongs to; "" is the invoice itself.
 

@@ -2,46 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from lxml import etree
 
 from einvoice.model.group import Group
-from einvoice.model.invoice import Invoice
+from einvoice.model.invoice import CREDIT_NOTE_TYPES, Invoice
 from einvoice.model.location import NAMESPACES
-from einvoice.model.values import Code, Value, absent
+from einvoice.model.values import Amount, Code, Date, Value, absent, normalize_space
+from einvoice.presentation import to_xml
 from einvoice.syntax.mapping.binding import Row, qualified
 from einvoice.syntax.mapping.placement import place
 from einvoice.syntax.mapping.tables import table
 from einvoice.syntax.mapping.values import ValueFormatter
 
-_ROOTS = {
+_ROOTS: Final = {
     "Invoice": ("UBL", "ubl:Invoice", ("cac", "cbc", "ext")),
     "CreditNote": ("UBL", "cn:CreditNote", ("cac", "cbc", "ext")),
     "CrossIndustryInvoice": ("CII", "rsm:CrossIndustryInvoice", ("rsm", "ram", "qdt", "udt")),
 }
 
 
-def write(invoice: Invoice, root: str) -> bytes:
+_SYNTAXES: Final = ("UBL", "CII")
+
+
+def root_of(invoice: Invoice, syntax: str) -> str:
+    """Return the root element of an invoice in a syntax; in UBL ``CreditNote`` if the type code (BT-3) requires it."""
+    if syntax == invoice.syntax and invoice.root:
+        return invoice.root
+    if syntax == "CII":
+        return "CrossIndustryInvoice"
+    return "CreditNote" if normalize_space(invoice.type_code.raw or "") in CREDIT_NOTE_TYPES else "Invoice"
+
+
+@to_xml.register(Invoice)
+def write_syntax(invoice: Invoice, syntax: str | None) -> bytes:
+    """Return the invoice as a document; see ``Invoice.write``."""
+    if syntax not in (None, *_SYNTAXES):
+        raise ValueError(f"syntax {syntax!r} is unknown; valid are {' and '.join(map(repr, _SYNTAXES))}")
+    return write(invoice, root_of(invoice, syntax or invoice.syntax or "UBL"))
+
+
+def write(invoice: Invoice, root: str | None = None) -> bytes:
     """Return the invoice as a document with that root: ``Invoice``, ``CreditNote`` or ``CrossIndustryInvoice``.
 
-    The values of an invoice that was read from such a document are written unchanged. Any other invoice is converted
-    first, and missing mandatory elements (VAT total of a breakdown, gross price of a discount) are calculated. The
-    writer validates nothing. The result is UTF-8 and deterministic; elements without a business term are not written
+    The default is the root of the document that the invoice was read from; without one, that of UBL. The values of an
+    invoice that was read from such a document are written unchanged. Any other invoice is converted first, and missing
+    mandatory elements (VAT total of a breakdown, gross price of a discount) are calculated. The writer validates
+    nothing. The result is UTF-8 and deterministic; elements without a business term are not written
     (see ``Invoice.unmapped``).
 
     Raises:
         LookupError: unknown root element.
+        TypeError: not an invoice.
     """
+    if not isinstance(invoice, Invoice):
+        raise TypeError(f"write() needs an Invoice, not {type(invoice).__name__}; einvoice.read reads one")
+    if root is None:
+        return write_syntax(invoice, None)
+    if root not in _ROOTS:
+        raise LookupError(f"unknown root element {root!r}; valid are {', '.join(map(repr, _ROOTS))}")
     syntax, name, prefixes = _ROOTS[root]
     is_unchanged = invoice.syntax == syntax and invoice.root in ("", root)
     prefix, _, _ = name.partition(":")
     nsmap = {p: NAMESPACES[p] for p in prefixes} | ({None: NAMESPACES[prefix]} if syntax == "UBL" else {})
     element = etree.Element(qualified(name), nsmap=nsmap)  # type: ignore[arg-type]
     content = invoice if is_unchanged else place(invoice, syntax, root)
-    writer = _Writer(root, None if is_unchanged else ValueFormatter(syntax, content))
+    writer = _Writer(root, ValueFormatter(syntax, content), is_unchanged)
     rows = table(syntax).rows
     writer.fill(element, rows, _Position(content, content, (content,), rows))
     etree.indent(element)
@@ -66,11 +95,12 @@ class _Position:
 
 
 class _Writer:
-    """Writes one document; ``formatter`` is None if the invoice was read from the same syntax."""
+    """Writes one document; ``is_unchanged`` if the invoice was read from the same syntax."""
 
-    def __init__(self, root: str, formatter: ValueFormatter | None) -> None:
+    def __init__(self, root: str, formatter: ValueFormatter, is_unchanged: bool) -> None:
         self.root = root
         self.formatter = formatter
+        self.is_unchanged = is_unchanged
 
     def fill(self, element: Any, rows: tuple[Row, ...], position: _Position) -> None:
         """Write ``rows`` below ``element``."""
@@ -101,19 +131,17 @@ class _Writer:
         for group in groups:
             top, inner = _descend(element, row.path)
             self.fill(inner, rows, _Position(group, position.group, groups, rows))
-            if self.formatter is not None and len(inner) == 0 and inner.text is None and not row.always:
+            if not self.is_unchanged and len(inner) == 0 and inner.text is None and not row.always:
                 element.remove(top)
 
     def _values(self, row: Row, position: _Position) -> Sequence[Any]:
         values = _all(getattr(position.parent if row.of_parent else position.group, row.field or ""))
-        if not values and self.formatter is not None and row.default is not None:
+        if not values and not self.is_unchanged and row.default is not None:
             return [Code(row.default)]
         return values
 
     def _value(self, element: Any, row: Row, value: Value) -> None:
-        text, attributes = (
-            (value.raw, value.attributes) if self.formatter is None else self.formatter.format(value, row)
-        )
+        text, attributes = self._notation(value, row)
         _, inner = _descend(element, row.path)
         inner.text = text
         for name, content in attributes.items():
@@ -126,7 +154,14 @@ class _Writer:
             if owner is None:
                 return
         for value in self._values(row, position):
-            owner.set(row.attribute, value.raw if self.formatter is None else self.formatter.format(value, row)[0])
+            owner.set(row.attribute, self._notation(value, row)[0])
+
+    def _notation(self, value: Value, row: Row) -> tuple[str, Mapping[str, str]]:
+        """Return text and attributes: as in the document, or for an assigned value as the syntax requires."""
+        is_assigned = value.node is None and not value.attributes and isinstance(value, Amount | Date)
+        if self.is_unchanged and not is_assigned:
+            return value.raw, value.attributes
+        return self.formatter.format(value, row)
 
 
 def _descend(element: Any, path: tuple[str, ...]) -> tuple[Any, Any]:

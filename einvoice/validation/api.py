@@ -47,7 +47,7 @@ def read(source: xml.Source, *, lang: Language = "de") -> Invoice:
 
 @reader.gc_paused()
 def validate(
-    source: xml.Source,
+    source: xml.Source | Invoice,
     *,
     lang: Language = "de",
     mode: Mode = "current",
@@ -62,7 +62,9 @@ def validate(
     The business rules run even if the document violates its XML schema; their findings are then `indicative`.
 
     Args:
-        source: a path, bytes, or a binary file; UBL, CII, or a hybrid PDF.
+        source: a path, bytes, or a binary file; UBL, CII, or a hybrid PDF. Or an `Invoice`, which is written as a
+            document first: in the syntax that it was read from, else in UBL, see `Invoice.write`. Findings then refer
+            to that document, `result.document.data`; it has no elements without a business term, and no PDF around it.
         lang: default language of the texts, one of `einvoice.localization.languages()`; findings have all of them.
         mode: "current" uses the current rule set: the newest in force, or the one that the environment variable
             EINVOICE_RULESET names. "compatibility" uses the last rule set of the specification that the document
@@ -111,9 +113,9 @@ def validate(
     )
 
 
-def _open(source: xml.Source, data: RuleData) -> Document:
+def _open(source: xml.Source | Invoice, data: RuleData) -> Document:
     try:
-        return Document.open(source, data)
+        return Document.open(source.write() if isinstance(source, Invoice) else source, data)
     except OSError:
         if isinstance(source, str | os.PathLike) and Path(source).is_dir():
             message = "is a folder; to validate its files, use einvoice.validate_many"
