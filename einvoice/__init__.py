@@ -2,7 +2,8 @@
 
     import einvoice
 
-    result = einvoice.validate("invoice.xml", lang="en")
+    einvoice.options.lang = "en"
+    result = einvoice.validate("invoice.xml")
     for finding in result.errors:
         print(finding.code, finding.line, finding.title(), finding.fix())
 
@@ -27,6 +28,7 @@ from einvoice.errors import (
     UnreadableDocument,
 )
 from einvoice.generate import Generated, generate
+from einvoice.localization.options import options
 from einvoice.model.invoice import Invoice
 from einvoice.model.location import NAMESPACES
 from einvoice.model.values import absent
@@ -76,6 +78,7 @@ __all__ = [
     "extract",
     "generate",
     "invoice_pdf",
+    "options",
     "read",
     "report_pdf",
     "rule_changes",

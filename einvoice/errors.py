@@ -52,6 +52,7 @@ from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, Self
 
 from einvoice.localization import Language, Messages
+from einvoice.localization.options import language
 
 MAX_QUOTED_LENGTH = 40
 """Maximum number of characters of document text quoted in an error message."""
@@ -372,9 +373,9 @@ class DraftProblem(NamedTuple):
     key: str
     values: Mapping[str, Any] = {}
 
-    def message(self, lang: Language = "de") -> str:
-        """Return the message in a language."""
-        return _DRAFT_PROBLEMS[lang][self.key].format_map(self.values)
+    def message(self, lang: Language | None = None) -> str:
+        """Return the message in a language, by default that of `einvoice.options`."""
+        return _DRAFT_PROBLEMS[language(lang)][self.key].format_map(self.values)
 
     def below(self, pointer: str) -> "DraftProblem":
         """Return the problem with `pointer` prepended."""

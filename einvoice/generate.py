@@ -6,9 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
 from einvoice.result import Language, ValidationResult
-from einvoice.result.languages import check_language
 from einvoice.syntax.writer import write
 from einvoice.validation import validate
 
@@ -83,7 +83,7 @@ class Generated:
         return f"<Generated {self.format}: {self.validation!r}>"
 
 
-def generate(draft: Source, format: Format | None = None, *, lang: Language = "de") -> Generated:
+def generate(draft: Source, format: Format | None = None, *, lang: Language | None = None) -> Generated:
     """Generate an invoice from a draft and validate it.
 
     The output is deterministic. An invoice that violates rules is generated too; its `is_valid` is then false.
@@ -91,7 +91,7 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language = "d
     Args:
         draft: a `Draft`; a mapping; JSON as text or bytes; the path of a JSON file; or a binary file.
         format: "UBL", "CII" or "ZUGFERD"; overrides the format of the draft.
-        lang: language of the texts and of the visualization, such as "de".
+        lang: language of the texts and of the visualization, such as "de"; default: `einvoice.options.lang`.
 
     Raises:
         DraftError: the draft is not JSON, has invalid fields, or has totals that differ from the calculated ones.
@@ -101,7 +101,7 @@ def generate(draft: Source, format: Format | None = None, *, lang: Language = "d
     """
     from einvoice.draft import SCHEMA_VERSION, read
 
-    check_language(lang)
+    lang = language(lang)
     checked = read(draft, format=format)
     invoice = checked.invoice().in_language(lang)
     pdf: bytes | None = None

@@ -1,6 +1,7 @@
 """Shared fixtures: sample invoices, comparison cases and a browser."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ from hypothesis import HealthCheck, settings
 # The first documents of a fresh checkout take long, whatever the strategy: no cache is warm yet.
 settings.register_profile("project", suppress_health_check=[HealthCheck.too_slow], deadline=None)
 settings.load_profile("project")
+
+os.environ.pop("EINVOICE_LANG", None)
+os.environ["LC_ALL"] = "C.UTF-8"  # the language of the command line depends on the locale
 
 ROOT = Path(__file__).parent.parent
 CASES = ROOT.parent / "shared" / "cases"

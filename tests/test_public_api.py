@@ -41,6 +41,7 @@ NAMES = [
     "extract",
     "generate",
     "invoice_pdf",
+    "options",
     "read",
     "report_pdf",
     "rule_changes",

@@ -12,6 +12,7 @@ from einvoice import presentation
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, whole
 from einvoice.bulk.record import VERDICTS, decode
 from einvoice.errors import quote
+from einvoice.localization.options import language
 from einvoice.render.tables import require_pandas
 from einvoice.result.languages import Language
 from einvoice.rulebook.catalog import entry
@@ -44,9 +45,9 @@ class Frequent(NamedTuple):
     example: str
     values: Mapping[str, Any] = {}
 
-    def title(self, lang: Language = "de") -> str:
+    def title(self, lang: Language | None = None) -> str:
         """Return the problem in a few words, with the values of the example."""
-        return entry(self.code).title(lang, self.values)
+        return entry(self.code).title(language(lang), self.values)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -16,6 +16,7 @@ from einvoice.bulk import jsonl
 from einvoice.bulk.files.sources import Corpus, Item, content_of, corpus
 from einvoice.bulk.labels import LABELS
 from einvoice.bulk.record import VERDICTS, FileResult, decode, has_findings
+from einvoice.localization.options import language
 from einvoice.result.catalog import catalog
 from einvoice.result.languages import Language
 from einvoice.result.validation import ValidationResult
@@ -323,7 +324,7 @@ class ResultSet(Sequence[FileResult]):
         jsonl.write(Path(path), self.settings, self._lines, self.complete)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, lang: Language = "de", files: Any = None) -> ResultSet:
+    def load(cls, path: str | os.PathLike[str], *, lang: Language | None = None, files: Any = None) -> ResultSet:
         """Load results stored by `save` or by an interrupted run.
 
         Args:
@@ -336,7 +337,7 @@ class ResultSet(Sequence[FileResult]):
             ValueError: the file holds no results, or another version of the format.
         """
         stored = jsonl.read(Path(path))
-        results = cls(stored.lines, stored.settings, lang=lang, complete=stored.complete)
+        results = cls(stored.lines, stored.settings, lang=language(lang), complete=stored.complete)
         if files is not None:
             results._corpus = corpus(files).named_as(list(results._positions))
         return results

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from einvoice.localization import Language, is_available, languages
+from einvoice.localization import Language, fallbacks, is_available, languages
+from einvoice.localization.options import DEFAULT, ENVIRONMENT, options
 
 
 def add_lang(parser: argparse.ArgumentParser) -> None:
     """Add the option --lang."""
     parser.add_argument(
-        "--lang", type=_language, metavar="LANG", default="de", help="language of the texts (default: de)"
+        "--lang",
+        type=_language,
+        metavar="LANG",
+        default=options.chosen or _locale_language(),
+        help=f"language of the texts (default: {ENVIRONMENT}, the locale, or {DEFAULT})",
     )
+
+
+def _locale_language() -> Language:
+    """Return the language of the locale (POSIX), English if it has no texts; the default without a locale."""
+    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    tag = re.split(r"[.@]", locale)[0].replace("_", "-")
+    return DEFAULT if tag in ("", "C", "POSIX") else next(it for it in fallbacks(tag) if it in languages())
 
 
 def _language(lang: str) -> Language:

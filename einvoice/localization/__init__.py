@@ -43,6 +43,13 @@ def is_available(lang: Language) -> bool:
     return any(tag in languages() for tag in _with_parents(lang))
 
 
+def check_language(lang: Language, name: str = "argument 'lang'") -> None:
+    """Raise `ValueError` if there are no texts in a language; `name` says where it comes from."""
+    if not is_available(lang):
+        *others, last = map(repr, languages())
+        raise ValueError(f"{name} must be {', '.join(others)} or {last}, not {lang!r}")
+
+
 @functools.cache
 def fallbacks(lang: Language) -> tuple[Language, ...]:
     """Return the languages in which a text is looked up, in this order.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast, overload
 
 from einvoice import presentation
 from einvoice.localization import Language
+from einvoice.localization.options import language
 from einvoice.model.group import Group, first, inside, term, terms, types_of, view
 from einvoice.model.iteration import content_of
 from einvoice.model.lines import Document, Line, Period
@@ -152,7 +153,7 @@ class Invoice(Identified):
     Attributes:
         syntax: "UBL" or "CII", "" for an invoice that was not read from a document.
         root: name of the root element.
-        lang: language in which a notebook shows the invoice.
+        lang: language in which a notebook shows the invoice; None for `einvoice.options.lang`.
         misplaced: groups that occur where EN 16931 has no business term, by class.
         unmapped: elements without a business term.
     """
@@ -161,7 +162,7 @@ class Invoice(Identified):
     plain = ("specification", "business_process", "number", "project", "accounting_reference")
     syntax: ClassVar[str] = ""
     root: ClassVar[str] = ""
-    lang: ClassVar[Language] = "de"
+    lang: ClassVar[Language | None] = None
     misplaced: ClassVar[dict[type, list[Any]]] = {}
     unmapped: ClassVar[Sequence[Any]] = ()
 
@@ -373,7 +374,7 @@ class Invoice(Identified):
         value is beside it: `quantity_unit`, `due_currency`, `legal_identifier_scheme`; `…_more` has further occurrences
         of a term or group that EN 16931 allows once.
         """
-        return presentation.to_dict(self, self.lang)
+        return presentation.to_dict(self, language(self.lang))
 
     @overload
     def write(self, path: None = None, *, syntax: Literal["UBL", "CII"] | None = None) -> bytes: ...
@@ -412,10 +413,10 @@ class Invoice(Identified):
         """
         if which != "lines":
             raise ValueError(f"argument 'which' must be 'lines', not {which!r}")
-        return presentation.to_frame(self, self.lang)
+        return presentation.to_frame(self, language(self.lang))
 
     def _repr_html_(self) -> str:
-        return presentation.to_html(self, self.lang)
+        return presentation.to_html(self, language(self.lang))
 
     def in_language(self, lang: Language) -> Invoice:
         """Set the language in which a notebook shows the invoice, and return the invoice."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from einvoice import presentation
+from einvoice.localization.options import language
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 from einvoice.result.stack import Layer
@@ -43,5 +44,5 @@ class Agreement:
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the comparison as plain data, ready for JSON."""
         findings = (*self.only_native, *self.only_reference)
-        default: Language = findings[0].lang if findings else "de"
+        default = findings[0].lang if findings else language(None)
         return presentation.to_dict(self, lang or default)

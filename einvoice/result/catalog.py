@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from einvoice import presentation
+from einvoice.localization.options import language
 from einvoice.resources import RuleData, shipped
-from einvoice.result.languages import Language, check_language
+from einvoice.result.languages import Language
 from einvoice.rulebook import catalog as rulebook
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.catalog import CatalogEntry
@@ -127,11 +128,11 @@ def notes(entry: CatalogEntry, lang: Language) -> Iterator[dict[str, str]]:
             yield {"kind": note["kind"], "text": text, "source": note["source"], "syntax": note["syntax"]}
 
 
-def catalog(*, lang: Language = "de", ruleset: str | None = None, rules: str | Path | None = None) -> Catalog:
+def catalog(*, lang: Language | None = None, ruleset: str | None = None, rules: str | Path | None = None) -> Catalog:
     """Return the catalog of einvoice: every code of every layer.
 
     Args:
-        lang: default language of the texts, such as "de".
+        lang: default language of the texts, such as "de"; default: `einvoice.options.lang`.
         ruleset: release to describe, such as "xrechnung-2.3.1". Default: the current release, or the one set by the
             environment variable EINVOICE_RULESET.
         rules: folder or archive of added rule sets, as in `einvoice.validate`.
@@ -140,7 +141,7 @@ def catalog(*, lang: Language = "de", ruleset: str | None = None, rules: str | P
         ValueError: an argument has an unknown value; the message lists the valid ones.
         RuleError: a file in `rules` is invalid.
     """
-    check_language(lang)
+    lang = language(lang)
     data = rule_data(rules)
     known = releases(data)
     return _catalog(known.named(ruleset) if ruleset else known.current(), lang, data)

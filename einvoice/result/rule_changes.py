@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from einvoice import presentation
-from einvoice.result.languages import Language, check_language
+from einvoice.localization.options import language
+from einvoice.result.languages import Language
 from einvoice.rulebook.catalog import CatalogEntry, entry
 from einvoice.rulebook.changes import changes
 from einvoice.rulebook.releases import releases
@@ -71,18 +72,18 @@ class RuleChanges:
         return presentation.to_html(self, self.lang)
 
 
-def rule_changes(old: str, new: str, *, lang: Language = "de") -> RuleChanges:
+def rule_changes(old: str, new: str, *, lang: Language | None = None) -> RuleChanges:
     """Compare two releases, including the rule sets that they build on.
 
     Args:
         old, new: releases as in `einvoice.validate`: "xrechnung-2.3.1" and "xrechnung-3.0.2", or
             "en16931-1.3.15" and "en16931-1.3.16".
-        lang: default language of the texts, such as "de".
+        lang: default language of the texts, such as "de"; default: `einvoice.options.lang`.
 
     Raises:
         ValueError: an argument has an unknown value; the message lists the valid ones.
     """
-    check_language(lang)
+    lang = language(lang)
     known = releases()
     before, after = known.named(old), known.named(new)
     return RuleChanges(before.name, after.name, *changes(before, after), lang=lang)

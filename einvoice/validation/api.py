@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
 from einvoice.result import Agreement, Engine, Finding, Language, Mode, SourceDocument, Stack, ValidationResult
 from einvoice.result.differences import Difference, compare
-from einvoice.result.languages import check_language
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import Release, releases
 from einvoice.syntax import reader, xml
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
     from einvoice.resources import RuleData
 
 
-def read(source: xml.Source, *, lang: Language = "de") -> Invoice:
+def read(source: xml.Source, *, lang: Language | None = None) -> Invoice:
     """Read an invoice without validating it.
 
     Args:
         source: a path, bytes, or a binary file; UBL, CII, or a hybrid PDF.
-        lang: language in which a notebook displays it, such as "de".
+        lang: language in which a notebook displays it, such as "de"; default: `einvoice.options.lang`.
 
     Raises:
         UnreadableDocument: one of its subclasses; see `einvoice.errors`.
         ValueError: the language is not supported.
         OSError: the file cannot be opened.
     """
-    check_language(lang)
-    return reader.read(Document.open(source).root).in_language(lang)
+    selected = language(lang)
+    return reader.read(Document.open(source).root).in_language(selected)
 
 
 @reader.gc_paused()
 def validate(
     source: xml.Source | Invoice,
     *,
-    lang: Language = "de",
+    lang: Language | None = None,
     mode: Mode = "current",
     profile: str | None = None,
     ruleset: str | None = None,
@@ -66,6 +66,7 @@ def validate(
             document first: in the syntax that it was read from, else in UBL, see `Invoice.write`. Findings then refer
             to that document, `result.document.data`; it has no elements without a business term, and no PDF around it.
         lang: default language of the texts, one of `einvoice.localization.languages()`; findings have all of them.
+            Default: `einvoice.options.lang`.
         mode: "current" uses the current rule set: the newest in force, or the one that the environment variable
             EINVOICE_RULESET names. "compatibility" uses the last rule set of the specification that the document
             declares, and lists the differences from the current one in `differences`.
@@ -90,6 +91,7 @@ def validate(
         OSError: the file cannot be opened; for a folder, use `einvoice.validate_many`.
     """
     started = time.perf_counter()
+    lang = language(lang)
     data = rule_data(rules)
     options = Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, engine=engine, data=data)
     document = _open(source, data)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
 from einvoice.result import Language, ValidationResult
 from einvoice.result.languages import check_language
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def invoice_pdf(
-    invoice: Invoice, lang: Language = "de", *, logo: bytes | None = None, when: datetime.datetime | None = None
+    invoice: Invoice, lang: Language | None = None, *, logo: bytes | None = None, when: datetime.datetime | None = None
 ) -> bytes:
     """Render an invoice as a human-readable PDF: A4, PDF/A-3a and PDF/UA-1.
 
@@ -28,7 +29,7 @@ def invoice_pdf(
 
     Args:
         invoice: from ``einvoice.read`` or built in Python; it need not be valid.
-        lang: language of labels, numbers and dates, such as "de".
+        lang: language of labels, numbers and dates, such as "de"; default: `einvoice.options.lang`.
         logo: image for the letterhead: PNG, JPEG, or another format that Pillow reads.
         when: creation date of the PDF, with a time zone; by default noon UTC on the issue date (BT-2).
 
@@ -39,7 +40,7 @@ def invoice_pdf(
     """
     if not isinstance(invoice, Invoice):
         raise TypeError(f"argument 'invoice' must be an invoice from einvoice.read, not {type(invoice).__name__}")
-    check_language(lang)
+    lang = language(lang)
     from einvoice.visualization.invoice import page as page
 
     return page.invoice_pdf(invoice, lang, logo=logo, when=when)

@@ -15,6 +15,7 @@ from einvoice.bulk.jsonl import ResultLog, run_settings
 from einvoice.bulk.record import Row, resumed_row
 from einvoice.bulk.results import ResultSet
 from einvoice.errors import UnreadableDocument
+from einvoice.localization.options import language
 from einvoice.result.languages import Language
 from einvoice.result.stack import Mode
 from einvoice.rulebook.added import rule_data
@@ -33,7 +34,7 @@ def validate_many(
     client: Any = None,
     executor: Executor | None = None,
     progress: bool = True,
-    lang: Language = "de",
+    lang: Language | None = None,
     mode: Mode = "current",
     profile: str | None = None,
     ruleset: str | None = None,
@@ -74,6 +75,7 @@ def validate_many(
             results with other settings.
         RuntimeError: the worker processes cannot start.
     """
+    lang = language(lang)
     options = Options(mode, profile, ruleset, as_of, str(Path(rules).resolve()) if rules else None)
     data = rule_data(rules)
     validation.Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, data=data)

@@ -17,10 +17,11 @@ from einvoice.errors import MissingDependency, PdfNotEmbeddable
 from einvoice.facturx.business_terms import restrict
 from einvoice.facturx.profile import EN16931, Profile, declared_profile, profile_named
 from einvoice.localization import Messages
+from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
 from einvoice.pdf.writer.pdfa_precheck import Reason, pdfa_violations, reason
 from einvoice.pdf.writer.xmp import Packet
-from einvoice.result.languages import Language, check_language
+from einvoice.result.languages import Language
 from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import identify
 from einvoice.syntax.writer import write
@@ -63,7 +64,7 @@ def embed(
     invoice: xml.Source | Invoice,
     *,
     profile: str | None = None,
-    lang: Language = "de",
+    lang: Language | None = None,
     relationship: str | None = None,
     when: datetime.datetime | None = None,
 ) -> HybridPdf:
@@ -77,7 +78,8 @@ def embed(
         invoice: CII, attached unchanged: a path, bytes, or a binary file; or an `Invoice`, which is written as CII.
         profile: name of a profile (see ``einvoice.facturx.profile``); by default the one declared in BT-24. An
             `Invoice` that declares another profile is restricted to the terms of this one.
-        lang: language of the reasons and of the attachment's description, such as "de".
+        lang: language of the reasons and of the attachment's description, such as "de";
+            default: `einvoice.options.lang`.
         relationship: AFRelationship; by default the usual one for the profile.
         when: date of the attachment and of the change, with a time zone; by default noon UTC on the issue date (BT-2).
 
@@ -90,7 +92,7 @@ def embed(
         LookupError: there is no such profile.
         MissingDependency: pikepdf is not installed.
     """
-    check_language(lang)
+    lang = language(lang)
     page = _bytes(pdf)
     content = invoice if isinstance(invoice, Invoice) else _bytes(invoice)
     model, data, selected, warnings = _invoice(content, profile, lang)

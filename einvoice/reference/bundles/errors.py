@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from einvoice.errors import EinvoiceError
 from einvoice.localization import Language, Messages
+from einvoice.localization.options import language
 
 SENTENCES: Final = Messages("einvoice.reference", "bundles")
 """Messages by cause, with placeholders for the values of a `BundleRejected`."""
@@ -25,9 +26,9 @@ class BundleRejected(EinvoiceError):  # noqa: N818 (names the state)
         self.values = values
         super().__init__(self.message("en"))
 
-    def message(self, lang: Language = "de") -> str:
-        """Return the message in a language."""
-        return SENTENCES[lang][self.cause].format(**self.values)
+    def message(self, lang: Language | None = None) -> str:
+        """Return the message in a language, by default that of `einvoice.options`."""
+        return SENTENCES[language(lang)][self.cause].format(**self.values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), self.cause, **self.values), ()
