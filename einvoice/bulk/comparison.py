@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from einvoice import presentation
 from einvoice.bulk.files.names import leading_folders
-from einvoice.bulk.labels import LABELS, VERDICT_LABELS
+from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.record import FileResult, Verdict
 from einvoice.errors import quote
 from einvoice.render import tables
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MAX_LISTED: Final = 20
 _MAX_NAME: Final = 120
+MARKS: Final = {"new": "✗", "fixed": "✓"}
 
 
 class Change(NamedTuple):
@@ -29,6 +30,16 @@ class Change(NamedTuple):
 
     file: str
     finding: Finding
+
+
+class RuleCount(NamedTuple):
+    """The changes of one rule: code, severity, number of findings and of their files, and the first of the changes."""
+
+    code: str
+    severity: str
+    findings: int
+    files: int
+    example: Change
 
 
 class ChangedVerdict(NamedTuple):
@@ -51,6 +62,8 @@ class Comparison:
         missing, added: names of removed and added files.
         lang: default language of the texts.
         settings: settings that differ between the runs: name in `ResultSet.settings`, value before, value after.
+        rulesets_before, rulesets_after: releases that validated the files, as in `FileResult.ruleset`; the one of most
+            files first.
     """
 
     fixed: tuple[Change, ...]
@@ -61,6 +74,53 @@ class Comparison:
     added: tuple[str, ...]
     lang: Language = "de"
     settings: tuple[tuple[str, Any, Any], ...] = ()
+    rulesets_before: tuple[str, ...] = ()
+    rulesets_after: tuple[str, ...] = ()
+
+    @property
+    def better(self) -> tuple[str, ...]:
+        """Names of the files in both sets with fixed findings and no new one."""
+        return self._files(self.fixed, without=self.new)
+
+    @property
+    def worse(self) -> tuple[str, ...]:
+        """Names of the files in both sets with new findings and no fixed one."""
+        return self._files(self.new, without=self.fixed)
+
+    @property
+    def both(self) -> tuple[str, ...]:
+        """Names of the files with fixed and new findings."""
+        fixed = {change.file for change in self.fixed}
+        return tuple(name for name in dict.fromkeys(change.file for change in self.new) if name in fixed)
+
+    def _files(self, changes: Iterable[Change], *, without: Iterable[Change]) -> tuple[str, ...]:
+        others = {*self.added, *(change.file for change in without)}
+        return tuple(name for name in dict.fromkeys(change.file for change in changes) if name not in others)
+
+    def by_rule(self, kind: Literal["new", "fixed", "unchanged"]) -> tuple[RuleCount, ...]:
+        """Return the findings of a kind by code and severity, most findings first.
+
+        Raises:
+            ValueError: the kind is unknown.
+        """
+        if kind not in ("new", "fixed", "unchanged"):
+            raise ValueError(f"argument 'kind' must be 'new', 'fixed' or 'unchanged', not {kind!r}")
+        groups: dict[tuple[str, str], list[Change]] = defaultdict(list)
+        for change in getattr(self, kind):
+            groups[change.finding.code, change.finding.severity].append(change)
+        counts = (RuleCount(*key, len(it), len({change.file for change in it}), it[0]) for key, it in groups.items())
+        return tuple(sorted(counts, key=lambda it: (-it.findings, it.code)))
+
+    def message(self, lang: Language | None = None) -> str:
+        """Return in one line whether the later results are better, with the number of findings and files."""
+        language = lang or self.lang
+        labels = LABELS[language]
+        outcome = {(True, False): "improved", (False, True): "deteriorated", (True, True): "mixed"}
+        return labels["message"].format(
+            outcome=labels[outcome.get((bool(self.fixed), bool(self.new)), "same")],
+            **{kind: count_label(self, kind, language) for kind in ("fixed", "new")},
+            **{kind: whole(len(getattr(self, kind)), language) for kind in ("better", "worse", "both")},
+        )
 
     def __bool__(self) -> bool:
         return any((self.fixed, self.new, self.changed_verdicts, self.missing, self.added))
@@ -93,12 +153,16 @@ class Comparison:
         """Return the changes by kind; only the first of each kind are listed."""
         language = lang or self.lang
         labels = LABELS[language]
-        parts = [_counts(labels, self), *settings_lines(self, language)]
+        parts = [self.message(language), rulesets_line(self, language), _counts(labels, self)]
+        parts += settings_lines(self, language)
         parts += _section(labels["changed_verdicts"], [changed_verdict(it, language) for it in self.changed_verdicts])
-        for kind in ("new", "fixed"):
-            parts += _section(labels[kind], [_change_line(it, language) for it in getattr(self, kind)])
-        for kind in ("missing", "added"):
-            parts += _section(labels[kind], [quote(name, limit=_MAX_NAME) for name in getattr(self, kind)])
+        kinds: tuple[Literal["new", "fixed"], ...] = ("new", "fixed")
+        for kind in kinds:
+            changes = [_change_line(it, language) for it in getattr(self, kind)]
+            rules = [_rule_line(it, language) for it in self.by_rule(kind)]
+            parts += _section(f"{MARKS[kind]} {labels[kind]}", changes, rules)
+        for names in ("missing", "added"):
+            parts += _section(labels[names], [quote(name, limit=_MAX_NAME) for name in getattr(self, names)])
         return "\n".join(parts)
 
     def __str__(self) -> str:
@@ -122,6 +186,7 @@ def compare(
     settings: Iterable[tuple[str, Any, Any]] = (),
 ) -> Comparison:
     """Return the changes from one list of file results to another; see `ResultSet.compare`."""
+    before, after = list(before), list(after)
     if by not in ("file", "number"):
         raise ValueError(f"argument 'by' must be 'file' or 'number', not {by!r}")
     old, new = _grouped(before, by), _grouped(after, by)
@@ -148,7 +213,14 @@ def compare(
         tuple(_surplus(new, old)),
         lang,
         tuple(settings),
+        _rulesets(before),
+        _rulesets(after),
     )
+
+
+def _rulesets(files: Iterable[FileResult]) -> tuple[str, ...]:
+    """Return the releases that validated the files; the one of most files first."""
+    return tuple(name for name, _ in Counter(file.ruleset for file in files if file.ruleset).most_common())
 
 
 _Grouped = Mapping[Hashable, Sequence[FileResult]]
@@ -205,9 +277,24 @@ def _key(finding: Finding) -> tuple[str, str, str]:
 def _counts(labels: Mapping[str, str], comparison: Comparison) -> str:
     counts = [
         f"{labels[kind]}: {len(getattr(comparison, kind))}"
-        for kind in ("new", "fixed", "unchanged", "changed_verdicts", "missing", "added")
+        for kind in ("unchanged", "changed_verdicts", "missing", "added")
     ]
     return "; ".join(counts)
+
+
+def count_label(comparison: Comparison, kind: Literal["new", "fixed"], lang: Language) -> str:
+    """Return the number of new or fixed findings: "2 fixed"."""
+    return LABELS[lang][f"{kind}_count"].format(count=whole(len(getattr(comparison, kind)), lang))
+
+
+def rulesets_line(comparison: Comparison, lang: Language) -> str:
+    """Return the releases that validated the files: "Validated with …", and those before if they differ."""
+    validated = validated_with(comparison.rulesets_after, lang)
+    if set(comparison.rulesets_before) == set(comparison.rulesets_after):
+        return validated
+    labels = LABELS[lang]
+    before = ", ".join(comparison.rulesets_before) or labels["no_ruleset"]
+    return labels["before_with"].format(validated=validated, before=before)
 
 
 def settings_lines(comparison: Comparison, lang: Language) -> list[str]:
@@ -219,12 +306,28 @@ def settings_lines(comparison: Comparison, lang: Language) -> list[str]:
     return [f"{LABELS[lang]['settings']}: {settings}"] if settings else []
 
 
-def _section(title: str, entries: Sequence[str]) -> list[str]:
+def _section(title: str, entries: Sequence[str], rules: Sequence[str] = ()) -> list[str]:
+    """Return a title with the number of entries, the counts by rule, and the first entries."""
     if not entries:
         return []
+    return ["", f"{title}: {len(entries)}", *_listed(rules), *_listed(entries)]
+
+
+def _listed(entries: Sequence[str]) -> list[str]:
     omitted = len(entries) - _MAX_LISTED
     rest = [f"  … + {omitted}"] if omitted > 0 else []
-    return ["", f"{title}:", *(f"  {entry}" for entry in entries[:_MAX_LISTED]), *rest]
+    return [*(f"  {entry}" for entry in entries[:_MAX_LISTED]), *rest]
+
+
+def _rule_line(rule: RuleCount, lang: Language) -> str:
+    return f"{rule.code}  {in_files(rule, lang)}  {rule.example.finding.title(lang)}"
+
+
+def in_files(rule: RuleCount, lang: Language) -> str:
+    """Return the number of findings and files of a rule: "3 in 2 files"."""
+    labels = LABELS[lang]
+    files = f"{whole(rule.files, lang)} {labels['file' if rule.files == 1 else 'files']}"
+    return labels["in_files"].format(findings=whole(rule.findings, lang), files=files)
 
 
 def changed_verdict(change: ChangedVerdict, lang: Language, limit: int = _MAX_NAME) -> str:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
+from typing import Literal
 
-from einvoice.bulk.comparison import Change, Comparison, changed_verdict, settings_lines
-from einvoice.bulk.labels import LABELS, VERDICT_LABELS, whole
+from einvoice.bulk.comparison import (
+    MARKS,
+    Change,
+    Comparison,
+    RuleCount,
+    changed_verdict,
+    count_label,
+    in_files,
+    rulesets_line,
+    settings_lines,
+)
+from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.overview import Frequent, Overview
 from einvoice.errors import quote
 from einvoice.localization import Language
@@ -23,6 +35,8 @@ _STYLE = (
 .einvoice .is-unreadable{background:#8a8f98}
 .einvoice ul.verdicts{display:flex;flex-wrap:wrap;gap:.2em 1.6em;list-style:none;margin:.3em 0;padding:0}
 .einvoice .verdicts i{display:inline-block;width:.7em;height:.7em;border-radius:.15em;margin-right:.45em}
+.einvoice span.fixed{background:#1a7f37}.einvoice span.new{background:#b3261e}
+.einvoice :is(span.fixed,span.new){color:#fff;font-weight:600;padding:.1em .5em;border-radius:.3em}
 .einvoice td.number,.einvoice th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 """.replace("\n", "")
 )
@@ -36,10 +50,11 @@ def overview_html(overview: Overview, lang: Language) -> str:
     """Return the overview as HTML; all content is escaped."""
     labels = LABELS[lang]
     count = f"{whole(overview.files, lang)} {labels['file' if overview.files == 1 else 'files']}"
+    rulesets = f"<p>{escape(validated_with(overview.rulesets, lang))}</p>" if overview.files else ""
     notice = "" if overview.complete else f"<p><em>{escape(labels['interrupted'])}</em></p>"
     return (
         f'<div class="einvoice" lang="{lang}"><style>{_STYLE}</style>'
-        f"<p><strong>{escape(count)}</strong></p>{notice}"
+        f"<p><strong>{escape(count)}</strong></p>{notice}{rulesets}"
         f"{_verdicts(overview, lang)}{_codes(overview, lang)}{_worst(overview, lang)}</div>"
     )
 
@@ -102,9 +117,12 @@ def _comparison(comparison: Comparison, lang: Language) -> str:
     labels = LABELS[lang]
     counts = " · ".join(
         f"{labels[kind]}: {whole(len(getattr(comparison, kind)), lang)}"
-        for kind in ("new", "fixed", "unchanged", "changed_verdicts", "missing", "added")
+        for kind in ("unchanged", "changed_verdicts", "missing", "added")
     )
-    lists = "".join(_changes(labels[kind], getattr(comparison, kind), lang) for kind in ("new", "fixed"))
+    kinds: tuple[Literal["new", "fixed"], ...] = ("new", "fixed")
+    badges = {kind: f'<span class="{kind}">{MARKS[kind]} {escape(count_label(comparison, kind, lang))}</span>'
+              for kind in kinds}  # fmt: skip
+    lists = "".join(_changes(badges[kind], comparison.by_rule(kind), getattr(comparison, kind), lang) for kind in kinds)
     verdicts = [changed_verdict(it, lang, _MAX_NAME) for it in comparison.changed_verdicts]
     lists += _list(labels["changed_verdicts"], verdicts)
     for kind in ("missing", "added"):
@@ -112,13 +130,19 @@ def _comparison(comparison: Comparison, lang: Language) -> str:
     settings = "".join(f"<p>{escape(line)}</p>" for line in settings_lines(comparison, lang))
     return (
         f'<div class="einvoice" lang="{lang}"><style>{_STYLE}</style>'
-        f'<p class="{"invalid" if comparison else "valid"}">{escape(counts)}</p>{settings}{lists}</div>'
+        f'<p class="{"invalid" if comparison.new else "valid"}">{badges["fixed"]} {badges["new"]} '
+        f"{escape(comparison.message(lang))}</p><p>{escape(rulesets_line(comparison, lang))}</p>"
+        f"<p>{escape(counts)}</p>{settings}{lists}</div>"
     )
 
 
-def _changes(title: str, changes: tuple[Change, ...], lang: Language) -> str:
+def _changes(badge: str, rules: Sequence[RuleCount], changes: Sequence[Change], lang: Language) -> str:
+    """Return the changes of a kind: counts by rule, then the findings."""
     if not changes:
         return ""
+    counts = "".join(_rule(rule, lang) for rule in rules[:_MAX_CODES])
+    omitted = len(rules) - _MAX_CODES
+    counts += f'<tr><td colspan="3">… + {omitted}</td></tr>' if omitted > 0 else ""
     rows = "".join(
         f'<tr><td class="mark {change.finding.severity}">{escape(change.finding.code)}</td>'
         f"<td>{escape(quote(change.file, limit=_MAX_NAME))}</td><td>{escape(position(change.finding, lang))}</td>"
@@ -127,8 +151,16 @@ def _changes(title: str, changes: tuple[Change, ...], lang: Language) -> str:
     )
     omitted = len(changes) - _MAX_CHANGES
     rows += f'<tr><td colspan="4">… + {omitted}</td></tr>' if omitted > 0 else ""
-    summary = f"{escape(title)}: {whole(len(changes), lang)}"
-    return f"<details open><summary>{summary}</summary><table><tbody>{rows}</tbody></table></details>"
+    tables = "".join(f"<table><tbody>{body}</tbody></table>" for body in (counts, rows))
+    return f"<details open><summary>{badge}</summary>{tables}</details>"
+
+
+def _rule(rule: RuleCount, lang: Language) -> str:
+    return (
+        f'<tr><td class="mark {rule.severity}">{escape(rule.code)}</td>'
+        f'<td class="number">{escape(in_files(rule, lang))}</td>'
+        f"<td>{escape(rule.example.finding.title(lang))}</td></tr>"
+    )
 
 
 def _list(title: str, entries: list[str]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice import presentation
-from einvoice.bulk.labels import LABELS, VERDICT_LABELS, whole
+from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.record import VERDICTS, decode
 from einvoice.errors import quote
 from einvoice.localization.options import language
@@ -62,6 +62,7 @@ class Overview:
         worst: the files with the most errors, at most five: name and number of errors.
         complete: False if the run was interrupted.
         lang: default language of the texts.
+        rulesets: releases that validated the files, as in `FileResult.ruleset`; the one of most files first.
     """
 
     files: int
@@ -71,6 +72,7 @@ class Overview:
     worst: tuple[tuple[str, int], ...]
     complete: bool
     lang: Language = "de"
+    rulesets: tuple[str, ...] = ()
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
         """Return a pandas table, one row per code.
@@ -92,6 +94,8 @@ class Overview:
     def __str__(self) -> str:
         labels = LABELS[self.lang]
         lines = [headline(self, self.lang)]
+        if self.files:
+            lines.append(validated_with(self.rulesets, self.lang))
         if not self.complete:
             lines.append(labels["interrupted"])
         codes = self.codes[:_MAX_CODES]
@@ -128,9 +132,11 @@ def overview(lines: Sequence[bytes], *, complete: bool, lang: Language) -> Overv
     finding_counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
     errors: list[tuple[str, int]] = []
+    rulesets: Counter[str] = Counter()
     for line in lines:
         record = json.loads(line)
         verdicts[record["verdict"]] += 1
+        rulesets[record.get("ruleset", "")] += 1
         findings = record.get("findings", ())
         counts = Counter((finding["code"], finding["severity"]) for finding in findings)
         finding_counts.update(counts)
@@ -152,4 +158,5 @@ def overview(lines: Sequence[bytes], *, complete: bool, lang: Language) -> Overv
         worst=tuple((quote(name, limit=_MAX_NAME, keep_end=True), number) for name, number in errors[:_MAX_FILES]),
         complete=complete,
         lang=lang,
+        rulesets=tuple(name for name, _ in rulesets.most_common() if name),
     )

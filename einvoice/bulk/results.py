@@ -313,11 +313,11 @@ class ResultSet(Sequence[FileResult]):
 
         tables.to_parquet(self._with_rows(which), path, which, lang or self.lang)
 
-    def summary(self) -> Overview:
-        """Return the verdicts and the most frequent findings."""
+    def summary(self, *, lang: Language | None = None) -> Overview:
+        """Return the verdicts and the most frequent findings; `lang` is the language (default: that of the results)."""
         from einvoice.bulk.overview import overview
 
-        return overview(self._lines, complete=self.complete, lang=self.lang)
+        return overview(self._lines, complete=self.complete, lang=lang or self.lang)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Store the results as JSON Lines, for `load`, `compare` and `assert_matches`."""
@@ -343,7 +343,11 @@ class ResultSet(Sequence[FileResult]):
         return results
 
     def compare(
-        self, other: ResultSet | str | os.PathLike[str], *, by: Literal["file", "number"] = "file"
+        self,
+        other: ResultSet | str | os.PathLike[str],
+        *,
+        by: Literal["file", "number"] = "file",
+        lang: Language | None = None,
     ) -> Comparison:
         """Return the changes since `other`: results from other rules or another export, or a stored file.
 
@@ -351,12 +355,13 @@ class ResultSet(Sequence[FileResult]):
             other: the earlier results.
             by: match files by name, or by seller and invoice number if exports rename them. Names of one set may
                 start with folders that the other lacks. Findings of a file are matched by code, severity and location.
+            lang: language of the texts (default: that of the results).
         """
         from einvoice.bulk.comparison import compare
 
         before = _results(other)
         settings = (it for it in jsonl.differing(before.settings, self.settings) if it[0] != jsonl.RULES)
-        return compare(before, self, by, lang=self.lang, settings=settings)
+        return compare(before, self, by, lang=lang or self.lang, settings=settings)
 
     def without(self, accepted: Baseline | str | os.PathLike[str], *, on: datetime.date | None = None) -> ResultSet:
         """Return the results without accepted findings; verdicts are unchanged.
