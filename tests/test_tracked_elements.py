@@ -128,3 +128,29 @@ def test_electronic_address(party: str, field: str) -> None:
     assert getattr(invoice("<ram:URIUniversalCommunication/>"), field).has_electronic_address
     assert not getattr(invoice("<ram:Name>Muster GmbH</ram:Name>"), field).has_electronic_address
     assert Seller(electronic_address=Identifier("post@muster.example")).has_electronic_address
+
+
+@pytest.mark.parametrize(("party", "field"), [("Seller", "seller"), ("Buyer", "buyer")])
+def test_legal_entity_in_cii(party: str, field: str) -> None:
+    def invoice(content: str) -> Invoice:
+        group = f"<ram:{party}TradeParty>{content}</ram:{party}TradeParty>"
+        agreement = f"<ram:ApplicableHeaderTradeAgreement>{group}</ram:ApplicableHeaderTradeAgreement>"
+        return cii(f"<rsm:SupplyChainTradeTransaction>{agreement}</rsm:SupplyChainTradeTransaction>")
+
+    assert getattr(invoice("<ram:SpecifiedLegalOrganization/>"), field).has_legal_entity
+    assert not getattr(invoice("<ram:Name>Muster GmbH</ram:Name>"), field).has_legal_entity
+
+
+@pytest.mark.parametrize(("party", "field"), [("Supplier", "seller"), ("Customer", "buyer")])
+def test_legal_entity_in_ubl(party: str, field: str) -> None:
+    def invoice(content: str) -> Invoice:
+        name = f"cac:Accounting{party}Party"
+        return ubl(f"<{name}><cac:Party>{content}</cac:Party></{name}>")
+
+    assert getattr(invoice("<cac:PartyLegalEntity/>"), field).has_legal_entity
+    assert not getattr(invoice("<cac:PartyName/>"), field).has_legal_entity
+
+
+def test_legal_entity_without_a_document() -> None:
+    assert Seller(legal_identifier=Identifier("HRB 1")).has_legal_entity
+    assert not Seller().has_legal_entity

@@ -169,6 +169,11 @@ class TradeParty(Addressee):
         return "electronic address" in self.tracked or self.electronic_address is not absent
 
     @property
+    def has_legal_entity(self) -> bool:
+        """Whether the document has the element PartyLegalEntity or SpecifiedLegalOrganization, which may be empty."""
+        return "legal entity" in self.tracked or self.legal_identifier is not absent
+
+    @property
     def has_party(self) -> bool:
         """Whether the document has the UBL party element, which may be empty."""
         return self.node is None or "party" in self.tracked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from einvoice.model.invoice import Invoice, Totals
+from einvoice.model.invoice import Invoice, Note, PrecedingInvoice, Totals
 from einvoice.model.lines import Attached, Document, GrossPrice, ItemClassification, ItemProperty, Line, Price
 from einvoice.model.money import (
     AllowanceCharge,
@@ -85,6 +85,7 @@ def _party(*description: Row) -> tuple[Row, ...]:
             "ram:SpecifiedLegalOrganization",
             leaf("ram:ID", "legal_identifier"),
             leaf("ram:TradingBusinessName", "trading_name"),
+            track="legal entity",
         ),
         group(
             "ram:DefinedTradeContact",
@@ -348,6 +349,7 @@ _SETTLEMENT: Final = wrapper(
         "preceding_invoices",
         leaf("ram:IssuerAssignedID", "number"),
         leaf("ram:FormattedIssueDateTime/qdt:DateTimeString", "issue_date"),
+        misplaced=PrecedingInvoice,
     ),
     leaf("ram:ReceivableSpecifiedTradeAccountingAccount/ram:ID", "accounting_reference"),
     always=True,
@@ -392,5 +394,6 @@ TABLE: Final = Table(
         group("ram:AttachmentBinaryObject", "", leaf(".", "attachment"), misplaced=Attached),
         group("ram:CountryID", "", leaf(".", "code"), misplaced=Country),
         group("ram:CategoryCode", "", leaf(".", "category"), misplaced=TaxCategory),
+        group("ram:SubjectCode", "", leaf(".", "subject_code"), misplaced=Note),
     ),
 )

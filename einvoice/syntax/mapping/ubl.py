@@ -74,6 +74,7 @@ def _party(*legal_form: Row) -> Row:
             leaf("cbc:RegistrationName", "name"),
             leaf("cbc:CompanyID", "legal_identifier"),
             *legal_form,
+            track="legal entity",
         ),
         group(
             "cac:Contact",
