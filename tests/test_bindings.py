@@ -294,14 +294,28 @@ def any_invoice(root: str) -> st.SearchStrategy[Invoice]:
     )
 
 
+ELEMENT = etree.Element("any")
+
+
+def _values(group: Group) -> Iterator[Value]:
+    """Yield the values of a group, with their further occurrences."""
+    for name in group.fields:
+        content = getattr(group, name)
+        for item in content if isinstance(content, list | tuple) else (content,):
+            if isinstance(item, Value):
+                yield from (item, *item.more)
+
+
 #: Terms inside another group than their own.
 CARRIED = {(Invoice, "despatch_advice"), (Invoice, "receiving_advice"), (PaymentMeans, "service_provider")}
 
 
 def as_if_read(invoice: Invoice, root: str) -> Invoice:
-    """Add the elements that contain a term of the parent group."""
+    """Add the elements that contain a term of the parent group, and give each value an element of a document."""
     invoice.__dict__["root"] = root
     for group in invoice.walk():
+        for value in _values(group):
+            value.node = ELEMENT
         if type(group) in bound_in_attributes(root):
             _carry(group, *bound_in_attributes(root)[type(group)])
     if root == "CrossIndustryInvoice":
