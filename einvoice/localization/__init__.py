@@ -130,6 +130,7 @@ class Messages:
         self._folder = _ROOT.joinpath(*package.split("."), _FOLDER)
         self._table = table
         self._texts: dict[Language, _Texts] = {}
+        self._translations: dict[tuple[str, tuple[Language, ...]], dict[Language, str]] = {}
 
     def __getitem__(self, lang: Language) -> Mapping[str, str]:
         """Return the texts of a language by key; a missing text is looked up in the `fallbacks` of the language."""
@@ -139,7 +140,11 @@ class Messages:
 
     def translations(self, key: str) -> dict[Language, str]:
         """Return a text in every language that has it."""
-        return {lang: table[key] for lang in languages() if key in (table := self._own(lang))}
+        known = key, languages()
+        if known not in self._translations:
+            tables = ((lang, self._own(lang)) for lang in languages())
+            self._translations[known] = {lang: table[key] for lang, table in tables if key in table}
+        return dict(self._translations[known])
 
     def languages(self) -> Iterator[Language]:
         """Yield the available languages that have the table, in alphabetical order."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from einvoice.model import editing, location
-from einvoice.model.values import absent
+from einvoice.model.values import Absent, absent
 
 G = TypeVar("G", bound="type[Group]")
 T = TypeVar("T")
@@ -99,6 +99,7 @@ class Group:
         cls.fields = {name: field for name, field in cls.fields.items() if name not in own} | own
         for name, declared in own.items():
             setattr(cls, name, declared.default)
+            setattr(Absent, name, absent)  # rules read fields of absent groups often
         Group.known[cls.__name__] = cls
 
     def __init__(self, **content: Any) -> None:

@@ -217,6 +217,16 @@ class Identifier(Value):
         return self.attributes.get("listVersionID", absent)
 
 
+def parse_number(text: str) -> Any:
+    """Return the exact `Decimal`; ``absent`` if the text is not an xs:decimal, which allows no exponent.
+
+    >>> parse_number(" 12.50 "), parse_number("1e3")
+    (Decimal('12.50'), absent)
+    """
+    text = text.strip(BLANKS)
+    return Decimal(text) if _DECIMAL.match(text) else absent
+
+
 class Number(Value):
     """A numeric value.
 
@@ -231,8 +241,7 @@ class Number(Value):
         """Parse ``number`` on first use; the slot stores it."""
         if name != "number":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        text = self.raw.strip(BLANKS)
-        self.number = number = Decimal(text) if _DECIMAL.match(text) else absent
+        self.number = number = parse_number(self.raw)
         return number
 
     @property

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import weakref
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
-from einvoice.model.values import BLANKS, NO_ATTRIBUTES, Value
+from einvoice.model.values import BLANKS, NO_ATTRIBUTES, Value, parse_number
 from einvoice.syntax.mapping.binding import GROUP, LEAF, UNMAPPED, WRAPPER, State
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.states import ElementState, ElementStates, element_states
@@ -19,6 +20,9 @@ from einvoice.syntax.states import ElementState, ElementStates, element_states
 _LARGE: Final = 10_000
 """Number of new objects above which the next garbage collection skips them."""
 _new: Final[Any] = object.__new__
+_SHORT: Final = 16
+"""Number of characters up to which numbers are kept: rates, quantities and prices repeat."""
+_parse_short: Final = functools.lru_cache(maxsize=4096)(parse_number)
 
 
 class ElementCollector:
@@ -110,20 +114,20 @@ class _Reader:
             self.blank.append(element)
         states = state.next
         elements = self.elements
-        parent_ref = weakref.ref(group)
         for child in element:
             below = states.get(child.tag)
             if below is None:
                 below = self.states.below(state, child.tag)
             if below.collected:
                 elements[below].append(child)
-            if below.collected_attributes:
+            kind = below.kind
+            names: Sequence[str] = ()
+            if kind == LEAF or below.collected_attributes:
                 names = child.keys()
                 for name in names:
                     if name in below.collected_attributes:
                         self.attributes[below, name].append(child)
 
-            kind = below.kind
             leaf: State | None = None
             target: Any = group
             if kind == LEAF:
@@ -133,7 +137,7 @@ class _Reader:
                 target = _new(below.cls)
                 fields = target.__dict__
                 fields["node"] = child
-                fields["parent_ref"] = parent_ref
+                fields["parent_ref"] = weakref.ref(group)
                 fields["find_invoice"] = group.find_invoice
                 if below.field:
                     holder = group.parent_ref() if below.of_parent else group
@@ -158,24 +162,24 @@ class _Reader:
                     filled = bool(raw.strip(BLANKS))
                 else:
                     raw = child.text or ""
-                    filled = bool(raw.strip(BLANKS))
+                    filled = raw != "" and (not raw.isspace() or raw.strip(BLANKS) != "")
                     if not filled:
                         self.blank.append(child)
                 value = _new(leaf.cls)  # the constructor inlined
                 value.raw = raw
                 value.filled = filled
+                if leaf.is_number:
+                    value.number = _parse_short(raw) if len(raw) < _SHORT else parse_number(raw)
                 if leaf.view is None:
                     value.text = raw
                 else:
                     text = below.views.get(raw)
                     value.text = below.view_of(raw, leaf.view) if text is None else text
-                attributes = child.items()
-                value.attributes = dict(attributes) if attributes else NO_ATTRIBUTES
+                value.attributes = dict(child.items()) if names or kind == GROUP else NO_ATTRIBUTES
                 value.node = child
                 value.attribute = None
                 value.more = ()
-                holder = target.parent_ref() if leaf.of_parent else target
-                fields = holder.__dict__
+                fields = (target.parent_ref() if leaf.of_parent else target).__dict__
                 if leaf.field in fields:
                     _repeat(fields[leaf.field], value)
                 else:

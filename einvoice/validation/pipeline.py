@@ -274,6 +274,8 @@ def run(document: Document, selection: RuleSelection, lang: Language, passes: Se
 
 
 def _sorted(findings: list[Finding], layers: Sequence[Layer], context: Context) -> tuple[Finding, ...]:
+    if not findings:
+        return ()
     ranks = {name: rank for rank, name in enumerate(("file", *dict.fromkeys(layer.name for layer in layers)))}
     order = context.build.places.order()
     return tuple(sorted(findings, key=lambda it: (ranks[it.layer], order.get(it.location.node, -1), it.code)))

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_DOWN, ROUND_HALF_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final
 
-from einvoice.model.values import BLANKS, Value, absent
+from einvoice.model.values import BLANKS, Number, Value, absent
 from einvoice.rulebook.functions.registry import CALLABLE, GLOBALS, Numeric, function, helper
 
 #: Sums and products are exact and raise nothing. Generated rules run inside ``decimal.localcontext(EXACT)``.
@@ -65,6 +65,8 @@ def double(x: Value | Numeric) -> Numeric:
 
 
 _WHOLE = re.compile(r"[+-]?[0-9]+\Z")
+_MIN_EXPONENT: Final = -300
+"""Smaller numbers may be zero as a double."""
 
 
 @function()
@@ -77,6 +79,8 @@ def compare(x: Value, y: Numeric) -> Numeric:
     >>> compare(Value("-0.00"), 0), compare(Value("-0"), 0), compare(Value("1e3"), 5), compare(absent, 0)
     (-1, 0, 1, absent)
     """
+    if y == 0 and isinstance(x, Number) and (exact := x.number) and exact.adjusted() > _MIN_EXPONENT:
+        return 1 if exact > 0 else -1  # the usual case: the sign of the exact number is that of the double
     one, other = double(x), double(y)
     if one is absent or other is absent or math.isnan(other):
         return absent
@@ -139,7 +143,7 @@ def within(x: Numeric, y: Numeric, tolerance: Numeric) -> bool:
     >>> within(11, 10, 1), within(Decimal("11.01"), 10, 1)
     (True, False)
     """
-    return bool(x - tolerance <= y and x + tolerance >= y)
+    return x == y or bool(x - tolerance <= y and x + tolerance >= y)
 
 
 _QUOTIENT: Final = Context(prec=200, rounding=ROUND_DOWN, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
@@ -158,6 +162,8 @@ def _divide(x: Numeric, y: Numeric) -> Numeric:
     """
     if x is absent or y is absent or not y:
         return absent
+    if y == 1:
+        return x
     quotient = _QUOTIENT.divide(x, y)
     if not quotient.is_finite():  # operands with more digits than the context holds
         return absent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -13,6 +14,7 @@ from einvoice.rulebook.files.load import read_definitions
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.language import bind
 from einvoice.rulebook.program.generate import generate
+from einvoice.rulebook.program.optimize import optimize
 from einvoice.rulebook.program.program import Layer
 from einvoice.rulebook.program.typecheck import CheckedRule, check_rule
 
@@ -66,7 +68,7 @@ def assemble(
 ) -> tuple[Any, ...]:
     """Return the rules, the code object, the exact numbers and the code lists (those of the releases)."""
     source, numbers, lists = generate(rules)
-    code = compile(source, f"<rules for {syntax}>", "exec")
+    code = compile(optimize(ast.parse(source)), f"<rules for {syntax}>", "exec")
     return [tuple(it.rule) for it in rules], code, numbers, bind(lists, releases, syntax, data)
 
 

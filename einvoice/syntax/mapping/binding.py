@@ -23,6 +23,7 @@ from typing import Any
 
 from einvoice.model.group import Group, types_of
 from einvoice.model.location import NAMESPACES
+from einvoice.model.values import Number
 
 WRAPPER, LEAF, GROUP, UNMAPPED = range(4)
 
@@ -131,6 +132,7 @@ class State:
             belongs to the parent group.
         view: function that returns the text as the official rules of this syntax compare it; None if they compare it
             unchanged.
+        is_number: whether the content is a number, which the reader parses at once.
         own: the term in the text of a group's own element.
         attributes: terms in attributes, by name of the attribute.
         track: see `Row`.
@@ -143,6 +145,7 @@ class State:
     many: bool = False
     of_parent: bool = False
     view: Callable[[str], str] | None = None
+    is_number: bool = False
     own: State | None = None
     attributes: tuple[tuple[str, State], ...] = ()
     track: str = ""
@@ -212,4 +215,4 @@ class Table:
     @staticmethod
     def _bind(state: State, row: Row, kind: int, cls: type, many: bool) -> None:
         state.kind, state.field, state.cls, state.many = kind, row.field or "", cls, many
-        state.of_parent, state.view = row.of_parent, row.view
+        state.of_parent, state.view, state.is_number = row.of_parent, row.view, issubclass(cls, Number)

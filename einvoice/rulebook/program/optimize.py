@@ -1,0 +1,274 @@
+"""Rewrites generated code into faster code with the same results.
+
+Generated expressions have no side effects, so parts of them may be evaluated earlier, or not at all:
+
+- ``any`` and ``all`` over a term, or over a list of the model, test the first occurrence without a generator. Nearly
+  all terms and most lists have only one.
+- Sums and counts over an empty list are zero without a comprehension.
+- A field that several rules of a context read is read once, into a local variable.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from einvoice.model.group import Group
+
+_STORED_IN_VALUES: Final = frozenset({"filled", "more", "raw", "text"})
+_MIN_READS: Final = 2
+"""Number of reads from which a field is kept in a local variable."""
+_MAX_STEPS: Final = 4
+"""Maximum number of steps of a path that local variables hold."""
+
+
+def optimize(module: ast.Module) -> ast.Module:
+    """Rewrite each function of a generated module, in place, and return the module."""
+    for function in module.body:
+        if isinstance(function, ast.FunctionDef):
+            _Occurrences().visit(function)
+            _share_fields(function)
+    return ast.fix_missing_locations(module)
+
+
+@functools.cache
+def _lists() -> frozenset[str]:
+    """Return the names that are stored lists in every class of the model that has them."""
+    return frozenset(_fields(many=True) - _fields(many=False) - _properties())
+
+
+@functools.cache
+def _stored() -> frozenset[str]:
+    """Return the names of fields that are read without a computation."""
+    return frozenset((_fields(many=True) | _fields(many=False)) - _properties()) | _STORED_IN_VALUES
+
+
+def _fields(*, many: bool) -> set[str]:
+    fields = (field for cls in Group.known.values() for field in cls.fields.items())
+    return {name for name, field in fields if (field.default == ()) is many}
+
+
+def _properties() -> set[str]:
+    return {name for cls in Group.known.values() for name in dir(cls) if isinstance(getattr(cls, name), property)}
+
+
+# ------------------------------------------------------------------------------------------------ occurrences
+
+
+class _Occurrences(ast.NodeTransformer):
+    """Rewrites ``any``, ``all``, sums and counts over occurrences."""
+
+    def visit_Call(self, call: ast.Call) -> ast.expr:
+        """Rewrite a call and its operands."""
+        match call:
+            case ast.Call(ast.Name("any"), [ast.GeneratorExp(member, clauses)]):
+                return self._any(member, clauses)
+            case ast.Call(ast.Name("all"), [ast.GeneratorExp(member, clauses)]):
+                return _not(self._any(_not(member), clauses))
+            case ast.Call(
+                ast.Name("reduce"), [_, ast.BoolOp(values=[ast.ListComp(generators=[first, *_]), _])]
+            ) | ast.Call(ast.Name("len"), [ast.ListComp(generators=[first, *_])]) if _is_list(first.iter):
+                self.generic_visit(call)
+                return ast.IfExp(copy.deepcopy(first.iter), call, ast.Constant(0))
+        self.generic_visit(call)
+        return call
+
+    def _any(self, member: ast.expr, clauses: list[ast.comprehension]) -> ast.expr:
+        """Return code for ``any(member clauses)``; its result is a boolean."""
+        clause, *inner = clauses
+        if _single(clause.iter) is None and not _is_list(clause.iter):
+            return _call("any", ast.GeneratorExp(member, clauses))
+        if inner:
+            member = _call("any", ast.GeneratorExp(member, inner))
+        if clause.ifs:
+            member = ast.BoolOp(ast.And(), [*clause.ifs, member])
+        name = ast.unparse(clause.target)
+        if (single := _single(clause.iter)) is not None:
+            one, others = single, ast.Attribute(single, "more", ast.Load())
+            exists: ast.expr = ast.Compare(single, [ast.IsNot()], [ast.Name("absent", ast.Load())])
+            several = _not(_not(others))
+        else:
+            one, others = _parse("_[0]", clause.iter), _parse("_[1:]", clause.iter)
+            exists, several = _parse("not not _", clause.iter), _parse("len(_) > 1", clause.iter)
+        rest = _call("any", ast.GeneratorExp(copy.deepcopy(member), [_clause(clause, others)]))
+        first = self.visit(_Renamed(name, one).visit(member))
+        return _and(exists, ast.BoolOp(ast.Or(), [first, _and(several, rest)]))
+
+
+class _Renamed(ast.NodeTransformer):
+    """Replaces a name by an expression."""
+
+    def __init__(self, name: str, by: ast.expr) -> None:
+        self._name = name
+        self._by = by
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Replace the name."""
+        return copy.deepcopy(self._by) if node.id == self._name else node
+
+
+def _single(source: ast.expr) -> ast.expr | None:
+    """Return ``x`` of a loop over ``() if x is absent else (x, *x.more)``."""
+    match source:
+        case ast.IfExp(ast.Compare(single, [ast.Is()], _), ast.Tuple(elts=[]), _):
+            return single
+    return None
+
+
+def _is_list(source: ast.expr) -> bool:
+    """Return whether a source is a stored list of the model; those of the invoice usually have several members."""
+    match source:
+        case ast.Attribute(ast.Name("invoice")):
+            return False
+        case ast.Attribute(_, name):
+            return name in _lists() and _is_path(source)
+    return False
+
+
+def _is_path(node: ast.expr) -> bool:
+    """Return whether ``node`` is a path of stored fields, which may be read repeatedly."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Attribute) and node.attr not in _stored():
+            return False
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def _parse(code: str, path: ast.expr) -> Any:
+    """Return the expression ``code``, with ``path`` for ``_``."""
+    return _Renamed("_", path).visit(ast.parse(code, mode="eval").body)
+
+
+def _call(name: str, operand: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name(name, ast.Load()), [operand], [])
+
+
+def _clause(clause: ast.comprehension, source: ast.expr) -> ast.comprehension:
+    return ast.comprehension(clause.target, source, [], 0)
+
+
+def _not(operand: ast.expr) -> ast.expr:
+    return ast.UnaryOp(ast.Not(), operand)
+
+
+def _and(*operands: ast.expr) -> ast.expr:
+    return ast.BoolOp(ast.And(), list(operands))
+
+
+# ------------------------------------------------------------------------------------------------ shared fields
+
+
+def _share_fields(function: ast.FunctionDef) -> None:
+    """Read fields of the invoice once before the loops, those of the loop variables once in each run."""
+    variables: set[str] = set()
+    block = function.body
+    while isinstance(loop := block[0], ast.For):
+        variables.add(ast.unparse(loop.target))
+        block = loop.body
+    start = next((number for number, statement in enumerate(block) if not _is_guard(statement)), len(block))
+    before, rules = _share({"invoice"}, block[start:])
+    inside, rules = _share(variables, rules)
+    block[start:] = [*inside, *rules]
+    function.body[:0] = before
+
+
+def _is_guard(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.If) and isinstance(statement.body[0], ast.Continue)
+
+
+def _share(variables: set[str], rules: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """Return assignments of the fields that ``rules`` share, and the rules with local variables for these fields.
+
+    A field is shared if it is read repeatedly, and at least once in any case: the assignment never reads in vain.
+    """
+    reads: list[ast.stmt] = []
+    for _ in range(_MAX_STEPS):
+        found = [(path, always) for path, always in _paths(rules, True) if _variable(path) in variables]
+        counts, needed = Counter(path for path, _ in found), {path for path, always in found if always}
+        shared = {path: _local(path) for path, count in counts.items() if count >= _MIN_READS and path in needed}
+        reads += [ast.parse(f"{local} = {_reading(path)}").body[0] for path, local in shared.items()]
+        rules = [_Shared(shared).visit(rule) for rule in rules]
+        variables = set(shared.values())
+    return reads, rules
+
+
+def _paths(parts: Iterable[ast.AST], always: bool) -> Iterator[tuple[str, bool]]:
+    """Yield the paths of one step in conditions, and whether they are read in any case.
+
+    Reports are left out, because they are rare.
+    """
+    for part in parts:
+        match part:
+            case ast.Expr():
+                pass
+            case ast.If(test, body):
+                yield from _paths([test], always)
+                if not isinstance(body[-1], ast.Expr):
+                    yield from _paths(body, False)
+            case ast.IfExp(test, then, otherwise):
+                yield from _paths([test], always)
+                yield from _paths([then, otherwise], False)
+            case ast.BoolOp(operator, operands):
+                reached = always
+                for operand in operands:
+                    yield from _paths([operand], reached)
+                    reached = reached and (isinstance(operator, ast.Or) or _tests_existence(operand))
+            case ast.GeneratorExp() | ast.ListComp():  # only its first source belongs to the scope of the function
+                yield from _paths([part.generators[0].iter], always)
+            case _ if path := _path(part):
+                yield path, always
+            case _:
+                yield from _paths(ast.iter_child_nodes(part), always)
+
+
+def _tests_existence(operand: ast.expr) -> bool:
+    """Return whether an operand tests that a term or list exists, which is the usual case."""
+    match operand:
+        case ast.Compare(_, [ast.IsNot()], _) | ast.UnaryOp(ast.Not(), ast.UnaryOp(ast.Not(), _)):
+            return True
+    return False
+
+
+def _path(node: ast.AST) -> str:
+    """Return ``variable.field`` or ``variable[0]`` if a node reads a stored field, or the first member; else ""."""
+    match node:
+        case ast.Attribute(ast.Name(variable), field) if field in _stored():
+            return f"{variable}.{field}"
+        case ast.Subscript(ast.Name(variable), ast.Constant(0)):
+            return f"{variable}[0]"
+    return ""
+
+
+def _variable(path: str) -> str:
+    return path.removesuffix("[0]").partition(".")[0]
+
+
+def _local(path: str) -> str:
+    """Return a name that no rule can use: names that begin with an underscore are reserved."""
+    return "_" + path.lstrip("_").replace(".", "_").replace("[0]", "_first")
+
+
+def _reading(path: str) -> str:
+    """Return code that reads a path; the first member of an empty list is ``absent``."""
+    sequence = path.removesuffix("[0]")
+    return path if sequence == path else f"{path} if {sequence} else absent"
+
+
+class _Shared(ast.NodeTransformer):
+    """Replaces paths by local variables."""
+
+    def __init__(self, shared: dict[str, str]) -> None:
+        self._shared = shared
+
+    def visit(self, node: ast.AST) -> Any:
+        """Replace a path; of a comprehension rewrite only the first source, as the rest has a scope of its own."""
+        if local := self._shared.get(_path(node)):
+            return ast.Name(local, ast.Load())
+        if isinstance(node, ast.GeneratorExp | ast.ListComp):
+            node.generators[0].iter = self.visit(node.generators[0].iter)
+            return node
+        return self.generic_visit(node)
