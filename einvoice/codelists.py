@@ -7,12 +7,12 @@ to before ``until``; an empty cell means no bound. All rule sets can use the lis
 
 from __future__ import annotations
 
-import csv
 import functools
 import re
 from pathlib import Path
 from typing import TypeAlias
 
+from einvoice import cache
 from einvoice.resources import RuleData, shipped
 
 FOLDER = "codelists"
@@ -74,12 +74,10 @@ def _file(name: str, data: RuleData) -> Path:
 
 @functools.cache
 def _rows(path: Path) -> tuple[dict[str, str], ...]:
-    with path.open(encoding="utf-8", newline="") as file:
-        table = csv.DictReader(file, strict=True)
-        rows = tuple(table)
-    if (table.fieldnames or [])[:3] != COLUMNS:
+    header, *rows = cache.table(path) or [[]]
+    if header[:3] != COLUMNS:
         raise LookupError(f"the code list '{path.stem}' must have the columns {', '.join(COLUMNS)}")
-    return rows
+    return tuple(dict(zip(header, row, strict=False)) for row in rows)
 
 
 def holds(since: str, until: str, version: str | None) -> bool:

@@ -362,11 +362,20 @@ def test_cache_is_used_until_the_rules_change(folder: Path, monkeypatch: pytest.
     assert loads.pop() is None
 
 
+@pytest.mark.parametrize("settled", [-(10**12), 10**12])
+def test_changed_rule_is_noticed(folder: Path, settled: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether or not the digests of the files are stored."""
+    monkeypatch.setattr("einvoice.cache._SETTLED", settled)
+    for condition, violated in (("== '380'", ["X"]), ("in ('380', '326')", []), ("== '325'", ["X"])):
+        write_rule(folder, f'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code {condition}"')
+        assert codes(folder, "UBL", type_code="326") == violated
+
+
 @pytest.mark.parametrize("damage", [b"", b"x" * 200, None])
 def test_damaged_cache_is_rebuilt(folder: Path, damage: bytes | None) -> None:
     write_rule(folder, 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"')
     codes(folder, "UBL")
-    (stored,) = cache.folder().glob("*.rules")
+    (stored,) = cache.folder().glob("program-*.rules")
     content = stored.read_bytes()
     stored.write_bytes(content[:-1] + bytes([content[-1] ^ 1]) if damage is None else damage)
     assert codes(folder, "UBL", type_code="325") == ["X"]
@@ -377,7 +386,7 @@ def test_cache_files_of_others_and_symlinks_are_ignored(tmp_path: Path, monkeypa
     monkeypatch.setenv("EINVOICE_CACHE", str(tmp_path))
     key = cache.key("x")
     cache.store("x", key, ["content"])
-    (stored,) = tmp_path.glob("*.rules")
+    (stored,) = tmp_path.glob("x-*.rules")
     assert cache.load("x", key) == ["content"]
     assert cache.load("x", cache.key("y")) is None
     stored.chmod(0o666)
@@ -398,6 +407,7 @@ def test_rules_are_compiled_without_a_cache(value: str, monkeypatch: pytest.Monk
 
 def test_cache_size_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EINVOICE_CACHE", str(tmp_path))
+    monkeypatch.setattr("einvoice.cache._MAX_FILES", 96)
     for number in range(120):
         cache.store("x", cache.key(str(number)), number)
     assert len(list(tmp_path.iterdir())) <= 96

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from einvoice import cache
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData, rules_folder
 from einvoice.result import Layer
@@ -120,7 +120,7 @@ def profile_rules() -> Mapping[str, ProfileRules]:
     """
     file = rules_folder() / FACTURX / "profiles.toml"
     profiles = {}
-    for name, table in tomllib.loads(file.read_text("utf-8")).items():
+    for name, table in cache.toml(file).items():
         codes = frozenset(table.pop("en16931_rules")) if "en16931_rules" in table else None
         try:
             profiles[name] = ProfileRules(name=name, en16931_rules=codes, **table)

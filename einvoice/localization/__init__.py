@@ -14,10 +14,11 @@ has a folder `translations`. Files are read on first use. A text that a language
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
+
+from einvoice import cache
 
 T = TypeVar("T")
 
@@ -193,8 +194,8 @@ def _read(file: Path) -> dict[str, Any]:
         ValueError: the file is not TOML.
     """
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        return cache.toml(file)
     except FileNotFoundError:
         return {}
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise ValueError(f"{file}: {error}") from None

@@ -4,16 +4,15 @@ The known specifications are data: `specifications.toml` in `rules` and in each 
 is a `Remark`, which names a catalog entry.
 """
 
-import tomllib
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from lxml import etree
 
-from einvoice import errors
+from einvoice import cache, errors
 from einvoice.model.location import NAMESPACES, line
 from einvoice.resources import RuleData, shipped
 
@@ -133,7 +132,7 @@ class Identity:
         return tuple(Remark(code, values) for code in codes)
 
 
-@cache
+@functools.cache
 def specifications(data: RuleData | None = None) -> Mapping[str, Specification]:
     """Return the known specifications by name; "unknown" represents all others.
 
@@ -152,8 +151,8 @@ def specifications(data: RuleData | None = None) -> Mapping[str, Specification]:
 def _read(file: Path, data: RuleData) -> dict[str, Specification]:
     name = "/".join(file.parts[-1 if file.parent == data.root else -2 :])
     try:
-        tables = tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        tables = cache.toml(file)
+    except ValueError as error:
         raise errors.RuleError(str(error), file=name) from None
     specifications = {}
     for key, table in tables.items():
@@ -170,7 +169,7 @@ def _read(file: Path, data: RuleData) -> dict[str, Specification]:
     return specifications
 
 
-@cache
+@functools.cache
 def _declared(data: RuleData | None) -> Mapping[tuple[str, str], Specification]:
     """Return the known specifications by syntax and identifier."""
     return {

@@ -3,13 +3,12 @@
 They are in the file `overrides.toml` of a rule set.
 """
 
-import tomllib
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Literal, TypeAlias
 
-from einvoice import errors
+from einvoice import cache, errors
 from einvoice.codelists import holds
 from einvoice.localization import Language, TranslatedTexts, languages
 from einvoice.resources import RuleData, shipped
@@ -42,7 +41,7 @@ def overrides(identity: Identity, stack: Stack, data: RuleData | None = None) ->
     return read(stack, data or shipped()).get((identity.specification.name, identity.root), {})
 
 
-@cache
+@functools.cache
 def read(stack: Stack, data: RuleData) -> Mapping[tuple[str, str], Mapping[str, Override]]:
     """Return the overrides of the rule sets by specification and root element.
 
@@ -53,7 +52,7 @@ def read(stack: Stack, data: RuleData) -> Mapping[tuple[str, str], Mapping[str, 
     for ruleset, release in stack:
         file = data.sets[ruleset] / "overrides.toml"
         if file.exists():
-            for entry in tomllib.loads(file.read_text("utf-8"))["override"]:
+            for entry in cache.toml(file)["override"]:
                 if holds(entry.get("since", ""), entry.get("until", ""), release):
                     _add(table, entry, data, ruleset)
     return table

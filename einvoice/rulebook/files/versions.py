@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from einvoice import cache
 from einvoice.errors import RuleError
 from einvoice.localization import TranslatedTexts, languages
 from einvoice.rulebook.rule import SYNTAXES
@@ -139,8 +139,8 @@ def read_ruleset(folder: Path) -> RuleSet:
     """Read the ``ruleset.toml`` of a folder. Raise ``RuleError`` for an invalid one."""
     file = f"{folder.name}/ruleset.toml"
     try:
-        data = tomllib.loads((folder / "ruleset.toml").read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        data = cache.toml(folder / "ruleset.toml")
+    except ValueError as error:
         raise RuleError(str(error), file=file) from None
     _check_keys(data, set(_TYPES), file, "")
     for key, kind in _TYPES.items():

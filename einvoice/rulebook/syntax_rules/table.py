@@ -7,7 +7,6 @@ first context of each table that matches.
 
 from __future__ import annotations
 
-import csv
 import functools
 import itertools
 from collections.abc import Iterable, Iterator
@@ -16,6 +15,7 @@ from importlib import import_module
 from pathlib import Path as FilePath
 from typing import TypeAlias
 
+from einvoice import cache
 from einvoice.codelists import holds
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook.files.tables import FOLDER, tables
@@ -176,20 +176,14 @@ def _in_force(syntax: str, stack: Stack, profile: str, data: RuleData) -> Iterat
 def rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:
     """Yield the rows of a rule set for a syntax in all releases, each preceded by the rule set and the table."""
     for path in tables(folder, syntax):
-        with path.open(encoding="utf-8", newline="") as table:
-            content = csv.reader(table)
-            next(content)
-            yield from ([folder.name, f"{folder.name}/{path.stem}", *row] for row in content)
+        yield from ([folder.name, f"{folder.name}/{path.stem}", *row] for row in cache.table(path)[1:])
 
 
 def _rows_of_profile(folder: FilePath, profile: str) -> Iterator[list[str]]:
     """Yield the rows of a Factur-X profile as ``rows`` does; they are the same in all releases."""
     for name in ("rows", "rules"):
-        with (folder / FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as table:
-            content = csv.reader(table)
-            next(content)
-            yield from (
-                [FACTURX, f"{FACTURX}/{name}", *row, "", ""]
-                for *row, profiles in content
-                if profile in profiles.split(" ")
-            )
+        yield from (
+            [FACTURX, f"{FACTURX}/{name}", *row, "", ""]
+            for *row, profiles in cache.table(folder / FOLDER / f"{name}.csv")[1:]
+            if profile in profiles.split(" ")
+        )

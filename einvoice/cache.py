@@ -1,0 +1,158 @@
+"""Disk cache for plain data and code objects, for one user.
+
+    tables = toml(file)
+
+The folder is ``$EINVOICE_CACHE``, or else ``einvoice`` in the user's cache folder; an empty ``EINVOICE_CACHE``
+disables the cache. Read and write errors are ignored. Files of other users are not read, because ``marshal``
+is not safe for untrusted data.
+
+What is derived from a file is stored with the file's state: size, inode, and times of the last changes of content and
+inode. A file that changed less than `_SETTLED` ago is not stored: it could change again without a new time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import marshal
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+_DIGEST_SIZE: Final = 32
+_MAX_FILES: Final = 512
+_SETTLED: Final = 2 * 10**9
+"""Nanoseconds. The times of files are as coarse as 2 s (FAT)."""
+
+
+def folder() -> Path | None:
+    """Return the cache folder; None if the cache is disabled."""
+    configured = os.environ.get("EINVOICE_CACHE")
+    if configured is not None:
+        return Path(configured) if configured else None
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        return Path(base) / "einvoice" if base else Path.home() / ".cache" / "einvoice"
+    except RuntimeError:  # no home folder
+        return None
+
+
+def toml(path: Path) -> dict[str, Any]:
+    """Return the tables of a TOML file, stored until the file changes.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file is not UTF-8 or not TOML.
+    """
+    return _derived(f"toml-{path.stem}", [path], lambda: _toml(path))
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    import tomllib  # imported on use: usually the tables are stored
+
+    return tomllib.loads(path.read_text("utf-8"))
+
+
+def table(path: Path) -> list[list[str]]:
+    """Return the rows of a CSV file, the header first, stored until the file changes.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file is not UTF-8.
+        csv.Error: the file is not CSV.
+    """
+    return _derived(f"csv-{path.stem}", [path], lambda: _table(path))
+
+
+def _table(path: Path) -> list[list[str]]:
+    import csv  # imported on use: usually the rows are stored
+
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file, strict=True))
+
+
+def digest(files: Iterable[Path]) -> str:
+    """Return the SHA-256 of the names and contents of ``files``, in hexadecimal digits, stored until one changes."""
+    files = list(files)
+    return _derived("digest", files, lambda: _digest(files))
+
+
+def _digest(files: list[Path]) -> str:
+    total = hashlib.sha256()
+    for path in files:
+        content = path.read_bytes()
+        total.update(f"{path.parent.name}/{path.name} {len(content)}\n".encode())
+        total.update(content)
+    return total.hexdigest()
+
+
+def _derived(name: str, files: list[Path], derive: Callable[[], T]) -> T:
+    """Return ``derive()``, stored under a name and the state of the files that it reads."""
+    states = [(str(path), os.stat(path)) for path in files]  # noqa: PTH116  # a third faster than Path.stat
+    state = [(path, it.st_size, it.st_ino, it.st_mtime_ns, it.st_ctime_ns) for path, it in states]
+    key = hashlib.sha256(f"{sys.version} {state}".encode()).digest()
+    content: T | None = load(name, key)
+    if content is None:
+        content = derive()
+        changed = max((max(it.st_mtime_ns, it.st_ctime_ns) for _, it in states), default=0)
+        if changed + _SETTLED < time.time_ns():
+            store(name, key, content)
+    return content
+
+
+def load(name: str, key: bytes) -> Any:
+    """Return the content stored under name and key; None if it is missing or the file is not trusted."""
+    directory = folder()
+    if directory is None:
+        return None
+    try:
+        descriptor = os.open(_path(directory, name, key), os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            if not _is_own(os.fstat(descriptor)):
+                return None
+            content = file.read()
+    except OSError:
+        return None
+    payload = content[2 * _DIGEST_SIZE :]
+    if content[: 2 * _DIGEST_SIZE] != key + hashlib.sha256(payload).digest():
+        return None
+    return marshal.loads(payload)
+
+
+def store(name: str, key: bytes, content: Any) -> None:
+    """Store ``content`` (code objects and plain data) under name and key, and delete the oldest files."""
+    directory = folder()
+    if directory is None:
+        return
+    try:
+        payload = marshal.dumps(content)
+    except ValueError:  # such as a date in a TOML file
+        return
+    path = _path(directory, name, key)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    with contextlib.suppress(OSError):
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary.write_bytes(key + hashlib.sha256(payload).digest() + payload)
+        temporary.chmod(0o600)
+        temporary.replace(path)
+        files = sorted(directory.glob("*.rules"), key=lambda old: old.stat().st_mtime)
+        for old in files[:-_MAX_FILES]:
+            old.unlink()
+
+
+def _path(directory: Path, name: str, key: bytes) -> Path:
+    return directory / f"{name}-{key.hex()[:16]}.rules"
+
+
+def _is_own(status: os.stat_result) -> bool:
+    """Return whether only this user (or root) can have written the file."""
+    if not hasattr(os, "getuid"):
+        return True  # the folder is private on Windows
+    writable = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return status.st_uid == os.getuid() and not writable

@@ -1,0 +1,88 @@
+"""The disk cache of what is derived from files."""
+
+import os
+
+import pytest
+
+from einvoice import cache
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A cache folder of its own."""
+    monkeypatch.setenv("EINVOICE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def settled(monkeypatch):
+    """Treat files as unchanged for long."""
+    monkeypatch.setattr(cache, "_SETTLED", -(10**12))
+
+
+def overwrite(path, text):
+    """Replace a file by one of another inode, with the time of the last change of the old one."""
+    before = path.stat()
+    new = path.with_suffix(".new")
+    new.write_text(text, "utf-8")
+    os.utime(new, ns=(before.st_atime_ns, before.st_mtime_ns))
+    new.replace(path)
+
+
+@pytest.mark.parametrize("change", ["b = 2222", "a = 2"])
+def test_changed_file_is_noticed(tmp_path, folder, settled, change):
+    path = tmp_path / "x.toml"
+    path.write_text("a = 1", "utf-8")
+    assert cache.toml(path) == {"a": 1}
+    assert len(list(folder.iterdir())) == 1
+    overwrite(path, change)
+    name, value = change.split(" = ")
+    assert cache.toml(path) == {name: int(value)}
+
+
+@pytest.mark.usefixtures("settled")
+def test_stored_content_is_read_instead_of_the_file(tmp_path, monkeypatch):
+    path = tmp_path / "x.csv"
+    path.write_text('code,name\nA,"one, ""two"""\n', "utf-8")
+    rows = [["code", "name"], ["A", 'one, "two"']]
+    assert cache.table(path) == rows
+    monkeypatch.setattr(cache, "_table", None)
+    assert cache.table(path) == rows
+
+
+@pytest.mark.usefixtures("settled")
+def test_digest_depends_on_names_and_contents(tmp_path):
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.write_text("1", "utf-8")
+    second.write_text("1", "utf-8")
+    digests = {cache.digest([first]), cache.digest([second]), cache.digest([first, second])}
+    overwrite(first, "2")
+    assert cache.digest([first]) not in digests
+    overwrite(first, "1")
+    assert cache.digest([first]) in digests
+
+
+def test_file_that_has_just_changed_is_not_stored(tmp_path, folder):
+    """It could change again within the resolution of its times."""
+    path = tmp_path / "x.toml"
+    path.write_text("a = 1", "utf-8")
+    assert cache.toml(path) == {"a": 1}
+    assert not folder.exists()
+
+
+@pytest.mark.usefixtures("settled")
+def test_content_that_cannot_be_stored_is_returned(tmp_path, folder):
+    path = tmp_path / "x.toml"
+    path.write_text("day = 2026-01-01", "utf-8")
+    assert cache.toml(path)["day"].year == 2026
+    assert not folder.exists()
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("content", [b"a = ", b"\xff"])
+def test_invalid_file_is_an_error_each_time(tmp_path, content):
+    path = tmp_path / "x.toml"
+    path.write_bytes(content)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"Invalid|decode"):
+            cache.toml(path)
