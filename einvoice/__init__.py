@@ -18,36 +18,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from einvoice import presentation
-from einvoice.convert import Converted, Loss, convert
-from einvoice.errors import (
-    DraftError,
-    EinvoiceError,
-    FindingsError,
-    ResourceLimitExceeded,
-    RuleError,
-    UnreadableDocument,
-)
-from einvoice.generate import Generated, generate
-from einvoice.localization.options import options
-from einvoice.model.invoice import Invoice
-from einvoice.model.location import NAMESPACES
-from einvoice.model.values import absent
-from einvoice.pdf.api import Extracted, extract
-from einvoice.pdf.writer.embed import embed
-from einvoice.result import Finding, ValidationResult, explain_error
-from einvoice.result.catalog import catalog
-from einvoice.rulebook.added import rule_sets
-from einvoice.rulebook.catalog import CatalogEntry
-from einvoice.syntax.writer import write
-from einvoice.validation import read, validate
-from einvoice.visualization import invoice_pdf, report_pdf
 
 if TYPE_CHECKING:
     from einvoice.bulk import ResultSet, validate_many
+    from einvoice.conversion import Converted, Loss, convert
     from einvoice.draft import Draft, draft_schema
+    from einvoice.errors import (
+        DraftError,
+        EinvoiceError,
+        FindingsError,
+        ResourceLimitExceeded,
+        RuleError,
+        UnreadableDocument,
+    )
+    from einvoice.generation import Generated, generate
+    from einvoice.localization.options import options
+    from einvoice.model.invoice import Invoice
+    from einvoice.model.location import NAMESPACES
+    from einvoice.model.values import absent
     from einvoice.notebook import explore
+    from einvoice.pdf.api import Extracted, extract
+    from einvoice.pdf.writer.embed import embed
     from einvoice.reference import engines
+    from einvoice.result import Finding, ValidationResult, explain_error
+    from einvoice.result.catalog import catalog
     from einvoice.result.rule_changes import rule_changes
+    from einvoice.rulebook.added import rule_sets
+    from einvoice.rulebook.catalog import CatalogEntry
+    from einvoice.syntax.writer import write
+    from einvoice.validation import read, validate
+    from einvoice.visualization import invoice_pdf, report_pdf
 
 __all__ = [
     "NAMESPACES",
@@ -89,24 +89,53 @@ __all__ = [
 ]
 
 
-#: Names imported on first access: they need pydantic, worker processes, widgets or all rules.
-_LAZY = {
-    "Draft": ("einvoice.draft", "Draft"),
-    "ResultSet": ("einvoice.bulk", "ResultSet"),
-    "draft_schema": ("einvoice.draft", "draft_schema"),
-    "engines": ("einvoice.reference", "engines"),
-    "explore": ("einvoice.notebook", "explore"),
-    "rule_changes": ("einvoice.result.rule_changes", "rule_changes"),
-    "validate_many": ("einvoice.bulk", "validate_many"),
+#: The module of each name. Modules are imported on first access: a script pays only for what it uses.
+_MODULES = {
+    "NAMESPACES": "model.location",
+    "CatalogEntry": "rulebook.catalog",
+    "Converted": "conversion",
+    "Draft": "draft",
+    "DraftError": "errors",
+    "EinvoiceError": "errors",
+    "Extracted": "pdf.api",
+    "Finding": "result",
+    "FindingsError": "errors",
+    "Generated": "generation",
+    "Invoice": "model.invoice",
+    "Loss": "conversion",
+    "ResourceLimitExceeded": "errors",
+    "ResultSet": "bulk",
+    "RuleError": "errors",
+    "UnreadableDocument": "errors",
+    "ValidationResult": "result",
+    "absent": "model.values",
+    "catalog": "result.catalog",
+    "convert": "conversion",
+    "draft_schema": "draft",
+    "embed": "pdf.writer.embed",
+    "engines": "reference",
+    "explain_error": "result",
+    "explore": "notebook",
+    "extract": "pdf.api",
+    "generate": "generation",
+    "invoice_pdf": "visualization",
+    "options": "localization.options",
+    "read": "validation",
+    "report_pdf": "visualization",
+    "rule_changes": "result.rule_changes",
+    "rule_sets": "rulebook.added",
+    "validate": "validation",
+    "validate_many": "bulk",
+    "write": "syntax.writer",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of `_LAZY`."""
-    if name in _LAZY:
-        module, attribute = _LAZY[name]
-        return getattr(import_module(module), attribute)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a name of the public API."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,8 @@
-"""The disk cache of what is derived from files."""
+"""The disk cache of what is derived from files, and what it saves the start."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -86,3 +88,21 @@ def test_invalid_file_is_an_error_each_time(tmp_path, content):
     for _ in range(2):
         with pytest.raises(ValueError, match=r"Invalid|decode"):
             cache.toml(path)
+
+
+# ---------------------------------------------------------------- the start
+
+
+def modules(*arguments):
+    """Return the modules that Python imports when it runs with the arguments."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *map(str, arguments)],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+
+def test_import_of_einvoice_loads_neither_lxml_nor_the_model():
+    loaded = modules("-c", "import einvoice")
+    assert "einvoice.presentation" in loaded
+    assert not loaded & {"argparse", "csv", "dataclasses", "decimal", "einvoice.model", "logging", "lxml", "tomllib"}

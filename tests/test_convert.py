@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 import einvoice
 from einvoice.cli import main
-from einvoice.convert import convert
+from einvoice.conversion import convert
 from einvoice.syntax import schema, xml
 from einvoice.syntax.writer import write
 from tests.strategies import plausible_invoices

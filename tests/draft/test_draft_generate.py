@@ -181,7 +181,7 @@ def test_zugferd_embeds_xml_into_the_rendered_page(monkeypatch, profile, specifi
     page = SimpleNamespace(invoice_pdf=lambda invoice, lang: f"%PDF {invoice.number} {lang}".encode())
     monkeypatch.setitem(sys.modules, "einvoice.visualization", page)
     monkeypatch.setitem(sys.modules, "einvoice.pdf.writer.embed", SimpleNamespace(embed=embed))
-    monkeypatch.setattr(sys.modules["einvoice.generate"], "validate", validate)
+    monkeypatch.setattr(sys.modules["einvoice.generation"], "validate", validate)
     generated = einvoice.generate(minimal_draft(profile=profile), "ZUGFERD", lang="en")
     assert (generated.data, generated.xml, generated.primary_artifact_type) == (b"%PDF with XML", None, "pdf")
     assert arguments["page"] == b"%PDF 1 en"

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from einvoice.cli.common import add_lang, source
 from einvoice.cli.outcome import report_problem
-from einvoice.convert import Converted, Loss, convert
+from einvoice.conversion import Converted, Loss, convert
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.localization import Messages
 from einvoice.model.terms import name

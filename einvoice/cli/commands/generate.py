@@ -11,7 +11,7 @@ from einvoice.cli.common import add_lang, source
 from einvoice.cli.formats import FORMATS
 from einvoice.cli.outcome import Outcome, report_problem
 from einvoice.errors import DraftError
-from einvoice.generate import Generated, generate
+from einvoice.generation import Generated, generate
 
 VALID, FINDINGS, UNREADABLE = range(3)
 _FORMATS = ("UBL", "CII", "ZUGFERD")
