@@ -106,3 +106,16 @@ def test_import_of_einvoice_loads_neither_lxml_nor_the_model():
     loaded = modules("-c", "import einvoice")
     assert "einvoice.presentation" in loaded
     assert not loaded & {"argparse", "csv", "dataclasses", "decimal", "einvoice.model", "logging", "lxml", "tomllib"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ubl-invoice.xml", "cii-invoice.xml"])
+def test_validate_command_loads_only_what_it_needs(sample, name):
+    command = ("-m", "einvoice.cli", "validate", sample(name))
+    assert "einvoice.rulebook.program.build" in modules(*command)  # nothing is stored yet
+    loaded = modules(*command)
+    assert {"einvoice.validation.pipeline", "lxml.etree"} <= loaded
+    unused = {"einvoice.conversion", "einvoice.generation", "einvoice.pdf.api", "einvoice.pdf.writer.embed"}
+    unused |= {"einvoice.rulebook.language", "einvoice.rulebook.program.build", "einvoice.syntax.writer"}
+    unused |= {"einvoice.cli.commands.convert", "einvoice.visualization", "facturx", "pydantic", "tomllib"}
+    assert not loaded & unused

@@ -9,13 +9,17 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Final
 
-from einvoice.cli.commands import catalog, convert, embed, explain, extract, generate, rules, schema, validate
+_COMMANDS: Final = ("validate", "generate", "schema", "extract", "convert", "embed", "explain", "catalog", "rules")
+"""Modules of `einvoice.cli.commands`, in the order of the help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (default: those of the process) and return the exit status."""
-    options = _parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = _parser(arguments).parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # the terminal's encoding may lack characters of an invoice
             stream.reconfigure(errors="replace")
@@ -28,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser of the command that the arguments begin with, or of all commands. Imports only these."""
     parser = argparse.ArgumentParser(
         prog="einvoice",
         description="Validate and generate e-invoices (EN 16931, XRechnung; UBL, CII, ZUGFeRD).",
@@ -36,8 +41,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (validate, generate, schema, extract, convert, embed, explain, catalog, rules):
-        command.add_to(commands)
+    requested = [name for name in _COMMANDS if name in arguments[:1]]
+    for name in requested or _COMMANDS:
+        import_module(f"einvoice.cli.commands.{name}").add_to(commands)
     return parser
 
 
