@@ -15,8 +15,8 @@ MARKED = r"<!-- runnable -->\n```(python|sh)\n(.*?)```\n(?:\n```text\n(.*?)```)?
 EXAMPLES = re.findall(MARKED, (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_readme_has_eight_examples():
-    assert [language for language, _, _ in EXAMPLES] == ["python"] * 4 + ["sh"] * 4
+def test_readme_has_nine_examples():
+    assert [language for language, _, _ in EXAMPLES] == ["python"] * 4 + ["sh"] * 5
 
 
 def printed_by(language, code):

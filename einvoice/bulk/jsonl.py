@@ -100,14 +100,19 @@ def write(path: Path, settings: Mapping[str, Any], lines: Iterable[bytes], compl
     """Write results atomically: an existing file is replaced only after the new one is complete."""
     temporary = path.with_name(path.name + ".new")
     with temporary.open("wb") as file:
-        file.write(_line(settings))
-        count = 0
-        for line in lines:
-            file.write(line + b"\n")
-            count += 1
-        if complete:
-            file.write(_line({"end": count}))
+        file.writelines(encode(settings, lines, complete))
     temporary.replace(path)
+
+
+def encode(settings: Mapping[str, Any], lines: Iterable[bytes], complete: bool = True) -> Iterator[bytes]:
+    """Yield the lines of a file with these results."""
+    yield _line(settings)
+    count = 0
+    for line in lines:
+        yield line + b"\n"
+        count += 1
+    if complete:
+        yield _line({"end": count})
 
 
 def _line(content: Mapping[str, Any]) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cached_property
@@ -37,7 +37,8 @@ MAX_FINDINGS: Final = 1000
 
 _MAX_TEXT_LENGTH: Final = 500
 _MAX_DIGITS: Final = 38
-_SEVERITIES: Final = ("errors", "warnings", "information")
+COUNTERS: Final = {"fatal": "errors", "warning": "warnings", "information": "information"}
+"""Name of the count of findings, by severity; most severe first."""
 
 
 class Row(NamedTuple):
@@ -221,6 +222,19 @@ def encode(record: Mapping[str, Any]) -> bytes:
     return json.dumps(_compact(record), ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def reduce_findings(line: bytes, keep: Callable[[Mapping[str, Any]], bool]) -> bytes:
+    """Return a record with the findings that `keep` accepts; counts are lowered, the verdict stays."""
+    record = json.loads(line)
+    stored = record.get("findings", [])
+    kept = []
+    for finding in stored:
+        if keep(finding):
+            kept.append(finding)
+        else:
+            record[COUNTERS[finding["severity"]]] -= 1 + finding.get("more", 0)
+    return line if len(kept) == len(stored) else encode(record | {"findings": kept})
+
+
 def has_findings(line: bytes) -> bool:
     """Return whether a record may contain findings, without parsing it."""
     return b'"findings":[' in line
@@ -275,7 +289,7 @@ def _counts(findings: tuple[Finding, ...]) -> dict[str, int]:
     severities: Counter[str] = Counter()
     for finding in findings:
         severities[finding.severity] += 1 + finding.suppressed
-    return dict(zip(_SEVERITIES, map(severities.__getitem__, ("fatal", "warning", "information")), strict=True))
+    return {name: severities[severity] for severity, name in COUNTERS.items()}
 
 
 def _ruleset(stack: Stack) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
@@ -15,7 +16,7 @@ from einvoice import presentation
 from einvoice.bulk import jsonl
 from einvoice.bulk.files.sources import Corpus, Item, content_of, corpus
 from einvoice.bulk.labels import LABELS
-from einvoice.bulk.record import VERDICTS, FileResult, decode, has_findings
+from einvoice.bulk.record import VERDICTS, FileResult, decode, has_findings, reduce_findings
 from einvoice.localization.options import language
 from einvoice.result.catalog import catalog
 from einvoice.result.languages import Language
@@ -147,9 +148,30 @@ class ResultSet(Sequence[FileResult]):
         pairs = zip(self._lines, self.records(), strict=True)
         return self._subset([line for line, it in pairs if verdict in (None, it["verdict"]) and has_finding(it)])
 
+    def select_findings(self, select: Sequence[str] = (), *, ignore: Sequence[str] = ()) -> ResultSet:
+        """Return the results with some of their findings only; verdicts are unchanged.
+
+        The cause of an unreadable file is kept unless it is ignored.
+
+        Args:
+            select: codes, patterns such as "BR-DE-*", or severities ("fatal", "warning", "information") of the findings
+                to keep (default: all).
+            ignore: those of the findings to leave out.
+
+        Raises:
+            ValueError: no code of the catalog matches an entry.
+        """
+        check_patterns((*select, *ignore), self._known_codes())
+
+        def keep(finding: Mapping[str, Any]) -> bool:
+            is_selected = not select or finding["layer"] == "file" or _matches(finding, select)
+            return is_selected and not _matches(finding, ignore)
+
+        return self._subset([reduce_findings(line, keep) for line in self._lines])
+
     def _known_codes(self) -> Sequence[str]:
         """Return the codes of the catalog, with those of the rules of the run if they are still there."""
-        rules = self.settings.get("rules")
+        rules = jsonl.options(self.settings).rules
         return tuple(catalog(rules=rules if rules and Path(rules).exists() else None))
 
     def result(self, name: str, content: xml.Source | None = None) -> ValidationResult:
@@ -289,10 +311,11 @@ class ResultSet(Sequence[FileResult]):
         """
         from einvoice.bulk import tables
 
-        text = tables.to_csv(self._with_rows(which), which, sep, lang or self.lang)
+        lines = tables.csv_lines(self._with_rows(which), which, sep, lang or self.lang)
         if path is None:
-            return text
-        Path(path).write_bytes(text.encode(encoding, "backslashreplace"))
+            return "".join(lines)
+        with Path(path).open("w", encoding=encoding, errors="backslashreplace", newline="") as file:
+            file.writelines(lines)
         return None
 
     def to_parquet(
@@ -318,6 +341,10 @@ class ResultSet(Sequence[FileResult]):
         from einvoice.bulk.overview import overview
 
         return overview(self._lines, complete=self.complete, lang=lang or self.lang)
+
+    def stored(self) -> Iterator[bytes]:
+        """Yield the lines of the file that `save` writes."""
+        return jsonl.encode(self.settings, self._lines, self.complete)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Store the results as JSON Lines, for `load`, `compare` and `assert_matches`."""
@@ -372,8 +399,17 @@ class ResultSet(Sequence[FileResult]):
         """
         from einvoice.bulk.baseline import read
 
-        baseline = read(accepted) if isinstance(accepted, str | os.PathLike) else accepted
+        baseline = read(accepted, self._known_codes()) if isinstance(accepted, str | os.PathLike) else accepted
         return self._subset(baseline.filter(self._lines, on))
+
+    def to_baseline(self, reason: str) -> Baseline:
+        """Return a baseline that accepts the findings of these results, for `without`; `reason` says why.
+
+        `Baseline.write` stores it.
+        """
+        from einvoice.bulk.baseline import accept
+
+        return accept(self.records(), reason)
 
     def assert_matches(
         self,
@@ -420,6 +456,18 @@ def _check(name: str, value: str | None, valid: Sequence[str]) -> None:
     listed = valid if len(valid) <= _MAX_LISTED else get_close_matches(str(value), valid)
     hint = f"; {'valid are' if listed is valid else 'similar are'} {', '.join(listed)}" if listed else ""
     raise ValueError(f"unknown {name} {value!r}{hint}")
+
+
+def check_patterns(patterns: Iterable[str], codes: Collection[str]) -> None:
+    """Raise ValueError if a pattern of `ResultSet.select_findings` is neither a severity nor matches a code."""
+    for pattern in patterns:
+        if pattern not in SEVERITIES and not any(fnmatchcase(code, pattern) for code in codes):
+            _check("code", pattern, tuple(codes))
+
+
+def _matches(finding: Mapping[str, Any], patterns: Sequence[str]) -> bool:
+    """Return whether the code or the severity of a stored finding is among the patterns."""
+    return finding["severity"] in patterns or any(fnmatchcase(finding["code"], pattern) for pattern in patterns)
 
 
 def _results(given: ResultSet | str | os.PathLike[str]) -> ResultSet:

@@ -50,10 +50,13 @@ def to_frame(files: Iterable[FileResult], which: str, lang: Language, amounts: t
     return tables.frame(columns, rows(files, lang), amounts)
 
 
-def to_csv(files: Iterable[FileResult], which: str, sep: str, lang: Language) -> str:
-    """Return the table `which` as CSV; see `ResultSet.to_csv`."""
+def csv_lines(files: Iterable[FileResult], which: str, sep: str, lang: Language) -> Iterator[str]:
+    """Yield the header and the rows of the table `which` as CSV; see `ResultSet.to_csv`."""
     columns, rows = _table(which)
-    return tables.csv_text(columns, rows(files, lang), sep=sep, decimal="," if sep == ";" else ".")
+    decimal = "," if sep == ";" else "."
+    yield tables.csv_text(columns, (), sep=sep)
+    for row in rows(files, lang):
+        yield tables.csv_text(None, (row,), sep=sep, decimal=decimal)
 
 
 def to_parquet(files: Iterable[FileResult], path: str | os.PathLike[str], which: str, lang: Language) -> None:

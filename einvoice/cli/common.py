@@ -6,6 +6,8 @@ import argparse
 import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import BinaryIO
 
@@ -49,5 +51,21 @@ def source(file: str) -> Path | BinaryIO:
 
 def use_utf8_stdout() -> None:
     """Switch standard output to UTF-8 without newline translation, for output read by programs."""
+    use_stdout_encoding("utf-8")
+
+
+def use_stdout_encoding(encoding: str) -> None:
+    """Switch standard output to an encoding, without newline translation."""
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8", newline="")
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace", newline="")
+
+
+@contextmanager
+def output_to(path: Path | None, *, quiet: bool = False, encoding: str = "utf-8") -> Iterator[None]:
+    """Redirect standard output to a file, if there is one, or to nowhere if `quiet`."""
+    if path is None and not quiet:
+        yield
+        return
+    place = path or Path(os.devnull)
+    with place.open("w", encoding=encoding, errors="backslashreplace", newline="") as file, redirect_stdout(file):
+        yield

@@ -67,16 +67,22 @@ def _github(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
     """Yield workflow commands that GitHub shows as annotations of the file."""
     for outcome in outcomes:
         if outcome.result is not None:
-            yield from (_annotation(outcome.file, finding, lang) for finding in outcome.result.findings)
+            yield from (annotation(outcome.file, finding, lang) for finding in outcome.result.findings)
         if outcome.problem is not None:
             code, title, detail, line, column = outcome.problem
             yield _command("error", f"{title}. {detail}", file=outcome.file, line=line, col=column, title=code)
 
 
-def _annotation(file: str, finding: Finding, lang: Language) -> str:
-    message = "\n".join((finding.title(lang), finding.explanation(lang), finding.fix(lang), *notes(finding, lang)))
+def annotation(file: str, finding: Finding, lang: Language) -> str:
+    """Return the workflow command of a finding."""
+    message = full_text(finding, lang)
     command = _LEVELS[finding.severity]
     return _command(command, message, file=file, line=finding.line, col=finding.column, title=finding.code)
+
+
+def full_text(finding: Finding, lang: Language) -> str:
+    """Return title, explanation, fix and notes, one line each."""
+    return "\n".join((finding.title(lang), finding.explanation(lang), finding.fix(lang), *notes(finding, lang)))
 
 
 def _command(name: str, message: str, **properties: str | int | None) -> str:

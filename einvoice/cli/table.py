@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from einvoice.cli.outcome import Outcome
@@ -32,10 +32,19 @@ _COLOUR: Final = {"fatal": _RED, "warning": _YELLOW, "information": _CYAN}
 
 def format_table(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
     """Yield a headline and a table of findings per file. Problems are printed by `report_problem`."""
-    table = _Table(lang, shutil.get_terminal_size((100, 24)).columns, _use_colour())
+    table = _table(lang)
     for outcome in outcomes:
         if outcome.result is not None:
             yield table.format(outcome.file, outcome.result)
+
+
+def format_block(file: str, headline: str, is_valid: bool, findings: Sequence[Finding], lang: Language) -> str:
+    """Return the output for one file of many: its headline and a table of its findings."""
+    return "\n".join(_table(lang).lines(file, headline, is_valid, findings)) + "\n\n"
+
+
+def _table(lang: Language) -> _Table:
+    return _Table(lang, shutil.get_terminal_size((100, 24)).columns, _use_colour())
 
 
 def _use_colour() -> bool:
@@ -53,13 +62,7 @@ class _Table:
 
     def format(self, file: str, result: ValidationResult) -> str:
         """Return the output for one file."""
-        verdict = self._paint(headline(result, self._lang), _GREEN if result.is_valid else _RED, _BOLD)
-        lines = [f"{self._paint(file, _BOLD)}", f"{_GAP}{verdict}"]
-        if result.findings:
-            lines += ["", *self._rows(by_severity(result.findings))]
-        if any(finding.indicative for finding in result.findings):
-            lines += ["", *textwrap.wrap(LABELS[self._lang]["indicative"], self._width, initial_indent=_GAP,
-                                         subsequent_indent=_GAP)]  # fmt: skip
+        lines = self.lines(file, headline(result, self._lang), result.is_valid, result.findings)
         if result.differences:
             lines += ["", _GAP + self._paint(LABELS[self._lang]["differences"], _BOLD)]
             for it in result.differences:
@@ -72,6 +75,17 @@ class _Table:
                 *(line for text in deviating for line in self._wrapped(text)),
             ]
         return "\n".join(lines) + "\n\n"
+
+    def lines(self, file: str, headline: str, is_valid: bool, findings: Sequence[Finding]) -> list[str]:
+        """Return the lines with the headline and the findings of a file."""
+        verdict = self._paint(headline, _GREEN if is_valid else _RED, _BOLD)
+        lines = [f"{self._paint(file, _BOLD)}", f"{_GAP}{verdict}"]
+        if findings:
+            lines += ["", *self._rows(by_severity(findings))]
+        if any(finding.indicative for finding in findings):
+            lines += ["", *textwrap.wrap(LABELS[self._lang]["indicative"], self._width, initial_indent=_GAP,
+                                         subsequent_indent=_GAP)]  # fmt: skip
+        return lines
 
     def _wrapped(self, text: str) -> list[str]:
         return textwrap.wrap(

@@ -34,10 +34,15 @@ def verdict(result: ValidationResult, lang: Language) -> str:
 
 def counts(result: ValidationResult, lang: Language) -> str:
     """Return the number of findings by severity: "2 errors, 1 warning"."""
-    labels = LABELS[lang]
+    return finding_counts(result.findings, lang)
+
+
+def finding_counts(findings: Iterable[Finding], lang: Language) -> str:
+    """Return the number of these findings by severity; see `counts`."""
+    labels, severities = LABELS[lang], [finding.severity for finding in findings]
     parts = []
     for severity in reversed(_SEVERITIES):
-        count = sum(finding.severity == severity for finding in result.findings)
+        count = severities.count(severity)
         if count:
             parts.append(f"{count} {labels[severity if count == 1 else severity + '_many']}")
     return ", ".join(parts) or labels["none"]

@@ -99,6 +99,8 @@ def corpus(source: Any) -> Corpus:
         TypeError: the type of `source` is not supported.
         ValueError: two files have the same name.
     """
+    if isinstance(source, Corpus):
+        return source
     if isinstance(source, str | os.PathLike):
         return _of_path(Path(source))
     if isinstance(source, Mapping):

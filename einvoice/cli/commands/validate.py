@@ -1,4 +1,7 @@
-"""`einvoice validate FILE…`: validate invoices."""
+"""`einvoice validate FILE…`: validate invoices.
+
+One file is validated here; everything else in `einvoice.cli.batch`, which takes longer to import.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,56 @@ import argparse
 import datetime
 import sys
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
-from einvoice.cli.common import add_lang, add_rules, source, use_utf8_stdout
+from einvoice.cli.common import add_lang, add_rules, output_to, source, use_utf8_stdout
 from einvoice.cli.formats import FORMATS
 from einvoice.cli.outcome import Outcome, report_problem
 from einvoice.errors import RuleError, UnreadableDocument
 from einvoice.rulebook.added import rule_data
+from einvoice.rulebook.rule import SEVERITIES
 from einvoice.validation import ENGINES, MODES, Options, validate
 
 VALID, FINDINGS, UNREADABLE = range(3)
+NEVER: Final = "never"
+"""Value of --fail-on with which findings do not matter."""
 _ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine")
+_BATCH_FORMATS: Final = ("jsonl", "sarif", "junit", "gitlab")
+_BATCH_OPTIONS: Final = (
+    "workers", "progress", "select", "ignore", "fail_on", "summary", "baseline", "write_baseline", "compare",
+    "separator", "encoding", "file_table",
+)  # fmt: skip
+_GLOB: Final = "*?["
+_DOCUMENTS: Final = (b"<", b"%PDF", b"\xff\xfe", b"\xfe\xff")
+"""First bytes of files that are no archives: XML, PDF, UTF-16."""
 
 
 def add_to(commands: Any) -> None:
     """Add the command."""
-    parser = commands.add_parser("validate", help="validate invoices", description="Validate invoices.")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="invoice: UBL, CII or PDF; - for standard input")
+    parser = commands.add_parser(
+        "validate",
+        help="validate invoices",
+        description="Validate one invoice or many. Exit status: 0 no errors, 1 errors, 2 unreadable file, no file, or "
+        "invalid option.",
+    )
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="invoice (UBL, CII or PDF), folder, ZIP or TAR archive, or pattern such as '2026/**/*.xml'; - for "
+        "standard input",
+    )
     parser.add_argument("--allow-empty", action="store_true", help="succeed without files")
     add_lang(parser)
+    _add_rule_options(parser)
+    _add_report_options(parser)
+    _add_filters(parser)
+    _add_run_options(parser)
+    parser.set_defaults(run=run, reject=parser.error)
+
+
+def _add_rule_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         metavar="NAME",
@@ -50,21 +84,127 @@ def add_to(commands: Any) -> None:
         help="reference: use the official Schematron (see einvoice rules add); both: compare it with einvoice",
     )
     add_rules(parser)
-    parser.add_argument("--format", choices=FORMATS, default="table", help="output format (default: table)")
-    parser.set_defaults(run=run, reject=parser.error)
+
+
+def _add_report_options(parser: argparse.ArgumentParser) -> None:
+    report = parser.add_argument_group("report")
+    report.add_argument(
+        "--format",
+        choices=(*FORMATS, *_BATCH_FORMATS),
+        default="table",
+        help="output format (default: table); jsonl stores the results for --compare",
+    )
+    report.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the report to FILE")
+    report.add_argument("-q", "--quiet", action="store_true", help="print no report, totals and progress")
+    report.add_argument("--summary", action="store_true", help="print the totals only")
+    report.add_argument("--separator", type=_separator, metavar="CHAR", help="CSV: , (default), ; or tab")
+    report.add_argument("--encoding", type=_encoding, metavar="NAME", help="CSV: such as utf-8-sig (default: utf-8)")
+    report.add_argument(
+        "--files", dest="file_table", action="store_true", help="CSV: one row per file instead of one per finding"
+    )
+
+
+def _add_filters(parser: argparse.ArgumentParser) -> None:
+    filters = parser.add_argument_group("findings", f"CODE is a code, a pattern such as 'BR-DE-*', or a severity: "
+                                                    f"{', '.join(SEVERITIES)}.")  # fmt: skip
+    filters.add_argument("--select", type=_codes, action="extend", metavar="CODE,…", help="report these only")
+    filters.add_argument("--ignore", type=_codes, action="extend", metavar="CODE,…", help="do not report these")
+    filters.add_argument(
+        "--fail-on", choices=(*SEVERITIES, NEVER), help="least severity for exit status 1 (default: fatal)"
+    )
+    filters.add_argument("--compare", type=Path, metavar="EARLIER", help="stored results: only new findings count")
+    baseline = filters.add_mutually_exclusive_group()
+    baseline.add_argument("--baseline", type=Path, metavar="FILE", help="do not report the findings accepted in FILE")
+    baseline.add_argument("--write-baseline", type=Path, metavar="FILE", help="accept the findings: write them to FILE")
+
+
+def _add_run_options(parser: argparse.ArgumentParser) -> None:
+    many = parser.add_argument_group("many files")
+    many.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="processes (default: one per processor, none for few files); 0: in this process",
+    )
+    many.add_argument("--progress", action="store_true", help="show the progress even if this is no terminal")
+
+
+def _codes(text: str) -> list[str]:
+    return [code for code in (part.strip() for part in text.split(",")) if code]
+
+
+def _separator(text: str) -> str:
+    separator = "\t" if text in ("tab", "\\t") else text
+    if len(separator) != 1 or separator in '"\r\n':
+        raise argparse.ArgumentTypeError(f"must be one character or tab, not {text!r}")
+    return separator
+
+
+def _encoding(name: str) -> str:
+    try:
+        "".encode(name)
+    except LookupError:
+        raise argparse.ArgumentTypeError(f"unknown encoding {name!r}") from None
+    return name
 
 
 def run(options: argparse.Namespace) -> int:
-    """Validate the files, print the findings, and return the exit status; 2 for an invalid option or rule file, too."""
+    """Validate the files, print the report, and return the exit status; 2 for an invalid option or rule file, too."""
     if not options.files and not options.allow_empty:
         options.reject("no files to validate; --allow-empty accepts that")
-    worst = VALID
     try:
         data = rule_data(options.rules)
         Options(**{name: getattr(options, name) for name in _ARGUMENTS}, data=data)
     except (RuleError, OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return UNREADABLE
+    if _is_batch(options):
+        from einvoice.cli import batch
+
+        return batch.run(options)
+    try:
+        with output_to(options.output, quiet=options.quiet):
+            return _write(options)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        report_problem(str(options.output), error, options.lang)
+        return UNREADABLE
+
+
+def _is_batch(options: argparse.Namespace) -> bool:
+    """Return whether there are several files, or options that one file does not need.
+
+    Results of many files have no comparison with the Schematron and no differences between releases.
+    """
+    is_plain = options.engine == "native" and options.mode == "current"
+    return (
+        (len(options.files) > 1 and is_plain)
+        or options.format in _BATCH_FORMATS
+        or any(getattr(options, name) not in (None, False) for name in _BATCH_OPTIONS)
+        or any(map(_holds_files, options.files))
+    )
+
+
+def _holds_files(argument: str) -> bool:
+    """Return whether an argument is a folder, an archive or a pattern."""
+    path = Path(argument)
+    if not path.is_file():
+        return argument != "-" and (path.is_dir() or (not path.exists() and any(char in argument for char in _GLOB)))
+    try:
+        with path.open("rb") as file:
+            head = file.read(8).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except OSError:
+        return False
+    if not head or head.startswith(_DOCUMENTS):
+        return False
+    from einvoice.bulk.files.archive import is_archive
+
+    return bool(is_archive(path))
+
+
+def _write(options: argparse.Namespace) -> int:
+    worst = VALID
 
     def outcomes() -> Iterator[Outcome]:
         nonlocal worst

@@ -1,0 +1,108 @@
+"""Output formats of many results. Each yields text from the results and the options of the command."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from einvoice import presentation
+from einvoice.bulk import FileResult, ResultSet
+from einvoice.bulk.labels import VERDICT_LABELS
+from einvoice.bulk.tables import csv_lines
+from einvoice.cli.batch.gitlab import gitlab
+from einvoice.cli.batch.json_array import array
+from einvoice.cli.batch.junit import junit
+from einvoice.cli.batch.sarif import sarif
+from einvoice.cli.formats import annotation
+from einvoice.cli.table import format_block
+from einvoice.errors import quote
+from einvoice.render.text import finding_counts
+from einvoice.result import Finding, Language
+
+_Write: TypeAlias = Callable[[ResultSet, argparse.Namespace], Iterable[str]]
+
+
+class Report(NamedTuple):
+    """An output format."""
+
+    write: _Write
+    is_machine_readable: bool = True
+
+
+def _table(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:
+    """Yield a block for each file with findings, nothing if only the totals are wanted."""
+    for file in () if options.summary else results:
+        if file.findings:
+            yield format_block(file.file, _headline(file, options.lang), file.is_valid, file.findings, options.lang)
+
+
+def _headline(file: FileResult, lang: Language) -> str:
+    declared = f"{file.profile} {file.version}".strip() + f" ({file.syntax})" if file.syntax else ""
+    name = ", ".join(part for part in (quote(file.number), declared) if part)
+    verdict = f"{VERDICT_LABELS[lang][file.verdict]}, {finding_counts(file.findings, lang)}"
+    return f"{name}: {verdict}" if name else verdict
+
+
+def _json(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:
+    yield from array(_item(file, options.lang) for file in results)
+    yield "\n"
+
+
+def _item(file: FileResult, lang: Language) -> dict[str, Any]:
+    """Return a file with the keys that the result of a single file has, too, as far as they are stored."""
+    if file.verdict == "unreadable":
+        problem = {"problem": _problem(file.findings[0], lang)} if file.findings else {}  # it may be accepted
+        return {"file": file.file, "status": "unreadable", "is_valid": False, **problem}
+    findings = [(finding, presentation.to_dict(finding, lang)) for finding in file.findings]
+    return {
+        "file": file.file,
+        "status": "done",
+        "is_valid": file.is_valid,
+        "validation_profile": file.profile,
+        "validation_format": file.syntax,
+        "ruleset": file.ruleset,
+        "errors": [data for finding, data in findings if finding.severity == "fatal"],
+        "warnings": [data for finding, data in findings if finding.severity != "fatal"],
+        "invoice_summary": {
+            "invoice_number": file.number,
+            "invoice_date": file.date,
+            "format": file.syntax,
+            "seller": file.seller,
+            "buyer": file.buyer,
+            "currency": file.currency,
+            "amount_due": "" if file.amount_due is None else format(file.amount_due, "f"),
+        },
+    }
+
+
+def _problem(finding: Finding, lang: Language) -> dict[str, Any]:
+    detail = f"{finding.explanation(lang)} {finding.fix(lang)}"
+    place = {"line": finding.line, "column": finding.column}
+    return {"code": finding.code, "title": finding.title(lang), "detail": detail, **place}
+
+
+def _jsonl(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:
+    """Yield the results as `ResultSet.save` stores them."""
+    return (line.decode() for line in results.stored())
+
+
+def _csv(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:
+    which = "files" if options.file_table else "findings"
+    return csv_lines(results, which, options.separator or ",", options.lang)
+
+
+def _github(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:
+    return (annotation(file.file, finding, options.lang) for file in results for finding in file.findings)
+
+
+REPORTS: Final[Mapping[str, Report]] = {
+    "table": Report(_table, is_machine_readable=False),
+    "json": Report(_json),
+    "jsonl": Report(_jsonl),
+    "csv": Report(_csv),
+    "sarif": Report(sarif),
+    "junit": Report(junit),
+    "github": Report(_github),
+    "gitlab": Report(gitlab),
+}
