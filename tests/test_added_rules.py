@@ -162,6 +162,10 @@ def test_bulk_validation_uses_added_rules(rules, tmp_path):
     file.write_bytes(UBL)
     results = einvoice.validate_many([file], rules=rules, workers=0, progress=False, lang="en")
     results.save(tmp_path / "results.jsonl")
+    assert [it.code for it in results.select_findings(["ACME-01"])[0].findings] == ["ACME-01"]
+    results.select_findings(["BR-*"]).select(code="ACME-01")  # known, although no finding has it
+    results.to_baseline("known").write(tmp_path / "known.toml")
+    assert results.without(tmp_path / "known.toml")[0].findings == ()
     assert results.settings["rules"] == einvoice.catalog(rules=rules).version != einvoice.catalog().version
     shutil.rmtree(rules)
     for found in (results, einvoice.ResultSet.load(tmp_path / "results.jsonl", lang="en")):

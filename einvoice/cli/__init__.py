@@ -12,7 +12,18 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-_COMMANDS: Final = ("validate", "generate", "schema", "extract", "convert", "embed", "explain", "catalog", "rules")
+_COMMANDS: Final = (
+    "validate",
+    "generate",
+    "schema",
+    "extract",
+    "convert",
+    "embed",
+    "explain",
+    "catalog",
+    "rules",
+    "completion",
+)
 """Modules of `einvoice.cli.commands`, in the order of the help."""
 
 
