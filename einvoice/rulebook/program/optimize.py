@@ -190,6 +190,8 @@ def _share(variables: set[str], rules: list[ast.stmt]) -> tuple[list[ast.stmt], 
         found = [(path, always) for path, always in _paths(rules, True) if _variable(path) in variables]
         counts, needed = Counter(path for path, _ in found), {path for path, always in found if always}
         shared = {path: _local(path) for path, count in counts.items() if count >= _MIN_READS and path in needed}
+        if not shared:
+            break
         reads += [ast.parse(f"{local} = {_reading(path)}").body[0] for path, local in shared.items()]
         rules = [_Shared(shared).visit(rule) for rule in rules]
         variables = set(shared.values())
