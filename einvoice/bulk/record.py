@@ -39,6 +39,8 @@ _MAX_TEXT_LENGTH: Final = 500
 _MAX_DIGITS: Final = 38
 COUNTERS: Final = {"fatal": "errors", "warning": "warnings", "information": "information"}
 """Name of the count of findings, by severity; most severe first."""
+_FILENAME: Final = b'{"file":"'
+_DECODER: Final = json.JSONDecoder()
 
 
 class Row(NamedTuple):
@@ -233,6 +235,13 @@ def reduce_findings(line: bytes, keep: Callable[[Mapping[str, Any]], bool]) -> b
         else:
             record[COUNTERS[finding["severity"]]] -= 1 + finding.get("more", 0)
     return line if len(kept) == len(stored) else encode(record | {"findings": kept})
+
+
+def filename(line: bytes) -> str:
+    """Return the name of the file of a record; it usually comes first, so that the rest need not be parsed."""
+    if line.startswith(_FILENAME):
+        return str(_DECODER.raw_decode(line.decode(), len(_FILENAME) - 1)[0])
+    return str(json.loads(line)["file"])
 
 
 def has_findings(line: bytes) -> bool:

@@ -16,7 +16,7 @@ from einvoice import presentation
 from einvoice.bulk import jsonl
 from einvoice.bulk.files.sources import Corpus, Item, content_of, corpus
 from einvoice.bulk.labels import LABELS
-from einvoice.bulk.record import VERDICTS, FileResult, decode, has_findings, reduce_findings
+from einvoice.bulk.record import VERDICTS, FileResult, decode, filename, has_findings, reduce_findings
 from einvoice.localization.options import language
 from einvoice.result.catalog import catalog
 from einvoice.result.languages import Language
@@ -104,12 +104,16 @@ class ResultSet(Sequence[FileResult]):
     def _positions(self) -> dict[str, int]:
         """Index of each file by name; the first one if several have the same name."""
         positions: dict[str, int] = {}
-        for index, record in enumerate(self.records()):
-            positions.setdefault(record["file"], index)
+        for index, line in enumerate(self._lines):
+            positions.setdefault(filename(line), index)
         return positions
 
     def _subset(self, lines: Sequence[bytes]) -> ResultSet:
         return ResultSet(lines, self.settings, lang=self.lang, complete=self.complete, corpus=self._corpus)
+
+    def take(self, positions: Iterable[int]) -> ResultSet:
+        """Return the files at these positions, in this order."""
+        return self._subset([self._lines[position] for position in positions])
 
     @property
     def is_valid(self) -> bool:

@@ -68,7 +68,8 @@ function languageSwitch(languages, select) {
 }
 
 // Return a table with selectable rows and a single tab stop. Arrow keys select; Enter and Escape leave the table.
-function selectableTable({ select, enter, leave }) {
+// With `sort`, the headings are buttons that call it with the name of their column.
+function selectableTable({ select, enter, leave, sort }) {
   const id = `einvoice-rows-${(tableCount += 1)}`;
   const headerRow = create("tr");
   const attributes = { role: "grid", tabindex: "0", keydown: onKeydown, click: onClick };
@@ -80,7 +81,8 @@ function selectableTable({ select, enter, leave }) {
     if (!hasNoModifiers(event)) return;
     const step = STEPS[event.key];
     const leaveTable = { Enter: enter, Escape: leave }[event.key];
-    if (step === undefined && !leaveTable) return;
+    const isHeading = event.key === "Enter" && event.target !== table;
+    if ((step === undefined && !leaveTable) || isHeading) return;
     event.preventDefault();
     if (leaveTable) return leaveTable();
     const all = rows();
@@ -94,11 +96,18 @@ function selectableTable({ select, enter, leave }) {
     if (row) select(row.dataset.key);
   }
 
-  // Columns are [name, heading]. A group has a title (may be "") and rows of a key and one cell per column.
+  // Columns are [name, heading] or [name, heading, order]: "ascending", "descending" or "none". A group has a title (may
+  // be "") and rows of a key and one cell per column.
   function render(label, columns, groups) {
     table.setAttribute("aria-label", label);
-    const headings = columns.map(([name, text]) => create("th", { scope: "col", class: `ev-${name}` }, text));
+    const focused = [...headerRow.querySelectorAll("button")].indexOf(table.ownerDocument.activeElement);
+    const headings = columns.map(([name, text, order]) => {
+      const mark = create("span", { "aria-hidden": "true" }, { ascending: " ▴", descending: " ▾" }[order]);
+      const content = sort ? create("button", { type: "button", click: () => sort(name) }, text, mark) : text;
+      return create("th", { scope: "col", class: `ev-${name}`, "aria-sort": order }, content);
+    });
     headerRow.replaceChildren(...headings);
+    headerRow.querySelectorAll("button")[focused]?.focus();
     for (const body of [...table.tBodies]) body.remove();
     let number = 0;
     for (const { title, rows } of groups) {
@@ -135,7 +144,7 @@ function selectableTable({ select, enter, leave }) {
     if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
   }
 
-  return { element, render, setSelected, focus: () => table.focus() };
+  return { element, render, setSelected, focus: () => table.focus(), scrollToTop: () => (element.scrollTop = 0) };
 }
 
 // Render an XML excerpt, highlight the location and scroll to it. The observer waits until the output is visible.

@@ -10,7 +10,7 @@ from einvoice.render.html import page
 from einvoice.result import Language
 
 _BAR = "display:inline-block;height:.8em;background:"
-_INVALID_COLOR, _VALID_COLOR = "#d1383d", "#8a8f98"
+_COLORS = {"invalid": "#d1383d", "unreadable": "#8a8f98", "valid": "#2f9e5b"}
 
 
 def html(charts: list[dict[str, Any]], heatmap: dict[str, Any], lang: Language) -> str:
@@ -24,8 +24,8 @@ def html(charts: list[dict[str, Any]], heatmap: dict[str, Any], lang: Language) 
 def _chart(chart: dict[str, Any]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(it["label"])}</th><td style="width:16em;white-space:nowrap">'
-        f'<span style="{_BAR}{_INVALID_COLOR};width:{it["invalid"]}%"></span>'
-        f'<span style="{_BAR}{_VALID_COLOR};width:{it["valid"]}%"></span></td><td>{escape(it["description"])}</td></tr>'
+        + "".join(f'<span style="{_BAR}{color};width:{it[part]}%"></span>' for part, color in _COLORS.items())
+        + f"</td><td>{escape(it['description'])}</td></tr>"
         for it in chart["bars"]
     )
     more = f"<p>{escape(chart['more'])}</p>" if chart["more"] else ""
@@ -36,17 +36,20 @@ def _heatmap(heatmap: dict[str, Any], lang: Language) -> str:
     if not heatmap["rows"]:
         return ""
     labels = LABELS[lang]
-    headers = [labels["code"], labels["files"], *(label for _, label in heatmap["groups"])]
+    headers = [labels["code"], labels["files"], *(label for _, label, _ in heatmap["groups"])]
     header_row = "".join(f'<th scope="col">{escape(it)}</th>' for it in headers)
-    rows = "".join(
-        f'<tr><th scope="row">{escape(it["code"])}</th><td class="number">{it["files"]}</td>'
-        + "".join(_cell(count, share) for count, share in zip(it["cells"], it["shares"], strict=True))
-        + "</tr>"
-        for it in heatmap["rows"]
-    )
+    rows = "".join(_row(it) for it in heatmap["rows"] if not it["unreadable"])
+    if unreadable := "".join(_row(it) for it in heatmap["rows"] if it["unreadable"]):
+        heading = escape(labels["unreadable_files"])
+        rows += f'<tr><th scope="rowgroup" colspan="{len(headers)}">{heading}</th></tr>{unreadable}'
     more = f"<p>{escape(heatmap['more'])}</p>" if heatmap["more"] else ""
     caption = f"<caption>{escape(labels['heatmap'])}</caption>"
     return f'<table style="width:auto">{caption}<thead><tr>{header_row}</tr></thead><tbody>{rows}</tbody></table>{more}'
+
+
+def _row(row: dict[str, Any]) -> str:
+    cells = "".join(_cell(count, share) for count, share in zip(row["cells"], row["shares"], strict=True))
+    return f'<tr><th scope="row">{escape(row["code"])}</th><td class="number">{row["files"]}</td>{cells}</tr>'
 
 
 def _cell(count: int, share: int) -> str:

@@ -169,9 +169,76 @@ def test_notebook_of_many_invoices(opened):
     view.locator("tr[data-key='harbour/003.xml']").click()
     page.wait_for_selector(".ev-many pre [aria-current=true]")
     assert "BR-DE-15" in view.locator("section.ev-file").inner_text()
+    view.locator(".ev-copy").click()
+    page.wait_for_selector(".ev-copy:has-text('Copied')")
+    view.locator(".ev-reset").click()
     view.locator("button[data-by=seller][data-group='Werkstatt am Kanal GmbH']").click()
     status(page, "20 of 60 files")
     check_contrasts(page, ".ev-many")
+
+
+LARGE = f"""import sys
+sys.path[:0] = [{str(Path(__file__).parent)!r}]
+from large import large_results
+results = large_results({{size}})
+"""
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+MAX_SECONDS = 5  # of an interaction; far more than it takes, since tests share the machine
+
+
+def write_notebook(path, *sources):
+    """Write a notebook with these cells."""
+    cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    cells = [{**cell, "id": f"cell-{number}", "source": source} for number, source in enumerate(sources)]
+    notebook = {"cells": cells, "metadata": {"kernelspec": KERNEL}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def test_many_files_by_keyboard(opened, folder, record_property):
+    """Open, sort, filter, search, change the language and inspect a file of 20,000; each within seconds."""
+    size = int(os.environ.get("EINVOICE_TEST_FILES", "20000"))
+    total = f"{size:,}"
+    write_notebook(folder / "large.ipynb", LARGE.format(size=size), "results.explore()")
+    page = opened("large.ipynb")
+    keys, seconds = page.keyboard, {}
+
+    def press(name, focused, pressed, selector):
+        page.focus(f".ev-many {focused}")
+        start = time.perf_counter()
+        for key in pressed:
+            keys.press(key)
+        page.wait_for_selector(f".ev-many >> {selector}")
+        seconds[name] = round(time.perf_counter() - start, 2)
+
+    page.wait_for_selector(f".ev-many [role=status] >> text='{total} of {total} files'")
+    page.evaluate("jupyterapp.commands.execute('notebook:move-cursor-down')")
+    page.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    page.wait_for_selector(".ev-many", state="detached")
+    start = time.perf_counter()
+    page.evaluate("jupyterapp.commands.execute('notebook:run-all-below')")
+    page.wait_for_selector(".ev-many tr[data-key]")
+    seconds["first picture"] = round(time.perf_counter() - start, 2)
+    press("sort by file", "th.ev-file button", ["Enter"], "th.ev-file[aria-sort=ascending]")
+    press("sort by errors", "th.ev-errors button", ["Enter"], "th.ev-errors[aria-sort=descending]")
+    press("next page", "[data-key=next_page]", ["Enter"], "text=101–200 of")
+    press("filter by verdict", "[data-value=unreadable]", ["Space"], "td.ev-verdict >> text=unreadable")
+    press("reset", ".ev-reset", ["Enter"], f"[role=status] >> text='{total} of {total} files'")
+    press("filter by cell", ".ev-heatmap [tabindex='0']", ["ArrowRight", "Enter"], "select[data-key=folder].ev-chosen")
+    press("reset cell", ".ev-reset", ["Enter"], f"[role=status] >> text='{total} of {total} files'")
+    press("consequences", ".ev-consequences", ["Space"], "[data-value='BR-02']")
+    press("search a rule", "input[type=search]", [*"BR-02"], "[role=status]:has-text('of')")
+    page.wait_for_selector(".ev-many tr[data-key]")
+    press("inspect a file", ".ev-list table", ["ArrowDown"], "section.ev-file .ev-open code")
+    press("source", ".ev-list table", ["ArrowDown"], ".ev-source [aria-current=true]")
+    press("language", "button[lang=de]", ["Enter"], "button[lang=de][aria-pressed=true]")
+    page.wait_for_selector(".ev-many [role=status] >> text=/Dateien/")
+    record_property("seconds", json.dumps(seconds))
+    print(size, seconds)
+    assert max(it for name, it in seconds.items() if name != "first picture") < MAX_SECONDS, seconds
+    if screenshots := os.environ.get("EINVOICE_SCREENSHOTS"):
+        for name in ("Light", "Dark"):
+            theme(page, name)
+            page.locator(".ev-many").screenshot(path=f"{screenshots}/{size}-{name}.png")
 
 
 @pytest.fixture

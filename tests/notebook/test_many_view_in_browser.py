@@ -43,7 +43,7 @@ def test_selection_from_heat_map_to_excerpt(shown):
     view, page = shown[0], shown[1].page
     page.click("button[aria-label='BR-S-08, a (6): 2']")
     status(page, "2 of 10 files")
-    assert (view.code, view.group) == ("BR-S-08", "a")
+    assert view.filters == {"code": "BR-S-08", "folder": "a"}
     assert listed_files(page) == ["a/wrong.xml", "a/april.xml"]
     page.click("text=a/april.xml")
     page.wait_for_selector("pre [aria-current=true]")
@@ -52,18 +52,19 @@ def test_selection_from_heat_map_to_excerpt(shown):
     assert view.finding.fix() in page.inner_text(".ev-explanation")
     page.click("button[aria-label='BR-S-08, a (6): 2']")
     status(page, "10 of 10 files")
-    assert (view.code, view.group) == (None, None)
+    assert view.filters == {}
 
 
 def test_chart_bar_selects_group_and_grouping(shown):
     view, page = shown[0], shown[1].page
     page.click("button[aria-label='Hafenkran AG: 3 of 3 not valid']")
     status(page, "3 of 10 files")
-    assert (view.by, view.group) == ("seller", "Hafenkran AG")
+    assert (view.by, view.filters) == ("seller", {"seller": "Hafenkran AG"})
     assert page.get_attribute("[data-by=seller][data-group='Hafenkran AG']", "aria-pressed") == "true"
     headers = page.locator(".ev-heatmap th[scope=col]").all_inner_texts()
     assert headers[3:] == ["(no seller) (1)", "Hafenkran AG (3)", "Lindenhof Gartenbau GmbH (6)"]
     page.click("button[data-by=month]:not([data-group])")
+    page.click(".ev-reset")
     status(page, "10 of 10 files")
     assert page.locator(".ev-heatmap th[scope=col]").all_inner_texts()[3:] == [
         "(no date) (1)",
@@ -81,7 +82,8 @@ def test_length_of_chart_bars(shown):
     (first, *b), (second, *a) = lengths  # the folder with more invalid files comes first
     assert (first, second) == ("b", "a")
     assert sum(b) / sum(a) == pytest.approx(4 / 6, abs=0.03)
-    assert (b[1], a[0] / sum(a)) == (0, pytest.approx(2 / 6, abs=0.03))
+    assert [it / sum(b) for it in b] == [pytest.approx(3 / 4, abs=0.03), pytest.approx(1 / 4, abs=0.03), 0]
+    assert [it / sum(a) for it in a] == [pytest.approx(2 / 6, abs=0.03), 0, pytest.approx(4 / 6, abs=0.03)]
 
 
 def test_keyboard_navigation(shown):
@@ -103,8 +105,8 @@ def test_keyboard_navigation(shown):
     keys.press("Escape")
     status(page, "10 of 10 files")
     keys.press("/")
-    assert shown.focus() == "Search by file, seller or number"
-    keys.type("wrong")
+    assert shown.focus() == "Search by file, seller, number or rule"
+    keys.type("wrong.xml")
     status(page, "1 of 10 files")
     keys.press("Enter")
     assert shown.focus() == "Files"
@@ -114,10 +116,74 @@ def test_keyboard_navigation(shown):
     assert shown.focus() == "Findings"
     keys.press("Enter")
     assert shown.focus() == "Finding details"
-    for focus in ("Findings", "Files", "Search by file, seller or number"):
+    for focus in ("Findings", "Files", "Search by file, seller, number or rule"):
         keys.press("Escape")
         assert shown.focus() == focus
     assert view.file == "a/wrong.xml"
+
+
+def test_filters_and_sorting_by_keyboard(shown):
+    """Every filter, the order of the files, and the toggle work without a mouse."""
+    view, shown = shown
+    page, keys = shown.page, shown.page.keyboard
+    page.focus("[data-value=invalid]")
+    keys.press("Space")
+    status(page, "5 of 10 files")
+    assert page.get_attribute("[data-value=invalid]", "aria-pressed") == "true"
+    assert shown.focus().startswith("✗ not valid")
+    page.focus("select[data-key=seller]")
+    keys.press("ArrowDown")
+    status(page, "3 of 10 files")
+    assert view.filters == {"verdict": ["invalid"], "seller": "Hafenkran AG"}
+    keys.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.key") == "month"
+    page.focus(".ev-reset")
+    keys.press("Enter")
+    status(page, "10 of 10 files")
+    assert page.locator("select[data-key=seller]").input_value() == ""
+    page.focus("th.ev-file button")
+    for order, first in {"ascending": "a/0.xml", "descending": "b/cut.xml"}.items():
+        keys.press("Enter")
+        page.wait_for_selector(f"th.ev-file[aria-sort={order}]")
+        assert listed_files(page)[0] == first
+        assert shown.focus().startswith("File")
+    keys.press("/")
+    keys.type("br-de-15")
+    status(page, "3 of 10 files")
+
+
+def test_long_lists_have_pages_and_columns_of_constant_width(browser, sample):
+    data = sample("ubl-invoice.xml").read_bytes()
+    files = {f"{number:03}.xml": data for number in range(150)}
+    files |= {f"{'long-' * 50}{number}.xml": data for number in range(60)}
+    view = einvoice.validate_many(files, workers=0, progress=False, lang="en").explore()
+    shown = NotebookPage(browser)
+    page = shown.widget(view)
+    widths = "[...document.querySelectorAll('.ev-list th')].map((it) => it.offsetWidth)"
+    first = page.evaluate(widths)
+    page.focus("button[data-key=next_page]")
+    for text in ("101–200 of 210", "201–210 of 210", "201–210 of 210"):
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"text={text}")
+        assert page.evaluate(widths) == first
+        assert shown.focus() == "Next page"
+    assert view.page == 3
+    name = page.locator("td.ev-file span").last
+    assert name.get_attribute("title") == name.text_content() == f"{'long-' * 50}59.xml"
+    assert page.evaluate("document.body.scrollWidth <= innerWidth")
+    page.click("button[data-key=first_page]")
+    page.wait_for_selector("text=1–100 of 210")
+    page.close()
+    assert shown.problems == []
+
+
+def test_code_to_open_a_file_is_selected_without_a_clipboard(shown):
+    page = shown[1].page
+    page.click("text=a/wrong.xml")
+    code = page.inner_text(".ev-open code")
+    assert code == "results.result('a/wrong.xml').explore()"
+    page.click(".ev-copy")
+    page.wait_for_function("(code) => getSelection().toString() === code", arg=code)  # no clipboard on this page
 
 
 def test_language_changes_all_texts(shown):
@@ -143,12 +209,15 @@ def test_controls_have_accessible_names(shown):
             assert re.search(rf'{role} "[^"]', element.aria_snapshot()), element.evaluate("it => it.outerHTML")
 
 
+@pytest.mark.parametrize("width", [1100, 420])
 @pytest.mark.parametrize("dark", [False, True])
-def test_text_contrast(browser, results, dark):
+def test_text_contrast(browser, results, dark, width):
     view, shown = results.explore(), NotebookPage(browser, dark)
+    shown.page.set_viewport_size({"width": width, "height": 1000})
     shown.widget(view)
     shown.page.click("text=a/wrong.xml")
     shown.page.wait_for_selector("pre")
+    assert shown.page.evaluate("document.body.scrollWidth <= innerWidth")
     worst, element = shown.contrasts()[0]
     assert worst >= 1, element
     shown.write(view._repr_mimebundle_()[0]["text/html"])
