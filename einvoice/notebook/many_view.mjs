@@ -274,10 +274,8 @@ function render({ model, el }) {
 
   // ---------------------------------------------------------------- files and findings
 
-  const sorting = () => [model.get("sort").replace("-", ""), model.get("sort").startsWith("-")];
-
   function onSort(name) {
-    const [column, descending] = sorting();
+    const [column, descending] = model.get("_files").sort;
     change({ sort: (column === name ? !descending : DESCENDING_FIRST.includes(name)) ? `-${name}` : name });
   }
 
@@ -287,7 +285,7 @@ function render({ model, el }) {
 
   function renderFiles() {
     const { rows, status: message, pages, range: rangeText } = model.get("_files");
-    const [sorted, descending] = sorting();
+    const [sorted, descending] = model.get("_files").sort;
     const columns = ["file", "verdict", "number", "date", "seller", "errors", "warnings"].map((key) => {
       const order = key !== sorted ? "none" : descending ? "descending" : "ascending";
       return [key, label(key), order];
@@ -371,7 +369,6 @@ function render({ model, el }) {
     "change:_charts": renderCharts,
     "change:_heatmap": renderHeatmap,
     "change:by": updateSelection,
-    "change:sort": renderFiles,
     "change:_files": renderFiles,
     "change:file": () => files.setSelected(model.get("file")),
     "change:_file_details": renderDetail,

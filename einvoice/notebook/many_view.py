@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import anywidget
@@ -120,9 +119,10 @@ class ManyView(anywidget.AnyWidget):
     @traitlets.validate("file")
     def _check_file(self, proposal: Any) -> str:
         name: str = proposal["value"]
-        if name and name not in self._numbers:
-            raise traitlets.TraitError(f"no such file in these results: {quote(name)}")
-        return name
+        try:
+            return self.results[name].file if name else ""
+        except KeyError:
+            raise traitlets.TraitError(f"no such file in these results: {quote(name)}") from None
 
     @traitlets.validate("selected")
     def _check_selected(self, proposal: Any) -> int:
@@ -132,15 +132,10 @@ class ManyView(anywidget.AnyWidget):
             raise traitlets.TraitError(f"trait 'selected' must be -1 to {count - 1}, not {number}")
         return number
 
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        """Number of each file by name; the first one if several have the same name."""
-        return {row.file: number for number, row in reversed(list(enumerate(self._index.rows)))}
-
     @property
     def _findings(self) -> tuple[Finding, ...]:
         """Findings of the selected file."""
-        return self.results[self._numbers[self.file]].findings if self.file else ()
+        return self.results[self.file].findings if self.file else ()
 
     def _update_all(self, _: Any = None) -> None:
         """Update all display data for the selected language."""
@@ -197,6 +192,7 @@ class ManyView(anywidget.AnyWidget):
                 shown=whole(len(self._matching), lang), all=whole(len(self._index), lang)
             ),
             "rows": [[*self._cells(number), *(int(it[number]) for it in counts)] for number in numbers],
+            "sort": [self.sort.removeprefix("-"), self.sort.startswith("-")],
             "pages": _pages(len(self._matching)),
             "range": labels["files_of"].format(**{name: whole(it, lang) for name, it in figures.items()}),
         }

@@ -170,7 +170,10 @@ def test_long_lists_have_pages_and_columns_of_constant_width(browser, sample):
     assert view.page == 3
     name = page.locator("td.ev-file span").last
     assert name.get_attribute("title") == name.text_content() == f"{'long-' * 50}59.xml"
-    assert page.evaluate("document.body.scrollWidth <= innerWidth")
+    for width in (1100, 860, 620, 420):
+        page.set_viewport_size({"width": width, "height": 1000})
+        assert page.evaluate("document.body.scrollWidth <= innerWidth")
+        assert page.locator("th.ev-file").bounding_box()["width"] > width * 0.3
     page.click("button[data-key=first_page]")
     page.wait_for_selector("text=1–100 of 210")
     page.close()
