@@ -18,7 +18,7 @@ from corpora import CII, UBL, make_corpus, numbered, with_error
 import einvoice
 from einvoice.bulk import ResultSet
 from einvoice.bulk.baseline import read
-from einvoice.bulk.record import encode
+from einvoice.bulk.record import encode, filename
 from einvoice.render.text import NUMBERS
 
 AMOUNT = "decimal128(18, 4)[pyarrow]" if importlib.util.find_spec("pyarrow") else "object"
@@ -712,3 +712,14 @@ def test_sub_lines_follow_their_parent():
     lines[0].lines = [lines[1]]
     frame = einvoice.Invoice(lines=[lines[0], lines[2]]).to_frame()
     assert list(zip(frame.line, frame.above, strict=True)) == [("1", ""), ("2", "1"), ("3", "")]
+
+
+@pytest.mark.parametrize("line", [{"file": 'a "b"\n/ü.xml', "sha256": ""}, {"sha256": "", "file": 'a "b"\n/ü.xml'}])
+def test_filename_of_a_record_does_not_depend_on_the_order_of_its_keys(line):
+    for text in (json.dumps(line), json.dumps(line, ensure_ascii=False, separators=(",", ":"))):
+        assert filename(text.encode()) == 'a "b"\n/ü.xml'
+
+
+def test_take_keeps_the_given_order(results):
+    names = [file.file for file in results]
+    assert [file.file for file in results.take([2, 0])] == [names[2], names[0]]
