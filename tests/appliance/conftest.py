@@ -1,13 +1,10 @@
 """Fixtures of the appliance tests: a running server, a Redis server."""
 
 import shutil
-import subprocess
-import time
 from contextlib import contextmanager
-from types import SimpleNamespace
 
 import pytest
-from served import serving
+from served import RedisServer, serving
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +16,7 @@ def redis_url(tmp_path_factory):
 
 @pytest.fixture
 def own_redis(tmp_path):
-    """A Redis server for a single test: `url` and `process`."""
+    """A Redis server for a single test, which may stop and start it."""
     with _redis(tmp_path) as redis:
         yield redis
 
@@ -27,21 +24,14 @@ def own_redis(tmp_path):
 @contextmanager
 def _redis(folder):
     pytest.importorskip("redis", reason="the extra redis is not installed")
-    program = shutil.which("redis-server")
-    if program is None:
+    if shutil.which("redis-server") is None:
         pytest.skip("redis-server is not installed")
-    socket = folder / "redis.sock"
-    settings = ["--port", "0", "--unixsocket", socket, "--dir", folder, "--save", "", "--appendonly", "no"]
-    settings += ["--maxmemory", "16mb", "--maxmemory-policy", "noeviction"]
-    server = subprocess.Popen([program, *map(str, settings)], stdout=subprocess.DEVNULL)
+    server = RedisServer(folder)
+    server.start()
     try:
-        while not socket.exists():
-            assert server.poll() is None, "redis-server exited"
-            time.sleep(0.01)
-        yield SimpleNamespace(url=f"unix://{socket}", process=server)
+        yield server
     finally:
-        server.terminate()
-        server.wait(timeout=20)
+        server.stop()
 
 
 @pytest.fixture(scope="session")

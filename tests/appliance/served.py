@@ -168,6 +168,34 @@ def serving(data: Path, **settings: object) -> Iterator[Server]:
             yield server
 
 
+class RedisServer:
+    """A Redis server that keeps nothing on the disk: empty after each start.
+
+    Attributes:
+        url: address of its socket.
+        process: the process of the last start.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._socket = folder / "redis.sock"
+        self.url = f"unix://{self._socket}"
+
+    def start(self) -> None:
+        """Start the server, and wait until it accepts connections."""
+        settings = ["--port", "0", "--unixsocket", self._socket, "--dir", self._folder, "--save", "", "--appendonly"]
+        settings += ["no", "--maxmemory", "16mb", "--maxmemory-policy", "noeviction"]
+        self.process = subprocess.Popen(["redis-server", *map(str, settings)], stdout=subprocess.DEVNULL)
+        while not self._socket.exists():
+            assert self.process.poll() is None, "redis-server exited"
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        """End the process, which removes its socket."""
+        self.process.terminate()
+        self.process.wait(timeout=20)
+
+
 def assert_problem(response: httpx.Response, status: int, code: str) -> ProblemDetails:
     assert (response.status_code, response.headers["content-type"]) == (status, "application/problem+json")
     problem = ProblemDetails.model_validate(response.json())

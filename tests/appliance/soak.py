@@ -1,9 +1,10 @@
-"""Load for the soak test: documents with known verdicts, hostile documents, and faults."""
+"""Load for the soak tests: documents with known verdicts, hostile documents, and faults."""
 
 import contextlib
 import os
 import random
 import signal
+import statistics
 import subprocess
 import threading
 import time
@@ -16,6 +17,7 @@ from served import BATCH, CII, UBL, VALIDATE, WRONG
 HOSTILE_SHARE = 0.01
 CONNECTIONS = 8
 KILL_SECONDS = 60
+SAMPLE_SECONDS = 2
 
 GOOD = {"UBL": (UBL, True), "CII": (CII, True), "BR-CO-10": (WRONG, False)}
 """Documents and whether they are valid."""
@@ -102,13 +104,45 @@ class Load:
             self.wrong.append((name, result))
 
 
-def memory(server):
-    """Return the resident memory of the server and its workers, in megabytes."""
-    total = 0
-    for pid in (server.process.pid, *server.workers()):
-        with contextlib.suppress(OSError):
-            total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return total >> 20
+class MemoryLog:
+    """Records the resident memory of a server and its workers, in megabytes, until stopped.
+
+    Attributes:
+        samples: (seconds since the start, server, workers).
+    """
+
+    def __init__(self, server):
+        self.samples = []
+        self._server = server
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._record)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self._stopped.set()
+        self._thread.join()
+
+    def _record(self):
+        started = time.monotonic()
+        while not self._stopped.wait(SAMPLE_SECONDS):
+            workers = sum(map(_resident_megabytes, self._server.workers()))
+            server = _resident_megabytes(self._server.process.pid)
+            self.samples.append((time.monotonic() - started, server, workers))
+
+    def median(self, start, end):
+        """Return the median of all memory between two moments; a hostile document needs much for a few seconds."""
+        return statistics.median(server + workers for moment, server, workers in self.samples if start <= moment < end)
+
+
+def _resident_megabytes(pid):
+    """Return the resident memory of a process; 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except OSError:
+        return 0
 
 
 def kill_worker(server):
@@ -116,16 +150,6 @@ def kill_worker(server):
     for worker in server.workers()[:1]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker, signal.SIGKILL)
-
-
-@contextlib.contextmanager
-def stopped(process):
-    """Stop a process for a while, as if its machine were unreachable."""
-    process.send_signal(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        process.send_signal(signal.SIGCONT)
 
 
 @contextlib.contextmanager
@@ -141,18 +165,17 @@ def small_volume(folder, megabytes=64):
             subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@contextlib.contextmanager
-def full(folder):
-    """Fill the file system of a folder for a while."""
+def keep_full(folder, seconds):
+    """Fill the file system of a folder, and all space that becomes free in it, for some seconds."""
+    end = time.monotonic() + seconds
     filler = folder / "filler"
-    with filler.open("wb") as file, contextlib.suppress(OSError):
-        while True:
-            file.write(b"\0" * 65_536)
-            file.flush()
-    try:
-        yield
-    finally:
-        filler.unlink()
+    with filler.open("wb", buffering=0) as file:
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError):
+                while file.write(b"\0" * 4_096):
+                    pass
+            time.sleep(0.1)
+    filler.unlink()
 
 
 def at(seconds, started):
