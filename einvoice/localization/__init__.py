@@ -109,13 +109,16 @@ class TranslatedTexts(Mapping[Language, str]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def __bool__(self) -> bool:
+        return any(True for _ in self)  # stops at the first language, which needs no file
+
     def __repr__(self) -> str:
         return repr(dict(self))
 
     def _translation(self, lang: Language) -> str:
         if lang not in languages():
             return ""
-        text: str = _read(self._folder / TRANSLATIONS / f"{lang}.toml").get(self._table, {}).get(self._key, "")
+        text: str = _read(self._folder / TRANSLATIONS, lang).get(self._table, {}).get(self._key, "")
         return text
 
 
@@ -152,7 +155,7 @@ class Messages:
         return (lang for lang in languages() if self._own(lang))
 
     def _own(self, lang: Language) -> dict[str, str]:
-        texts: dict[str, str] = _read(self._folder / f"{lang}.toml").get(self._table, {})
+        texts: dict[str, str] = _read(self._folder, lang).get(self._table, {})
         return texts
 
 
@@ -177,7 +180,7 @@ class _Texts(Mapping[str, str]):
         return sum(1 for _ in self)
 
     def _tables(self) -> Iterator[dict[str, str]]:
-        return (_read(self._folder / f"{tag}.toml").get(self._table, {}) for tag in self._languages)
+        return (_read(self._folder, tag).get(self._table, {}) for tag in self._languages)
 
 
 def _with_parents(lang: Language) -> Iterator[Language]:
@@ -187,12 +190,13 @@ def _with_parents(lang: Language) -> Iterator[Language]:
 
 
 @functools.cache
-def _read(file: Path) -> dict[str, Any]:
-    """Return the tables of a message file; none if there is no such file.
+def _read(folder: Path, lang: Language) -> dict[str, Any]:
+    """Return the tables of the file of a language; none if there is no such file.
 
     Raises:
         ValueError: the file is not TOML.
     """
+    file = folder / f"{lang}.toml"
     try:
         return cache.toml(file)
     except FileNotFoundError:

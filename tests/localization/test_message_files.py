@@ -8,7 +8,7 @@ import pytest
 
 import appliance
 import einvoice
-from einvoice.localization import choose, fallbacks, is_available, languages
+from einvoice.localization import TranslatedTexts, choose, fallbacks, is_available, languages
 from einvoice.localization.formatting import format_date, format_number
 from einvoice.resources import rules_folder
 
@@ -90,3 +90,15 @@ def test_own_rules_have_german_and_english_texts():
             assert all(entry.texts[lang][name].strip() for name in ("title", "explanation", "fix")), (code, lang)
             assert all(note["texts"][lang].strip() for note in entry.notes), (code, lang)
         assert len(entry.examples.get("de", ())) == len(entry.examples.get("en", ())), code
+
+
+def test_translations_are_not_read_before_they_are_needed(tmp_path):
+    folder = tmp_path / "translations"
+    folder.mkdir()
+    folder.joinpath("fr.toml").write_text("not TOML")
+    texts = TranslatedTexts({"de": "Rechnung", "en": "Invoice"}, tmp_path, "ruleset", "title")
+    assert texts
+    assert choose(texts, "de") == "Rechnung"
+    with pytest.raises(ValueError, match=r"fr\.toml"):
+        choose(texts, "fr")
+    assert not TranslatedTexts({}, tmp_path / "none", "ruleset", "title")
