@@ -119,9 +119,12 @@ def collect_garbage() -> None:
 
 def _has_used_much_memory(megabytes: int) -> bool:
     """Return whether peak memory exceeded a quarter of the limit; the allocator returns little of it to the system."""
-    # VmHWM, not `ru_maxrss`, which is inherited from the server, the parent process.
+    limit = megabytes << 8
+    if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss <= limit:
+        return False
+    # `ru_maxrss` is at least the peak, but inherited from the server, the parent process; VmHWM takes longer to read.
     peak = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text("ascii"))
-    return peak is not None and int(peak[1]) > megabytes << 8
+    return peak is not None and int(peak[1]) > limit
 
 
 def _receive(connection: socket.socket) -> Message | None:

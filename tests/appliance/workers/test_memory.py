@@ -2,8 +2,11 @@
 
 import contextlib
 import gc
+import json
 import re
 import secrets
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -69,6 +72,26 @@ def test_content_is_gone_after_the_response(roomy, readable):
     while max(left := [_copies(pid, mark) for pid in pids]) > 50 and time.monotonic() < deadline:
         time.sleep(0.2)
     assert max(left) <= 50
+
+
+NEEDS_MUCH_MEMORY = """
+import json, subprocess, sys
+from appliance.workers.worker import _has_used_much_memory
+if sys.argv[1:]:
+    print(json.dumps(_has_used_much_memory(800)))
+else:
+    content = b"x" * 300_000_000
+    child = subprocess.run([sys.executable, "-c", sys.stdin.read(), "child"], capture_output=True, check=True)
+    print(json.dumps([_has_used_much_memory(800), json.loads(child.stdout)]))
+"""
+
+
+@pytest.mark.slow
+def test_worker_knows_its_own_peak_memory():
+    """More than a quarter of the limit is much; what the parent process used does not count."""
+    command = [sys.executable, "-c", NEEDS_MUCH_MEMORY]
+    done = subprocess.run(command, input=NEEDS_MUCH_MEMORY.encode(), capture_output=True, check=True, timeout=60)
+    assert json.loads(done.stdout) == [True, False]
 
 
 COMPLETE = b"\r\n--b--\r\n"
