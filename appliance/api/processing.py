@@ -10,8 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from appliance.api.dependencies import Caller
-from appliance.artifacts.links import ArtifactSource
-from appliance.contract.schemas import UNAVAILABLE, Artifact
+from appliance.artifacts.links import ArtifactSource, Link
 from appliance.contract.serialization import append_member, to_json
 from appliance.contract.values import ArtifactKind, Engine, Language, Mode
 from appliance.services import Services
@@ -83,13 +82,13 @@ async def create_links(
     offered = [kind for kind, is_offered in kinds.items() if is_offered and entitled.get(kind, True)]
     links = await services.links.create(caller.key.name, offered, source)
     base = base_url(request.scope)
+    return {kind: _artifact(links.get(kind), base) for kind in kinds}
 
-    def artifact(kind: ArtifactKind) -> Artifact:
-        if kind not in links:
-            return UNAVAILABLE
-        return Artifact(available=True, url=base + links[kind].path, expires_in_seconds=links[kind].seconds)
 
-    return {kind: artifact(kind).model_dump() for kind in kinds}
+def _artifact(link: Link | None, base: str) -> dict[str, Any]:
+    """Return a member of `artifacts`, in the form of `appliance.contract.schemas.Artifact`."""
+    url, seconds = (base + link.path, link.seconds) if link else (None, None)
+    return {"available": link is not None, "url": url, "expires_in_seconds": seconds}
 
 
 def artifact_source(

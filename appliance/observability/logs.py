@@ -9,6 +9,7 @@ from typing import Any
 
 _MAX_FRAMES = 5
 """Innermost stack frames logged for an exception."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _LOGGERS = ("appliance", "einvoice", "uvicorn", "asyncio")
 
 
@@ -27,7 +28,7 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info and record.exc_info[1]:
             line["exception"] = type(record.exc_info[1]).__name__
             line["stack"] = stack_frames(record.exc_info[1])
-        return json.dumps(line, ensure_ascii=False)
+        return _ENCODER.encode(line)
 
 
 def error_line(logger: str, message: str) -> str:
@@ -46,6 +47,8 @@ def configure(level: str) -> None:
 
     Other loggers are silenced: libraries that parse or render documents may quote them in their log messages.
     """
+    # The lines say neither thread nor process; collecting both takes as long as formatting a line.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     logging.basicConfig(handlers=[logging.NullHandler()], force=True)

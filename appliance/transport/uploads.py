@@ -3,11 +3,11 @@
 The form parser of the web framework stores a body before it checks its size; this one checks first.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass, field
 
-import anyio
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
@@ -92,7 +92,7 @@ async def read_form(
         raise Problem(INVALID_FORM)
     with contextlib.closing(_FormReader(options[b"boundary"], file_field)) as reader:
         try:
-            with anyio.fail_after(seconds):
+            async with asyncio.timeout(seconds):
                 async for chunk in stream:
                     if chunk:  # the last one is empty
                         reserve(len(chunk))
@@ -112,7 +112,7 @@ async def read_body(stream: AsyncIterable[bytes], *, seconds: float, reserve: Ca
     """
     body = bytearray()
     try:
-        with anyio.fail_after(seconds):
+        async with asyncio.timeout(seconds):
             async for chunk in stream:
                 reserve(len(chunk))
                 body += chunk
