@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import AsyncIterator, Callable
 from importlib.metadata import version
 from typing import Any
@@ -94,9 +95,12 @@ async def _lifespan(services: Services) -> AsyncIterator[None]:
 
 
 async def _warm_up(services: Services) -> None:
-    """Build the error catalogs, after the workers are ready so as not to compete with them."""
+    """Build the error catalogs, after the workers are ready so as not to compete with them.
+
+    Without a cache this takes many seconds. A daemon thread does not delay the end of the server.
+    """
     await services.workers.wait_until_ready()
-    await asyncio.to_thread(catalog.warm_up, services.settings)
+    threading.Thread(target=catalog.warm_up, args=(services.settings,), daemon=True).start()
 
 
 def _probes(services: Services, draining: Callable[[], bool]) -> APIRouter:

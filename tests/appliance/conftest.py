@@ -4,7 +4,9 @@ import shutil
 from contextlib import contextmanager
 
 import pytest
-from served import RedisServer, serving
+from served import API, RedisServer, serving
+
+CATALOG = f"{API}/errors/catalog"
 
 
 @pytest.fixture(scope="session")
@@ -38,6 +40,8 @@ def _redis(folder):
 def server(tmp_path_factory):
     """A running appliance with default settings."""
     with serving(tmp_path_factory.mktemp("served") / "data", workers=2, metrics=1) as running:
+        for lang in ("de", "en"):  # the server builds the catalogs after its start, and answers slowly meanwhile
+            running.client.get(CATALOG, params={"lang": lang}, timeout=300).raise_for_status()
         yield running
 
 

@@ -94,7 +94,11 @@ def _started(
         yield shlex.split(printed), process
     finally:
         process.terminate()
-        process.communicate(timeout=40)
+        try:
+            process.communicate(timeout=40)
+        finally:
+            process.kill()
+            process.communicate()
 
 
 def key_in(call: list[str]) -> str:

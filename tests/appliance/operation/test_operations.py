@@ -217,3 +217,27 @@ def test_draining_server_is_not_ready_but_answers(tmp_path):
         assert server.validate().status_code == 200
         server.process.terminate()  # a second signal ends the delay
         assert server.process.wait(timeout=30) == 0
+
+
+STOPPED = """
+import asyncio, sys, threading, time
+from pathlib import Path
+from appliance import app
+from appliance.access.keys import KeyRing
+from appliance.settings import Settings
+
+begun = threading.Event()
+app.catalog.warm_up = lambda settings: (begun.set(), time.sleep(3600))
+
+async def main(data):
+    server = app.create_app(Settings(data=data, artifacts="off", workers=1), KeyRing(data / "keys.env", {}))
+    async with server.router.lifespan_context(server):
+        await asyncio.to_thread(begun.wait)
+
+asyncio.run(main(Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.slow
+def test_catalogs_under_construction_do_not_delay_the_end(tmp_path):
+    subprocess.run([sys.executable, "-c", STOPPED, tmp_path], check=True, timeout=300)
