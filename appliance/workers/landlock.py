@@ -26,7 +26,9 @@ def hide(paths: Iterable[Path], except_for: Iterable[Path] = ()) -> bool:
     """Deny access to files and folders, for this process and its children; return False if there is no Landlock.
 
     Args:
-        paths: files and folders to hide. What is created later beside them, or beside a parent of them, is hidden too.
+        paths: files and folders to hide. Hidden too, beside them and beside each of their parents, is what is created
+            later, and files that the process may write, such as logs: once granted, they would take up space after
+            they are deleted, until the process ends.
         except_for: folders that stay accessible, wherever they are. Missing ones are skipped.
 
     Raises:
@@ -81,4 +83,5 @@ def _beside(hidden: set[Path]) -> Iterable[Path]:
     parents = {parent for path in hidden for parent in path.parents}
     for parent in parents - hidden:
         if parent.is_dir() and os.access(parent, os.R_OK) and not hidden & set(parent.parents):
-            yield from (it for it in parent.iterdir() if it not in parents | hidden and not it.is_symlink())
+            entries = (it for it in parent.iterdir() if it not in parents | hidden and not it.is_symlink())
+            yield from (it for it in entries if it.is_dir() or not os.access(it, os.W_OK))

@@ -41,8 +41,10 @@ def test_hidden_folder(tmp_path):
     """A process of its own, because it cannot undo this: it sees the rules in a hidden folder, and nothing else."""
     data = tmp_path / "data"
     (data / "rules").mkdir(parents=True)
-    for path in (data / "keys.env", data / "rules" / "rule.toml", tmp_path / "secret", tmp_path / "other"):
+    (tmp_path / "other").mkdir()
+    for path in (data / "keys.env", data / "rules" / "rule.toml", tmp_path / "secret", tmp_path / "other" / "file"):
         path.write_text("content")
+    (tmp_path / "service.log").write_text("content")  # deleted, a file that a process may read takes up space
     (tmp_path / "link").symlink_to(data / "keys.env")
     script = f"""
         import os, subprocess
@@ -51,7 +53,7 @@ def test_hidden_folder(tmp_path):
         folder = Path({str(tmp_path)!r})
         if not hide([folder / "data", folder / "secret"], [folder / "data" / "rules"]):
             raise SystemExit({NO_LANDLOCK})
-        for name in ("data/keys.env", "secret", "link"):
+        for name in ("data/keys.env", "secret", "link", "service.log"):
             for act in (Path.read_text, lambda path: os.truncate(path, 0), lambda path: path.write_text("x")):
                 try:
                     act(folder / name)
@@ -59,7 +61,7 @@ def test_hidden_folder(tmp_path):
                     continue
                 raise SystemExit(f"{{name}} is accessible")
         assert subprocess.run(["cat", folder / "secret"], capture_output=True).returncode, "a child is confined as well"
-        assert (folder / "data/rules/rule.toml").read_text() == (folder / "other").read_text() == "content"
+        assert (folder / "data/rules/rule.toml").read_text() == (folder / "other/file").read_text() == "content"
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], cwd=ROOT, capture_output=True, text=True)
     if done.returncode == NO_LANDLOCK:
