@@ -29,6 +29,7 @@ _FORMAT_KEY: Final = "einvoice_results"
 _RULES_PATH: Final = "rules_path"
 """Key of the option ``rules``, whose name is the key of the catalog version."""
 _END: Final = b'{"end":'
+_NATIVE: Final = "native"
 
 
 class StoredResults(NamedTuple):
@@ -47,7 +48,15 @@ def run_settings(options: Options) -> dict[str, Any]:
     rules = {"einvoice": version("einvoice-toolkit"), RULES: catalog(rules=options.rules).version}
     fixed = {_FORMAT_KEY: VERSION, **rules, "pinned": pinned.name if pinned else None}
     plain = options._asdict() | {"as_of": day}
-    return {**fixed, _RULES_PATH: plain.pop("rules"), **plain}
+    artefacts = {} if options.engine == _NATIVE else {"artefacts": _artefacts()}
+    return {**fixed, _RULES_PATH: plain.pop("rules"), **plain, **artefacts}
+
+
+def _artefacts() -> dict[str, str]:
+    """Return the added configurations of official artefacts: name and hash. They decide the results, too."""
+    from einvoice import reference
+
+    return {it.name: it.sha256 for it in reference.configurations()}
 
 
 def options(settings: Mapping[str, Any]) -> Options:
@@ -93,7 +102,7 @@ def _settings(line: bytes, path: Path) -> dict[str, Any]:
         raise ValueError(f"{path.name} does not contain results of einvoice") from None
     if number != VERSION:
         raise ValueError(f"{path.name} has format version {number}; this release reads version {VERSION}")
-    return dict(settings)
+    return {"engine": _NATIVE, **settings}  # older runs had no other engine
 
 
 def write(path: Path, settings: Mapping[str, Any], lines: Iterable[bytes], complete: bool = True) -> None:

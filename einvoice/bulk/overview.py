@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice import presentation
@@ -14,8 +14,9 @@ from einvoice.bulk.record import VERDICTS, decode
 from einvoice.errors import quote
 from einvoice.localization.options import language
 from einvoice.render.tables import require_pandas
+from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
-from einvoice.rulebook.catalog import entry
+from einvoice.result.stack import Engine
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _MAX_CODES: Final = 10
 _MAX_FILES: Final = 5
 _MAX_NAME: Final = 60
+_NOT_COMPARED: Final = "not_compared"
 _SEVERITIES: Final = ("fatal", "warning", "information")
 
 
@@ -35,7 +37,7 @@ class Frequent(NamedTuple):
         files: number of files with a finding of this code.
         findings: number of findings.
         example: name of a file with a finding of this code.
-        values: values of that finding.
+        finding: that finding.
     """
 
     code: str
@@ -43,11 +45,11 @@ class Frequent(NamedTuple):
     files: int
     findings: int
     example: str
-    values: Mapping[str, Any] = {}
+    finding: Finding
 
     def title(self, lang: Language | None = None) -> str:
         """Return the problem in a few words, with the values of the example."""
-        return entry(self.code).title(language(lang), self.values)
+        return self.finding.title(language(lang))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,6 +65,8 @@ class Overview:
         complete: False if the run was interrupted.
         lang: default language of the texts.
         rulesets: releases that validated the files, as in `FileResult.ruleset`; the one of most files first.
+        agreement: with engine "both", number of readable files for which the official artefacts report the "same" or
+            "different" findings, or that were "not_compared"; else empty.
     """
 
     files: int
@@ -73,6 +77,7 @@ class Overview:
     complete: bool
     lang: Language = "de"
     rulesets: tuple[str, ...] = ()
+    agreement: Mapping[str, int] = field(default_factory=dict)
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
         """Return a pandas table, one row per code.
@@ -96,6 +101,7 @@ class Overview:
         lines = [headline(self, self.lang)]
         if self.files:
             lines.append(validated_with(self.rulesets, self.lang))
+        lines += second_opinion(self, self.lang)
         if not self.complete:
             lines.append(labels["interrupted"])
         codes = self.codes[:_MAX_CODES]
@@ -125,18 +131,29 @@ def headline(overview: Overview, lang: Language) -> str:
     return f"{whole(overview.files, lang)} {label}" + (f": {', '.join(verdicts)}" if verdicts else "")
 
 
-def overview(lines: Sequence[bytes], *, complete: bool, lang: Language) -> Overview:
-    """Return the overview of encoded records."""
+def second_opinion(overview: Overview, lang: Language) -> list[str]:
+    """Return a line about the agreement with the official artefacts if the files were compared with them."""
+    if not overview.agreement:
+        return []
+    counts = {name: whole(number, lang) for name, number in overview.agreement.items()}
+    return [LABELS[lang]["agreement"].format(**counts)]
+
+
+def overview(lines: Sequence[bytes], *, engine: Engine, complete: bool, lang: Language) -> Overview:
+    """Return the overview of encoded records, of a run with this engine."""
     verdicts: Counter[str] = Counter()
     file_counts: Counter[tuple[str, str]] = Counter()
     finding_counts: Counter[tuple[str, str]] = Counter()
-    examples: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
+    examples: dict[tuple[str, str], tuple[str, Finding]] = {}
+    agreement: Counter[str] = Counter()
     errors: list[tuple[str, int]] = []
     rulesets: Counter[str] = Counter()
     for line in lines:
         record = json.loads(line)
         verdicts[record["verdict"]] += 1
         rulesets[record.get("ruleset", "")] += 1
+        if record["verdict"] != "unreadable":
+            agreement[record.get("agreement", _NOT_COMPARED)] += 1
         findings = record.get("findings", ())
         counts = Counter((finding["code"], finding["severity"]) for finding in findings)
         finding_counts.update(counts)
@@ -144,7 +161,7 @@ def overview(lines: Sequence[bytes], *, complete: bool, lang: Language) -> Overv
         for index, finding in enumerate(findings):
             key = finding["code"], finding["severity"]
             if key not in examples:
-                examples[key] = record["file"], decode(line, lang).findings[index].values
+                examples[key] = record["file"], decode(line, lang).findings[index]
         if "errors" in record:
             errors.append((record["file"], record["errors"]))
     codes = [Frequent(*key, file_counts[key], finding_counts[key], *examples[key]) for key in file_counts]
@@ -159,4 +176,5 @@ def overview(lines: Sequence[bytes], *, complete: bool, lang: Language) -> Overv
         complete=complete,
         lang=lang,
         rulesets=tuple(name for name, _ in rulesets.most_common() if name),
+        agreement={name: agreement[name] for name in ("same", "different", _NOT_COMPARED)} if engine == "both" else {},
     )

@@ -8,10 +8,11 @@ from __future__ import annotations
 import datetime
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 from einvoice.model.invoice import CREDIT_NOTE_TYPES
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from einvoice.result.validation import ValidationResult
 
 Verdict: TypeAlias = Literal["valid", "invalid", "unreadable"]
+OnlyIn: TypeAlias = Literal["native", "reference"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("valid", "invalid", "unreadable")
 MAX_FINDINGS: Final = 1000
 """Maximum number of stored findings per file; counts include all findings, and `ResultSet.result` returns all."""
@@ -59,6 +61,18 @@ class Row(NamedTuple):
     resumed: bool = False
 
 
+class FileDifference(NamedTuple):
+    """A finding that only one of two validations of a file reports.
+
+    Attributes:
+        finding: the finding.
+        only_in: "native" (the rules of einvoice) or "reference" (the official artefacts).
+    """
+
+    finding: Finding
+    only_in: OnlyIn
+
+
 @dataclass(frozen=True, repr=False)
 class FileResult:
     """The result of one file.
@@ -78,8 +92,12 @@ class FileResult:
         net, vat, gross, amount_due: BT-109, BT-110, BT-112, BT-115; None if missing, not a number, or longer than 38
             digits.
         errors, warnings, information: number of findings by severity.
+        agreement: with engine "both", whether the official artefacts report the "same" or "different" findings; "" if
+            nothing was compared: they do not cover the document, or did not run to completion.
+        compared: rule sets for which both were compared, separated by spaces, such as "en16931".
         lang: default language of the texts.
         stored: the findings as stored.
+        stored_differences: the differences as stored.
     """
 
     file: str
@@ -109,11 +127,32 @@ class FileResult:
     information: int = 0
     lang: Language = "de"
     stored: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    agreement: Literal["same", "different", ""] = ""
+    compared: str = ""
+    stored_differences: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The findings, at most `MAX_FINDINGS`; for an unreadable file, a single one that states the cause."""
         return tuple(self._finding(it) for it in self.stored)
+
+    @cached_property
+    def differences(self) -> tuple[FileDifference, ...]:
+        """The findings that only one engine reports, at most `MAX_FINDINGS`."""
+        return tuple(FileDifference(self._finding(it), it["only_in"]) for it in self.stored_differences)
+
+    @property
+    def only_native(self) -> str:
+        """Codes of the findings that only the rules of einvoice report, separated by spaces."""
+        return " ".join(self._codes("native"))
+
+    @property
+    def only_reference(self) -> str:
+        """Codes of the findings that only the official artefacts report, separated by spaces."""
+        return " ".join(self._codes("reference"))
+
+    def _codes(self, only_in: OnlyIn) -> Collection[str]:
+        return dict.fromkeys(it["code"] for it in self.stored_differences if it["only_in"] == only_in)
 
     @property
     def is_valid(self) -> bool:
@@ -149,6 +188,7 @@ class FileResult:
             override=published.get(code),
             note_indices=tuple(stored.get("noted", ())),
             suppressed=stored.get("more", 0),
+            reported=stored.get("reported", ""),
             lang=self.lang,
             kind=stored.get("kind", ""),
             described_by=_entry(stored["described_by"]) if "described_by" in stored else None,
@@ -166,7 +206,7 @@ class FileResult:
 
 
 _AMOUNTS: Final = ("net", "vat", "gross", "amount_due")
-_FACTS: Final = frozenset(it.name for it in fields(FileResult)) - {"stored", "lang"}
+_FACTS: Final = frozenset(it.name for it in fields(FileResult)) - {"stored", "stored_differences", "lang"}
 
 
 def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
@@ -198,7 +238,10 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
         "gross": _number(invoice.totals.gross),
         "amount_due": _number(invoice.totals.due),
         **_counts(result.findings),
+        "agreement": _agreement(result),
+        "compared": " ".join(result.agreement.compared) if result.agreement else "",
         "findings": [_stored(finding, result.stack) for finding in result.findings[:MAX_FINDINGS]],
+        "differences": list(islice(_differences(result), MAX_FINDINGS)),
     }
     return Row(verdict, encode(facts))
 
@@ -249,6 +292,11 @@ def has_findings(line: bytes) -> bool:
     return b'"findings":[' in line
 
 
+def has_differences(line: bytes) -> bool:
+    """Return whether a record may contain differences, without parsing it."""
+    return b'"differences":[' in line
+
+
 def decode(line: bytes, lang: Language = "de") -> FileResult:
     """Return the result stored in a record.
 
@@ -259,7 +307,11 @@ def decode(line: bytes, lang: Language = "de") -> FileResult:
         record = json.loads(line)
         facts = {name: value for name, value in record.items() if name in _FACTS}
         numbers = {name: Decimal(record[name]) for name in _AMOUNTS if name in record}
-        return FileResult(**facts | numbers, stored=tuple(record.get("findings", ())), lang=lang)
+        stored = {
+            "stored": tuple(record.get("findings", ())),
+            "stored_differences": tuple(record.get("differences", ())),
+        }
+        return FileResult(**facts | numbers | stored, lang=lang)
     except (TypeError, ArithmeticError, AttributeError) as error:
         raise ValueError("the line is not a record of a validated file") from error
 
@@ -301,6 +353,20 @@ def _counts(findings: tuple[Finding, ...]) -> dict[str, int]:
     return {name: severities[severity] for severity, name in COUNTERS.items()}
 
 
+def _agreement(result: ValidationResult) -> str:
+    agreed = result.agreement.agreed if result.agreement else None
+    return "" if agreed is None else "same" if agreed else "different"
+
+
+def _differences(result: ValidationResult) -> Iterator[dict[str, Any]]:
+    """Yield the findings that only one engine reports, as stored."""
+    if result.agreement:
+        for finding in result.agreement.only_native:
+            yield {"only_in": "native", **_stored(finding, result.stack)}
+        for finding in result.agreement.only_reference:
+            yield {"only_in": "reference", **_stored(finding, result.stack)}
+
+
 def _ruleset(stack: Stack) -> str:
     """Return the most specific rule set with a release of its own: its name, specification and release."""
     for kind in ("cius", "en16931"):
@@ -328,6 +394,7 @@ def _stored(finding: Finding, stack: Stack) -> dict[str, Any]:
             "indicative": finding.indicative,
             "noted": finding.note_indices,
             "more": finding.suppressed,
+            "reported": finding.reported,
             "described_by": finding.described_by,
         }
     )

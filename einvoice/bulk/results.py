@@ -10,13 +10,13 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, overload
 
 from einvoice import presentation
 from einvoice.bulk import jsonl
 from einvoice.bulk.files.sources import Corpus, Item, content_of, corpus
 from einvoice.bulk.labels import LABELS
-from einvoice.bulk.record import VERDICTS, FileResult, decode, filename, has_findings, reduce_findings
+from einvoice.bulk.record import VERDICTS, FileResult, decode, filename, has_differences, has_findings, reduce_findings
 from einvoice.localization.options import language
 from einvoice.result.catalog import catalog
 from einvoice.result.languages import Language
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from einvoice.bulk.comparison import Comparison
     from einvoice.bulk.overview import Overview
 
+Table: TypeAlias = Literal["findings", "files", "differences"]
 
 _MAX_LISTED: Final = 5
 
@@ -207,16 +208,17 @@ class ResultSet(Sequence[FileResult]):
 
     def _with_rows(self, which: str) -> ResultSet:
         """Return the files that have rows in the table `which`."""
-        return self._subset([line for line in self._lines if has_findings(line)]) if which == "findings" else self
+        has_rows = {"findings": has_findings, "differences": has_differences}.get(which)
+        return self._subset([line for line in self._lines if has_rows(line)]) if has_rows else self
 
     def to_frame(
         self,
-        which: Literal["findings", "files"] = "findings",
+        which: Table = "findings",
         *,
         lang: Language | None = None,
         amounts: Literal["decimal", "float"] = "decimal",
     ) -> pd.DataFrame:
-        """Return the results as a pandas table, one row per finding or per file.
+        """Return the results as a pandas table, one row per finding, per file, or per difference.
 
         Severities and verdicts can be compared: `frame[frame.severity >= "warning"]`. Missing values are `pd.NA`, in
         categories NaN, in dates NaT.
@@ -259,7 +261,16 @@ class ResultSet(Sequence[FileResult]):
         | `folder` | category; "." for files in the common folder |
         | `errors`, `warnings`, `information` | Int64 |
         | `syntax`, `profile`, `version`, `ruleset` | category |
+        | `agreement` | category, ordered: same < different; missing if the official artefacts gave no answer |
+        | `compared` | string; the rule sets for which the engines were compared |
+        | `only_native`, `only_reference` | string; codes that only one engine reports |
         | `sha256` | string |
+
+        "differences" has the columns of "findings" and, after `folder`:
+
+        | columns | dtype |
+        |---|---|
+        | `only_in` | category: the engine that reports the finding, native or reference |
 
         Args:
             which: the table.
@@ -280,7 +291,7 @@ class ResultSet(Sequence[FileResult]):
     def to_csv(
         self,
         path: None = None,
-        which: Literal["findings", "files"] = "findings",
+        which: Table = "findings",
         *,
         sep: str = ",",
         encoding: str = "utf-8",
@@ -290,7 +301,7 @@ class ResultSet(Sequence[FileResult]):
     def to_csv(
         self,
         path: str | os.PathLike[str],
-        which: Literal["findings", "files"] = "findings",
+        which: Table = "findings",
         *,
         sep: str = ",",
         encoding: str = "utf-8",
@@ -299,7 +310,7 @@ class ResultSet(Sequence[FileResult]):
     def to_csv(
         self,
         path: str | os.PathLike[str] | None = None,
-        which: Literal["findings", "files"] = "findings",
+        which: Table = "findings",
         *,
         sep: str = ",",
         encoding: str = "utf-8",
@@ -325,7 +336,7 @@ class ResultSet(Sequence[FileResult]):
     def to_parquet(
         self,
         path: str | os.PathLike[str],
-        which: Literal["findings", "files"] = "findings",
+        which: Table = "findings",
         *,
         lang: Language | None = None,
     ) -> None:
@@ -344,7 +355,8 @@ class ResultSet(Sequence[FileResult]):
         """Return the verdicts and the most frequent findings; `lang` is the language (default: that of the results)."""
         from einvoice.bulk.overview import overview
 
-        return overview(self._lines, complete=self.complete, lang=lang or self.lang)
+        engine = self.settings.get("engine", "native")
+        return overview(self._lines, engine=engine, complete=self.complete, lang=lang or self.lang)
 
     def stored(self) -> Iterator[bytes]:
         """Yield the lines of the file that `save` writes."""

@@ -40,8 +40,13 @@ FILES: Final = (
     "profile",
     "version",
     "ruleset",
+    "agreement",
+    "compared",
+    "only_native",
+    "only_reference",
     "sha256",
 )
+DIFFERENCES: Final = (*tables.CONTEXT, "only_in", *tables.COLUMNS)
 
 
 def to_frame(files: Iterable[FileResult], which: str, lang: Language, amounts: tables.Amounts) -> pd.DataFrame:
@@ -77,7 +82,9 @@ def _table(which: str) -> tuple[tuple[str, ...], Rows]:
         return FINDINGS, _finding_rows
     if which == "files":
         return FILES, _file_rows
-    raise ValueError(f"argument 'which' must be 'findings' or 'files', not {which!r}")
+    if which == "differences":
+        return DIFFERENCES, _difference_rows
+    raise ValueError(f"argument 'which' must be 'findings', 'files' or 'differences', not {which!r}")
 
 
 def _finding_rows(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[Any, ...]]:
@@ -90,3 +97,10 @@ def _finding_rows(files: Iterable[FileResult], lang: Language) -> Iterator[tuple
 def _file_rows(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[Any, ...]]:
     for file in files:
         yield tuple(getattr(file, name) for name in FILES)
+
+
+def _difference_rows(files: Iterable[FileResult], lang: Language) -> Iterator[tuple[Any, ...]]:
+    for file in files:
+        for finding, *origin in file.differences:
+            known = (getattr(file, name) for name in tables.CONTEXT)
+            yield *known, *origin, *tables.row(finding, lang).values()

@@ -176,7 +176,7 @@ def test_amounts_can_be_analysed(results, tmp_path):
 
 def test_tables_can_be_written_to_excel(results, tmp_path):
     pytest.importorskip("openpyxl")
-    for which in ("findings", "files"):
+    for which in ("findings", "files", "differences"):
         results.to_frame(which).to_excel(tmp_path / "a.xlsx", index=False)
         assert list(pd.read_excel(tmp_path / "a.xlsx").columns) == list(results.to_frame(which).columns)
     assert pd.read_excel(tmp_path / "a.xlsx").gross[1] == float(results[1].gross)
@@ -252,7 +252,7 @@ def test_files_table_has_one_row_per_file(results):
     assert {name: str(kind) for name, kind in frame.dtypes.items() if str(kind) != "string"} == {
         **dict.fromkeys(("date", "due_date"), "datetime64[s]"),
         **dict.fromkeys(("type", "folder", "currency", "syntax", "profile", "version", "ruleset"), "category"),
-        "verdict": "category",
+        **dict.fromkeys(("verdict", "agreement"), "category"),
         **dict.fromkeys(("net", "vat", "gross", "signed_gross", "amount_due"), AMOUNT),
         **dict.fromkeys(("errors", "warnings", "information"), "Int64"),
     }
@@ -261,14 +261,14 @@ def test_files_table_has_one_row_per_file(results):
     assert set(valid.net + valid.vat - valid.gross) == {Decimal(0)}
     assert pd.Timestamp("2026-05-04") in set(valid.date)
     assert frame[frame.file == next(n for n, c in CODES.items() if c == "SCHEMA-VALUE-DATE")].date.isna().all()
-    with pytest.raises(ValueError, match="'findings' or 'files'"):
+    with pytest.raises(ValueError, match="'findings', 'files' or 'differences'"):
         results.to_frame("lines")
 
 
 def test_empty_tables_have_columns_and_types():
     empty = validate_serially([], allow_empty=True)
     full = validate_serially(FILES)
-    for which in ("findings", "files"):
+    for which in ("findings", "files", "differences"):
         assert len(empty.to_frame(which)) == 0
         assert list(empty.to_frame(which).columns) == list(full.to_frame(which).columns)
     assert repr(empty) == "<ResultSet: 0 files>"

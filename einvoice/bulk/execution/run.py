@@ -17,7 +17,7 @@ from einvoice.bulk.results import ResultSet
 from einvoice.errors import UnreadableDocument
 from einvoice.localization.options import language
 from einvoice.result.languages import Language
-from einvoice.result.stack import Mode
+from einvoice.result.stack import Engine, Mode
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import releases
 
@@ -39,6 +39,7 @@ def validate_many(
     profile: str | None = None,
     ruleset: str | None = None,
     as_of: datetime.date | None = None,
+    engine: Engine = "native",
     rules: str | Path | None = None,
     resume: str | os.PathLike[str] | None = None,
     allow_empty: bool = False,
@@ -60,6 +61,8 @@ def validate_many(
         progress: show a progress bar if tqdm is installed.
         lang, mode, profile, ruleset, as_of, rules: see `einvoice.validate`. A release of XRechnung must be in force on
             the day `as_of`, whatever the files declare.
+        engine: see `einvoice.validate`. With "both", the table "files" of `ResultSet.to_frame` states the agreement,
+            and the table "differences" lists the findings that only one engine reports.
         resume: a JSON Lines file, or a folder for it, in which to store results during the run. Files whose content is
             found there are not validated again. The completed file is the same as one written by `ResultSet.save`.
         allow_empty: accept a source without files.
@@ -70,15 +73,18 @@ def validate_many(
 
     Raises:
         FileNotFoundError: the folder or archive does not exist, or the source has no files.
+        ImportError: `engine` needs Saxon, which is not installed.
         RuleError: a file in `rules` is invalid.
         TypeError, ValueError: an argument is invalid, two files have the same name, or `resume` holds no results, or
             results with other settings.
         RuntimeError: the worker processes cannot start.
     """
     lang = language(lang)
-    options = Options(mode, profile, ruleset, as_of, str(Path(rules).resolve()) if rules else None)
+    options = Options(mode, profile, ruleset, as_of, str(Path(rules).resolve()) if rules else None, engine)
     data = rule_data(rules)
-    validation.Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, data=data)
+    validation.Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, engine=engine, data=data)
+    if engine != "native":
+        _require_saxon(engine)
     if as_of is not None:
         releases(data).as_of(as_of)
     files = corpus(source)
@@ -96,6 +102,14 @@ def validate_many(
     if log is not None and complete:
         log.finish(run.lines)
     return ResultSet(run.lines, run_settings(options), lang=lang, complete=complete, corpus=files)
+
+
+def _require_saxon(engine: Engine) -> None:
+    """Raise ImportError if Saxon is missing: every file would have the same problem."""
+    from einvoice import reference
+
+    if reference.engines().saxon is None:
+        raise ImportError(f"engine {engine!r} needs saxonche: pip install 'einvoice-toolkit[reference]'")
 
 
 def _no_files(source: Any) -> FileNotFoundError:

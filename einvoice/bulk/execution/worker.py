@@ -12,7 +12,7 @@ from typing import NamedTuple
 from einvoice.bulk.files.sources import Item, content_of
 from einvoice.bulk.record import Row, error_row, result_row
 from einvoice.errors import UnreadableDocument, WorkerCrashed
-from einvoice.result.stack import Mode
+from einvoice.result.stack import Engine, Mode
 from einvoice.rulebook.releases import PINNED
 from einvoice.validation import validate
 
@@ -25,6 +25,7 @@ class Options(NamedTuple):
     ruleset: str | None = None
     as_of: datetime.date | None = None
     rules: str | None = None
+    engine: Engine = "native"
 
 
 def validate_batch(items: Sequence[Item], options: Options, pinned: str) -> list[Row]:
