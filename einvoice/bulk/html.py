@@ -18,7 +18,7 @@ from einvoice.bulk.comparison import (
     settings_lines,
 )
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
-from einvoice.bulk.overview import Frequent, Overview, second_opinion
+from einvoice.bulk.overview import Frequent, Overview, comparison_lines
 from einvoice.errors import quote
 from einvoice.localization import Language
 from einvoice.presentation import to_html
@@ -51,11 +51,11 @@ def overview_html(overview: Overview, lang: Language) -> str:
     labels = LABELS[lang]
     count = f"{whole(overview.files, lang)} {labels['file' if overview.files == 1 else 'files']}"
     rulesets = f"<p>{escape(validated_with(overview.rulesets, lang))}</p>" if overview.files else ""
-    opinion = "".join(f"<p>{escape(line)}</p>" for line in second_opinion(overview, lang))
+    comparisons = "".join(f"<p>{escape(line)}</p>" for line in comparison_lines(overview, lang))
     notice = "" if overview.complete else f"<p><em>{escape(labels['interrupted'])}</em></p>"
     return (
         f'<div class="einvoice" lang="{lang}"><style>{_STYLE}</style>'
-        f"<p><strong>{escape(count)}</strong></p>{notice}{rulesets}{opinion}"
+        f"<p><strong>{escape(count)}</strong></p>{notice}{rulesets}{comparisons}"
         f"{_verdicts(overview, lang)}{_codes(overview, lang)}{_worst(overview, lang)}</div>"
     )
 

@@ -52,6 +52,20 @@ class Frequent(NamedTuple):
         return self.finding.title(language(lang))
 
 
+class ReleaseDifferences(NamedTuple):
+    """Differences between the declared releases and the current one.
+
+    Attributes:
+        files: number of files with a difference.
+        declared: number of codes that only a declared release reports.
+        current: number of codes that only the current release reports.
+    """
+
+    files: int
+    declared: int
+    current: int
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Overview:
     """Key figures of a result set.
@@ -67,6 +81,7 @@ class Overview:
         rulesets: releases that validated the files, as in `FileResult.ruleset`; the one of most files first.
         agreement: with engine "both", number of readable files for which the official artefacts report the "same" or
             "different" findings, or that were "not_compared"; else empty.
+        differences: in compatibility mode, the differences from the current release; else None.
     """
 
     files: int
@@ -78,6 +93,7 @@ class Overview:
     lang: Language = "de"
     rulesets: tuple[str, ...] = ()
     agreement: Mapping[str, int] = field(default_factory=dict)
+    differences: ReleaseDifferences | None = None
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
         """Return a pandas table, one row per code.
@@ -101,7 +117,7 @@ class Overview:
         lines = [headline(self, self.lang)]
         if self.files:
             lines.append(validated_with(self.rulesets, self.lang))
-        lines += second_opinion(self, self.lang)
+        lines += comparison_lines(self, self.lang)
         if not self.complete:
             lines.append(labels["interrupted"])
         codes = self.codes[:_MAX_CODES]
@@ -131,12 +147,42 @@ def headline(overview: Overview, lang: Language) -> str:
     return f"{whole(overview.files, lang)} {label}" + (f": {', '.join(verdicts)}" if verdicts else "")
 
 
-def second_opinion(overview: Overview, lang: Language) -> list[str]:
-    """Return a line about the agreement with the official artefacts if the files were compared with them."""
-    if not overview.agreement:
-        return []
-    counts = {name: whole(number, lang) for name, number in overview.agreement.items()}
-    return [LABELS[lang]["agreement"].format(**counts)]
+def comparison_lines(overview: Overview, lang: Language) -> list[str]:
+    """Return a line for each comparison: with the official artefacts, with the current release."""
+    labels, lines = LABELS[lang], []
+    if overview.agreement:
+        counts = {name: whole(number, lang) for name, number in overview.agreement.items()}
+        lines.append(labels["agreement"].format(**counts))
+    if overview.differences:
+        counts = {name: whole(number, lang) for name, number in overview.differences._asdict().items()}
+        counts["files"] += f" {labels['file' if overview.differences.files == 1 else 'files']}"
+        lines.append(labels["differences"].format(**counts))
+    return lines
+
+
+class _DifferenceCounter:
+    """Counts the differences between releases, record by record."""
+
+    def __init__(self) -> None:
+        self._is_compared = False
+        self._files = 0
+        self._codes: dict[str, set[str]] = {"declared": set(), "current": set()}
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Count the differences of a file if it was compared with the current release."""
+        if "codes_only_declared" not in record:
+            return
+        self._is_compared = True
+        self._files += bool(record["codes_only_declared"] or record["codes_only_current"])
+        for it in record.get("differences", ()):
+            if it["only_in"] in self._codes:
+                self._codes[it["only_in"]].add(it["code"])
+
+    def total(self) -> ReleaseDifferences | None:
+        """Return the counts; None if no file was compared."""
+        if not self._is_compared:
+            return None
+        return ReleaseDifferences(self._files, len(self._codes["declared"]), len(self._codes["current"]))
 
 
 def overview(lines: Sequence[bytes], *, engine: Engine, complete: bool, lang: Language) -> Overview:
@@ -146,6 +192,7 @@ def overview(lines: Sequence[bytes], *, engine: Engine, complete: bool, lang: La
     finding_counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], tuple[str, Finding]] = {}
     agreement: Counter[str] = Counter()
+    differences = _DifferenceCounter()
     errors: list[tuple[str, int]] = []
     rulesets: Counter[str] = Counter()
     for line in lines:
@@ -154,6 +201,7 @@ def overview(lines: Sequence[bytes], *, engine: Engine, complete: bool, lang: La
         rulesets[record.get("ruleset", "")] += 1
         if record["verdict"] != "unreadable":
             agreement[record.get("agreement", _NOT_COMPARED)] += 1
+        differences.add(record)
         findings = record.get("findings", ())
         counts = Counter((finding["code"], finding["severity"]) for finding in findings)
         finding_counts.update(counts)
@@ -177,4 +225,5 @@ def overview(lines: Sequence[bytes], *, engine: Engine, complete: bool, lang: La
         lang=lang,
         rulesets=tuple(name for name, _ in rulesets.most_common() if name),
         agreement={name: agreement[name] for name in ("same", "different", _NOT_COMPARED)} if engine == "both" else {},
+        differences=differences.total(),
     )

@@ -22,17 +22,18 @@ from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, stored_location
 from einvoice.rulebook.catalog import CatalogEntry, entry
 from einvoice.syntax.detect import Identity, specifications
-from einvoice.syntax.severity_overrides import overrides
+from einvoice.syntax.severity_overrides import Override, overrides
 
 if TYPE_CHECKING:
     from einvoice.errors import UnreadableDocument
     from einvoice.model.invoice import Invoice
     from einvoice.model.values import Amount
+    from einvoice.result.differences import Difference
     from einvoice.result.stack import Stack
     from einvoice.result.validation import ValidationResult
 
 Verdict: TypeAlias = Literal["valid", "invalid", "unreadable"]
-OnlyIn: TypeAlias = Literal["native", "reference"]
+OnlyIn: TypeAlias = Literal["native", "reference", "declared", "current"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("valid", "invalid", "unreadable")
 MAX_FINDINGS: Final = 1000
 """Maximum number of stored findings per file; counts include all findings, and `ResultSet.result` returns all."""
@@ -66,11 +67,15 @@ class FileDifference(NamedTuple):
 
     Attributes:
         finding: the finding.
-        only_in: "native" (the rules of einvoice) or "reference" (the official artefacts).
+        only_in: with engine "both", "native" (the rules of einvoice) or "reference" (the official artefacts); in
+            compatibility mode, "declared" (the release that validated the file) or "current".
+        changed_in: in compatibility mode, the first release that behaves like the newer of the two, as in
+            `FileResult.ruleset`; else "".
     """
 
     finding: Finding
     only_in: OnlyIn
+    changed_in: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,6 +100,8 @@ class FileResult:
         agreement: with engine "both", whether the official artefacts report the "same" or "different" findings; "" if
             nothing was compared: they do not cover the document, or did not run to completion.
         compared: rule sets for which both were compared, separated by spaces, such as "en16931".
+        codes_only_declared, codes_only_current: in compatibility mode, number of codes that only the declared release
+            reports, or only the current one; else None.
         lang: default language of the texts.
         stored: the findings as stored.
         stored_differences: the differences as stored.
@@ -129,6 +136,8 @@ class FileResult:
     stored: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     agreement: Literal["same", "different", ""] = ""
     compared: str = ""
+    codes_only_declared: int | None = None
+    codes_only_current: int | None = None
     stored_differences: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
     @cached_property
@@ -138,8 +147,10 @@ class FileResult:
 
     @cached_property
     def differences(self) -> tuple[FileDifference, ...]:
-        """The findings that only one engine reports, at most `MAX_FINDINGS`."""
-        return tuple(FileDifference(self._finding(it), it["only_in"]) for it in self.stored_differences)
+        """The findings that only one engine or only one release reports, at most `MAX_FINDINGS`."""
+        return tuple(
+            FileDifference(self._finding(it), it["only_in"], it.get("changed_in", "")) for it in self.stored_differences
+        )
 
     @property
     def only_native(self) -> str:
@@ -175,6 +186,7 @@ class FileResult:
         flag = stored.get("flag", severity)
         location = (stored.get("line"), stored.get("column"), stored.get("xpath", ""))
         published = self._overrides(stored.get("published", {})) if flag != severity else {}
+        override = Override(severity, stored["reasons"]) if "reasons" in stored else published.get(code)
         return Finding(
             code=code,
             severity=severity,
@@ -185,7 +197,7 @@ class FileResult:
             location=stored_location(*location) if any(location) else NOWHERE,
             values={name: _restored(value) for name, value in stored.get("values", {}).items()},
             indicative=stored.get("indicative", False),
-            override=published.get(code),
+            override=override,
             note_indices=tuple(stored.get("noted", ())),
             suppressed=stored.get("more", 0),
             reported=stored.get("reported", ""),
@@ -240,6 +252,7 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
         **_counts(result.findings),
         "agreement": _agreement(result),
         "compared": " ".join(result.agreement.compared) if result.agreement else "",
+        **_difference_counts(result),
         "findings": [_stored(finding, result.stack) for finding in result.findings[:MAX_FINDINGS]],
         "differences": list(islice(_differences(result), MAX_FINDINGS)),
     }
@@ -323,9 +336,14 @@ def resumed_row(file: str, line: bytes) -> Row:
     return Row(record["verdict"], renamed, resumed=True)
 
 
+_REQUIRED: Final = ("file", "sha256", "verdict", "codes_only_declared", "codes_only_current")
+"""Keys that are stored even if their value is empty: no difference is not the same as no comparison."""
+
+
 def _compact(record: Mapping[str, Any]) -> dict[str, Any]:
-    required = ("file", "sha256", "verdict")
-    return {name: value for name, value in record.items() if name in required or value not in (None, "", 0, (), [], {})}
+    return {
+        name: value for name, value in record.items() if name in _REQUIRED or value not in (None, "", 0, (), [], {})
+    }
 
 
 def _short(content: object) -> str:
@@ -359,12 +377,32 @@ def _agreement(result: ValidationResult) -> str:
 
 
 def _differences(result: ValidationResult) -> Iterator[dict[str, Any]]:
-    """Yield the findings that only one engine reports, as stored."""
+    """Yield the findings that only one engine or only one release reports, as stored."""
     if result.agreement:
         for finding in result.agreement.only_native:
             yield {"only_in": "native", **_stored(finding, result.stack)}
         for finding in result.agreement.only_reference:
             yield {"only_in": "reference", **_stored(finding, result.stack)}
+    for it in result.differences:
+        stored = {"only_in": it.only_in, "changed_in": _changed_in(it), **_stored(it.finding, result.stack)}
+        if it.finding.override:  # it may be published with another release than those of the stack
+            stored["reasons"] = dict(it.finding.override.reasons)
+        yield stored
+
+
+def _changed_in(difference: Difference) -> str:
+    is_base = difference.ruleset in dict(difference.changed_in.base)
+    specification = "" if is_base else difference.changed_in.specification
+    return "-".join(filter(None, (difference.ruleset, specification, difference.version)))
+
+
+def _difference_counts(result: ValidationResult) -> dict[str, int]:
+    """Return the numbers of codes that only one release reports, if the releases were compared."""
+    if result.stack.mode != "compatibility" or result.stack.engine == "reference":
+        return {}
+    codes = {(it.only_in, it.finding.code) for it in result.differences}
+    sides = Counter(only_in for only_in, _ in codes)
+    return {f"codes_only_{side}": sides[side] for side in ("declared", "current")}
 
 
 def _ruleset(stack: Stack) -> str:

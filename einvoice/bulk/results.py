@@ -264,13 +264,15 @@ class ResultSet(Sequence[FileResult]):
         | `agreement` | category, ordered: same < different; missing if the official artefacts gave no answer |
         | `compared` | string; the rule sets for which the engines were compared |
         | `only_native`, `only_reference` | string; codes that only one engine reports |
+        | `codes_only_declared`, `codes_only_current` | Int64; missing outside of the compatibility mode |
         | `sha256` | string |
 
         "differences" has the columns of "findings" and, after `folder`:
 
         | columns | dtype |
         |---|---|
-        | `only_in` | category: the engine that reports the finding, native or reference |
+        | `only_in` | category: what reports the finding: native or reference, declared or current |
+        | `changed_in` | category: the release that added or removed it; missing for engines |
 
         Args:
             which: the table.

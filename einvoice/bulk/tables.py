@@ -44,9 +44,11 @@ FILES: Final = (
     "compared",
     "only_native",
     "only_reference",
+    "codes_only_declared",
+    "codes_only_current",
     "sha256",
 )
-DIFFERENCES: Final = (*tables.CONTEXT, "only_in", *tables.COLUMNS)
+DIFFERENCES: Final = (*tables.CONTEXT, "only_in", "changed_in", *tables.COLUMNS)
 
 
 def to_frame(files: Iterable[FileResult], which: str, lang: Language, amounts: tables.Amounts) -> pd.DataFrame:

@@ -53,11 +53,13 @@ COLUMNS: Final = (
 #: Kind of each column that is not text, by name. A tuple holds the ordered values of a category.
 KINDS: Final[Mapping[str, str | tuple[str, ...]]] = {
     **dict.fromkeys(("type", "folder", "code", "layer", "section", "bt_field", "title"), "category"),
-    **dict.fromkeys(("currency", "syntax", "profile", "version", "ruleset", "only_in"), "category"),
+    **dict.fromkeys(("currency", "syntax", "profile", "version", "ruleset"), "category"),
+    **dict.fromkeys(("only_in", "changed_in"), "category"),
     **dict.fromkeys(("severity", "flag"), ("information", "warning", "fatal")),
     "verdict": ("valid", "invalid", "unreadable"),
     "agreement": ("same", "different"),
     **dict.fromkeys(("line", "column", "errors", "warnings", "information"), "integer"),
+    **dict.fromkeys(("codes_only_declared", "codes_only_current"), "integer"),
     **dict.fromkeys(("date", "due_date"), "date"),
     **dict.fromkeys((*NUMBERS, "net", "vat", "gross", "signed_gross", "amount_due"), "amount"),
     "indicative": "bool",

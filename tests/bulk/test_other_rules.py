@@ -174,3 +174,71 @@ def test_results_match_despite_different_options():
     files = {f"{number}.xml": numbered(number) for number in range(3)}
     by_latest_date = validate_serially(files, as_of=datetime.date.max)
     by_latest_date.assert_matches(validate_serially(files))  # different options, equal findings
+
+
+# ---------------------------------------------------------------- differences between releases
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return validate_serially(FILES | {"broken.xml": b"<a/>"}, mode="compatibility", lang="en")
+
+
+def test_differences_equal_those_of_single_validation(compared):
+    for name, data in FILES.items():
+        alone = einvoice.validate(data, mode="compatibility", lang="en").differences
+        stored = compared[name].differences
+        assert [(it.finding.to_dict(), it.only_in) for it in stored] == [
+            (it.finding.to_dict(), it.only_in) for it in alone
+        ]
+        for it, single in zip(stored, alone, strict=True):
+            assert it.changed_in.startswith(f"{single.ruleset}-")
+            assert it.changed_in.endswith(f"-{single.version}")
+
+
+def test_differences_are_rows_and_columns(compared):
+    rows = compared.to_frame("differences")
+    missing = rows[(rows.file == "addressless.xml") & (rows.only_in == "current")]
+    assert dict(zip(missing.code, missing.changed_in, strict=True))["PEPPOL-EN16931-R020"] == "xrechnung-3.0.0-2.0.0"
+    unit = rows[(rows.file == "unit.xml") & (rows.code == "BR-CL-23")]
+    assert dict(zip(unit.only_in, unit.severity, strict=True)) == {"declared": "warning", "current": "fatal"}
+    assert "only a warning" in unit[unit.only_in == "declared"].override_reason.iloc[0]
+    files = compared.to_frame("files").set_index("file")
+    for side in ("declared", "current"):
+        counted = rows[rows.only_in == side].groupby("file").code.nunique()
+        assert files[f"codes_only_{side}"].dropna().to_dict() == {name: counted.get(name, 0) for name in FILES}
+    assert files.loc["new.xml", "codes_only_current"] == 0
+    assert files.loc["addressless.xml", "codes_only_current"] > 0
+
+
+def test_current_mode_compares_no_releases():
+    results = validate_serially(FILES)
+    assert results.to_frame("files")[["codes_only_declared", "codes_only_current"]].isna().all(axis=None)
+    assert len(results.to_frame("differences")) == 0
+    assert results.summary().differences is None
+
+
+def test_totals_count_the_differences(compared):
+    rows = compared.to_frame("differences")
+    codes = {side: rows[rows.only_in == side].code.nunique() for side in ("declared", "current")}
+    assert compared.summary().differences == (rows.file.nunique(), codes["declared"], codes["current"])
+    line = (
+        f"Different under the current rule set: {rows.file.nunique()} files; codes only in the declared release: "
+        f"{codes['declared']}, only in the current one: {codes['current']}"
+    )
+    assert line in str(compared).splitlines()
+    assert line in compared._repr_html_()
+    assert "Abweichungen nach dem aktuellen Regelwerk: 1 Datei; " in str(
+        validate_serially({"a.xml": FILES["addressless.xml"]}, mode="compatibility", lang="de")
+    )
+    assert "Different under the current rule set: 0 files; " in str(
+        validate_serially({"a.xml": UBL}, mode="compatibility", lang="en")
+    )
+
+
+def test_saved_runs_keep_the_differences(compared, tmp_path):
+    compared.save(tmp_path / "a.jsonl")
+    loaded = ResultSet.load(tmp_path / "a.jsonl", lang="en")
+    for which in ("files", "differences"):
+        assert loaded.to_csv(which=which) == compared.to_csv(which=which)
+    assert loaded.summary() == compared.summary()

@@ -254,7 +254,7 @@ def test_files_table_has_one_row_per_file(results):
         **dict.fromkeys(("type", "folder", "currency", "syntax", "profile", "version", "ruleset"), "category"),
         **dict.fromkeys(("verdict", "agreement"), "category"),
         **dict.fromkeys(("net", "vat", "gross", "signed_gross", "amount_due"), AMOUNT),
-        **dict.fromkeys(("errors", "warnings", "information"), "Int64"),
+        **dict.fromkeys(("errors", "warnings", "information", "codes_only_declared", "codes_only_current"), "Int64"),
     }
     valid = frame[frame.verdict == "valid"]
     assert set(valid.net) == {Decimal("359.00"), Decimal("250.00")}

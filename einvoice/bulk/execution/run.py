@@ -60,7 +60,8 @@ def validate_many(
         executor: an executor of `concurrent.futures` to validate with; it is not shut down.
         progress: show a progress bar if tqdm is installed.
         lang, mode, profile, ruleset, as_of, rules: see `einvoice.validate`. A release of XRechnung must be in force on
-            the day `as_of`, whatever the files declare.
+            the day `as_of`, whatever the files declare. In the mode "compatibility", the table "differences" of
+            `ResultSet.to_frame` lists the findings that only the declared or only the current release reports.
         engine: see `einvoice.validate`. With "both", the table "files" of `ResultSet.to_frame` states the agreement,
             and the table "differences" lists the findings that only one engine reports.
         resume: a JSON Lines file, or a folder for it, in which to store results during the run. Files whose content is
