@@ -154,7 +154,7 @@ class ResultSet(Sequence[FileResult]):
         return self._subset([line for line, it in pairs if verdict in (None, it["verdict"]) and has_finding(it)])
 
     def select_findings(self, select: Sequence[str] = (), *, ignore: Sequence[str] = ()) -> ResultSet:
-        """Return the results with some of their findings only; verdicts are unchanged.
+        """Return the results with some of their findings only; verdicts and differences are unchanged.
 
         The cause of an unreadable file is kept unless it is ignored.
 
@@ -409,7 +409,7 @@ class ResultSet(Sequence[FileResult]):
         return compare(before, self, by, lang=lang or self.lang, settings=settings)
 
     def without(self, accepted: Baseline | str | os.PathLike[str], *, on: datetime.date | None = None) -> ResultSet:
-        """Return the results without accepted findings; verdicts are unchanged.
+        """Return the results without accepted findings; verdicts and differences are unchanged.
 
         Args:
             accepted: a baseline, or its TOML file; see `einvoice.bulk.baseline`.

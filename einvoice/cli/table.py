@@ -38,9 +38,11 @@ def format_table(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
             yield table.format(outcome.file, outcome.result)
 
 
-def format_block(file: str, headline: str, is_valid: bool, findings: Sequence[Finding], lang: Language) -> str:
-    """Return the output for one file of many: its headline and a table of its findings."""
-    return "\n".join(_table(lang).lines(file, headline, is_valid, findings)) + "\n\n"
+def format_block(
+    file: str, headline: str, is_valid: bool, findings: Sequence[Finding], differences: Sequence[str], lang: Language
+) -> str:
+    """Return the output for one file of many: its headline, a table of its findings, and its differences."""
+    return "\n".join(_table(lang).block(file, headline, is_valid, findings, differences)) + "\n\n"
 
 
 def _table(lang: Language) -> _Table:
@@ -75,6 +77,15 @@ class _Table:
                 *(line for text in deviating for line in self._wrapped(text)),
             ]
         return "\n".join(lines) + "\n\n"
+
+    def block(
+        self, file: str, headline: str, is_valid: bool, findings: Sequence[Finding], differences: Sequence[str]
+    ) -> list[str]:
+        """Return the lines with the headline, the findings and the differences of a file."""
+        lines = self.lines(file, headline, is_valid, findings)
+        if differences:
+            lines += ["", *(line for text in differences for line in self._wrapped(text))]
+        return lines
 
     def lines(self, file: str, headline: str, is_valid: bool, findings: Sequence[Finding]) -> list[str]:
         """Return the lines with the headline and the findings of a file."""

@@ -21,6 +21,7 @@ import einvoice
 from einvoice.bulk.baseline import read
 from einvoice.cli import main
 from einvoice.cli.batch.reports import REPORTS
+from einvoice.reference import ReferenceResult, ReferenceRun
 
 #: Schemas of the formats, which are not part of the project; tests that need them are skipped without them.
 SCHEMAS = Path(os.environ.get("EINVOICE_TEST_SCHEMAS", Path(__file__).parents[3] / "shared" / "schemas"))
@@ -209,7 +210,8 @@ def test_least_severity_of_exit_status(capsys, severity, status):
         (["--baseline", "nowhere.toml"], "nowhere.toml: The file cannot be opened"),
         (["--compare", "in/a/1.xml"], "1.xml does not contain results"),
         (["--baseline", "a", "--write-baseline", "b"], "not allowed with argument"),
-        (["--engine", "both"], "--engine: only for files named one by one"),
+        (["--differences"], "--differences: needs --format csv"),
+        (["--format", "csv", "--files", "--differences"], "not allowed with argument"),
     ],
 )
 def test_invalid_option_is_rejected_before_validation(capsys, monkeypatch, arguments, message):
@@ -413,3 +415,56 @@ def test_gitlab_issues_have_the_required_keys(capsys):
         assert not issue["location"]["path"].startswith("./")
     assert len({issue["fingerprint"] for issue in issues}) == len(issues)
     assert {issue["severity"] for issue in issues if issue["check_name"] == "FILE-ROOT"} == {"critical"}
+
+
+# ---------------------------------------------------------------- engines and releases
+
+
+@pytest.fixture
+def overlooking(monkeypatch):
+    """Official artefacts that have no findings."""
+    runs = ReferenceRun("en16931"), ReferenceRun("cius")
+    monkeypatch.setattr("einvoice.reference.validate", lambda data, identity: ReferenceResult("house", "", runs))
+
+
+def test_folder_is_compared_with_the_official_artefacts(capsys, overlooking):
+    status, printed, _ = validate(capsys, "in", "--engine", "both")
+    assert status == 2
+    assert "Official Schematron: 2 the same, 2 different, 0 not compared\n" in printed
+    block = printed[printed.index("in/a/2.xml") : printed.index("in/b/3.xml")]
+    assert "[only einvoice]" in " ".join(block.split())
+    rows = csv.DictReader(io.StringIO(validate(capsys, "in", "--engine", "both", "--format", "csv", "--files")[1]))
+    assert [(row["agreement"], row["only_native"]) for row in rows] == [
+        ("same", ""), ("different", "BR-CO-10"), ("different", "BR-DE-15"), ("", ""), ("same", ""),
+    ]  # fmt: skip
+    items = json.loads(validate(capsys, "in", "--engine", "both", "--format", "json")[1])
+    assert [item.get("agreement") for item in items] == ["same", "different", "different", None, "same"]
+    assert [(it["only_in"], it["code"]) for it in items[1]["differences"]] == [("native", "BR-CO-10")]
+
+
+def test_folder_is_validated_by_the_official_artefacts_alone(capsys, overlooking):
+    status, found = codes(capsys, "in/a", "--engine", "reference")
+    assert (status, found) == (0, [])
+
+
+def test_missing_engine_is_reported(capsys, monkeypatch):
+    monkeypatch.setattr("einvoice.reference.saxon_version", lambda: None)
+    for engine in ("both", "reference"):
+        status, printed, errors = validate(capsys, "in", "--engine", engine)
+        assert (status, printed) == (2, "")
+        assert errors == f"engine '{engine}' needs saxonche: pip install 'einvoice-toolkit[reference]'\n"
+
+
+def test_folder_is_compared_with_the_current_release(capsys):
+    older = UBL.replace(b"xeinkauf.de:kosit:xrechnung_3.0", b"xoev-de:kosit:standard:xrechnung_2.3")
+    address = b'<cbc:EndpointID schemeID="EM">rechnung@lindenhof-gartenbau.example</cbc:EndpointID>'
+    assert address in older
+    write_files(Path("older"), {"1.xml": older.replace(address, b"", 1), "2.xml": UBL})
+    status, printed, _ = validate(capsys, "older", "--mode", "compatibility")
+    assert status == 0
+    assert "[new in xrechnung-3.0.0-2.0.0]" in " ".join(printed.split())
+    assert "Different under the current rule set: 1 file; codes only in the declared release: 0, " in printed
+    _, printed, _ = validate(capsys, "older", "--mode", "compatibility", "--format", "csv", "--differences")
+    rows = list(csv.DictReader(io.StringIO(printed, newline="")))
+    assert {(row["file"], row["only_in"]) for row in rows} == {("older/1.xml", "current")}
+    assert "PEPPOL-EN16931-R020" in [row["code"] for row in rows]

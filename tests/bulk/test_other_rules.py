@@ -196,6 +196,16 @@ def test_differences_equal_those_of_single_validation(compared):
             assert it.changed_in.endswith(f"-{single.version}")
 
 
+def test_override_of_the_current_release_has_its_reason():
+    start, end = UBL.index(b"<cac:InvoiceLine>"), UBL.index(b"</cac:InvoiceLine>")
+    subline = UBL[start:end].replace(b"cac:InvoiceLine", b"cac:SubInvoiceLine") + b"</cac:SubInvoiceLine>"
+    data = UBL[:end] + subline + UBL[end:]
+    (file,) = validate_serially({"a.xml": data}, mode="compatibility", ruleset="xrechnung-3.0.2-2.3.0")
+    (new,) = (it for it in file.differences if it.finding.code == "UBL-CR-646" and it.only_in == "current")
+    assert (new.finding.flag, new.finding.severity, new.changed_in) == ("warning", "fatal", "xrechnung-3.0.2-2.4.0")
+    assert "sub-lines" in new.finding.override_reason("en")
+
+
 def test_differences_are_rows_and_columns(compared):
     rows = compared.to_frame("differences")
     missing = rows[(rows.file == "addressless.xml") & (rows.only_in == "current")]

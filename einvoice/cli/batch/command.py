@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     except OSError as error:
         report_problem("", error, options.lang)
         return UNREADABLE
-    except ValueError as error:
+    except (ImportError, ValueError) as error:  # ImportError: the engine is not installed
         print(error, file=sys.stderr)
         return UNREADABLE
     return _status(results, filtered, options.fail_on or "fatal")
@@ -56,10 +56,8 @@ def _check(options: argparse.Namespace) -> None:
     """Reject options that exclude each other."""
     if options.workers is not None and options.workers < 0:
         options.reject("argument --workers: must be 0 or more")
-    if options.engine != "native":
-        options.reject("argument --engine: only for files named one by one, without the options for many files")
     if options.format != "csv":
-        given = {"--separator": options.separator, "--encoding": options.encoding, "--files": options.file_table}
+        given = {"--separator": options.separator, "--encoding": options.encoding, f"--{options.rows}": options.rows}
         for name in (name for name, content in given.items() if content):
             options.reject(f"argument {name}: needs --format csv")
     if options.summary and options.format != "table":
@@ -80,6 +78,7 @@ def _validate(files: Corpus, options: argparse.Namespace) -> ResultSet:
         profile=options.profile,
         ruleset=options.ruleset,
         as_of=options.as_of,
+        engine=options.engine,
         rules=options.rules,
         allow_empty=True,
     )

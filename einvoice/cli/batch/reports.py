@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from einvoice import presentation
 from einvoice.bulk import FileResult, ResultSet
 from einvoice.bulk.labels import VERDICT_LABELS
+from einvoice.bulk.record import FileDifference
 from einvoice.bulk.tables import csv_lines
 from einvoice.cli.batch.gitlab import gitlab
 from einvoice.cli.batch.json_array import array
@@ -17,7 +18,7 @@ from einvoice.cli.batch.sarif import sarif
 from einvoice.cli.formats import annotation
 from einvoice.cli.table import format_block
 from einvoice.errors import quote
-from einvoice.render.text import finding_counts
+from einvoice.render.text import LABELS, finding_counts, finding_line
 from einvoice.result import Finding, Language
 
 _Write: TypeAlias = Callable[[ResultSet, argparse.Namespace], Iterable[str]]
@@ -31,10 +32,19 @@ class Report(NamedTuple):
 
 
 def _table(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:
-    """Yield a block for each file with findings, nothing if only the totals are wanted."""
+    """Yield a block for each file with findings or differences, nothing if only the totals are wanted."""
     for file in () if options.summary else results:
-        if file.findings:
-            yield format_block(file.file, _headline(file, options.lang), file.is_valid, file.findings, options.lang)
+        if file.findings or file.differences:
+            headline = _headline(file, options.lang)
+            differences = [_difference_line(it, options.lang) for it in file.differences]
+            yield format_block(file.file, headline, file.is_valid, file.findings, differences, options.lang)
+
+
+def _difference_line(difference: FileDifference, lang: Language) -> str:
+    """Return a difference in one line: the finding, and the engine or release that it depends on."""
+    is_release = difference.only_in in ("declared", "current")
+    label = LABELS[lang][difference.only_in if is_release else f"only_{difference.only_in}"]
+    return f"{finding_line(difference.finding, lang)} [{label.format(release=difference.changed_in)}]"
 
 
 def _headline(file: FileResult, lang: Language) -> str:
@@ -73,7 +83,14 @@ def _item(file: FileResult, lang: Language) -> dict[str, Any]:
             "currency": file.currency,
             "amount_due": "" if file.amount_due is None else format(file.amount_due, "f"),
         },
+        **({"agreement": file.agreement} if file.agreement else {}),
+        **({"differences": [_difference(it, lang) for it in file.differences]} if file.differences else {}),
     }
+
+
+def _difference(difference: FileDifference, lang: Language) -> dict[str, Any]:
+    changed_in = {"changed_in": difference.changed_in} if difference.changed_in else {}
+    return {"only_in": difference.only_in, **changed_in, **presentation.to_dict(difference.finding, lang)}
 
 
 def _problem(finding: Finding, lang: Language) -> dict[str, Any]:
@@ -88,8 +105,7 @@ def _jsonl(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:
 
 
 def _csv(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:
-    which = "files" if options.file_table else "findings"
-    return csv_lines(results, which, options.separator or ",", options.lang)
+    return csv_lines(results, options.rows or "findings", options.separator or ",", options.lang)
 
 
 def _github(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:

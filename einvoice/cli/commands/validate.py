@@ -27,7 +27,7 @@ _ARGUMENTS = ("lang", "profile", "mode", "ruleset", "as_of", "engine")
 _BATCH_FORMATS: Final = ("jsonl", "sarif", "junit", "gitlab")
 _BATCH_OPTIONS: Final = (
     "workers", "progress", "select", "ignore", "fail_on", "summary", "baseline", "write_baseline", "compare",
-    "separator", "encoding", "file_table",
+    "separator", "encoding", "rows",
 )  # fmt: skip
 _GLOB: Final = "*?["
 _DOCUMENTS: Final = (b"<", b"%PDF", b"\xff\xfe", b"\xfe\xff")
@@ -99,9 +99,15 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
     report.add_argument("--summary", action="store_true", help="print the totals only")
     report.add_argument("--separator", type=_separator, metavar="CHAR", help="CSV: , (default), ; or tab")
     report.add_argument("--encoding", type=_encoding, metavar="NAME", help="CSV: such as utf-8-sig (default: utf-8)")
-    report.add_argument(
-        "--files", dest="file_table", action="store_true", help="CSV: one row per file instead of one per finding"
-    )
+    rows = report.add_mutually_exclusive_group()
+    for name, content in {"files": "file", "differences": "difference between engines or releases"}.items():
+        rows.add_argument(
+            f"--{name}",
+            dest="rows",
+            action="store_const",
+            const=name,
+            help=f"CSV: one row per {content} instead of one per finding",
+        )
 
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:
@@ -175,7 +181,7 @@ def run(options: argparse.Namespace) -> int:
 def _is_batch(options: argparse.Namespace) -> bool:
     """Return whether there are several files, or options that one file does not need.
 
-    Results of many files have no comparison with the Schematron and no differences between releases.
+    Files named one by one that are compared with the Schematron or with the current release get a full report each.
     """
     is_plain = options.engine == "native" and options.mode == "current"
     return (
