@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, ca
 
 from einvoice.model.invoice import CREDIT_NOTE_TYPES
 from einvoice.render.tables import folder_of
-from einvoice.result.finding import Finding
+from einvoice.result.finding import UNKNOWN_RULE, Finding
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, stored_location
-from einvoice.rulebook.catalog import CatalogEntry, entry
+from einvoice.rulebook.catalog import CatalogEntry, catalog, entry
 from einvoice.syntax.detect import Identity, specifications
 from einvoice.syntax.severity_overrides import Override, overrides
 
@@ -436,6 +436,13 @@ def _stored(finding: Finding, stack: Stack) -> dict[str, Any]:
             "described_by": finding.described_by,
         }
     )
+
+
+def entry_of(stored: Mapping[str, Any]) -> CatalogEntry:
+    """Return the catalog entry of a stored finding; its rule may be added, or of the official Schematron only."""
+    if "described_by" in stored:
+        return _entry(stored["described_by"])
+    return catalog().get(stored["code"]) or entry(UNKNOWN_RULE)
 
 
 def _entry(stored: list[Any]) -> CatalogEntry:

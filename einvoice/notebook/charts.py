@@ -14,7 +14,6 @@ from einvoice.notebook.labels import LABELS
 from einvoice.notebook.selection import Selection
 from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.result import Language
-from einvoice.rulebook.catalog import entry
 
 _MAX_BARS: Final = 8
 _MAX_CODES: Final = 30
@@ -93,7 +92,7 @@ def heatmap(
                 "code": index.codes[number],
                 "severity": SEVERITIES[severities[number]],
                 "unreadable": number in index.unreadable_codes,
-                "title": entry(index.codes[number]).title(lang),
+                "title": index.entry(index.codes[number]).title(lang),
                 "files": cells[number][-1],
                 "cells": cells[number][:-1],
                 "shares": [
@@ -121,7 +120,7 @@ def choices(
         "verdict": [[name, VERDICT_LABELS[lang][name], by_verdict[number]] for number, name in enumerate(VERDICTS)],
         "severity": [[name, RESULT_LABELS[lang][name], by_severity[number]] for number, name in enumerate(SEVERITIES)],
         "code": _listed(
-            codes, filters.get("code"), lambda it: quote(f"{it} {entry(it).title(lang)}", limit=_MAX_TITLE)
+            codes, filters.get("code"), lambda it: quote(f"{it} {index.entry(it).title(lang)}", limit=_MAX_TITLE)
         ),
         **{kind: [] for kind in KINDS},
         **{kind: _groups(index, selection, kind, filters.get(kind), lang) for kind in index.kinds},

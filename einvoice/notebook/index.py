@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from einvoice.bulk.record import VERDICTS
+from einvoice.bulk.record import VERDICTS, entry_of
 from einvoice.notebook.filters import SEVERITIES
+from einvoice.rulebook.catalog import CatalogEntry, entry
 
 if TYPE_CHECKING:
     from einvoice.bulk import ResultSet
@@ -67,11 +68,15 @@ class Index:
         findings: list[tuple[int, int, int, bool]] = []
         counts: list[tuple[int, int, int, int]] = []
         unreadable = set()
+        self._entries: dict[str, CatalogEntry] = {}
         self.consequences = 0
         for file, record in enumerate(results.records()):
             self.rows.append(_row(record))
             stored = record.get("findings", ())
             keys = {_finding(it, numbers) for it in stored}
+            for it in stored:
+                if it["code"] not in self._entries:
+                    self._entries[it["code"]] = entry_of(it)
             findings += [(file, *key) for key in sorted(keys)]
             unreadable |= {key[0] for key in keys} if record["verdict"] == "unreadable" else set()
             caused = _caused(stored)
@@ -90,6 +95,10 @@ class Index:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def entry(self, code: str) -> CatalogEntry:
+        """Return the catalog entry of a code, of these results or another one of the catalog."""
+        return self._entries.get(code) or entry(code)
 
     def groups(self, kind: str, files: Mask | None = None) -> list[Group]:
         """Return the groups of a kind that have files, of all or of these files; unordered."""

@@ -11,7 +11,6 @@ from einvoice.bulk.record import VERDICTS
 from einvoice.notebook.filters import SEVERITIES
 from einvoice.notebook.index import KINDS, Index, Mask
 from einvoice.result import Language
-from einvoice.rulebook.catalog import entry
 
 KEYS: Final = ("verdict", "severity", "code", *KINDS, "text")
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {"verdict": VERDICTS, "severity": SEVERITIES}
@@ -96,7 +95,7 @@ def _codes_with(text: str, index: Index, lang: Language) -> list[int]:
     """Return the numbers of the codes that have the text in their code, business terms or title."""
     searched, codes = text.casefold(), []
     for number, code in enumerate(index.codes):
-        known = entry(code)
+        known = index.entry(code)
         if searched in "\n".join((code, *known.terms, known.title(lang))).casefold():
             codes.append(number)
     return codes

@@ -7,6 +7,7 @@ import pytest
 
 import einvoice
 from einvoice.notebook.labels import LABELS
+from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 traitlets = pytest.importorskip("traitlets")
@@ -319,3 +320,15 @@ def test_static_html_shows_overview_and_charts(view):
     ):
         assert text in data["text/html"]
     assert data["text/plain"] == "<ManyView: 5 of 5 files>"
+
+
+def test_rules_outside_of_the_catalog_are_shown(monkeypatch, sample):
+    run = ReferenceRun("en16931", reports=(ReferenceFinding("H-1", "fatal", "fatal", "/*", "House rule."),))
+    monkeypatch.setattr(
+        "einvoice.reference.validate", lambda data, identity: ReferenceResult("house", "", (run, ReferenceRun("cius")))
+    )
+    files = {"a/1.xml": sample("ubl-invoice.xml").read_bytes(), "b/1.xml": sample("ubl-invoice.xml").read_bytes()}
+    view = einvoice.validate_many(files, workers=0, progress=False, lang="en", engine="reference").explore()
+    assert file_counts(view) == {"H-1": {"a": 1, "b": 1}}
+    view.filters = {"code": "H-1", "text": "H-1"}
+    assert names(view) == ["a/1.xml", "b/1.xml"]
