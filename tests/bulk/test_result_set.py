@@ -176,7 +176,7 @@ def test_amounts_can_be_analysed(results, tmp_path):
 
 def test_tables_can_be_written_to_excel(results, tmp_path):
     pytest.importorskip("openpyxl")
-    for which in ("findings", "files", "differences"):
+    for which in ("findings", "differences", "files"):
         results.to_frame(which).to_excel(tmp_path / "a.xlsx", index=False)
         assert list(pd.read_excel(tmp_path / "a.xlsx").columns) == list(results.to_frame(which).columns)
     assert pd.read_excel(tmp_path / "a.xlsx").gross[1] == float(results[1].gross)
