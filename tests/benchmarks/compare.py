@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -136,7 +137,10 @@ def invoice(lines: int, findings: int, syntax: str) -> bytes:
         name = items[number].partition(b"</cbc:Name>")[0] + b"</cbc:Name>"
         items[number] = items[number].replace(name, name[: name.index(b"<cbc:Name>")], 1)
     data = b"<cac:Item>".join([head, *items])
-    return data if syntax == "UBL" else einvoice.convert(data, "CII").xml
+    if syntax == "UBL":
+        return data
+    # Without indentation, 10,000 lines stay below the maximum size of a file.
+    return re.sub(rb">\s+<", b"><", einvoice.write(einvoice.read(data), "CrossIndustryInvoice"))
 
 
 def ratios(timers: Sequence[Timer], data: bytes, count: int, rounds: int) -> list[float]:
@@ -194,9 +198,13 @@ def many(folder: Path, count: int) -> tuple[float, float]:
         function()
         return clock() - before
 
+    def validate_each() -> None:
+        for path in paths:  # a list of all results would take time of its own
+            einvoice.validate(path)
+
     turns = []
     for _ in range(3):
-        single = seconds(lambda: [einvoice.validate(path) for path in paths], time.process_time)
+        single = seconds(validate_each, time.process_time)
         serial = seconds(lambda: einvoice.validate_many(paths, workers=0, progress=False), time.process_time)
         turns.append(serial / single)
     wall = seconds(lambda: einvoice.validate_many(paths, progress=False), time.perf_counter)
