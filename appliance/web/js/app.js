@@ -415,12 +415,14 @@ function addListeners() {
   byId("engine").addEventListener("change", (event) => changeOptions({ engine: event.target.value }));
   byId("key").addEventListener("change", verifyKey);
   byId("key").addEventListener("paste", () => setTimeout(verifyKey));
-  byId("files").addEventListener("change", (event) => {
-    const files = [...event.target.files];
-    event.target.value = ""; // allow selecting the same file again
-    addFiles(files);
-  });
+  byId("files").addEventListener("change", addSelectedFiles);
   addDropListeners();
+}
+
+function addSelectedFiles() {
+  const files = [...byId("files").files];
+  byId("files").value = ""; // allow selecting the same file again
+  addFiles(files);
 }
 
 function addDropListeners() {
@@ -444,3 +446,7 @@ function addDropListeners() {
 addLanguages();
 setLanguage(state.lang);
 addListeners();
+
+// What was entered while the labels were loading.
+await verifyKey();
+addSelectedFiles();

@@ -509,6 +509,22 @@ def test_unreachable_server(browser, tmp_path):
     page.close()
 
 
+def test_what_is_entered_before_the_labels_are_loaded(opened, server):
+    page = opened(key=False)
+    waiting = []
+    page.page.route("**/languages.json", lambda route: waiting.append(route))
+    page.page.reload(wait_until="commit")
+    page.page.fill("#key", server.client.headers["x-api-key"])
+    page.page.set_input_files("#files", [{"name": "a.xml", "mimeType": "text/xml", "buffer": CII}])
+    page.page.wait_for_timeout(200)
+    assert page.page.locator("[data-lang]").count() == 0, "the labels are still loading"
+    for route in waiting:
+        route.continue_()
+    page.page.wait_for_selector(".key-valid")
+    page.page.wait_for_selector("#result-title")
+    assert page.text("#result-title") == "Gültig"
+
+
 def test_behind_a_proxy_with_a_path(browser, tmp_path):
     """Links in the response work although the public URL differs from the one in the browser."""
     with serving(tmp_path / "data", workers=1, public_url="https://rechnung.example/pruefung") as server:
