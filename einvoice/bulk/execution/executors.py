@@ -147,6 +147,15 @@ class Pooled:
 class Dask(Pooled):
     """Validates on the workers of a Dask client."""
 
+    def __init__(self, client: Any, options: Options) -> None:
+        super().__init__(client.get_executor(pure=False), sum(client.nthreads().values()) or 1, options)
+        self._client = client
+
+    def _submit_to(self, executor: Executor, batch: Batch) -> Future[list[Row]]:
+        # Scattered, not sent as an argument: client and scheduler keep their last 1,000 messages with all arguments.
+        (content,) = self._client.scatter([batch], hash=False)
+        return super()._submit_to(executor, content)
+
     def _running(self) -> list[Future[list[Row]]]:
         """Return all batches: Dask also cancels running ones, and a client learns their state late."""
         return [future for _, future in self._pending]
@@ -206,7 +215,7 @@ def create_executor(workers: int | None, client: Any, executor: Executor | None,
     if sum(argument is not None for argument in (workers, client, executor)) > 1:
         raise ValueError("arguments 'workers', 'client' and 'executor' are mutually exclusive")
     if client is not None:
-        return Dask(client.get_executor(pure=False), sum(client.nthreads().values()) or 1, options)
+        return Dask(client, options)
     if executor is not None:
         return Pooled(executor, getattr(executor, "_max_workers", None) or _cpu_count(), options)
     if workers is not None and workers < 0:
