@@ -44,6 +44,7 @@ COUNTERS: Final = {"fatal": "errors", "warning": "warnings", "information": "inf
 """Name of the count of findings, by severity; most severe first."""
 _FILENAME: Final = b'{"file":"'
 _DECODER: Final = json.JSONDecoder()
+_ENCODE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Row(NamedTuple):
@@ -277,7 +278,7 @@ def error_row(file: str, sha256: str, error: UnreadableDocument) -> Row:
 
 def encode(record: Mapping[str, Any]) -> bytes:
     """Return a record as a line of JSON without a line ending; empty values are omitted."""
-    return json.dumps(_compact(record), ensure_ascii=False, separators=(",", ":")).encode()
+    return _ENCODE(_compact(record)).encode()
 
 
 def reduce_findings(line: bytes, keep: Callable[[Mapping[str, Any]], bool]) -> bytes:
@@ -341,9 +342,7 @@ _REQUIRED: Final = ("file", "sha256", "verdict", "codes_only_declared", "codes_o
 
 
 def _compact(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: value for name, value in record.items() if name in _REQUIRED or value not in (None, "", 0, (), [], {})
-    }
+    return {name: value for name, value in record.items() if value or name in _REQUIRED}
 
 
 def _short(content: object) -> str:

@@ -14,11 +14,11 @@ Comments and processing instructions are dropped, so that the text of an element
 import codecs
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, TypeAlias
-from xml.parsers import expat
 
 from lxml import etree
 
@@ -184,6 +184,11 @@ def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
     return tree
 
 
+# Start tags of a well-formed document: no "<" is in text or in attribute values (XML 1.0, 2.4 and 3.1).
+_TAG: Final = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|(<)[^/!?]", re.DOTALL)
+_LINE_END: Final = re.compile(rb"\r\n?|\n")  # XML 1.0, 2.11
+
+
 class Position(NamedTuple):
     """Line and column in a document, counted from 1; columns in characters, without a byte order mark."""
 
@@ -194,7 +199,7 @@ class Position(NamedTuple):
 def positions(data: bytes, elements: Sequence[etree._Element]) -> list[Position]:
     """Return the positions of the start tags of `elements`, which belong to the tree parsed from `data`.
 
-    Parses the document again, so request all positions of a document in one call.
+    Scans the document again, so request all positions of a document in one call.
 
     Raises:
         ValueError: an element belongs to another document.
@@ -204,16 +209,22 @@ def positions(data: bytes, elements: Sequence[etree._Element]) -> list[Position]
     wanted = set(elements)
     root = elements[0].getroottree().getroot()
     order = {element: n for n, element in enumerate(root.iter(etree.Element)) if element in wanted}
-    starts: list[Position] = []
-    parser = expat.ParserCreate("utf-8")
-    parser.StartElementHandler = lambda name, attributes: starts.append(
-        Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
-    )
+    text = _utf8(data)
+    starts = [tag.start() for tag in _TAG.finditer(text) if tag[1]]
     try:
-        parser.Parse(_utf8(data), True)
-        return [starts[order[element]] for element in elements]
-    except (expat.ExpatError, KeyError, IndexError):
+        return _positions(text, [starts[order[element]] for element in elements])
+    except (KeyError, IndexError):
         raise ValueError("the elements belong to another document") from None
+
+
+def _positions(text: bytes, offsets: Sequence[int]) -> list[Position]:
+    """Return the positions of these offsets in a document in UTF-8; "\\r", "\\n" and both together end a line."""
+    lines = [0, *(end.end() for end in _LINE_END.finditer(text))]
+    found = []
+    for offset in offsets:
+        line = bisect_right(lines, offset)
+        found.append(Position(line, len(text[lines[line - 1] : offset].decode("utf-8", "replace")) + 1))
+    return found
 
 
 # Encodings

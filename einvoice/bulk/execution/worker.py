@@ -14,6 +14,7 @@ from einvoice.bulk.record import Row, error_row, result_row
 from einvoice.errors import UnreadableDocument, WorkerCrashed
 from einvoice.result.stack import Engine, Mode
 from einvoice.rulebook.releases import PINNED
+from einvoice.syntax.reader import gc_paused
 from einvoice.validation import validate
 
 
@@ -38,6 +39,7 @@ def validate_batch(items: Sequence[Item], options: Options, pinned: str) -> list
     return [_validate(item, options) for item in items]
 
 
+@gc_paused()
 def _validate(item: Item, options: Options) -> Row:
     if isinstance(item.content, Row):
         return item.content
