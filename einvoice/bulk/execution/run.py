@@ -12,6 +12,7 @@ from einvoice.bulk.execution.progress import progress_bar
 from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.files.sources import Corpus, Item, content_of, corpus
 from einvoice.bulk.jsonl import ResultLog, run_settings
+from einvoice.bulk.lines import Lines
 from einvoice.bulk.record import Row, resumed_row
 from einvoice.bulk.results import ResultSet
 from einvoice.errors import UnreadableDocument
@@ -69,7 +70,7 @@ def validate_many(
         allow_empty: accept a source without files.
 
     Returns:
-        The results in the order of the files. Memory: about 1.5 kB per file and 0.5 kB per finding, plus the pending
+        The results in the order of the files. Memory: about 0.2 kB per file and 0.1 kB per finding, plus the pending
         batches described in `einvoice.bulk.execution.executors`.
 
     Raises:
@@ -126,7 +127,7 @@ class _Run:
         self._executor = executor
         self._log = log
         self._read_here = read_here  # to look up the content in the log, or to send it to workers without access
-        self.lines: list[bytes] = []
+        self.lines = Lines()
 
     def execute(self, files: Corpus, update: Callable[[list[Row]], None]) -> bool:
         """Validate all files; return False if interrupted."""
@@ -158,4 +159,4 @@ class _Run:
     def _store(self, rows: list[Row]) -> None:
         if self._log is not None:
             self._log.add(row.line for row in rows if row.reusable and not row.resumed)
-        self.lines += [row.line for row in rows]
+        self.lines.extend(row.line for row in rows)
