@@ -22,10 +22,10 @@ LANGUAGES = ("de", "en")
 #: Layers and their kinds.
 LAYERS = {
     **{name: name for name in ("file", "schema", "en16931", "pdf")},
-    "xrechnung": "cius", "xrechnung-extension": "extension", "nlcius": "cius", "facturx": "profile",
+    "xrechnung": "cius", "xrechnung-extension": "extension", "nlcius": "cius", "peppol": "cius", "facturx": "profile",
 }  # fmt: skip
-#: Codes of the official Schematron as published: EN 16931 1.3.16 (UBL, CII), XRechnung 2.6.0 with Peppol's, and
-#: NLCIUS (SI-UBL 2.0.3.13, NLCIUS-CII 1.0.3.13).
+#: Codes of the official Schematron as published: EN 16931 1.3.16 (UBL, CII), XRechnung 2.6.0 with Peppol's,
+#: NLCIUS (SI-UBL 2.0.3.13, NLCIUS-CII 1.0.3.13), and Peppol BIS Billing 2026.5.
 OFFICIAL = (Path(__file__).parent / "official_codes.txt").read_text("utf-8").split()
 #: Words that exist only in the other language ("die", "in", "was" exist in both).
 FOREIGN = {
@@ -58,7 +58,7 @@ WRITTEN = [code for code in CODES if not composed(catalog()[code])]
 def test_catalog_contains_every_official_code():
     retired = {code for code in CODES if catalog()[code].until}
     product = {code for code in CODES if catalog()[code].layer in ("file", "schema", "pdf", "facturx")}
-    assert len(OFFICIAL) == len(set(OFFICIAL)) == 1681
+    assert len(OFFICIAL) == len(set(OFFICIAL)) == 1682
     assert not set(OFFICIAL) - set(CODES)
     assert not (retired | product) & set(OFFICIAL)
     assert {"BR-CO-25", "BR-CO-27", "BR-66", "BR-67", "UBL-CR-631", "CII-DT-0010"} <= retired

@@ -166,6 +166,12 @@ def test_remarks_on_the_declaration(declared, want):
     assert codes(cii(declared)) == want
 
 
+def test_peppol_has_rules_of_its_own_in_ubl_only():
+    assert (ubl(PEPPOL).family, ubl(PEPPOL).rulesets) == ("peppol-3.0", ("en16931", "peppol"))
+    assert codes(ubl(PEPPOL)) == []
+    assert codes(cii(PEPPOL)) == ["DECL-CORE-ONLY"]
+
+
 def test_an_outdated_declaration_names_its_successor():
     (remark,) = ubl(XR2 + "2").remarks
     assert remark.values == {
@@ -198,7 +204,7 @@ def test_an_identity_can_be_pickled():
 
 def test_specifications_refer_to_each_other_and_to_texts():
     known = detect.specifications()
-    identifiers = [each for one in known.values() for each in one.identifiers]
+    identifiers = [(each, syntax) for one in known.values() for each in one.identifiers for syntax in one.syntaxes]
     assert len(identifiers) == len(set(identifiers))
     assert known["unknown"].identifiers == ()
     for one in known.values():

@@ -61,6 +61,7 @@ def test_each_rule_set_follows_its_base():
         "xrechnung-extension": ("extension", "xrechnung"),
         "facturx": ("profile", "en16931"),
         "nlcius": ("cius", "en16931"),
+        "peppol": ("cius", "en16931"),
     }
     names = list(known.sets)
     assert all(names.index(it.base) < names.index(name) for name, it in known.sets.items() if it.base)

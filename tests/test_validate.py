@@ -130,7 +130,7 @@ def test_default_language_is_german():
     [
         ({"lang": "xx"}, "argument 'lang'", ["'de'", "'en'"]),
         ({"mode": "latest"}, "argument 'mode'", ["'current'", "'compatibility'"]),
-        ({"profile": "peppol"}, "argument 'profile'", ["'xrechnung'", "'facturx'"]),
+        ({"profile": "unknown"}, "argument 'profile'", ["'xrechnung'", "'facturx'"]),
         ({"ruleset": "xrechnung-1.9"}, "unknown rule set 'xrechnung-1.9'", ["'xrechnung-3.0.2'"]),
     ],
 )
