@@ -11,7 +11,7 @@ import pytest
 import einvoice
 from einvoice.cli import main
 from einvoice.errors import RuleError
-from einvoice.resources import rules_folder
+from einvoice.resources import rules_folder, shipped
 from einvoice.result import Finding, ValidationResult
 from einvoice.rulebook.catalog import catalog, entry
 from einvoice.rulebook.catalog.build import entry_of_text
@@ -341,7 +341,7 @@ def test_notes_apply_to_their_syntax_and_releases(tmp_path: Path) -> None:
 
 def test_deviations_of_a_rule_family_apply_to_the_named_variants() -> None:
     ruleset = read_ruleset(rules_folder() / "en16931")
-    notes_by_code = {it.code: it.notes for it in read_definitions(rules_folder() / "en16931", ruleset)}
+    notes_by_code = {it.code: it.notes for it in read_definitions(shipped().sets, ruleset)}
     notes = [note for note in notes_by_code["BR-AF-09"] if "issues/312" in note.source]
     assert [type(note) for note in notes] == [Note]
     assert not [note for note in notes_by_code["BR-S-09"] if "issues/312" in note.source]

@@ -7,7 +7,9 @@ import pytest
 from rule_sets import IDENTIFIER, SPECIFICATIONS, write_rule_set
 
 import einvoice
+from einvoice.errors import RuleError
 from einvoice.resources import RuleData, shipped
+from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.releases import PINNED, releases
 from einvoice.syntax.detect import identify
 from einvoice.syntax.xml import parse
@@ -67,6 +69,33 @@ def test_each_rule_set_follows_its_base():
     assert all(names.index(it.base) < names.index(name) for name, it in known.sets.items() if it.base)
     assert known.default == "xrechnung"
     assert known.chain("xrechnung-extension") == ("en16931", "xrechnung", "xrechnung-extension")
+
+
+def test_an_adopted_rule_has_the_releases_and_differences_of_the_rule_set_that_adopts_it():
+    rule_sets = RuleSets(shipped())
+    stated, adopted = (
+        next(it for it in rule_sets.definitions[name] if it.code == "PEPPOL-EN16931-R120")
+        for name in ("peppol", "xrechnung")
+    )
+    assert stated.file == adopted.file == "peppol/PEPPOL-EN16931-R120.toml"
+    assert (stated.bound("since"), adopted.bound("since")) == ("", "2.0.0")
+    assert (stated.sentence("UBL", "2026.5").severity, adopted.sentence("UBL", "2.6.0").severity) == (
+        "fatal",
+        "warning",
+    )
+    assert stated.sentence("UBL", "2026.5").let["tolerance"] == "0.02"
+    assert "HUF" in adopted.sentence("UBL", "2.6.0").let["tolerance"]
+    assert adopted.sentence("UBL", "2.0.1").let["tolerance"] == "0.02"
+
+
+def test_an_adopted_code_must_exist(tmp_path):
+    folder = tmp_path / "own"
+    folder.mkdir()
+    content = 'kind = "cius"\nbase = "en16931"\nname = "Own"\ntitle = { en = "Own" }\nadopted = { peppol = ["BR-1"] }\n'
+    (folder / "ruleset.toml").write_text(content, "utf-8")
+    data = RuleData(shipped().root, {"own": folder})
+    with pytest.raises(RuleError, match=r"own/ruleset\.toml, adopted\.peppol: BR-1 is not a rule of peppol"):
+        RuleSets(data)
 
 
 def test_extension_has_the_releases_of_xrechnung():

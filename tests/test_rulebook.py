@@ -474,7 +474,7 @@ INVALID_RULE_SETS = {
     "title in an unknown language": ('de = "d"', 'xx = "d"', "title.xx", "valid keys are de, en"),
     "unknown syntax": ('name = "Own"', 'name = "Own"\nsyntaxes = ["EDIFACT"]', "syntaxes", "UBL or CII"),
     "default not a boolean": ('name = "Own"', 'name = "Own"\ndefault = "yes"', "default", "must be of type bool"),
-    "unknown key": ('kind = "cius"', 'kind = "cius"\nlayer = "cius"', "layer", "valid keys are base, "),
+    "unknown key": ('kind = "cius"', 'kind = "cius"\nlayer = "cius"', "layer", "valid keys are adopted, base, "),
     "no release": ('name = "Own"', 'name = "Own"\nversions = []', "versions", "each release once"),
     "release not a table": ('name = "Own"', 'name = "Own"\nversions = ["1"]', "versions", "[[versions]]"),
     "release twice": ('name = "Own"', f'name = "Own"\n{VERSIONS[:-1]}, {{ version = "1" }}]', "versions", "once"),
@@ -498,6 +498,24 @@ INVALID_RULE_SETS = {
         "unknown release '9.9' of en16931",
     ),
     "unknown base": ('"en16931"', '"en1693"', "base", "unknown rule set 'en1693' (use one of en16931, own)"),
+    "adopts from an unknown rule set": (
+        'name = "Own"',
+        'name = "Own"\nadopted = { peppl = ["BR-1"] }',
+        "adopted",
+        "'peppl' is not a rule set with rules of its own",
+    ),
+    "adopts from itself": (
+        'name = "Own"',
+        'name = "Own"\nadopted = { own = ["BR-1"] }',
+        "adopted",
+        "'own' is not a rule set with rules of its own",
+    ),
+    "adopted is not a list": (
+        'name = "Own"',
+        'name = "Own"\nadopted = { en16931 = "BR-1" }',
+        "adopted.en16931",
+        "must list codes",
+    ),
     "base is itself": ('"en16931"', '"own"', "base", "'own' builds on this rule set"),
     "invalid TOML": ('kind = "cius"', "kind =", "", "line 2"),
 }

@@ -17,8 +17,9 @@ from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition, Example
 from einvoice.rulebook.files.examples import examples_of, invoice_of
-from einvoice.rulebook.files.load import read_file, rule_files
+from einvoice.rulebook.files.load import adopted_files, read_file, rule_files
 from einvoice.rulebook.files.versions import read_rulesets
+from einvoice.rulebook.program.build import contexts_of
 from einvoice.rulebook.program.engine import rulebook
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.program.typecheck import check_rule
@@ -32,20 +33,21 @@ SETS = read_rulesets(shipped().sets)
 @cache
 def contexts(ruleset: str) -> Contexts:
     base = SETS[ruleset].base
-    return Contexts(shipped().sets[ruleset], contexts(base) if base else None)
+    return contexts_of(SETS[ruleset], shipped(), {base: contexts(base)} if base else {})
 
 
 def definitions() -> Iterator[Definition]:
     """Yield the rules of all valid files; test_rulebook reports the invalid ones."""
     for name, ruleset in SETS.items():
-        for file in rule_files(shipped().sets[name]):
+        folders = shipped().sets
+        for file in (*rule_files(folders[name]), *adopted_files(folders, ruleset)):
             with suppress(RuleError):
-                yield from read_file(file, ruleset)
+                yield from read_file(file, ruleset, folders[name])
 
 
 def every_example() -> list:
     return [
-        pytest.param(definition, syntax, kind, example, id=f"{definition.code}-{syntax}-{kind}-{example.name}")
+        pytest.param(definition, syntax, kind, example, id=f"{_name(definition)}-{syntax}-{kind}-{example.name}")
         for definition in definitions()
         for syntax in definition.ruleset.syntaxes
         if not definition.sentence(syntax, definition.versions[0]).not_applicable
@@ -53,12 +55,18 @@ def every_example() -> list:
     ]
 
 
-PROGRAMS: dict[tuple[str, str, str], Program] = {}
+def _name(definition: Definition) -> str:
+    """Return the code of a rule, with the rule set if it adopts the rule from another one."""
+    adopts = definition.layer != definition.file.partition("/")[0]
+    return f"{definition.code}-{definition.layer}" if adopts else definition.code
+
+
+PROGRAMS: dict[tuple[str, str, str, str], Program] = {}
 
 
 def program(definition: Definition, syntax: str) -> Program:
     """Return the compiled rule alone, cached for all of its examples."""
-    key = (definition.file, definition.code, syntax)
+    key = (definition.file, definition.layer, definition.code, syntax)
     if key not in PROGRAMS:
         checked = check_rule(definition, syntax, definition.versions[0], contexts(definition.ruleset.name))
         assert checked is not None

@@ -13,9 +13,9 @@ from einvoice.rulebook.catalog.build import entry_of_text, text_files
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of, invoice_of
-from einvoice.rulebook.files.load import check_siblings, read_file, rule_files
+from einvoice.rulebook.files.load import adopted_files, check_siblings, read_file, rule_files
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
-from einvoice.rulebook.program.build import NEWEST, assemble
+from einvoice.rulebook.program.build import NEWEST, assemble, contexts_of
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.program.typecheck import CheckedRule, check_norm, check_rule
 from einvoice.rulebook.rule import SYNTAXES
@@ -57,7 +57,7 @@ def check_all(data: RuleData | None = None) -> list[RuleError]:
     contexts: dict[str, Contexts] = {}
     for name, ruleset in sets.items():
         try:
-            contexts[name] = Contexts(data.sets[name], contexts.get(ruleset.base))
+            contexts[name] = contexts_of(ruleset, data, contexts)
         except RuleError as error:
             problems.append(error)
             continue
@@ -98,12 +98,14 @@ def check_rules(data: RuleData, ruleset: RuleSet, contexts: Contexts, *, example
     codes: dict[str, str] = {}
     folder = data.sets[ruleset.name]
     try:
-        check_siblings(folder)
+        check_siblings(folder, ruleset)
+        adopted = adopted_files(data.sets, ruleset)
     except RuleError as error:
         yield error
-    for path in rule_files(folder):
+        adopted = []
+    for path in (*rule_files(folder), *adopted):
         try:
-            definitions = read_file(path, ruleset)
+            definitions = read_file(path, ruleset, folder)
         except RuleError as error:
             yield error
             continue

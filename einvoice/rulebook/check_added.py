@@ -18,6 +18,7 @@ from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.lines import line_of
 from einvoice.rulebook.files.tables import tables
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
+from einvoice.rulebook.program.build import contexts_of
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 from einvoice.rulebook.syntax_rules import rule as syntax_rule
 from einvoice.rulebook.syntax_rules.checks import CHECKS
@@ -55,7 +56,7 @@ def _errors(data: RuleData, examples: bool) -> Iterator[RuleError]:
     contexts: dict[str, Contexts] = {}
     for name, ruleset in sets.items():
         try:
-            contexts[name] = Contexts(data.sets[name], contexts.get(ruleset.base))
+            contexts[name] = contexts_of(ruleset, data, contexts)
         except RuleError as error:
             yield error
             return

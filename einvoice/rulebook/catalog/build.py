@@ -49,8 +49,11 @@ def entries(data: RuleData, versions: Mapping[str, str]) -> Iterator[CatalogEntr
 
 def _entries(rule_sets: RuleSets, versions: Mapping[str, str]) -> Iterator[CatalogEntry]:
     data, translator = rule_sets.data, Translator(rule_sets.data)
+    adopted = {code for ruleset in rule_sets.sets.values() for codes in ruleset.adopted.values() for code in codes}
     for name, definitions in rule_sets.definitions.items():
         for definition in definitions:
+            if definition.code in adopted and not rule_sets.sets[name].adopted:
+                continue  # described as the rule set has it that adopts it
             for entry in _of_rule(definition, versions[name], rule_sets.contexts[name], data):
                 yield translator.translated(entry, definition.variant)
     composed = {entry.code: entry for folder in data.sets.values() for entry in profile_entries(folder / "syntax")}

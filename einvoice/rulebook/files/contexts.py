@@ -8,7 +8,7 @@ that an earlier rule of its pattern matches, and the equivalent XPath.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -86,19 +86,25 @@ class Scope:
 
 
 class Contexts:
-    """The contexts of a folder of rules and of the rule set that it builds on."""
+    """The contexts of a folder of rules and of the rule set that it builds on.
 
-    def __init__(self, folder: Path, base: Contexts | None = None) -> None:
+    The rules that it adopts from other folders use the contexts of those, unless it has one of that name itself; its
+    folder ``schematron`` adds to them.
+    """
+
+    def __init__(self, folder: Path, base: Contexts | None = None, adopted: Sequence[Path] = ()) -> None:
         self._base = base
         self._scopes: dict[Context, Scope] = {}
         self._contexts: dict[str, dict[str, tuple[Context, ...]]] = {}
-        norm = _rows(folder / "contexts.toml", f"{folder.name}/contexts.toml")
-        quirks = _rows(folder / SCHEMATRON / "contexts.toml", f"{folder.name}/{SCHEMATRON}/contexts.toml")
-        for name in norm | quirks:
-            row, quirk = norm.get(name, _NO_ROW), quirks.get(name, _NO_ROW)
+        rows = _rows_of(folder)
+        for other in adopted:
+            for name, added in _rows_of(other).items():
+                if not any(row.is_norm for row in rows.get(name, ())):
+                    rows[name] = [*added, *rows.get(name, ())]
+        for name, parts in rows.items():
             if not name.isidentifier() or name == INVOICE or name in self.names:
-                raise RuleError("is not a valid name, or already in use", file=row.file or quirk.file, key=name)
-            self._contexts[name] = _read(name, row, quirk)
+                raise RuleError("is not a valid name, or already in use", file=parts[0].file, key=name)
+            self._contexts[name] = _read(name, parts)
 
     @property
     def own(self) -> list[str]:
@@ -154,38 +160,43 @@ class Contexts:
 
 
 class _Row(NamedTuple):
-    """The table of a context in one file."""
+    """The table of a context in one file: as in the standard, or what the official Schematron does otherwise."""
 
     file: str
     content: Mapping[str, Any]
+    is_norm: bool
 
 
-_NO_ROW: Final = _Row("", {})
+def _rows_of(folder: Path) -> dict[str, list[_Row]]:
+    """Return the tables of the contexts in a folder of rules, by name; that of the standard first."""
+    found: dict[str, list[_Row]] = {}
+    for path in (folder / "contexts.toml", folder / SCHEMATRON / "contexts.toml"):
+        file = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+        for name, content in _rows(path, file).items():
+            found.setdefault(name, []).append(_Row(file, content, path.parent == folder))
+    return found
 
 
-def _rows(path: Path, file: str) -> dict[str, _Row]:
+def _rows(path: Path, file: str) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        data = tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise RuleError(str(error), file=file) from None
-    return {name: _Row(file, content) for name, content in data.items()}
 
 
-def _read(name: str, norm: _Row, quirks: _Row) -> dict[str, tuple[Context, ...]]:
+def _read(name: str, rows: Sequence[_Row]) -> dict[str, tuple[Context, ...]]:
     """Return the definitions of a context by syntax, oldest first; those for both syntaxes are below ``NORM``.
 
     Later definitions override earlier ones: the context of the standard, that of the Schematron, and that of a syntax.
     """
     definitions: dict[str, tuple[Context, ...]] = {}
-    for row in (norm, quirks):
+    for row in rows:
         _check_keys(row.content, (*_KEYS, *map(str.lower, SYNTAXES), _HISTORY), row.file, name)
     for syntax in (NORM, *SYNTAXES):
-        parts = [(row.file, name, row.content) for row in ((norm, quirks) if syntax else (norm,))]
-        overlays = [
-            (row.file, f"{name}.{syntax.lower()}", row.content.get(syntax.lower(), {})) for row in (norm, quirks)
-        ]
+        parts = [(row.file, name, row.content) for row in rows if syntax or row.is_norm]
+        overlays = [(row.file, f"{name}.{syntax.lower()}", row.content.get(syntax.lower(), {})) for row in rows]
         for file, key, own in overlays if syntax else ():
             _check_keys(own, _SYNTAX_KEYS, file, key)
             parts.append((file, key, own))
@@ -193,7 +204,7 @@ def _read(name: str, norm: _Row, quirks: _Row) -> dict[str, tuple[Context, ...]]
         if "for" in content:
             places = {part: Where(file, f"{key}.{part}") for file, key, own in parts for part in _KEYS if part in own}
             newest = Context(name, loops=content.pop("for"), places=places, **content)
-            entries = [(row.file, entry) for row in (norm, quirks) for entry in row.content.get(_HISTORY, [])]
+            entries = [(row.file, entry) for row in rows for entry in row.content.get(_HISTORY, [])]
             definitions[syntax] = (*_history(newest, entries, syntax.lower()), newest)
     return definitions
 

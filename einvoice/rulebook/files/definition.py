@@ -85,7 +85,8 @@ class Definition:
         ruleset: the rule set.
         variant: the table of the code in ``[variants]``.
         data: the content of the rule file.
-        quirks: the content of the file in the folder ``schematron``.
+        quirks: the files of that name in the folders ``schematron``, with their content: that of the rule set which
+            states the rule, and that of the one which adopts it.
     """
 
     code: str
@@ -93,16 +94,11 @@ class Definition:
     ruleset: RuleSet
     variant: Mapping[str, Any]
     data: Mapping[str, Any]
-    quirks: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def quirks_file(self) -> str:
-        """The file in the folder ``schematron``."""
-        return "/schematron/".join(self.file.rsplit("/", 1))
+    quirks: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
     def entries(self, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the entries of ``[[kind]]`` that apply to this code, each with its file."""
-        for file, data in ((self.file, self.data), (self.quirks_file, self.quirks)):
+        for file, data in ((self.file, self.data), *self.quirks):
             for entry in data.get(kind, ()):
                 if self.code in entry.get("variants", [self.code]):
                     yield file, entry
@@ -165,12 +161,14 @@ class Definition:
 
     def bound(self, key: str) -> str:
         """Return the first release with the rule (``since``), or the first without it (``until``), or ''."""
-        return str(self.variant.get(key, self.data.get(key, "")))
+        sources = (self.variant, *(data for _, data in self.quirks), self.data)
+        return str(next((data[key] for data in sources if key in data), ""))
 
     @property
     def renamed_from(self) -> Mapping[str, str]:
         """The ``code`` of the rule before release ``until``, possibly in one ``syntax`` only; empty if not renamed."""
-        sources = (self.quirks.get("variants", {}).get(self.code, {}), self.quirks)
+        quirks = [data for _, data in reversed(self.quirks)]
+        sources = (*(data.get("variants", {}).get(self.code, {}) for data in quirks), *quirks)
         return next((data["renamed_from"] for data in sources if "renamed_from" in data), {})
 
     @property
@@ -182,7 +180,7 @@ class Definition:
     def versions(self) -> list[str]:
         """The newest release with the rule, and one release for each older definition."""
         known = [version.name for version in self.ruleset.versions if self.in_version(version.name)]
-        if "history" not in self.data and "history" not in self.quirks:
+        if not any("history" in data for data in (self.data, *(data for _, data in self.quirks))):
             return known[-1:]
         releases: dict[str, str] = {}
         for version in reversed(known):
@@ -195,7 +193,7 @@ class Definition:
         ``not_applicable`` is the reason why it cannot be violated there.
         """
         own = syntax.lower()
-        parts = [*self._parts(self.file, self.data, own), *self._parts(self.quirks_file, self.quirks, own)]
+        parts = [part for file, data in ((self.file, self.data), *self.quirks) for part in self._parts(file, data, own)]
         entries = [
             (file, entry)
             for file, entry in self.entries("history")

@@ -38,6 +38,8 @@ _QUIRKS: Final = {
     "variants": dict, "renamed_from": dict, "ubl": dict, "cii": dict, "history": list, "deviation": list,
     "valid": list, "invalid": list,
 }  # fmt: skip
+#: Keys of such a file for a rule that the rule set adopts.
+_ADOPTED: Final = {**_QUIRKS, "since": str, "until": str}
 RENAMED_FROM: Final = {"code": str, "until": str, "syntax": str}
 _ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
     "history": _HISTORY,
@@ -67,12 +69,13 @@ def check_file(data: Mapping[str, Any], file: str) -> None:
     check_examples(data, file)
 
 
-def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str) -> None:
+def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str, *, adopted: bool = False) -> None:
     """Check the file that states what the official Schematron does otherwise than ``data``, the rule file.
 
-    Raise ``RuleError`` for an invalid one, and for a key that repeats the rule file.
+    ``adopted`` says whether it is that of a rule set that adopts the rule. Raise ``RuleError`` for an invalid one, and
+    for a key that repeats the rule file.
     """
-    check_keys(quirks, _QUIRKS, file)
+    check_keys(quirks, _ADOPTED if adopted else _QUIRKS, file)
     _check_overlay(data, {key: quirks[key] for key in OF_SENTENCE if key in quirks}, file, "")
     both = {**data, **quirks, "let": data.get("let", {}) | quirks.get("let", {})}
     for syntax in map(str.lower, SYNTAXES):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
@@ -18,12 +19,20 @@ BASE: Final = "base.toml"
 _NOT_RULES: Final = ("ruleset.toml", "specifications.toml", "contexts.toml", "overrides.toml", "profiles.toml", BASE)
 
 
-def read_definitions(folder: Path, ruleset: RuleSet) -> list[Definition]:
-    """Return the rules of a folder, ordered by code. Raise ``RuleError`` for the first invalid file."""
-    check_siblings(folder)
+#: What a rule set that adopts a rule states itself, since it has other releases.
+_BY_RELEASE: Final = ("since", "until", "history", "renamed_from")
+
+
+def read_definitions(folders: Mapping[str, Path], ruleset: RuleSet) -> list[Definition]:
+    """Return the rules of a rule set, also adopted ones, ordered by code. Raise ``RuleError`` for an invalid file.
+
+    ``folders`` are those of all rule sets.
+    """
+    home = folders[ruleset.name]
+    check_siblings(home, ruleset)
     definitions: list[Definition] = []
-    for path in rule_files(folder):
-        definitions += read_file(path, ruleset)
+    for path in (*rule_files(home), *adopted_files(folders, ruleset)):
+        definitions += read_file(path, ruleset, home)
     codes: dict[str, str] = {}
     for definition in definitions:
         other = codes.setdefault(definition.code, definition.file)
@@ -37,27 +46,58 @@ def rule_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.toml") if path.name not in _NOT_RULES)
 
 
-def read_file(path: Path, ruleset: RuleSet) -> list[Definition]:
-    """Return the rules of one file. For an invalid file, raise ``RuleError`` with file, key and a correction."""
+def adopted_files(folders: Mapping[str, Path], ruleset: RuleSet) -> list[Path]:
+    """Return the files of the rules that a rule set adopts. Raise ``RuleError`` for a code without a file."""
+    files = [folders[name] / f"{code}.toml" for name, codes in ruleset.adopted.items() for code in codes]
+    for path in files:
+        if not path.exists():
+            message = f"{path.stem} is not a rule of {path.parent.name}"
+            raise RuleError(message, file=f"{ruleset.name}/ruleset.toml", key=f"adopted.{path.parent.name}")
+    return files
+
+
+def read_file(path: Path, ruleset: RuleSet, home: Path | None = None) -> list[Definition]:
+    """Return the rules of one file. For an invalid file, raise ``RuleError`` with file, key and a correction.
+
+    ``home`` is the folder of the rule set, if it adopts the rules from another one.
+    """
     file = f"{path.parent.name}/{path.name}"
     data = _read(path, file)
     check_file(data, file)
-    quirks: dict[str, Any] = {}
-    if (sibling := path.parent / SCHEMATRON / path.name).exists():
-        name = f"{path.parent.name}/{SCHEMATRON}/{path.name}"
-        quirks = _read(sibling, name)
-        check_quirks(quirks, data, name)
+    quirks = _read_quirks(path.parent, path.name, data)
+    if home is not None and home != path.parent:
+        data = _without(data)
+        quirks = [(name, _without(content)) for name, content in quirks]
+        quirks += _read_quirks(home, path.name, data, adopted=True)
     variants = data["variants"] if "variants" in data else {data["code"]: {}}
-    definitions = [Definition(code, file, ruleset, variant, data, quirks) for code, variant in variants.items()]
+    definitions = [Definition(code, file, ruleset, variant, data, tuple(quirks)) for code, variant in variants.items()]
     for definition in definitions:
         _check_definition(definition)
     return definitions
 
 
-def check_siblings(folder: Path) -> None:
-    """Check that each file in the folder ``schematron`` belongs to a rule file; raise ``RuleError`` otherwise."""
+def _read_quirks(
+    folder: Path, name: str, data: Mapping[str, Any], *, adopted: bool = False
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return the file of that name in the folder ``schematron``, with its content; empty if there is none."""
+    path, file = folder / SCHEMATRON / name, f"{folder.name}/{SCHEMATRON}/{name}"
+    if not path.exists():
+        return []
+    quirks = _read(path, file)
+    check_quirks(quirks, data, file, adopted=adopted)
+    return [(file, quirks)]
+
+
+def _without(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a file of another rule set, without what depends on its releases."""
+    return {key: content for key, content in data.items() if key not in _BY_RELEASE}
+
+
+def check_siblings(folder: Path, ruleset: RuleSet) -> None:
+    """Check that each file in the folder ``schematron`` belongs to a rule; raise ``RuleError`` otherwise."""
+    adopted = {f"{code}.toml" for codes in ruleset.adopted.values() for code in codes}
     for path in sorted((folder / SCHEMATRON).glob("*.toml")):
-        if path.name not in _NOT_RULES and not (folder / path.name).exists():
+        if path.name not in (*_NOT_RULES, *adopted) and not (folder / path.name).exists():
             hint = f"a file of the same name in {folder.name} must state the rule as in the standard"
             raise RuleError("has no rule file", file=f"{folder.name}/{SCHEMATRON}/{path.name}", hint=hint)
 

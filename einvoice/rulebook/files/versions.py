@@ -14,7 +14,7 @@ from einvoice.rulebook.rule import SYNTAXES
 KINDS = ("en16931", "cius", "extension", "profile")
 _TYPES: Mapping[str, type] = {
     "kind": str, "base": str, "name": str, "title": dict, "syntaxes": list, "default": bool, "source": str,
-    "versions": list,
+    "versions": list, "adopted": dict,
 }  # fmt: skip
 _VERSION_KEYS = {"version", "date", "valid_from", "specification", "base", "announced", *map(str.lower, SYNTAXES)}
 
@@ -58,6 +58,7 @@ class RuleSet(NamedTuple):
         default: whether it is the CIUS whose version answers state for documents of other specifications, too.
         versions: releases from the oldest to the newest.
         shares_releases: whether the releases are those of the base.
+        adopted: rules of other rule sets that this one has, too: their codes, by rule set.
     """
 
     name: str
@@ -69,6 +70,7 @@ class RuleSet(NamedTuple):
     default: bool
     versions: tuple[Version, ...]
     shares_releases: bool = False
+    adopted: Mapping[str, tuple[str, ...]] = {}
 
     @property
     def newest(self) -> str:
@@ -99,11 +101,21 @@ def read_rulesets(folders: Mapping[str, Path]) -> dict[str, RuleSet]:
         RuleError: an invalid file, or a base that does not exist.
     """
     known = {name: read_ruleset(folder) for name, folder in folders.items()}
+    for ruleset in known.values():
+        _check_adopted(ruleset, known)
     ordered: dict[str, RuleSet] = {}
     for name in known:
         for each in reversed(_chain(name, known)):
             ordered.setdefault(each, _with_versions(known[each], ordered.get(known[each].base)))
     return ordered
+
+
+def _check_adopted(ruleset: RuleSet, known: Mapping[str, RuleSet]) -> None:
+    """Check that a rule set adopts rules only from rule sets that exist and adopt none themselves."""
+    for name in ruleset.adopted:
+        if name not in known or name == ruleset.name or known[name].adopted:
+            message = f"'{name}' is not a rule set with rules of its own"
+            raise RuleError(message, file=f"{ruleset.name}/ruleset.toml", key="adopted")
 
 
 def _chain(name: str, known: Mapping[str, RuleSet]) -> list[str]:
@@ -162,6 +174,7 @@ def read_ruleset(folder: Path) -> RuleSet:
         tuple(data.get("syntaxes", SYNTAXES)),
         data.get("default", False),
         versions,
+        adopted={name: tuple(codes) for name, codes in data.get("adopted", {}).items()},
     )
 
 
@@ -174,6 +187,9 @@ def _check(data: Mapping[str, Any], file: str) -> None:
     if not all(isinstance(title, str) and title for title in data["title"].values()):
         raise RuleError("must have a text for each language", file=file, key="title")
     _check_keys(data["title"], set(languages()), file, "title")
+    for name, codes in data.get("adopted", {}).items():
+        if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
+            raise RuleError("must list codes", file=file, key=f"adopted.{name}")
     if not set(data.get("syntaxes", SYNTAXES)) <= set(SYNTAXES):
         raise RuleError("must list " + " or ".join(SYNTAXES), file=file, key="syntaxes")
     if "base" not in data and (data["kind"] != KINDS[0] or "versions" not in data):

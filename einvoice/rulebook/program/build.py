@@ -32,8 +32,13 @@ class RuleSets:
         self.contexts: dict[str, Contexts] = {}
         self.definitions: dict[str, list[Definition]] = {}
         for name, ruleset in self.sets.items():
-            self.contexts[name] = Contexts(data.sets[name], self.contexts.get(ruleset.base))
-            self.definitions[name] = read_definitions(data.sets[name], ruleset)
+            self.contexts[name] = contexts_of(ruleset, data, self.contexts)
+            self.definitions[name] = read_definitions(data.sets, ruleset)
+
+
+def contexts_of(ruleset: RuleSet, data: RuleData, known: Mapping[str, Contexts]) -> Contexts:
+    """Return the contexts of a rule set; ``known`` are those of its base. Raise ``RuleError`` for invalid ones."""
+    return Contexts(data.sets[ruleset.name], known.get(ruleset.base), [data.sets[name] for name in ruleset.adopted])
 
 
 @functools.lru_cache(maxsize=4)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import cache
+from einvoice.rulebook.files.versions import read_rulesets
 from einvoice.rulebook.program.program import Layer, Program
 
 
@@ -47,12 +49,21 @@ class RuleBook:
 
     @functools.cached_property
     def digests(self) -> Mapping[str, str]:
-        """The SHA-256 of the data of each rule set: all TOML and CSV files in its folder, and its code lists."""
-        patterns = ("*.toml", "*.csv", "schematron/*.toml", "codelists/*.csv")
+        """The SHA-256 of the data of each rule set: all TOML and CSV files in its folder, and its code lists.
+
+        That of a rule set that adopts rules includes the rule data that it adopts them from.
+        """
+        sets = read_rulesets(self.data.sets)
+        files = {name: _files(folder) for name, folder in self.data.sets.items()}
         return {
-            name: cache.digest(sorted(path for pattern in patterns for path in folder.glob(pattern)))
-            for name, folder in sorted(self.data.sets.items())
+            name: cache.digest(sorted([*files[name], *(path for other in sets[name].adopted for path in files[other])]))
+            for name in sorted(files)
         }
+
+
+def _files(folder: Path) -> list[Path]:
+    patterns = ("*.toml", "*.csv", "schematron/*.toml", "codelists/*.csv")
+    return [path for pattern in patterns for path in folder.glob(pattern)]
 
 
 @functools.cache
