@@ -198,6 +198,11 @@ def currency_eur(rule, root, context):
     context.set("currencyID", "EUR")
 
 
+def invoice_currency_eur(rule, root, context):
+    context.set("currencyID", "EUR")
+    builder.etree.SubElement(root, builder.qualified("cbc:DocumentCurrencyCode")).text = "EUR"
+
+
 # How to satisfy a check; the others are satisfied if no element is found.
 SATISFY = {
     "at_most": maximum_occurrences,
@@ -216,6 +221,9 @@ SATISFY = {
     "in_currency": currency_eur,
     "decimals": builder.text("1.23"),
     "date": builder.text("20260131"),
+    "calendar_date": builder.text("2026-01-31"),
+    "in_currency_exactly": currency_eur,
+    "in_invoice_currency": invoice_currency_eur,
 }
 
 

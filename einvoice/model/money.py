@@ -82,7 +82,7 @@ class PaymentTerms(Group):
         return "due date" in self.tracked or self.due_date is not absent
 
 
-@numbered("", category="BT-95 BT-102 BT-118 BT-151", rate="BT-96 BT-103 BT-119 BT-152")
+@numbered("", category="BT-95 BT-102 BT-118 BT-151", rate="BT-96 BT-103 BT-119 BT-152", exemption_reason_code="BT-121")
 class TaxCategory(Group):
     """The VAT category and rate of a line, an allowance, a charge or a breakdown."""
 
@@ -96,6 +96,11 @@ class TaxCategory(Group):
     def is_vat(self) -> bool:
         """Whether the official rules of the syntax treat the tax as VAT."""
         return self.scheme.text == "VAT" or any(further.text == "VAT" for further in self.scheme.more)
+
+    @property
+    def is_of_item(self) -> bool:
+        """Whether it is the VAT of the item of a line, which UBL has in an element of its own."""
+        return isinstance(self, LineTax)
 
 
 @numbered("BG-20 BG-21", category="BT-95 BT-102", rate="BT-96 BT-103")

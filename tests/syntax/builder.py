@@ -149,6 +149,21 @@ def as_it_is(element):
 
 
 # How to violate a check; for other checks an element at the path is sufficient.
+def process(identifier):
+    """Return a function that adds a business process to the document."""
+
+    def add(element):
+        etree.SubElement(element.getroottree().getroot(), qualified("cbc:ProfileID")).text = identifier
+
+    return add
+
+
+def project_of_credit_note(element):
+    """Make the document a credit note, and the element a reference to its project."""
+    element.getroottree().getroot().tag = qualified("cn:CreditNote")
+    code("50")(element)
+
+
 BREAKING = {
     "at_most": too_many,
     "at_most_distinct": too_many,
@@ -160,6 +175,7 @@ BREAKING = {
     "one_name_of": each_name,
     "decimals": text("1.234"),
     "date": text("2026-01-31"),
+    "calendar_date": text("20260131"),
     "subject_in_code_list": text("#???#"),
     "document_type": child("cbc:DocumentTypeCode", "916"),
     "one_of": unknown,
@@ -189,6 +205,12 @@ CONDITIONS = {
     "no_payment_code": as_it_is,
     "no_price": as_it_is,
     "no_tax_total": as_it_is,
+    "named_allowance": indicated("false"),
+    "named_charge": indicated("true"),
+    "with_breakdown": child("cac:TaxSubtotal", ""),
+    "billing_process": process("urn:peppol:bis:billing_with_response"),
+    "first_billing_process": process("urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"),
+    "project_of_credit_note": project_of_credit_note,
     "indicated_false": indicated("false"),
     "indicated_true": indicated("true"),
     "neither_indicated": as_it_is,

@@ -112,7 +112,7 @@ class Composer:
         xpath = xpath_of_row(row.cells, syntax, self._texts["conditions"][syntax])
         return known._replace(
             severities={**known.severities, syntax: row.cells["severity"]},
-            xpaths={**known.xpaths, syntax: f"{others} | {xpath}" if others else xpath},
+            xpaths={**known.xpaths, syntax: f"{others} | {xpath}" if others and others != xpath else xpath},
         )
 
     def entry(self, row: _Row) -> CatalogEntry:

@@ -192,12 +192,13 @@ def one_of(rule: SyntaxRule, found: Found) -> Found:
 
     A choice names codes (``102``), code lists (``<icd>``) and codes excluded from these lists (``-0241``).
     """
-    allowed = _choice(rule)
+    allowed = choice(rule)
     return [node for node in found if (code := content(rule, node)) and code not in allowed]
 
 
 @functools.cache
-def _choice(rule: SyntaxRule) -> frozenset[str]:
+def choice(rule: SyntaxRule) -> frozenset[str]:
+    """Return the codes of the choice in the argument of a rule; ``one_of`` describes its notation."""
     allowed: set[str] = set()
     for word in rule.argument.split(" "):
         if word.startswith("<"):

@@ -6,13 +6,15 @@ They reproduce the official tests exactly: some compare the exact text, some ign
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from einvoice.model.values import BLANKS, normalize_space
+from einvoice.model.values import BLANKS, Date, absent, normalize_space
 from einvoice.rulebook.syntax_rules.checks import (
     Found,
     Occurrences,
+    choice,
     in_code_list,
     per_context,
     per_document,
@@ -25,6 +27,17 @@ from einvoice.syntax.mapping.binding import qualified
 _ALLOWANCE: Final = qualified("cac:AllowanceCharge")
 _PRICE: Final = qualified("cac:Price")
 _CREDITORS: Final = (qualified("cac:AccountingSupplierParty"), qualified("cac:PayeeParty"))
+_BREAKDOWN: Final = qualified("cac:TaxSubtotal")
+#: Business processes of Peppol BIS Billing, and the process numbers that earlier releases read from the identifier.
+_BILLING: Final = frozenset(
+    (
+        "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0",
+        "urn:peppol:bis:billing_with_response",
+        "urn:peppol:france:billing:non-regulated",
+        "urn:peppol:france:billing:regulated",
+    )
+)
+_NUMBERED_BILLING: Final = re.compile("urn:fdc:peppol.eu:2017:poacc:billing:[0-9]{2}:1.0")
 _TRUE = ("true", "1")
 _FALSE = ("false", "0")
 
@@ -60,6 +73,47 @@ def _indicated(element: Any, wanted: tuple[str, ...]) -> bool:
         if word not in (*_TRUE, *_FALSE):  # the official rule stops comparing here
             return False
     return False
+
+
+@condition("UBL")
+def named_allowance(element: Any) -> bool:
+    """An allowance whose indicator is exactly ``false``."""
+    return "false" in texts(element, "cbc:ChargeIndicator")
+
+
+@condition("UBL")
+def named_charge(element: Any) -> bool:
+    """A charge whose indicator is exactly ``true``; with two indicators, it counts only as an allowance."""
+    return "true" in texts(element, "cbc:ChargeIndicator") and not named_allowance(element)
+
+
+@condition("UBL")
+def with_breakdown(total: Any) -> bool:
+    """A VAT total that contains a VAT breakdown."""
+    return total.find(_BREAKDOWN) is not None
+
+
+@condition("UBL")
+def billing_process(element: Any) -> bool:
+    """Part of a document of a business process of Peppol BIS Billing."""
+    return not _BILLING.isdisjoint(_processes(element))
+
+
+@condition("UBL")
+def first_billing_process(element: Any) -> bool:
+    """Part of a document of the process 01, as Peppol's releases before 2026.5 read it from the identifier."""
+    processes = filter(_NUMBERED_BILLING.search, _processes(element))
+    return any(process.split(":")[6] == "01" for process in processes)
+
+
+def _processes(element: Any) -> list[str]:
+    return [normalize_space(process) for process in texts(element.getroottree().getroot(), "cbc:ProfileID")]
+
+
+@condition("UBL")
+def project_of_credit_note(document: Any) -> bool:
+    """A reference to the project (BT-11), in a credit note."""
+    return "50" in texts(document, "cbc:DocumentTypeCode") and credit_note(document.getroottree().getroot())
 
 
 @condition("UBL")
@@ -173,6 +227,27 @@ def in_currency(rule: SyntaxRule, amounts: Found) -> Found:
         if currency not in known and normalize_space(currency) not in known:
             violating.append(amount)
     return violating
+
+
+@per_element
+def in_currency_exactly(rule: SyntaxRule, amounts: Found) -> Found:
+    """Same as ``in_currency``, with a choice as ``argument`` and without normalizing white space."""
+    known = choice(rule)
+    return [amount for amount in amounts if amount.get("currencyID") not in known]
+
+
+@per_element
+def in_invoice_currency(rule: SyntaxRule, amounts: Found) -> Found:
+    """The currency of an amount must be the invoice currency (BT-5); a missing currency violates the rule."""
+    root = amounts[0].getroottree().getroot()
+    known = frozenset(texts(root, "cbc:DocumentCurrencyCode"))
+    return [amount for amount in amounts if amount.get("currencyID") not in known]
+
+
+@per_element
+def calendar_date(rule: SyntaxRule, dates: Found) -> Found:
+    """The text must be a date in the form YYYY-MM-DD, without a time zone and blanks."""
+    return [node for node in dates if len(text(node)) != 10 or Date(text(node)).date is absent]
 
 
 @per_element
