@@ -207,6 +207,7 @@ CONDITIONS = {
     "no_tax_total": as_it_is,
     "named_allowance": indicated("false"),
     "named_charge": indicated("true"),
+    "named_scheme": attribute("schemeID", "?"),
     "with_breakdown": child("cac:TaxSubtotal", ""),
     "billing_process": process("urn:peppol:bis:billing_with_response"),
     "first_billing_process": process("urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"),

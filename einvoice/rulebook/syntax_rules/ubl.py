@@ -165,6 +165,12 @@ def no_sepa(identifier: Any) -> bool:
 
 
 @condition("UBL")
+def named_scheme(identifier: Any) -> bool:
+    """An identifier whose scheme is not empty: the list of Peppol 2025.11 ends in a blank, so it has the code ''."""
+    return bool(identifier.get("schemeID"))
+
+
+@condition("UBL")
 def no_price(amount: Any) -> bool:
     """An amount outside a price: prices may have more decimals."""
     if amount.tag.endswith("PriceAmount"):
