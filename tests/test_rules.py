@@ -57,8 +57,7 @@ def every_example() -> list:
 
 def _name(definition: Definition) -> str:
     """Return the code of a rule, with the rule set if it adopts the rule from another one."""
-    adopts = definition.layer != definition.file.partition("/")[0]
-    return f"{definition.code}-{definition.layer}" if adopts else definition.code
+    return f"{definition.code}-{definition.layer}" if definition.is_adopted else definition.code
 
 
 PROGRAMS: dict[tuple[str, str, str, str], Program] = {}

@@ -109,6 +109,11 @@ class Definition:
         return self.ruleset.name
 
     @property
+    def is_adopted(self) -> bool:
+        """Whether another rule set states the rule."""
+        return not self.file.startswith(f"{self.layer}/")
+
+    @property
     def texts(self) -> dict[str, dict[str, str]]:
         """Title, explanation and fix in each language, with the constants filled in."""
         return {language: self._texts(language) for language in languages_of(self.data)}
@@ -207,8 +212,13 @@ class Definition:
 
     @property
     def norm(self) -> Sentence:
-        """The rule of the standard, in both syntaxes; the official Schematron may deviate from it."""
-        return self._sentence(self.code, self._parts(self.file, self.data))
+        """The rule of the standard, in both syntaxes; the official Schematron may deviate from it.
+
+        A rule set that adopts the rule states there what its own standard has otherwise in both syntaxes.
+        """
+        adopting = [(file, data) for file, data in self.quirks if self.is_adopted and file.startswith(f"{self.layer}/")]
+        sources = ((self.file, self.data), *adopting)
+        return self._sentence(self.code, [part for file, data in sources for part in self._parts(file, data)])
 
     def _parts(self, file: str, data: Mapping[str, Any], syntax: str = "") -> list[_Part]:
         """Return the definitions of a file for a syntax; without ``syntax``, those for both syntaxes."""
