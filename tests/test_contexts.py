@@ -56,19 +56,24 @@ def every_context() -> list[tuple[str, str, str]]:
 
 
 class Table:
-    """The contexts of one syntax, each compiled as a rule that every item violates, with their XPaths."""
+    """The contexts of one syntax, each compiled as a rule that every item violates, with their XPaths.
+
+    The code of such a rule is ``ruleset name``.
+    """
 
     def __init__(self, syntax: str) -> None:
         keys = [(ruleset, name) for ruleset, name, context_syntax in every_context() if context_syntax == syntax]
-        self.contexts: list[Context] = [RULE_SETS.contexts[ruleset].get(name, syntax) for ruleset, name in keys]
+        self.contexts: dict[str, Context] = {
+            f"{ruleset} {name}": RULE_SETS.contexts[ruleset].get(name, syntax) for ruleset, name in keys
+        }
         checked = []
         for ruleset, name in keys:
             scope = RULE_SETS.contexts[ruleset].scope(name, syntax, Where("", ""))
             names = tuple(scope.names)
-            rule = Rule(name, "fatal", "", "", (), "", names, names.index(scope.item), "", ())
+            rule = Rule(f"{ruleset} {name}", "fatal", "", "", (), "", names, names.index(scope.item), "", ())
             checked.append(CheckedRule(rule, scope, (), None, FALSE))
         self.program = Program([], *assemble(checked, syntax))
-        self.xpaths = [self._xpath(context) for context in self.contexts]
+        self.xpaths = [self._xpath(context) for context in self.contexts.values()]
 
     @staticmethod
     def _xpath(context: Context) -> tuple[etree.XPath, etree.XPath | None]:
@@ -77,23 +82,23 @@ class Table:
 
     def compare(self, root: etree._Element) -> list[str]:
         """Return the names of contexts that select other elements than their XPaths."""
-        found: dict[str, list[etree._Element]] = {context.name: [] for context in self.contexts}
-        paths = {context.name: context.xpath_from_item for context in self.contexts}
+        found: dict[str, list[etree._Element]] = {key: [] for key in self.contexts}
+        paths = {key: context.xpath_from_item for key, context in self.contexts.items()}
         for violation in self.program.run(read(root)):
             node, path = violation.item.node, paths[violation.rule.code]
             found[violation.rule.code] += node.xpath(path, namespaces=NAMESPACES) if path else [node]
         wrong = []
-        for context, (select, exclude) in zip(self.contexts, self.xpaths, strict=True):
+        for key, (select, exclude) in zip(self.contexts, self.xpaths, strict=True):
             excluded = exclude(root) if exclude else []
             expected = [node for node in select(root) if node not in excluded]
-            if Counter(map(id, expected)) != Counter(map(id, found[context.name])):
-                wrong.append(context.name)
+            if Counter(map(id, expected)) != Counter(map(id, found[key])):
+                wrong.append(key)
         return wrong
 
 
 @cache
 def differences() -> dict[tuple[str, str], list[str]]:
-    """Return the case files with differences by context and syntax."""
+    """Return the case files with differences by rule set and name of the context, and by syntax."""
     tables = {syntax: Table(syntax) for syntax in SYNTAXES}
     found: dict[tuple[str, str], list[str]] = {}
     for line in (CASES / "expected.jsonl").read_text("utf-8").splitlines():
@@ -109,5 +114,5 @@ def differences() -> dict[tuple[str, str], list[str]]:
 @pytest.mark.parametrize(("ruleset", "name", "syntax"), every_context())
 def test_context_selects_the_elements_of_the_official_schematron(ruleset: str, name: str, syntax: str) -> None:
     assert RULE_SETS.contexts[ruleset].get(name, syntax).xpath, "context without XPath"
-    wrong = [case for case in differences().get((name, syntax), []) if case not in DAMAGED]
+    wrong = [case for case in differences().get((f"{ruleset} {name}", syntax), []) if case not in DAMAGED]
     assert not wrong, f"{len(wrong)} files, such as {wrong[:3]}"

@@ -167,7 +167,7 @@ def test_remarks_on_the_declaration(declared, want):
 
 
 def test_peppol_has_rules_of_its_own_in_ubl_only():
-    assert (ubl(PEPPOL).family, ubl(PEPPOL).rulesets) == ("peppol-3.0", ("en16931", "peppol"))
+    assert (ubl(PEPPOL).family, ubl(PEPPOL).rulesets) == ("peppol", ("en16931", "peppol"))
     assert codes(ubl(PEPPOL)) == []
     assert codes(cii(PEPPOL)) == ["DECL-CORE-ONLY"]
 
