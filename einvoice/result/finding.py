@@ -53,6 +53,7 @@ class Finding:
         indicative: True if the document violates its XML schema, which may have caused the finding.
         override: published override that changed the severity; None if there is none.
         note_indices: indices of the notes of the catalog entry that apply to this finding.
+        situation: index of the situation of the catalog entry whose texts replace those of the rule; None for none.
         suppressed: number of further findings with the same code that are not reported.
         reported: message of the official Schematron if it reported the finding; `values` is then empty.
         draft_pointer: JSON pointer (RFC 6901) to the draft field that causes the finding, present or missing; "" is
@@ -73,6 +74,7 @@ class Finding:
     indicative: bool = False
     override: Override | None = None
     note_indices: tuple[int, ...] = ()
+    situation: int | None = None
     suppressed: int = 0
     reported: str = ""
     draft_pointer: str | None = None
@@ -99,21 +101,21 @@ class Finding:
 
     def title(self, lang: Language | None = None) -> str:
         """Return the problem in a few words."""
-        return self.entry.title(lang or self.lang, self._text_values)
+        return self.entry.title(lang or self.lang, self._text_values, self.situation)
 
     def explanation(self, lang: Language | None = None) -> str:
         """Return the cause, with the compared values."""
-        return self.entry.explanation(lang or self.lang, self._text_values)
+        return self.entry.explanation(lang or self.lang, self._text_values, self.situation)
 
     def fix(self, lang: Language | None = None) -> str:
         """Return how to fix the problem."""
         if self.override is not None and self.override.severity == "information":
             return _MESSAGES[lang or self.lang]["no_action"]
-        return self.entry.fix(lang or self.lang, self._text_values)
+        return self.entry.fix(lang or self.lang, self._text_values, self.situation)
 
     def explains(self, name: str) -> bool:
         """Return whether the explanation quotes the value `name`."""
-        return f"{{{name}}}" in self.entry.text("explanation", self.lang)
+        return f"{{{name}}}" in self.entry.text("explanation", self.lang, self.situation)
 
     def override_reason(self, lang: Language | None = None) -> str:
         """Return why `severity` differs from `flag`; "" if it does not."""

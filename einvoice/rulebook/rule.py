@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 SYNTAXES: Final = ("UBL", "CII")
 SEVERITIES: Final = ("fatal", "warning", "information")
@@ -24,6 +24,7 @@ class Rule(NamedTuple):
         quotes: the paths that the texts quote.
         notes: indices, in the catalog entry, of the notes that findings can show.
         whole: whether a finding points at the item, not at the value of the first term.
+        situations: the situations that findings can have, each as ``Situation``.
     """
 
     code: str
@@ -38,3 +39,22 @@ class Rule(NamedTuple):
     quotes: tuple[str, ...]
     notes: tuple[int, ...] = ()
     whole: bool = False
+    situations: tuple[tuple[Any, ...], ...] = ()
+
+
+class Situation(NamedTuple):
+    """A situation in one syntax, as plain data.
+
+    Attributes:
+        number: its index in the catalog entry.
+        names: the ``let`` names of the situation.
+        quotes: the paths that its texts quote.
+        terms: the business terms at fault, the leading term first; empty if they are those of the rule.
+        path: to the value of the first of these terms; '' if it has no single value.
+    """
+
+    number: int
+    names: tuple[str, ...]
+    quotes: tuple[str, ...]
+    terms: tuple[str, ...]
+    path: str

@@ -59,19 +59,20 @@ class FindingBuilder:
             layer=layer,
             kind=self._kinds.get(layer, ""),
             section=rule.section,
-            terms=rule.terms,
+            terms=violation.terms,
             location=self.places.at(node, getattr(place, "attribute", None)),
             values=_quotable(violation.values),
             indicative=self._indicative,
             override=override if severity != flag else None,
             note_indices=violation.note_indices,
+            situation=violation.situation,
             described_by=self._described_by(rule.code, layer),
             lang=self.lang,
         )
 
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
         """Return the finding for a violated syntax rule."""
-        catalog_entry = self.entry(violation.code)
+        catalog_entry, values = self.entry(violation.code), violation.values
         terms = self._terms_of(violation.element)
         flag = cast("Severity", violation.rule.severity)
         override = self._overrides.get(violation.code)
@@ -85,9 +86,10 @@ class FindingBuilder:
             section=section(None, terms, violation.rule.table) if terms else catalog_entry.section,
             terms=terms or catalog_entry.terms,
             location=self.places.at(violation.element, violation.attribute),
-            values=_quotable(violation.values),
+            values=_quotable(values),
             indicative=self._indicative,
             override=override if severity != flag else None,
+            situation=self._situation(catalog_entry, values),
             described_by=self._described_by(violation.code, layer),
             lang=self.lang,
         )
@@ -112,6 +114,7 @@ class FindingBuilder:
             terms=terms or catalog_entry.terms,
             location=self.places.at(node),
             values=_quotable(values),
+            situation=self._situation(catalog_entry, values),
             lang=self.lang,
         )
 
@@ -122,6 +125,13 @@ class FindingBuilder:
     def _described_by(self, code: str, layer: str) -> CatalogEntry | None:
         """Return the catalog entry of a rule in an added rule set; None for the rules that are shipped."""
         return self.entry(code) if layer in self._rules.added else None
+
+    def _situation(self, catalog_entry: CatalogEntry, values: Mapping[str, object]) -> int | None:
+        """Return the first situation of a rule without conditions that applies: by syntax, and by the values."""
+        for index, it in enumerate(catalog_entry.situations):
+            if it["syntax"] in ("", self._invoice.syntax) and (not it["value"] or values.get(it["value"])):
+                return index
+        return None
 
     def _terms_of(self, element: Any) -> tuple[str, ...]:
         """Return the business term of an element; empty if it is ambiguous."""

@@ -22,6 +22,8 @@ from einvoice.rulebook.files.definition import Definition, Sentence
 from einvoice.rulebook.files.keys import TEXTS, check_examples, check_keys, check_texts, languages_of
 from einvoice.rulebook.files.load import natural
 from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_notes, check_values, notes
+from einvoice.rulebook.files.situations import KEY as SITUATIONS
+from einvoice.rulebook.files.situations import SITUATION_OF_TEXTS, check_situations, situation_of
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.program.typecheck import terms_at
 from einvoice.rulebook.rule import SYNTAXES
@@ -31,7 +33,7 @@ TEXT_LAYERS: Final = ("file", "schema", "pdf")
 _TEXTS: Final = "texts"
 _TEXT_KEYS: Final = {
     "code": str, "severity": str, "section": str, "terms": list, "source": str,
-    "examples": dict, "deviation": list,
+    "examples": dict, "deviation": list, SITUATIONS: list,
 }  # fmt: skip
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
@@ -110,6 +112,7 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, rules: Ru
             points_at=_points_at(sentences),
             notes=tuple(note.plain() for note in definition.notes),
             current=current,
+            situations=tuple(it.plain() for it in definition.situations),
         )
 
 
@@ -170,6 +173,9 @@ def entry_of_text(path: Path, layer: str) -> CatalogEntry:
     check_keys(data, {**_TEXT_KEYS, **dict.fromkeys(languages(), dict)}, file)
     check_texts(data, file)
     check_examples(data, file)
+    for situation in data.get(SITUATIONS, ()):
+        check_keys(situation, {**SITUATION_OF_TEXTS, **dict.fromkeys(languages(), dict)}, file, SITUATIONS)
+    check_situations(data, file, TEXTS)
     for key in ("code", "severity", "section"):
         if key not in data:
             raise RuleError("is missing", file=file, key=key)
@@ -186,6 +192,7 @@ def entry_of_text(path: Path, layer: str) -> CatalogEntry:
         examples={language: tuple(texts) for language, texts in data.get("examples", {}).items()},
         points_at=dict.fromkeys(SYNTAXES, terms[0]) if terms else {},
         notes=_notes_of_text(data, file),
+        situations=tuple(situation_of(it).plain() for it in data.get(SITUATIONS, ())),
     )
 
 

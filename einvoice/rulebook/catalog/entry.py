@@ -47,6 +47,7 @@ class CatalogEntry(NamedTuple):
         lang: language of the string representation.
         current: whether the catalog's release has the rule.
         kind: of the rule set, such as "cius"; for other layers the name of the layer.
+        situations: ``files.situations.Situation.plain`` of each; findings select one of them.
     """
 
     code: str
@@ -71,18 +72,19 @@ class CatalogEntry(NamedTuple):
     lang: Language = "de"
     current: bool = True
     kind: str = ""
+    situations: tuple[dict[str, Any], ...] = ()
 
-    def title(self, language: str, values: Values = None) -> str:
-        """Return what is wrong, in one line. ``values`` are those of the finding."""
-        return self._fill(self.text("title", language), language, values)
+    def title(self, language: str, values: Values = None, situation: int | None = None) -> str:
+        """Return what is wrong, in one line. ``values`` and the index of the situation are those of the finding."""
+        return self._fill(self.text("title", language, situation), language, values)
 
-    def explanation(self, language: str, values: Values = None) -> str:
+    def explanation(self, language: str, values: Values = None, situation: int | None = None) -> str:
         """Return why it is wrong."""
-        return self._fill(self.text("explanation", language), language, values)
+        return self._fill(self.text("explanation", language, situation), language, values)
 
-    def fix(self, language: str, values: Values = None) -> str:
+    def fix(self, language: str, values: Values = None, situation: int | None = None) -> str:
         """Return how to correct it."""
-        text = self.text("fix", language)
+        text = self.text("fix", language, situation)
         if values is not None and "{expected}" in text and "expected" not in values:
             return VALUES[language][_INCALCULABLE_FIX].format(terms=", ".join(self.terms))
         return self._fill(text, language, values)
@@ -91,9 +93,17 @@ class CatalogEntry(NamedTuple):
         """Return the text of a note."""
         return self._fill(choose(self.notes[number]["texts"], language), language, values)
 
-    def text(self, name: str, language: str) -> str:
-        """Return the title, explanation or fix with its placeholders; a missing text is that of another language."""
-        return choose({lang: texts.get(name, "") for lang, texts in self.texts.items()}, language)
+    def text(self, name: str, language: str, situation: int | None = None) -> str:
+        """Return the title, explanation or fix with its placeholders; a missing text is that of another language.
+
+        With the index of a ``situation``, its text replaces that of the rule. A situation that the catalog does not
+        have is ignored: a stored result may come from another version.
+        """
+        known = {lang: texts.get(name, "") for lang, texts in self.texts.items()}
+        if situation is not None and situation < len(self.situations):
+            texts_of = self.situations[situation]["texts"]
+            known |= {lang: texts[name] for lang, texts in texts_of.items() if texts.get(name)}
+        return choose(known, language)
 
     def examples_in(self, language: str) -> tuple[str, ...]:
         """Return the situations that violate the rule; empty if there are none."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
@@ -22,13 +22,14 @@ from einvoice.resources import RuleData
 from einvoice.rulebook.catalog.entry import CatalogEntry
 from einvoice.rulebook.files.definition import fill
 from einvoice.rulebook.files.keys import TEXTS, check_keys
+from einvoice.rulebook.files.situations import KEY as SITUATIONS
 
 _FILES: Final = "files"
 _VARIANTS: Final = "variants"
 _RULESET: Final = "ruleset"
 _OVERRIDES: Final = "overrides"
 _COMPOSED: Final = ("texts", "fragments", "forms", "elements", "places")
-_KEYS: Final = {**dict.fromkeys(TEXTS, str), "examples": list, "notes": list}
+_KEYS: Final = {**dict.fromkeys(TEXTS, str), "examples": list, "notes": list, SITUATIONS: list}
 _QUOTED: Final = re.compile(r"\{([^{}]*)\}")
 
 
@@ -90,7 +91,7 @@ class Translation:
 
     def _check(self, texts: Mapping[str, Any], entry: CatalogEntry, key: str, constants: Mapping[str, Any]) -> None:
         known = _placeholders(entry)
-        for name, content in texts.items():
+        for name, content in _by_name(texts):
             for text in [content] if isinstance(content, str) else content:
                 for quoted in _QUOTED.findall(text):
                     if quoted not in known:
@@ -100,10 +101,18 @@ class Translation:
                             hint = f"give it in [{_VARIANTS}.{entry.code}]"
                         message = f"quotes '{quoted}', which the texts of {entry.code} do not quote"
                         raise RuleError(message, file=self.file, key=f"{key}.{name}", hint=hint)
-        if len(texts.get("notes", entry.notes)) != len(entry.notes):
-            raise RuleError(
-                f"must have {len(entry.notes)} texts, as in the rule file", file=self.file, key=f"{key}.notes"
-            )
+        for name, own in (("notes", entry.notes), (SITUATIONS, entry.situations)):
+            if len(texts.get(name, own)) != len(own):
+                raise RuleError(f"must have {len(own)} texts, as in the rule file", file=self.file, key=f"{key}.{name}")
+        for it in texts.get(SITUATIONS, ()):
+            check_keys(it, dict.fromkeys(TEXTS, str), self.file, f"{key}.{SITUATIONS}")
+
+
+def _by_name(texts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each text or list of texts with its name."""
+    yield from ((name, content) for name, content in texts.items() if name != SITUATIONS)
+    for situation in texts.get(SITUATIONS, ()):
+        yield from ((f"{SITUATIONS}.{name}", content) for name, content in situation.items())
 
 
 def read_translations(folder: Path) -> dict[Language, Translation]:
@@ -153,8 +162,17 @@ def _with(entry: CatalogEntry, lang: Language, texts: Mapping[str, Any]) -> Cata
             {**note, "texts": {**note["texts"], lang: text}} if text else note
             for note, text in zip(notes, texts["notes"], strict=True)
         )
+    situations = tuple(
+        {**situation, "texts": {**situation["texts"], lang: translated}} if translated else situation
+        for situation, translated in zip(
+            entry.situations, texts.get(SITUATIONS, [{}] * len(entry.situations)), strict=True
+        )
+    )
     return entry._replace(
-        texts={**entry.texts, lang: {**entry.texts.get(lang, {}), **own}}, examples=examples, notes=notes
+        texts={**entry.texts, lang: {**entry.texts.get(lang, {}), **own}},
+        examples=examples,
+        notes=notes,
+        situations=situations,
     )
 
 
@@ -162,6 +180,7 @@ def _placeholders(entry: CatalogEntry) -> set[str]:
     """Return the names of the values that the texts and notes of an entry quote in any language."""
     texts = [text for by_name in entry.texts.values() for text in by_name.values()]
     texts += [text for note in entry.notes for text in note["texts"].values()]
+    texts += [text for it in entry.situations for by_name in it["texts"].values() for text in by_name.values()]
     return {name for text in texts for name in _QUOTED.findall(text)}
 
 

@@ -18,6 +18,8 @@ from typing import Any, Final, NamedTuple
 
 from einvoice.rulebook.files.keys import OF_SENTENCE, TEXTS, languages_of
 from einvoice.rulebook.files.notes import KINDS, Note, note_of
+from einvoice.rulebook.files.situations import KEY as SITUATIONS
+from einvoice.rulebook.files.situations import Situation, situation_of
 from einvoice.rulebook.files.versions import RuleSet
 from einvoice.rulebook.language import Where
 from einvoice.rulebook.rule import SYNTAXES
@@ -156,6 +158,26 @@ class Definition:
             if note.is_shown and note.syntax in ("", syntax) and self.ruleset.has(note.since, note.until, version)
         }
 
+    @property
+    def situations(self) -> list[Situation]:
+        """Situations with texts of their own, with the constants filled in."""
+        own = [situation_of(entry) for _, entry in self.entries(SITUATIONS)]
+        return [
+            it._replace(
+                texts={lang: fill(texts, self._constants(lang)) for lang, texts in it.texts.items()},
+                terms=tuple(fill(list(it.terms), self.variant)),
+            )
+            for it in own
+        ]
+
+    def situations_for(self, syntax: str, version: str) -> dict[int, Situation]:
+        """Return the situations that findings can have in a syntax and release, by index."""
+        return {
+            number: it
+            for number, it in enumerate(self.situations)
+            if it.syntax in ("", syntax) and self.ruleset.has(it.since, it.until, version)
+        }
+
     def texts_of_notes(self, language: str) -> dict[str, str]:
         """Return the texts of the notes, by key."""
         return {f"notes.{number}": note.texts.get(language, "") for number, note in enumerate(self.notes)}
@@ -239,12 +261,16 @@ class Definition:
     def _shown(self, syntax: str) -> frozenset[str]:
         """Return the names that texts use, and the notes of a syntax."""
         conditions = [note.when for note in self.notes if note.syntax in ("", syntax)]
+        for situation in self.situations:
+            if situation.syntax in ("", syntax):
+                conditions += [situation.when, *situation.let.values()]
         return self._quoted.union(*map(_names, conditions))
 
     @cached_property
     def _quoted(self) -> frozenset[str]:
         texts = [text for by_key in self.texts.values() for text in by_key.values()]
         texts += [text for note in self.notes for text in note.texts.values()]
+        texts += [text for it in self.situations for by_key in it.texts.values() for text in by_key.values()]
         return frozenset({EXPECTED}).union(*map(_PLACEHOLDER.findall, texts))
 
     def _code(self, syntax: str, version: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any, Final
 from einvoice.errors import RuleError
 from einvoice.localization import Language, languages
 from einvoice.rulebook.files.notes import DEVIATION, NOTES, check_notes
+from einvoice.rulebook.files.situations import KEY as SITUATIONS
+from einvoice.rulebook.files.situations import SITUATION, check_situations
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 
 TEXTS: Final = ("title", "explanation", "fix")
@@ -29,14 +31,14 @@ _FILE: Final = {
     **_OVERLAY,
     "variants": dict, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
     "renamed_from": dict, "source": str, "ubl": dict, "cii": dict, "history": list,
-    "deviation": list, "notes": list, "valid": list, "invalid": list, "examples": dict,
+    "deviation": list, "notes": list, SITUATIONS: list, "valid": list, "invalid": list, "examples": dict,
 }  # fmt: skip
 #: The folder that states what the official Schematron does otherwise, and the keys of its files.
 SCHEMATRON: Final = "schematron"
 _QUIRKS: Final = {
     **OF_SENTENCE,
     "variants": dict, "renamed_from": dict, "ubl": dict, "cii": dict, "history": list, "deviation": list,
-    "valid": list, "invalid": list,
+    SITUATIONS: list, "valid": list, "invalid": list,
 }  # fmt: skip
 #: Keys of such a file for a rule that the rule set adopts.
 _ADOPTED: Final = {**_QUIRKS, "since": str, "until": str}
@@ -45,6 +47,7 @@ _ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
     "history": _HISTORY,
     "deviation": DEVIATION,
     "notes": NOTES,
+    SITUATIONS: SITUATION,
     "valid": _EXAMPLE,
     "invalid": _EXAMPLE,
 }
@@ -90,10 +93,11 @@ def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str, 
 
 def _check_entries(data: Mapping[str, Any], file: str) -> None:
     """Check notes, examples and history."""
-    texts = dict.fromkeys(languages(), str)
+    texts = {"deviation": str, "notes": str, SITUATIONS: dict}
     for kind, keys in _ENTRIES.items():
+        of_languages = dict.fromkeys(languages(), texts[kind]) if kind in texts else {}
         for entry in data.get(kind, []):
-            check_keys(entry, {**keys, **texts} if kind in ("deviation", "notes") else keys, file, kind)
+            check_keys(entry, {**keys, **of_languages}, file, kind)
     for kind in ("valid", "invalid"):
         for entry in data.get(kind, []):
             if "name" not in entry:
@@ -106,6 +110,7 @@ def _check_entries(data: Mapping[str, Any], file: str) -> None:
         if "until" not in entry:
             raise RuleError("is missing", file=file, key="history.until")
     check_notes(data, file)
+    check_situations(data, file, TEXTS)
 
 
 def languages_of(data: Mapping[str, Any]) -> list[Language]:

@@ -135,6 +135,10 @@ def _check_definition(definition: Definition) -> None:
         for key, version in (("since", note.since), ("until", note.until)):
             if version:
                 _check_version(definition, version, f"notes.{key}")
+    for situation in definition.situations:
+        for key, version in (("since", situation.since), ("until", situation.until)):
+            if version:
+                _check_version(definition, version, f"situations.{key}")
     if not any(definition.in_version(version.name) for version in definition.ruleset.versions):
         raise RuleError("excludes every release", file=file, key="until")
     for syntax in definition.ruleset.syntaxes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from einvoice.model.values import BLANKS, Value, absent
 from einvoice.rulebook.functions.registry import CALLABLE, GLOBALS, function, occurrences
@@ -59,6 +59,20 @@ def first(x: Sequence[Any]) -> Any:
     (Value('a'), absent)
     """
     return next((member for member in x if member is not absent), absent)
+
+
+_MAX_JOINED: Final = 10
+
+
+@function()
+def joined(x: Sequence[Any]) -> str:
+    """``string-join(distinct-values(x), ', ')``, for texts: at most ten values, then ``…``.
+
+    >>> joined([Value("1"), absent, Value("3"), Value("1")]), joined([])
+    ('1, 3', '')
+    """
+    texts = list(dict.fromkeys(member.raw for member in x if member is not absent))
+    return ", ".join(texts[:_MAX_JOINED]) + (" …" if len(texts) > _MAX_JOINED else "")
 
 
 @function()

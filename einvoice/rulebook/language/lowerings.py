@@ -159,6 +159,15 @@ def first(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return f"next(iter({_present(member.code, member)}), absent)", member.type
 
 
+def joined(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """Compile ``joined``."""
+    (operand,) = _expect(1, call, operands)
+    member = on.each(operand)
+    if not member.type.is_value:
+        raise ExpressionError(operand.node, f"{operand} is {operand.type}, not a sequence of values")
+    return f"joined([{member.code} {member.clauses}])", TEXT
+
+
 def number(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """Compile ``number``; a double is converted to its exact value."""
     (operand,) = _expect(1, call, operands)
@@ -249,6 +258,7 @@ SPECIAL: Final[dict[str, Lowering]] = {
     "first": first,
     "in_code_list": in_code_list,
     "is_valid_skonto": matches,
+    "joined": joined,
     "joined_codes": joined_codes,
     "matches": matches,
     "non_blank": non_blank,

@@ -13,13 +13,15 @@ from einvoice.rulebook.program.typecheck import CheckedRule
 #: violation, and the functions ``descendants`` and ``with_vat`` for this invoice.
 FUNCTIONS: Final = "_functions"
 _PARAMETERS: Final = "invoice, _report, descendants, with_vat"
+_SHARED: Final = "descendants, with_vat"
 _INDENT: Final = "    "
 
 
 def generate(rules: Sequence[CheckedRule]) -> tuple[str, dict[str, str], set[str]]:
     """Return the source of a module that runs all rules, and the exact numbers and code lists that it uses as globals.
 
-    A violation is reported with the index of the rule, the values of its names, and whether each note applies.
+    A violation is reported with the index of the rule, the values of its names, whether each note applies, and the
+    situation that applies, if any: its position among those of the rule, and the values of its names.
     """
     by_scope: dict[str, list[tuple[int, CheckedRule]]] = {}
     for number, rule in enumerate(rules):
@@ -27,6 +29,9 @@ def generate(rules: Sequence[CheckedRule]) -> tuple[str, dict[str, str], set[str
     module = _Module()
     for numbered in by_scope.values():
         module.function(numbered)
+    for number, rule in enumerate(rules):
+        if rule.situations:
+            module.situations(number, rule)
     functions = "".join(f"_{name}, " for name in by_scope)
     return "\n".join((*module.lines, f"{FUNCTIONS} = ({functions})", "")), module.numbers, module.lists
 
@@ -68,8 +73,20 @@ class _Module:
         lines += [indent + _INDENT + line for line in self._lets(pending)]
         contents = "".join(f"{name}, " for name in checked.rule.names)
         notes = "".join(f"{self._code(note) if note else True}, " for note in checked.note_conditions)
-        lines.append(f"{indent}{_INDENT}_report(({number}, ({contents}), ({notes})))")
+        situation = f"_situation_{number}({contents}{_SHARED})" if checked.situations else "()"
+        lines.append(f"{indent}{_INDENT}_report(({number}, ({contents}), ({notes}), {situation}))")
         return lines
+
+    def situations(self, number: int, checked: CheckedRule) -> None:
+        """Write the function that selects the situation of a violation; it runs for violations only."""
+        parameters = ", ".join((*checked.rule.names, _SHARED))
+        self.lines.append(f"def _situation_{number}({parameters}):")
+        for position, (situation, lets, when) in enumerate(checked.situations):
+            self.lines += [_INDENT + line for line in self._lets(list(lets))]
+            values = "".join(f"{name}, " for name in situation.names)
+            test = f"if {self._code(when)}: " if when else ""
+            self.lines.append(f"{_INDENT}{test}return ({position}, ({values}))")
+        self.lines.append(f"{_INDENT}return ()")
 
     def _lets(self, lets: list[tuple[str, Expression]]) -> list[str]:
         return [f"{name} = {self._code(expression)}" for name, expression in lets]

@@ -12,7 +12,7 @@ from einvoice.model.invoice import descendants_of
 from einvoice.model.money import VatIndex
 from einvoice.model.values import Date, Number, Value, absent
 from einvoice.rulebook.functions import EXACT, GLOBALS
-from einvoice.rulebook.rule import Rule
+from einvoice.rulebook.rule import Rule, Situation
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
@@ -66,32 +66,57 @@ class Program:
 
     def run(self, invoice: Invoice) -> list[Violation]:
         """Return all rule violations, in the order of the contexts and rules. The invoice is not changed."""
-        violations: list[tuple[int, tuple[Any, ...], tuple[bool, ...]]] = []
+        violations: list[tuple[int, tuple[Any, ...], tuple[bool, ...], tuple[Any, ...]]] = []
         report, descendants, with_vat = violations.append, descendants_of(invoice), VatIndex()
         with localcontext(EXACT):
             for function in self._functions:
                 function(invoice, report, descendants, with_vat)
         rules = self.rules
-        return [Violation(rules[number], content, notes) for number, content, notes in violations]
+        return [Violation(rules[number], *reported) for number, *reported in violations]
 
 
 class Violation:
     """A rule that an invoice violates, at one place.
 
-    ``contents`` holds the content of each name of the rule, ``notes`` says which of its notes apply.
+    ``contents`` holds the content of each name of the rule, ``notes`` says which of its notes apply. ``situation`` is
+    the one that applies: its position among those of the rule, and the contents of its names; empty if none applies.
     """
 
-    __slots__ = ("_notes", "contents", "rule")
+    __slots__ = ("_named", "_notes", "_situation", "contents", "rule")
 
-    def __init__(self, rule: Rule, contents: tuple[Any, ...], notes: tuple[bool, ...] = ()) -> None:
+    def __init__(
+        self, rule: Rule, contents: tuple[Any, ...], notes: tuple[bool, ...] = (), situation: tuple[Any, ...] = ()
+    ) -> None:
         self.rule = rule
         self.contents = contents
         self._notes = notes
+        self._situation: Situation | None = None
+        self._named = dict(zip(rule.names, contents, strict=True))
+        if situation:
+            position, own = situation
+            self._situation = Situation(*rule.situations[position])
+            self._named |= zip(self._situation.names, own, strict=True)
 
     @property
     def note_indices(self) -> tuple[int, ...]:
         """The notes that apply, by their index in the catalog entry."""
         return tuple([index for index, applies in zip(self.rule.notes, self._notes, strict=True) if applies])
+
+    @property
+    def situation(self) -> int | None:
+        """The situation that applies, by its index in the catalog entry; None if none does."""
+        return self._situation.number if self._situation else None
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The business terms, those at fault first."""
+        own = self._situation.terms if self._situation else ()
+        return tuple(dict.fromkeys((*own, *self.rule.terms))) if own else self.rule.terms
+
+    @property
+    def _path(self) -> str:
+        """The path to the value of the first term."""
+        return self._situation.path if self._situation and self._situation.terms else self.rule.path
 
     @property
     def item(self) -> Any:
@@ -106,7 +131,7 @@ class Violation:
         element (which a view does not) inside that of the item; otherwise the finding points at the item.
         """
         item = self.item
-        for candidate in reversed([] if self.rule.whole else self._along(self.rule.path)):
+        for candidate in reversed([] if self.rule.whole else self._along(self._path)):
             if candidate is not absent and (item.node is None or _is_inside(candidate.node, item.node)):
                 return candidate
         return item
@@ -118,11 +143,10 @@ class Violation:
         These are the ``let`` names, the paths that the texts quote, ``actual``, and ``difference`` (actual minus
         expected) if both are numbers.
         """
-        rule = self.rule
-        contents = dict(zip(rule.names, self.contents, strict=True))
-        contents.update((path, self._along(path)[-1]) for path in rule.quotes)
-        if rule.path:
-            contents["actual"] = self._along(rule.path)[-1]
+        quotes = self._situation.quotes if self._situation else self.rule.quotes
+        contents = {**self._named, **{path: self._along(path)[-1] for path in quotes}}
+        if self._path:
+            contents["actual"] = self._along(self._path)[-1]
         values = {name: plain for name, content in contents.items() if (plain := _plain(content)) is not absent}
         expected, actual = values.get("expected"), values.get("actual")
         if isinstance(expected, Decimal) and isinstance(actual, Decimal):
@@ -134,7 +158,7 @@ class Violation:
         if not path:
             return []
         first, *steps = path.split(".")
-        passed = [self.contents[self.rule.names.index(first)]]
+        passed = [self._named[first]]
         for step in steps:
             passed.append(getattr(passed[-1], step))
         return passed

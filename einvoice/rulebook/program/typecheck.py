@@ -8,25 +8,35 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final
+from typing import Final, NamedTuple
 
 from einvoice.errors import RuleError
 from einvoice.localization import languages
 from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.values import Value
 from einvoice.rulebook import sections
+from einvoice.rulebook.files import situations as files
 from einvoice.rulebook.files.contexts import INVOICE, NORM, Contexts, Scope
 from einvoice.rulebook.files.definition import Definition, Sentence
 from einvoice.rulebook.files.notes import Note
+from einvoice.rulebook.files.situations import KEY
 from einvoice.rulebook.functions import GLOBALS
 from einvoice.rulebook.language import Expression, Where, check, condition
 from einvoice.rulebook.language.types import Type
-from einvoice.rulebook.rule import Rule
+from einvoice.rulebook.rule import Rule, Situation
 
 #: Names that a violation adds to those that a text may quote.
 DERIVED: Final = ("actual", "difference")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
 _QUOTED: Final = re.compile(r"\{([^{}]*)\}")
+
+
+class CheckedSituation(NamedTuple):
+    """A situation of a rule, its ``let`` values, and its condition; None for a situation that always applies."""
+
+    situation: Situation
+    lets: tuple[tuple[str, Expression], ...]
+    when: Expression | None
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,7 @@ class CheckedRule:
     when: Expression | None
     assertion: Expression
     note_conditions: tuple[Expression | None, ...] = ()  # of the notes; None for a note without condition
+    situations: tuple[CheckedSituation, ...] = ()
 
 
 def check_rule(definition: Definition, syntax: str, version: str, contexts: Contexts) -> CheckedRule | None:
@@ -51,7 +62,9 @@ def check_rule(definition: Definition, syntax: str, version: str, contexts: Cont
     if sentence.not_applicable or contexts.is_not_applicable(sentence.context, syntax, version):
         return None
     scope = contexts.scope(sentence.context, syntax, sentence.where("for"), version)
-    return _Checker(definition, sentence, scope).check(definition.notes_for(syntax, version))
+    return _Checker(definition, sentence, scope).check(
+        definition.notes_for(syntax, version), definition.situations_for(syntax, version)
+    )
 
 
 def check_norm(definition: Definition, contexts: Contexts) -> CheckedRule | None:
@@ -64,7 +77,7 @@ def check_norm(definition: Definition, contexts: Contexts) -> CheckedRule | None
     if sentence.not_applicable:
         return None
     scope = contexts.scope(sentence.context, NORM, sentence.where("for"))
-    return _Checker(definition, sentence, scope).check({})
+    return _Checker(definition, sentence, scope).check({}, {})
 
 
 class _Checker:
@@ -76,23 +89,49 @@ class _Checker:
         self.scope = scope
         self.names: dict[str, Type] = dict(scope.names)
 
-    def check(self, notes: Mapping[int, Note]) -> CheckedRule:
+    def check(self, notes: Mapping[int, Note], situations: Mapping[int, files.Situation]) -> CheckedRule:
         sentence = self.sentence
         for name in sentence.parameters:
             self._check_name(name, Where(self.definition.file, "variants"))
-        lets = []
-        for name, source in sentence.let.items():
-            self._check_name(name, sentence.where(f"let.{name}"))
-            expression = self._expression(source, sentence.where(f"let.{name}"))
-            self.names[name] = expression.type
-            lets.append((name, expression))
+        lets = self._lets(sentence.let)
         when = self._condition("when", sentence.when) if sentence.when else None
         assertion = self._condition("assert", sentence.assertion)
         read = [assertion, *([when] if when else []), *(expression for _, expression in lets)]
         self._check_terms(frozenset().union(*(expression.terms for expression in read)))
         rule = self._rule(read)._replace(notes=tuple(notes))
         conditions = tuple(self._condition("notes", note.when) if note.when else None for note in notes.values())
-        return CheckedRule(rule, self.scope, tuple(lets), when, assertion, conditions)
+        checked = tuple(self._situation(index, it, rule, read) for index, it in situations.items())
+        rule = rule._replace(situations=tuple(tuple(it.situation) for it in checked))
+        return CheckedRule(rule, self.scope, lets, when, assertion, conditions, checked)
+
+    def _lets(self, let: Mapping[str, str], prefix: str = "") -> tuple[tuple[str, Expression], ...]:
+        """Check values, and add their names to those that later expressions can use."""
+        lets = []
+        for name, source in let.items():
+            where = self.sentence.where(f"{prefix}let.{name}")
+            self._check_name(name, where)
+            expression = self._expression(source, where)
+            self.names[name] = expression.type
+            lets.append((name, expression))
+        return tuple(lets)
+
+    def _situation(
+        self, number: int, situation: files.Situation, rule: Rule, read: list[Expression]
+    ) -> CheckedSituation:
+        """Check a situation; its names are its own."""
+        common, self.names = self.names, dict(self.names)
+        lets = self._lets(situation.let, f"{KEY}.")
+        when = self._condition(KEY, situation.when) if situation.when else None
+        quotes = (*rule.quotes, *self._quotes({lang: dict(texts) for lang, texts in situation.texts.items()}, KEY))
+        read = [*read, *([when] if when else []), *(expression for _, expression in lets)]
+        path = self._path_to(situation.terms[0], read) if situation.terms else ""
+        self.names = common
+        row = Situation(number, tuple(name for name, _ in lets), tuple(dict.fromkeys(quotes)), situation.terms, path)
+        return CheckedSituation(row, lets, when)
+
+    def _path_to(self, term: str, read: list[Expression]) -> str:
+        """Return a path to the single value of a term that expressions read; '' if there is none."""
+        return next((path for path in _paths(read, self.names) if term in terms_at(path, self.names)), "")
 
     def _expression(self, source: str, where: Where) -> Expression:
         return check(source, self.names, where, group=self.scope.group, constants=self.sentence.parameters)
@@ -134,18 +173,22 @@ class _Checker:
             definition.file,
             names,
             names.index(self.scope.item),
-            next((path for path in _paths(read, self.names) if first in terms_at(path, self.names)), ""),
-            self._quotes(),
+            self._path_to(first, read),
+            self._quotes(self._texts()),
             whole=self.scope.whole,
         )
 
-    def _quotes(self) -> tuple[str, ...]:
+    def _texts(self) -> dict[str, dict[str, str]]:
+        """Return the texts of the rule and of its notes, by language and key."""
+        own = self.definition.texts
+        return {lang: own.get(lang, {}) | self.definition.texts_of_notes(lang) for lang in languages()}
+
+    def _quotes(self, texts: Mapping[str, Mapping[str, str]], prefix: str = "") -> tuple[str, ...]:
         """Return the paths that the texts quote; raise ``RuleError`` for a name that violations do not have."""
         paths: dict[str, None] = {}
-        for language in languages():
-            texts = self.definition.texts.get(language, {}) | self.definition.texts_of_notes(language)
-            for key, text in texts.items():
-                where = Where(self.definition.file, f"{language}.{key}")
+        for language, by_key in texts.items():
+            for key, text in by_key.items():
+                where = Where(self.definition.file, f"{prefix}.{language}.{key}".lstrip("."))
                 for quoted in _QUOTED.findall(text):
                     if "." in quoted:
                         self._check_path(quoted, where)

@@ -1,0 +1,89 @@
+"""Situations: texts for one cause of a violation, which replace those of the rule in the findings that it applies to.
+
+``[[situations]]`` are tried in their order; the first one that applies is used. The catalog keeps the texts of the
+rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from einvoice.errors import RuleError
+from einvoice.localization import Language, languages
+from einvoice.rulebook.rule import SYNTAXES
+
+SITUATION: Final = {
+    "syntax": str, "variants": list, "since": str, "until": str, "when": str, "let": dict, "terms": list,
+}  # fmt: skip
+#: A syntax rule has no conditions; its situations apply if findings have a value.
+SITUATION_OF_TEXTS: Final = {"syntax": str, "value": str}
+KEY: Final = "situations"
+
+
+class Situation(NamedTuple):
+    """A situation in a rule file.
+
+    Attributes:
+        texts: by language and name; what is missing is taken from the rule.
+        when: condition; "" if it always applies.
+        let: values for the condition and the texts, by name.
+        terms: business terms at fault, if they are not those that the rule names first.
+        syntax: "UBL" or "CII"; "" for both.
+        since: first release to which it applies; "" if it always did.
+        until: first release to which it no longer applies; "" if it still does.
+        value: name of the value that a finding of a syntax rule must have; "" for none.
+    """
+
+    texts: Mapping[Language, Mapping[str, str]]
+    when: str = ""
+    let: Mapping[str, str] = {}
+    terms: tuple[str, ...] = ()
+    syntax: str = ""
+    since: str = ""
+    until: str = ""
+    value: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """Return what findings need, as plain data for the catalog."""
+        return {"texts": {lang: dict(texts) for lang, texts in self.texts.items()}, "syntax": self.syntax,
+                "value": self.value}  # fmt: skip
+
+
+def situation_of(entry: Mapping[str, Any]) -> Situation:
+    """Return the situation of an entry of ``[[situations]]``."""
+    return Situation(
+        {lang: entry[lang] for lang in languages() if lang in entry},
+        " ".join(entry.get("when", "").split()),
+        entry.get("let", {}),
+        tuple(entry.get("terms", ())),
+        entry.get("syntax", "").upper(),
+        entry.get("since", ""),
+        entry.get("until", ""),
+        entry.get("value", ""),
+    )
+
+
+def check_situations(data: Mapping[str, Any], file: str, names: tuple[str, ...]) -> None:
+    """Check texts and syntax of all situations; raise ``RuleError`` for an invalid one.
+
+    Each language of the rule must have the same texts, some of ``names``.
+    """
+    known = [lang for lang in languages() if lang in data]
+    for entry in data.get(KEY, ()):
+        replaced = {name for lang in languages() for name in entry.get(lang, {})}
+        if not replaced:
+            raise RuleError("has no texts", file=file, key=KEY, hint=f"replace one of {', '.join(names)}")
+        for lang in known or [lang for lang in languages() if lang in entry]:
+            for name in sorted(replaced):
+                _check_text(entry.get(lang, {}).get(name, ""), name, names, file, lang)
+        if entry.get("syntax", "ubl") not in map(str.lower, SYNTAXES):
+            raise RuleError("must be ubl or cii", file=file, key=f"{KEY}.syntax")
+
+
+def _check_text(text: Any, name: str, names: tuple[str, ...], file: str, lang: Language) -> None:
+    key = f"{KEY}.{lang}.{name}"
+    if name not in names:
+        raise RuleError("is not a known key", file=file, key=key, hint=f"valid keys are {', '.join(names)}")
+    if not isinstance(text, str) or not text.strip():
+        raise RuleError("is missing", file=file, key=key)
