@@ -7,6 +7,9 @@ from typing import Any
 
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Line, Period
+from einvoice.model.money import AllowanceCharge, AllowanceTax, TaxTotal
+from einvoice.model.parties import SellerTaxRegistration
 
 
 def terms_of_elements(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
@@ -15,18 +18,43 @@ def terms_of_elements(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
     groups: list[Group] = [invoice]
     for group in groups:  # nested groups come later, and overwrite the terms of their elements
         cls: Any = type(group)
-        unambiguous = _unambiguous(cls)
+        numbers = _terms(cls)
+        choice = _alternative(group, invoice)
         for name, content in vars(group).items():
             for it in content if isinstance(content, list) else (content,):
                 if isinstance(it, Group):
                     groups.append(it)
-                if name in unambiguous and not getattr(it, "attribute", None):
-                    terms[it.node] = unambiguous[name]
+                if name in numbers and not getattr(it, "attribute", None):
+                    alternatives = numbers[name]
+                    if len(alternatives) == 1:
+                        terms[it.node] = alternatives
+                    elif len(alternatives) == 2 and choice is not None and alternatives[choice]:
+                        terms[it.node] = (alternatives[choice],)
     return terms
 
 
 @functools.cache
-def _unambiguous(cls: type[Group]) -> dict[str, tuple[str]]:
-    """Return the fields of a class that have exactly one business term, with that term."""
+def _terms(cls: type[Group]) -> dict[str, tuple[str, ...]]:
+    """Return the business terms of each field of a class; several if they depend on the group, "" for none."""
     numbers = {name: tuple(dict.fromkeys(terms_of(cls, name))) for name in cls.fields}
-    return {name: (one[0],) for name, one in numbers.items() if len(one) == 1}
+    return {name: terms for name, terms in numbers.items() if any(terms)}
+
+
+def _alternative(group: Group, invoice: Invoice) -> int | None:
+    """Return which of two terms the fields of a group have; None if it is not known.
+
+    They depend on whether it is an allowance or a charge, whether a period belongs to the invoice or to a line, on the
+    currency of a VAT total, and on the type of a tax registration.
+    """
+    if isinstance(group, AllowanceTax):
+        group = group.parent
+    if isinstance(group, AllowanceCharge):
+        return 1 if group.is_charge else 0 if group.is_allowance else None
+    if isinstance(group, Period):
+        return int(isinstance(group.parent, Line))
+    if isinstance(group, TaxTotal):
+        currency = group.amount.currency
+        return int(currency == invoice.tax_currency.text and currency != invoice.currency.text)
+    if isinstance(group, SellerTaxRegistration):
+        return 0 if group.is_vat else 1
+    return None
