@@ -2,7 +2,8 @@
 
 A list is a file in the folder ``codelists`` of a rule set: a table with the columns ``code``, ``since``, ``until`` and,
 if the lists of UBL and CII differ, ``syntax`` (``ubl`` or ``cii``). A code is part of the list from release ``since``
-to before ``until``; an empty cell means no bound. All rule sets can use the list.
+to before ``until``; an empty cell means no bound. All rule sets can use the list. A file of the same name in its folder
+``names`` has the columns ``code`` and ``name``: what people write instead of the code, such as "Deutschland".
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from einvoice import cache
 from einvoice.resources import RuleData, shipped
 
 FOLDER = "codelists"
+NAMES = "names"
 COLUMNS = ["code", "since", "until"]
 _PART = re.compile("([0-9]+)([a-z]*)")
 
@@ -51,6 +53,30 @@ def ordered(
         for row in _rows(_file(name, data or shipped()))
         if holds(row["since"], row["until"], version) and (not syntax or row.get("syntax") in (None, "", syntax))
     )
+
+
+@functools.cache
+def by_name(
+    name: str, version: str | None = None, syntax: str | None = None, data: RuleData | None = None
+) -> dict[str, str]:
+    """Return the codes of a list by what people write for them, as `folded`: the code itself, or one of its names.
+
+    A code wins over a name.
+    """
+    known = codes(name, version, syntax, data)
+    path = _file(name, data or shipped())
+    names = path.parent / NAMES / path.name
+    _, *rows = (line.split(",", 1) for line in names.read_text("utf-8").splitlines()) if names.exists() else [[]]
+    return {folded(it): code for code, it in rows if code in known} | {folded(code): code for code in known}
+
+
+def folded(text: str) -> str:
+    """Return a text without blanks, in lower case.
+
+    >>> folded(" Eur\u00a0")
+    'eur'
+    """
+    return "".join(text.split()).casefold()
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from einvoice import codelists
 from einvoice.model.values import normalize_space
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 from einvoice.rulebook.syntax_rules.xpath import text
@@ -42,6 +43,7 @@ class Check:
 
 
 CHECKS: Final[dict[str, Check]] = {}
+_CODE_CHECKS: Final = ("in_code_list", "in_code_list_any_case", "in_code_list_exactly", "in_code_list_or_creditor")
 
 
 def minimum(rule: SyntaxRule) -> int:
@@ -225,6 +227,21 @@ def _written(element: Any) -> str:
 def content(rule: SyntaxRule, node: Any) -> str:
     """Return what the rule reads from an element: its attribute, or else the text."""
     return text(node) if rule.attribute is None else node.get(rule.attribute, "")
+
+
+def code(rule: SyntaxRule, node: Any) -> str:
+    """Return the code that a check of a code list reads from an element; "" for other checks."""
+    if rule.check in _CODE_CHECKS:
+        return content(rule, node)
+    return str(node.get("currencyID", "")) if rule.check == "in_currency" else ""
+
+
+def intended(rule: SyntaxRule, node: Any) -> str:
+    """Return the code of the list that a wrong code probably means, by its spelling or name; "" if there is none."""
+    text = code(rule, node)
+    name, *excluded = rule.argument.split(" -")
+    meant = rule.codes_by_name(name).get(codelists.folded(text), "") if text else ""
+    return "" if meant in (*excluded, text) else meant
 
 
 @functools.cache

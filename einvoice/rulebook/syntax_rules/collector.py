@@ -58,10 +58,13 @@ class SyntaxViolation:
     def values(self) -> dict[str, object]:
         """Values for the texts: number of elements, argument of the rule, content and name of the element.
 
+        A wrong code that can be recognised also has ``code``, and ``intended``: the code that is probably meant.
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
         values = {"count": len(self.found), "argument": self.rule.argument, "found": content, "name": self.name}
+        if self.found and (intended := checks.intended(self.rule, self.element)):
+            values |= {"code": checks.code(self.rule, self.element), "intended": intended}
         return {**values, "actual": content} if self.rule.of_profile else values
 
     @property

@@ -117,6 +117,10 @@ class SyntaxRule:
         """Return the codes of a list in the release to validate by; ``codelists.codes`` describes the arguments."""
         return codelists.codes(name, self._release_of(name), syntax, self.data)
 
+    def codes_by_name(self, name: str) -> Mapping[str, str]:
+        """Return the codes of a list in the rule's syntax as ``codelists.by_name`` does."""
+        return codelists.by_name(name, self._release_of(name), self.syntax, self.data)
+
     def ordered_codes(self, name: str, syntax: str | None = None) -> tuple[str, ...]:
         """Return the codes as ``codes`` does, but in the order of the official list."""
         return codelists.ordered(name, self._release_of(name), syntax, self.data)

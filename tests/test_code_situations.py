@@ -1,0 +1,105 @@
+"""Situations of code lists: the texts name the code that was given, and the one that is probably meant."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import einvoice
+from einvoice.codelists import by_name
+from einvoice.result import Finding
+from einvoice.rulebook.catalog import catalog
+
+SAMPLES = Path(__file__).parent / "samples"
+UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
+CII = (SAMPLES / "cii-invoice.xml").read_text("utf-8")
+ADDRESS = '<cbc:EndpointID schemeID="'
+ATTACHMENT = """<cac:AdditionalDocumentReference><cbc:ID>A</cbc:ID><cac:Attachment>
+<cbc:EmbeddedDocumentBinaryObject mimeCode="{}" filename="a.jpg">AAAA</cbc:EmbeddedDocumentBinaryObject>
+</cac:Attachment></cac:AdditionalDocumentReference>"""
+ORIGIN = "<cac:OriginCountry><cbc:IdentificationCode>{}</cbc:IdentificationCode></cac:OriginCountry>"
+GTIN = '<cac:StandardItemIdentification><cbc:ID schemeID="{}">4012345678901</cbc:ID></cac:StandardItemIdentification>'
+PARTY = '<cac:PartyIdentification><cbc:ID schemeID="{}">4012345678901</cbc:ID></cac:PartyIdentification>'
+
+
+def replaced(document: str, pattern: str, by: str) -> str:
+    changed = re.sub(pattern, by, document, count=1)
+    assert changed != document
+    return changed
+
+
+def before(document: str, element: str, added: str) -> str:
+    return replaced(document, f"(?=<{element}[ >])", added)
+
+
+#: Code, document, the code that it has, and the code of the list.
+INTENDED = [
+    ("BR-CL-03", replaced(UBL, r'(<cbc:PayableAmount currencyID=)"EUR"', r'\1"eur"'), "eur", "EUR"),
+    ("BR-CL-03", replaced(UBL, r'(<cbc:PayableAmount currencyID=)"EUR"', r'\1"€"'), "€", "EUR"),
+    ("BR-CL-04", replaced(UBL, "<cbc:DocumentCurrencyCode>EUR", "<cbc:DocumentCurrencyCode>E UR"), "E UR", "EUR"),
+    ("BR-CL-04", replaced(CII, "<ram:InvoiceCurrencyCode>EUR", "<ram:InvoiceCurrencyCode>Euro"), "Euro", "EUR"),
+    ("BR-CL-05", before(UBL, "cbc:BuyerReference", "<cbc:TaxCurrencyCode>chf</cbc:TaxCurrencyCode>"), "chf", "CHF"),
+    ("BR-CL-10", before(UBL, "cac:PostalAddress", PARTY.format("GLN")), "GLN", "0088"),
+    ("BR-CL-14", replaced(UBL, "<cbc:IdentificationCode>DE", "<cbc:IdentificationCode>Germany"), "Germany", "DE"),
+    ("BR-CL-14", replaced(CII, "<ram:CountryID>DE", "<ram:CountryID>de"), "de", "DE"),
+    ("BR-CL-15", before(UBL, "cac:ClassifiedTaxCategory", ORIGIN.format("Frankreich")), "Frankreich", "FR"),
+    ("BR-CL-17", replaced(UBL, r"(<cac:TaxCategory>\s*<cbc:ID>)S", r"\1s"), "s", "S"),
+    ("BR-CL-18", replaced(UBL, r"(<cac:ClassifiedTaxCategory>\s*<cbc:ID>)S", r"\1s"), "s", "S"),
+    ("BR-CL-21", before(UBL, "cac:ClassifiedTaxCategory", GTIN.format("GTIN")), "GTIN", "0160"),
+    ("BR-CL-23", replaced(UBL, 'unitCode="[^"]*"', 'unitCode="Stk."'), "Stk.", "H87"),
+    ("BR-CL-24", before(UBL, "cac:AccountingSupplierParty", ATTACHMENT.format("image/jpg")), "image/jpg", "image/jpeg"),
+    ("BR-CL-25", replaced(UBL, f'{ADDRESS}[^"]*"', f'{ADDRESS}email"'), "email", "EM"),
+]
+#: Code, and a document in which no code can be recognised: the situation of its syntax applies.
+UNKNOWN = [
+    ("BR-CL-01", replaced(CII, "(<ram:TypeCode>)380", r"\g<1>000")),
+    ("BR-CL-10", before(UBL, "cac:PostalAddress", PARTY.format("XX"))),
+    ("BR-CL-18", replaced(UBL, r"(<cac:ClassifiedTaxCategory>\s*<cbc:ID>)S", r"\1XX")),
+]
+
+
+def finding_of(code: str, document: str) -> Finding:
+    result = einvoice.validate(document.encode(), lang="en")
+    return next(it for it in result.findings if it.code == code)
+
+
+@pytest.mark.parametrize(("code", "document", "given", "intended"), INTENDED)
+def test_recognised_code_is_named_in_both_languages(code: str, document: str, given: str, intended: str) -> None:
+    finding = finding_of(code, document)
+    assert (finding.values["code"], finding.values["intended"]) == (given, intended)
+    for lang in ("de", "en"):
+        assert given in finding.title(lang)
+        assert intended in finding.title(lang)
+        assert intended in finding.fix(lang)
+
+
+def test_unknown_code_has_the_texts_of_the_rule() -> None:
+    document = replaced(UBL, "<cbc:DocumentCurrencyCode>EUR", "<cbc:DocumentCurrencyCode>QQQ")
+    finding = finding_of("BR-CL-04", document)
+    assert finding.situation is None
+    assert "intended" not in finding.values
+    assert finding.title() == "Unknown invoice currency"
+
+
+@pytest.mark.parametrize(("code", "document"), UNKNOWN)
+def test_texts_name_no_other_syntax(code: str, document: str) -> None:
+    finding = finding_of(code, document)
+    other = "CII" if "CrossIndustry" not in document else "UBL"
+    assert finding.situation is not None
+    texts = [text(lang) for lang in ("de", "en") for text in (finding.title, finding.explanation, finding.fix)]
+    assert not [text for text in texts if other in text]
+
+
+def test_every_value_situation_of_a_text_is_tested() -> None:
+    known = {code for code, entry in catalog().items() if any(it["value"] for it in entry.situations)}
+    assert known == {code for code, *_ in INTENDED}
+
+
+def test_code_wins_over_a_name() -> None:
+    countries = by_name("countries")
+    assert countries["es"] == "ES"
+    assert countries["e"] == "ES"
+    assert countries["deutschland"] == "DE"
+    assert by_name("payment_means")["58"] == "58"  # a list without names
