@@ -305,3 +305,13 @@ def test_unwritable_output_file_is_reported(tmp_path, capsys):
     path = tmp_path / "nowhere" / "catalog"
     assert main(["catalog", "-o", str(path)]) == 2
     assert str(path) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("lang", ["de", "en"])
+def test_texts_of_rules_report_no_values_without_an_invoice(lang):
+    """A business term is not the value that was found: not "Found: BT-106"."""
+    rules = [entry for entry in catalog().values() if entry.layer in ("en16931", "xrechnung", "xrechnung-extension")]
+    texts = [(entry.code, text) for entry in rules for text in (entry.explanation(lang), entry.fix(lang))]
+    reports = re.compile(r"(Angegeben|Errechnet|errechnet|Found|calculated): [„“]?(BT-|…)")
+    assert [(code, text) for code, text in texts if reports.search(text) or "(BT-115) is BT-115" in text] == []
+    assert "{" not in "".join(text for _, text in texts)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 SYNTAXES: Final = ("UBL", "CII")
+EXPECTED: Final = "expected"
+"""The ``let`` that findings show as the expected value."""
 SEVERITIES: Final = ("fatal", "warning", "information")
 
 

@@ -26,7 +26,7 @@ from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.situations import SITUATION_OF_TEXTS, check_situations, situation_of
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.program.typecheck import terms_at
-from einvoice.rulebook.rule import SYNTAXES
+from einvoice.rulebook.rule import EXPECTED, SYNTAXES
 
 #: The layers without a rule set.
 TEXT_LAYERS: Final = ("file", "schema", "pdf")
@@ -146,6 +146,8 @@ def _stand_ins(
             continue
         if sentence.terms:
             stand_ins["actual"] = sentence.terms[0]
+        if EXPECTED in sentence.let:
+            stand_ins[EXPECTED] = ""
         scope = contexts.scope(sentence.context, syntax, sentence.where("for"), version)
         for path in _PATH.findall(text):
             stand_ins.update((path, number) for number in terms_at(path, scope.names)[:1])

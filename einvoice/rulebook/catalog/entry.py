@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from einvoice.localization import Language, choose
 from einvoice.presentation import to_html
 from einvoice.rulebook.catalog.formatting import VALUES, missing, show
+from einvoice.rulebook.catalog.general import general
 
 _QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
 _REPEATED: Final = re.compile(r"(\([^()]+\)) \1")
 """Two missing values in a row, such as an amount and its currency, are shown once."""
-_UNKNOWN: Final = "…"
 _INCALCULABLE_FIX: Final = "incalculable_fix"
 """Shown instead of a fix that quotes the expected amount, if this amount cannot be calculated."""
 _NO_VALUES: Final[Mapping[str, Any]] = {}
@@ -122,18 +122,17 @@ class CatalogEntry(NamedTuple):
         return self.explanation(self.lang), f"→ {self.fix(self.lang)}"
 
     def _fill(self, text: str, language: str, values: Values) -> str:
+        if values is None:
+            return general(text, self.stand_ins, language)
+
         def quoted(match: re.Match[str]) -> str:
             before, name, after = match.groups()
-            if values is None:
-                shown = self.stand_ins.get(name, _UNKNOWN)
-            elif name in values:
-                # The value of a path keeps the decimals of the document.
-                shown = show(values[name], _NO_VALUES if "." in name else values, language)
-            else:
-                shown = ""
+            # The value of a path keeps the decimals of the document.
+            context = _NO_VALUES if "." in name else values
+            shown = show(values[name], context, language) if name in values else ""
             if shown.strip():
                 return f"{before}{shown}{after}"
-            words = missing(name, values or {}, language, text[: match.start()])
+            words = missing(name, values, language, text[: match.start()])
             return words if before and after else f"{before}{words}{after}"
 
         return _REPEATED.sub(r"\1", _QUOTED.sub(quoted, text))

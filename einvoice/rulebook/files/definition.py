@@ -22,12 +22,9 @@ from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.situations import Situation, situation_of
 from einvoice.rulebook.files.versions import RuleSet
 from einvoice.rulebook.language import Where
-from einvoice.rulebook.rule import SYNTAXES
+from einvoice.rulebook.rule import EXPECTED, SYNTAXES
 
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
-
-#: The ``let`` that findings show as the expected value.
-EXPECTED: Final = "expected"
 
 Parameters = Mapping[str, "str | Decimal | tuple[str, ...]"]
 
