@@ -52,7 +52,7 @@ class Situation(NamedTuple):
         names: the ``let`` names of the situation.
         quotes: the paths that its texts quote.
         terms: the business terms at fault, the leading term first; empty if they are those of the rule.
-        path: to the value of the first of these terms; '' if it has no single value.
+        path: to the value of the first of these terms; '' if that is the path of the rule, or it has no single value.
     """
 
     number: int

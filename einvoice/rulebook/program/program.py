@@ -116,7 +116,7 @@ class Violation:
     @property
     def _path(self) -> str:
         """The path to the value of the first term."""
-        return self._situation.path if self._situation and self._situation.terms else self.rule.path
+        return (self._situation.path if self._situation else "") or self.rule.path
 
     @property
     def item(self) -> Any:
