@@ -175,7 +175,9 @@ def selected_by_examples(definition: Definition) -> set[int]:
 
 @pytest.mark.parametrize("definition", RULES, ids=lambda it: it.code)
 def test_every_situation_is_selected_by_an_example(definition: Definition) -> None:
-    assert selected_by_examples(definition) == set(range(len(definition.situations)))
+    syntaxes = ("", *definition.ruleset.syntaxes)  # an adopting rule set may have more
+    reachable = {number for number, it in enumerate(definition.situations) if it.syntax in syntaxes}
+    assert selected_by_examples(definition) == reachable
 
 
 def test_situations_reach_every_output(tmp_path: Path) -> None:
