@@ -20,7 +20,7 @@ class Places:
         self._data = data
         self._nodes: list[Any] = []
         self._steps: dict[Any, str] = {}
-        self._starts: dict[Any, Position | None] = {}
+        self._starts: dict[Any, Position] = {}
 
     def at(self, node: Any, attribute: str | None = None) -> Location:
         """Return the location of an element, or of one of its attributes."""
@@ -31,14 +31,10 @@ class Places:
         """Return an XPath that selects exactly this node."""
         return location.xpath(node, attribute, self._steps)
 
-    def start(self, node: Any) -> Position | None:
-        """Return the position of the start tag of an element; None if unknown."""
+    def start(self, node: Any) -> Position:
+        """Return the position of the start tag of an element."""
         if node not in self._starts:
-            try:
-                starts: list[Position] = positions(self._data, self._nodes)
-            except ValueError:  # libxml2 accepts names of XML 1.0, fifth edition; expat only those of the fourth
-                starts = []
-            self._starts = dict.fromkeys(self._nodes) | dict(zip(self._nodes, starts, strict=False))
+            self._starts = dict(zip(self._nodes, positions(self._data, self._nodes), strict=True))
         return self._starts[node]
 
     def order(self) -> dict[Any, int]:
@@ -63,14 +59,12 @@ class Location:
     @property
     def line(self) -> int | None:
         """Line of the start tag, counted from 1; None if there is no location."""
-        start = self._places.start(self.node) if self._places else None
-        return location.line(self.node) if start is None else start.line
+        return self._places.start(self.node).line if self._places else None
 
     @property
     def column(self) -> int | None:
-        """Column of the start tag, counted from 1 in characters; None if unknown."""
-        start = self._places.start(self.node) if self._places else None
-        return None if start is None else start.column
+        """Column of the start tag, counted from 1 in characters; None if there is no location."""
+        return self._places.start(self.node).column if self._places else None
 
     @property
     def xpath(self) -> str:
