@@ -1,5 +1,6 @@
 """The notebooks reproduce their stored output on any machine and day."""
 
+import ast
 import json
 import os
 import re
@@ -9,6 +10,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+
+import einvoice
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -36,9 +39,46 @@ def test_notebook_was_run_from_top_to_bottom(path):
     assert any(cell["outputs"] for cell in cells(path))
 
 
+def test_notebook_stores_no_widget_state(path):
+    assert set(json.loads(path.read_text(encoding="utf-8"))["metadata"]) == {"kernelspec"}
+
+
 def test_notebook_contains_no_machine_specific_output(path):
     stored = path.read_text(encoding="utf-8")
     assert len(stored) < 200_000
     assert not re.search(r"0x[0-9a-f]{8}|Traceback|widget-view\+json", stored)
     for folder in (ROOT, Path.home(), Path(tempfile.gettempdir())):
         assert f"{folder}/" not in stored
+
+
+def test_notebook_shows_no_long_literal(path):
+    for cell in cells(path):
+        source = ast.parse("".join(cell["source"]))
+        for literal in (it for it in ast.walk(source) if isinstance(it, ast.Dict | ast.List)):
+            assert literal.end_lineno - literal.lineno < 20
+
+
+def test_displayed_widgets_keep_their_initial_state(path, monkeypatch):
+    """Cells that follow a widget change neither its filters nor its selection or language."""
+    sources = ["".join(cell["source"]) for cell in cells(path)]
+    shown = [number for number, source in enumerate(sources) if re.search(r"^view$", source, re.MULTILINE)]
+    if not shown:
+        assert not any("view =" in source for source in sources)
+        return
+    pytest.importorskip("anywidget", reason="the extra notebook is not installed")
+    monkeypatch.chdir(path.parent)
+    monkeypatch.syspath_prepend(path.parent)
+    names = {"__name__": "notebook"}
+    try:
+        for number, source in enumerate(sources):
+            exec(compile(source, f"{path.name}, cell {number}", "exec"), names)
+            if number == shown[0]:
+                before = state(names["view"])
+        assert names["view"].lang == "en"
+        assert state(names["view"]) == before
+    finally:
+        einvoice.options.lang = None
+
+
+def state(view):
+    return {name: value for name, value in view.get_state().items() if not name.startswith("_")}
