@@ -58,6 +58,7 @@ def test_notebook_shows_no_long_literal(path):
             assert literal.end_lineno - literal.lineno < 20
 
 
+@pytest.mark.slow
 def test_displayed_widgets_keep_their_initial_state(path, monkeypatch):
     """Cells that follow a widget change neither its filters nor its selection or language."""
     sources = ["".join(cell["source"]) for cell in cells(path)]
