@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.lines import Lines
+from einvoice.bulk.record import RETRY
 from einvoice.result.catalog import catalog
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import releases
@@ -182,10 +183,11 @@ class ResultLog:
 
 
 def _by_hash(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield the records that a later run can use, with the hash of the file."""
     for line in lines:
-        digest = json.loads(line)["sha256"]
-        if digest:
-            yield digest, line
+        record = json.loads(line)
+        if record["sha256"] and not record.get(RETRY):
+            yield record["sha256"], line
 
 
 def sha256(content: bytes) -> str:

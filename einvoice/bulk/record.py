@@ -38,6 +38,11 @@ VERDICTS: Final[tuple[Verdict, ...]] = ("valid", "invalid", "unreadable")
 MAX_FINDINGS: Final = 1000
 """Maximum number of stored findings per file; counts include all findings, and `ResultSet.result` returns all."""
 
+RETRY: Final = "retry"
+"""Key of a record that must not be resumed: another run may have another result."""
+_TEMPORARY: Final = frozenset({"REFERENCE-TIME", "REFERENCE-DIED"})
+"""Problems of official artefacts that depend on the machine and its load."""
+
 _MAX_TEXT_LENGTH: Final = 500
 _MAX_DIGITS: Final = 38
 COUNTERS: Final = {"fatal": "errors", "warning": "warnings", "information": "information"}
@@ -53,7 +58,8 @@ class Row(NamedTuple):
     Attributes:
         verdict: "valid", "invalid" or "unreadable".
         line: the encoded record.
-        reusable: False if the record depends on more than the file content, so that the file must be validated again.
+        reusable: False if the record depends on more than the file content, such as a timeout, so that the file must be
+            validated again.
         resumed: True if the record comes from an earlier run.
     """
 
@@ -228,6 +234,7 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
     invoice, identity = result.invoice, result.identity
     date = invoice.issue_date
     verdict: Verdict = "valid" if result.is_valid else "invalid"
+    is_temporary = _is_temporary(result)
     facts = {
         "file": file,
         "sha256": sha256,
@@ -257,8 +264,9 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
         **_difference_counts(result),
         "findings": [_stored(finding, result.stack) for finding in result.findings[:MAX_FINDINGS]],
         "differences": list(islice(_differences(result), MAX_FINDINGS)),
+        RETRY: is_temporary,
     }
-    return Row(verdict, encode(facts))
+    return Row(verdict, encode(facts), reusable=not is_temporary)
 
 
 def error_row(file: str, sha256: str, error: UnreadableDocument) -> Row:
@@ -369,6 +377,12 @@ def _counts(findings: tuple[Finding, ...]) -> dict[str, int]:
     for finding in findings:
         severities[finding.severity] += 1 + finding.suppressed
     return {name: severities[severity] for severity, name in COUNTERS.items()}
+
+
+def _is_temporary(result: ValidationResult) -> bool:
+    """Return whether an official artefact timed out, or crashed its worker."""
+    layers = (*result.stack.layers, *(result.agreement.layers if result.agreement else ()))
+    return any(layer.problem in _TEMPORARY for layer in layers)
 
 
 def _agreement(result: ValidationResult) -> str:

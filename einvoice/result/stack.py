@@ -29,6 +29,7 @@ class Layer:
         rules: number of evaluated rules.
         kind: of the rule set: "en16931", "cius", "extension" or "profile"; "" for the schema.
         label: short name of the rule set, such as "XRechnung"; "" for the schema.
+        problem: catalog code of why an official artefact did not run, such as "REFERENCE-TIME"; "" if it ran.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Layer:
     rules: int = 0
     kind: str = ""
     label: str = ""
+    problem: str = ""
 
     def title_in(self, lang: Language) -> str:
         """Return the title in a language; "" if the layer has none."""

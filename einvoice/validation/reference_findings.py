@@ -39,7 +39,8 @@ def layers(result: ReferenceResult, names: Names) -> tuple[Layer, ...]:
 def _layer(run: ReferenceRun, names: Names) -> Layer:
     kind = run.layer if run.layer in names else ""
     name = names.get(run.layer, run.layer)
-    return Layer(name, {"en": run.title}, run.version, "", "", run.sha256, run.executed, run.rules, kind)
+    title = {"en": run.title}
+    return Layer(name, title, run.version, "", "", run.sha256, run.executed, run.rules, kind, problem=run.problem_code)
 
 
 class Reporter:

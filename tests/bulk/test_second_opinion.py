@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from corpora import CII, UBL, with_error, write_files
+from corpora import CII, UBL, numbered, with_error, write_files
 
 import einvoice
 from einvoice.bulk import ResultSet
@@ -137,6 +137,35 @@ def test_run_with_other_artefacts_is_not_resumed(artefacts, monkeypatch, tmp_pat
     monkeypatch.setattr("einvoice.reference.configurations", lambda: (configuration,))
     with pytest.raises(ValueError, match="artefacts"):
         validate_serially(FILES, engine="both", resume=tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize("engine", ["both", "reference"])
+@pytest.mark.parametrize(("reason", "is_retried"), [("time", True), ("died", True), ("stopped", False)])
+def test_files_whose_artefacts_timed_out_or_crashed_are_validated_again(
+    monkeypatch, tmp_path, engine, reason, is_retried
+):
+    failing, asked = {b"LG-2026-0417"}, []
+
+    def validate(data, identity):
+        asked.append(data)
+        if any(number in data for number in failing):
+            run = ReferenceRun("en16931", executed=False, reason=reason)
+        else:
+            run = ReferenceRun("en16931")
+        return ReferenceResult("", "", (run, ReferenceRun("cius")))
+
+    monkeypatch.setattr("einvoice.reference.validate", validate)
+    files = {"late.xml": UBL, "fine.xml": numbered(2)}
+    log = tmp_path / "log.jsonl"
+    assert validate_serially(files, engine=engine, resume=log).complete
+    failing.clear()
+    asked.clear()
+    resumed = validate_serially(files, engine=engine, resume=log)
+    assert asked == ([UBL] if is_retried else [])
+    assert (resumed == validate_serially(files, engine=engine)) is is_retried
+    asked.clear()
+    assert validate_serially(files, engine=engine, resume=log) == resumed
+    assert asked == []
 
 
 def test_unknown_engine_is_rejected():

@@ -66,7 +66,8 @@ def validate_many(
         engine: see `einvoice.validate`. With "both", the table "files" of `ResultSet.to_frame` states the agreement,
             and the table "differences" lists the findings that only one engine reports.
         resume: a JSON Lines file, or a folder for it, in which to store results during the run. Files whose content is
-            found there are not validated again. The completed file is the same as one written by `ResultSet.save`.
+            found there are not validated again, unless an official artefact timed out or crashed. The completed file is
+            the same as one written by `ResultSet.save`.
         allow_empty: accept a source without files.
 
     Returns:
