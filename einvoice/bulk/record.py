@@ -85,6 +85,14 @@ class FileDifference(NamedTuple):
     changed_in: str = ""
 
 
+class StoredLayer(NamedTuple):
+    """A layer that validated a file; attributes as in `einvoice.result.Layer`."""
+
+    name: str
+    version: str
+    executed: bool
+
+
 @dataclass(frozen=True, repr=False)
 class FileResult:
     """The result of one file.
@@ -96,6 +104,7 @@ class FileResult:
         syntax, root, profile, version, specification: as declared in the document; "" if unreadable.
         ruleset: release used for validation, such as "xrechnung-2.3.1-1.8.2" or "en16931-1.3.16"; "" if neither
             rule set applied.
+        layers: the layers that validated the file, in order, with their releases; none if unreadable.
         seller, seller_vat, buyer, number, currency: BT-27, BT-31, BT-44, BT-1, BT-5, truncated to 500 characters; ""
             if missing.
         type: BT-3, a code of UNTDID 1001 such as "380"; buyer_reference: BT-10, such as a Leitweg-ID; both are
@@ -146,6 +155,7 @@ class FileResult:
     codes_only_declared: int | None = None
     codes_only_current: int | None = None
     stored_differences: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    layers: tuple[StoredLayer, ...] = ()
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -226,7 +236,7 @@ class FileResult:
 
 
 _AMOUNTS: Final = ("net", "vat", "gross", "amount_due")
-_FACTS: Final = frozenset(it.name for it in fields(FileResult)) - {"stored", "stored_differences", "lang"}
+_FACTS: Final = frozenset(it.name for it in fields(FileResult)) - {"stored", "stored_differences", "layers", "lang"}
 
 
 def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
@@ -245,6 +255,7 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
         "version": identity.version,
         "specification": identity.specification.name,
         "ruleset": _ruleset(result.stack),
+        "layers": [[it.name, it.version, it.executed] for it in result.stack.layers],
         "seller": _short(invoice.seller.name),
         "seller_vat": _short(invoice.seller.vat_identifier),
         "buyer": _short(invoice.buyer.name),
@@ -333,6 +344,7 @@ def decode(line: bytes, lang: Language = "de") -> FileResult:
         stored = {
             "stored": tuple(record.get("findings", ())),
             "stored_differences": tuple(record.get("differences", ())),
+            "layers": tuple(StoredLayer(*it) for it in record.get("layers", ())),
         }
         return FileResult(**facts | numbers | stored, lang=lang)
     except (TypeError, ArithmeticError, AttributeError) as error:

@@ -299,10 +299,27 @@ def test_json_has_the_keys_of_a_single_result(capsys):
     items = {item["file"]: item for item in json.loads(validate(capsys, "in", "--format", "json")[1])}
     many = items["in/a/2.xml"]
     assert set(many) - set(single) == {"ruleset"}
-    for name in set(many) & set(single):
+    for name in set(many) & set(single) - {"validation_details"}:
         assert many[name] == single[name], name
     unreadable = json.loads(validate(capsys, "in/b/4.xml", "--format", "json")[1])[0]
     assert items["in/b/4.xml"] == unreadable
+
+
+@pytest.mark.parametrize("options", [(), ("--ruleset", "xrechnung-2.3.1"), ("--engine", "reference")])
+def test_json_states_the_releases_that_validated_each_file(capsys, overlooking, options):
+    core_only = UBL.replace(b"#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0", b"")
+    assert core_only != UBL
+    write_files(Path("others"), {"1.xml": core_only, "2.xml": CII})
+    items = json.loads(validate(capsys, "others", "--format", "json", *options)[1])
+    assert [item["file"] for item in items] == ["others/1.xml", "others/2.xml"]
+    for many in items:
+        single = json.loads(validate(capsys, many["file"], "--format", "json", *options)[1])[0]
+        stack, known = (it["validation_details"]["validation_stack"] for it in (many, single))
+        assert len(stack["layers"]) >= 2
+        for layer, expected in zip(stack["layers"], known["layers"], strict=True):
+            assert set(layer) == {"name", "version", "executed"}
+            assert layer.items() <= expected.items()
+        assert {"mode": known["mode"], "engine": known["engine"], "layers": stack["layers"]} == stack
 
 
 def test_json_lines_are_stored_results(capsys):

@@ -55,11 +55,12 @@ def _headline(file: FileResult, lang: Language) -> str:
 
 
 def _json(results: ResultSet, options: argparse.Namespace) -> Iterator[str]:
-    yield from array(_item(file, options.lang) for file in results)
+    modes = {name: results.settings[name] for name in ("mode", "engine")}
+    yield from array(_item(file, modes, options.lang) for file in results)
     yield "\n"
 
 
-def _item(file: FileResult, lang: Language) -> dict[str, Any]:
+def _item(file: FileResult, modes: Mapping[str, Any], lang: Language) -> dict[str, Any]:
     """Return a file with the keys that the result of a single file has, too, as far as they are stored."""
     if file.verdict == "unreadable":
         problem = {"problem": _problem(file.findings[0], lang)} if file.findings else {}  # it may be accepted
@@ -68,12 +69,16 @@ def _item(file: FileResult, lang: Language) -> dict[str, Any]:
     return {
         "file": file.file,
         "status": "done",
+        "validation_mode": modes["mode"],
         "is_valid": file.is_valid,
         "validation_profile": file.profile,
         "validation_format": file.syntax,
         "ruleset": file.ruleset,
         "errors": [data for finding, data in findings if finding.severity == "fatal"],
         "warnings": [data for finding, data in findings if finding.severity != "fatal"],
+        "validation_details": {
+            "validation_stack": {**modes, "layers": [layer._asdict() for layer in file.layers]},
+        },
         "invoice_summary": {
             "invoice_number": file.number,
             "invoice_date": file.date,
