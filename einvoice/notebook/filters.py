@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+import traitlets
+
 from einvoice.model.terms import name
 from einvoice.result import Finding, Language
 from einvoice.rulebook.releases import ruleset_label
@@ -15,25 +17,42 @@ from einvoice.visualization.report.labels import WORDS as PAGE_LABELS
 SEVERITIES: Final = ("fatal", "warning", "information")
 KEYS: Final = ("severity", "layer", "section", "term", "text")
 
-#: One value per key, for `severity` also several; "" or a missing key means no filter.
 Filters: TypeAlias = Mapping[str, str | Sequence[str]]
+"""Filters by key."""
 
 
-def validated(filters: Filters) -> dict[str, Any]:
-    """Return the filters that are not empty, with severities as a list.
+class FiltersTrait(traitlets.Dict):
+    """Filters of a widget, one value per key, without those that are empty.
 
-    Raises:
-        ValueError: a key or a severity is unknown.
+    Args:
+        keys: of the filters.
+        words: by key, the words that are valid; these filters may have several and become lists.
+        with_empty: keys for which "" selects what has no value.
     """
-    unknown = sorted(set(filters) - set(KEYS))
-    if unknown:
-        raise ValueError(f"unknown filter {', '.join(unknown)}; valid filters are {', '.join(KEYS)}")
-    used: dict[str, Any] = {key: filters[key] for key in KEYS if filters.get(key)}
-    if isinstance(used.get("severity"), str):
-        used["severity"] = [used["severity"]]
-    if wrong := set(used.get("severity", ())) - set(SEVERITIES):
-        raise ValueError(f"unknown severity {min(wrong)!r}; valid are {', '.join(SEVERITIES)}")
-    return used
+
+    def __init__(self, keys: Sequence[str], words: Mapping[str, Sequence[str]], with_empty: Sequence[str] = ()) -> None:
+        super().__init__()
+        self._keys = keys
+        self._words = words
+        self._with_empty = with_empty
+
+    def validate(self, obj: Any, value: Any) -> dict[str, Any]:
+        """Return the filters in use; raise `TraitError` if a key or a word is unknown."""
+        filters = super().validate(obj, value) or {}
+        if unknown := sorted(set(filters) - set(self._keys)):
+            raise traitlets.TraitError(
+                f"unknown filter {', '.join(unknown)}; valid filters are {', '.join(self._keys)}"
+            )
+        used = {key: filters[key] for key in self._keys if self._is_used(key, filters.get(key))}
+        for key, words in self._words.items():
+            if isinstance(used.get(key), str):
+                used[key] = [used[key]]
+            if wrong := set(used.get(key, ())) - set(words):
+                raise traitlets.TraitError(f"unknown {key} {min(wrong)!r}; valid are {', '.join(words)}")
+        return used
+
+    def _is_used(self, key: str, value: Any) -> bool:
+        return bool(value) or (value == "" and key in self._with_empty)
 
 
 def matching_indices(findings: Sequence[Finding], filters: Filters, lang: Language) -> list[int]:

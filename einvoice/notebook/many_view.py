@@ -15,9 +15,10 @@ from einvoice.bulk.record import VERDICTS
 from einvoice.errors import UnreadableDocument, quote
 from einvoice.notebook import charts, many_html
 from einvoice.notebook.excerpt import excerpt
+from einvoice.notebook.filters import FiltersTrait
 from einvoice.notebook.index import COLUMNS, KINDS, Index
 from einvoice.notebook.labels import LABELS, LanguageTrait, named_languages
-from einvoice.notebook.selection import Selection, validated
+from einvoice.notebook.selection import KEYS, WORDS, Selection
 from einvoice.notebook.sources import lines, script, style
 from einvoice.result import Finding, Language
 
@@ -50,7 +51,7 @@ class ManyView(anywidget.AnyWidget):
     _esm = script("many_view")
     _css = style("view", "many_view")
 
-    filters = traitlets.Dict().tag(sync=True)
+    filters = FiltersTrait(KEYS, WORDS, with_empty=KINDS).tag(sync=True)
     consequences = traitlets.Bool(False).tag(sync=True)
     by = traitlets.Enum(KINDS, default_value="folder").tag(sync=True)
     sort = traitlets.Enum(("", *COLUMNS, *(f"-{it}" for it in COLUMNS)), default_value="").tag(sync=True)
@@ -100,13 +101,6 @@ class ManyView(anywidget.AnyWidget):
         from einvoice.notebook.view import ResultView
 
         return ResultView(self.results.result(self.file), lang=self.lang)
-
-    @traitlets.validate("filters")
-    def _check_filters(self, proposal: Any) -> dict[str, Any]:
-        try:
-            return validated(proposal["value"])
-        except ValueError as error:
-            raise traitlets.TraitError(str(error)) from None
 
     @traitlets.validate("page")
     def _check_page(self, proposal: Any) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,32 +13,8 @@ from einvoice.notebook.index import KINDS, Index, Mask
 from einvoice.result import Language
 
 KEYS: Final = ("verdict", "severity", "code", *KINDS, "text")
-_WORDS: Final[Mapping[str, tuple[str, ...]]] = {"verdict": VERDICTS, "severity": SEVERITIES}
+WORDS: Final[Mapping[str, tuple[str, ...]]] = {"verdict": VERDICTS, "severity": SEVERITIES}
 _OF_FINDINGS: Final = ("code", "severity")
-
-#: One value per key, for `verdict` and `severity` also several; a missing key means no filter. "" as folder, seller or
-#: month selects the files without one.
-FileFilters: TypeAlias = Mapping[str, str | Sequence[str]]
-
-
-def validated(filters: FileFilters) -> dict[str, Any]:
-    """Return the filters that are not empty, with verdicts and severities as lists.
-
-    Raises:
-        ValueError: a key, verdict or severity is unknown.
-    """
-    unknown = sorted(set(filters) - set(KEYS))
-    if unknown:
-        raise ValueError(f"unknown filter {', '.join(unknown)}; valid filters are {', '.join(KEYS)}")
-    used: dict[str, Any] = {
-        key: filters[key] for key in KEYS if filters.get(key) or (key in KINDS and filters.get(key) == "")
-    }
-    for key, words in _WORDS.items():
-        if isinstance(used.get(key), str):
-            used[key] = [used[key]]
-        if wrong := set(used.get(key, ())) - set(words):
-            raise ValueError(f"unknown {key} {min(wrong)!r}; valid are {', '.join(words)}")
-    return used
 
 
 class Selection:
@@ -46,7 +22,8 @@ class Selection:
 
     Args:
         index: the files.
-        filters: as `validated` returns them.
+        filters: one value per key, for `verdict` and `severity` a list. "" as folder, seller or month selects the files
+            without one.
         consequences: whether possible consequences of schema errors count as findings.
         lang: language in which the text filter searches rules.
     """

@@ -11,7 +11,15 @@ import traitlets
 
 from einvoice.errors import quote
 from einvoice.notebook.excerpt import excerpt
-from einvoice.notebook.filters import SEVERITIES, choices, layer_name, matching_indices, term_name, validated
+from einvoice.notebook.filters import (
+    KEYS,
+    SEVERITIES,
+    FiltersTrait,
+    choices,
+    layer_name,
+    matching_indices,
+    term_name,
+)
 from einvoice.notebook.labels import LABELS, LanguageTrait, named_languages
 from einvoice.notebook.sources import lines, script, style
 from einvoice.presentation import to_html
@@ -51,7 +59,7 @@ class ResultView(anywidget.AnyWidget):
     _esm = script("view")
     _css = style("view")
 
-    filters = traitlets.Dict().tag(sync=True)
+    filters = FiltersTrait(KEYS, {"severity": SEVERITIES}).tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
     lang = LanguageTrait("de").tag(sync=True)
 
@@ -82,13 +90,6 @@ class ResultView(anywidget.AnyWidget):
     def finding(self) -> Finding | None:
         """Finding shown in detail; None if none is selected."""
         return self.result.findings[self.selected] if self.selected >= 0 else None
-
-    @traitlets.validate("filters")
-    def _check_filters(self, proposal: Any) -> dict[str, Any]:
-        try:
-            return validated(proposal["value"])
-        except ValueError as error:
-            raise traitlets.TraitError(str(error)) from None
 
     @traitlets.validate("selected")
     def _check_selected(self, proposal: Any) -> int:
