@@ -50,7 +50,7 @@ def exported(tmp_path_factory):
     export("notebook", "--execute", "--inplace", "mine.ipynb")  # as JupyterLab saves it, with the state of widgets
     stored = nbformat.read(folder / "mine.ipynb", 4)
     assert len(next(iter(stored.metadata.widgets.values()))["state"]) > 3
-    assert sum(WIDGET in output.data for cell in stored.cells[2:] for output in cell.outputs) == 4
+    assert sum(WIDGET in output.data for cell in stored.cells[2:] for output in cell.outputs) == 3
     for name in ("html", "einvoice_html"):
         export(name, "mine.ipynb", "--output", name)
     export("einvoice_html", "mine.ipynb", "--execute", "--output", "executed")
@@ -84,6 +84,8 @@ def test_page_shows_results_without_network(opened, name):
         assert finding.get_by_text("Set BT-106").is_visible()
     assert "1 not valid" in many.inner_text()
     assert many.locator("td", has_text="for example wrong.xml").first.is_visible()
+    assert "100%" in page.locator(".jp-OutputArea-output", has_text="2/2 [").inner_text()
+    assert page.get_by_text("0/2 [").count() == 0
     assert page.get_by_text("IntSlider(value=7").is_visible()
     assert page.get_by_text("$a^2$").is_visible()
     assert page.get_by_text("graph TD").is_visible()

@@ -36,4 +36,24 @@ def _tqdm(size: int | None) -> Any:
         tqdm = import_module("tqdm.auto").tqdm
     except ImportError:
         return None
-    return tqdm(total=size, unit="file", mininterval=0.25)
+    options = {"total": size, "unit": "file", "mininterval": 0.25}
+    in_notebook = any(base.__module__ == "tqdm.notebook" for base in tqdm.__mro__)
+    return _NotebookBar(tqdm, options) if in_notebook else tqdm(**options)
+
+
+class _NotebookBar:
+    """A bar that is replaced by its final state as text.
+
+    A notebook stores the widget of tqdm with the text of its first moment, 0 %, which pages without widgets show.
+    """
+
+    def __init__(self, tqdm: Any, options: dict[str, Any]) -> None:
+        self._bar = tqdm(**options, leave=False, display=False)
+        self._output = import_module("IPython.display").display(self._bar.container, display_id=True)
+        self.set_postfix = self._bar.set_postfix
+        self.update = self._bar.update
+
+    def close(self) -> None:
+        text = str(self._bar)
+        self._bar.close()
+        self._output.update({"text/plain": text}, raw=True)
