@@ -64,3 +64,17 @@ def test_reasons_of_severity_overrides_and_titles_of_rule_sets(sample):
     national = result.stack.layer("xrechnung")
     assert national.title_in("fr-BE") == "XRechnung, règles Schematron de la KoSIT"
     assert pickle.loads(pickle.dumps(national)).title_in("fr") == national.title_in("fr")
+
+
+def test_result_sets_and_their_comparison_are_in_french():
+    sample = (Path(__file__).parents[1] / "samples" / "ubl-invoice.xml").read_bytes()
+    wrong = sample.replace(b'"EUR">99.00', b'"EUR">98.99')
+    assert wrong != sample
+    before, after = (
+        einvoice.validate_many({"a.xml": it, "b.xml": b"<"}, workers=0, progress=False, lang="fr")
+        for it in (wrong, sample)
+    )
+    assert str(before).startswith("2 fichiers: 1 non valide, 1 illisible\nContrôlé selon xrechnung-")
+    comparison = after.compare(before)
+    assert comparison.message().startswith("Amélioration, anomalies : 1 en moins, 0 en plus. Fichiers : 1 mieux, ")
+    assert "a.xml: non valide → valide" in comparison.to_text()
