@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import einvoice
+
 SAMPLES = Path(__file__).parent.parent / "samples"
 UBL = (SAMPLES / "ubl-invoice.xml").read_bytes()
 CII = (SAMPLES / "cii-invoice.xml").read_bytes()
@@ -51,3 +53,8 @@ def write_files(folder: Path, files: dict[str, bytes]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     return folder
+
+
+def validate_serially(source, **options):
+    """Validate in this process."""
+    return einvoice.validate_many(source, workers=0, progress=False, **options)

@@ -5,7 +5,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import pytest
-from corpora import CII, UBL, numbered, with_error
+from corpora import CII, UBL, numbered, validate_serially, with_error
 
 import einvoice
 from einvoice.bulk import ResultSet
@@ -35,10 +35,6 @@ OPTIONS = [
     {"mode": "compatibility", "profile": "xrechnung", "as_of": LAST_OF_23},
 ]
 options = pytest.mark.parametrize("options", OPTIONS, ids=lambda it: "-".join(map(str, it.values())))
-
-
-def validate_serially(source, **options):
-    return einvoice.validate_many(source, workers=0, progress=False, **options)
 
 
 def rule_sets(results):

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
-from corpora import REPLACEMENTS, UBL, make_corpus, numbered, with_error, write_files
+from corpora import REPLACEMENTS, UBL, make_corpus, numbered, validate_serially, with_error, write_files
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,10 +32,6 @@ def validated(monkeypatch):
 
     monkeypatch.setattr("einvoice.bulk.execution.worker.validate", validate)
     return contents
-
-
-def validate_serially(source, **options):
-    return einvoice.validate_many(source, workers=0, progress=False, **options)
 
 
 def interrupt_after(pairs, after):
