@@ -75,9 +75,10 @@ def test_core_dependencies():
 # ---------------------------------------------------------------- the wheel
 
 
-def run(*command: str | Path, ok: bool = True, cwd: Path | None = None) -> str:
-    """Run a command without this project's environment, and return what it prints."""
+def run(*command: str | Path, ok: bool = True, cwd: Path | None = None, **settings: str) -> str:
+    """Run a command without this project's environment but with `settings`, and return what it prints."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    environ |= settings
     done = subprocess.run(command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=300)
     assert (done.returncode == 0) is ok, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -101,10 +102,14 @@ def clean_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return folder / "bin"
 
 
+def pins() -> list[str]:
+    """Return the tested versions as constraints for pip."""
+    return re.findall(r"^[\w.-]+==[^\\\n]+", LOCKS["everything"].read_text(), flags=re.M)
+
+
 def install(commands: Path, requirement: str) -> None:
     constraints = commands.parent / "constraints.txt"
-    pins = re.findall(r"^[\w.-]+==[^\\\n]+", LOCKS["everything"].read_text(), flags=re.M)
-    constraints.write_text("\n".join(pins))
+    constraints.write_text("\n".join(pins()))
     pip = [commands / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     run(*pip, "--constraint", constraints, requirement, cwd=commands)
 
@@ -129,6 +134,54 @@ def test_command_works_with_core_dependencies_only(clean_environment):
         UBL.read_bytes().replace(b">693.00</cbc:LineExtensionAmount>", b">692.99</cbc:LineExtensionAmount>")
     )
     assert "BR-CO-10" in run(clean_environment / "einvoice", "validate", wrong, ok=False, cwd=clean_environment)
+
+
+#: What a user types in an empty folder: from the installation to the most frequent errors of a folder of invoices.
+TRANSCRIPT = """
+python -m venv env
+env/bin/pip install --quiet {wheel}
+env/bin/einvoice validate --lang en --summary invoices
+"""
+
+
+@pytest.mark.slow
+def test_three_commands_lead_to_the_worst_rules_of_a_folder(wheel, tmp_path):
+    planted = {"BR-CO-10": 7, "BR-DE-15": 5, "BR-CO-09": 3, "BR-DE-7": 1}
+    write_invoices(tmp_path / "invoices", planted)
+    constraints = tmp_path / "constraints.txt"
+    constraints.write_text("\n".join(pins()))
+    commands = TRANSCRIPT.format(wheel=wheel).strip().splitlines()
+    assert len(commands) == 3
+    for command in commands:
+        name, *arguments = shlex.split(command)
+        program = sys.executable if name == "python" else tmp_path / name
+        ok = "validate" not in arguments  # exit status 1: there are errors
+        printed = run(program, *arguments, ok=ok, cwd=tmp_path, PIP_CONSTRAINT=str(constraints))
+    headline, _, *rules = printed.splitlines()
+    assert headline == "20 files: 4 valid, 16 not valid"
+    worst = [line.split()[:3] for line in rules[:4]]
+    # a wrong sum violates a second rule, which depends on it
+    assert worst == [["BR-CO-10", "7", "files"], ["BR-CO-13", "7", "files"], ["BR-DE-15", "5", "files"],
+                     ["BR-CO-09", "3", "files"]]  # fmt: skip
+    assert rules[0].endswith("The line net amounts do not add up")
+
+
+def write_invoices(folder: Path, planted: dict[str, int]) -> None:
+    """Write 20 invoices, each with at most one error: `planted` has the number of invoices by rule."""
+    changes = {
+        "BR-CO-10": (rb">693.00</cbc:LineExtensionAmount>", b">692.99</cbc:LineExtensionAmount>"),
+        "BR-DE-15": (rb"\s*<cbc:BuyerReference>.*?</cbc:BuyerReference>", b""),
+        "BR-CO-09": (rb"<cbc:CompanyID>DE", b"<cbc:CompanyID>"),
+        "BR-DE-7": (rb"\s*<cbc:ElectronicMail>.*?</cbc:ElectronicMail>", b""),
+    }
+    folder.mkdir()
+    errors = [code for code, count in planted.items() for _ in range(count)]
+    for number in range(20):
+        data = UBL.read_bytes()
+        if number < len(errors):
+            data, count = re.subn(*changes[errors[number]], data, count=1)
+            assert count == 1
+        (folder / f"{number:02}.xml").write_bytes(data)
 
 
 @pytest.mark.slow
