@@ -37,6 +37,8 @@ _STYLE = (
 .einvoice .verdicts i{display:inline-block;width:.7em;height:.7em;border-radius:.15em;margin-right:.45em}
 .einvoice span.fixed{background:#1a7f37}.einvoice span.new{background:#b3261e}
 .einvoice :is(span.fixed,span.new){color:#fff;font-weight:600;padding:.1em .5em;border-radius:.3em}
+.einvoice details.fixed .mark{border-left-color:#2f9e5b}
+.einvoice .changes td:first-child{width:8em}.einvoice .changes .place{width:9em}
 .einvoice td.number,.einvoice th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 """.replace("\n", "")
 )
@@ -123,7 +125,7 @@ def _comparison(comparison: Comparison, lang: Language) -> str:
     kinds: tuple[Literal["new", "fixed"], ...] = ("new", "fixed")
     badges = {kind: f'<span class="{kind}">{MARKS[kind]} {escape(count_label(comparison, kind, lang))}</span>'
               for kind in kinds}  # fmt: skip
-    lists = "".join(_changes(badges[kind], comparison.by_rule(kind), getattr(comparison, kind), lang) for kind in kinds)
+    lists = "".join(_changes(kind, badges[kind], comparison, lang) for kind in kinds)
     verdicts = [changed_verdict(it, lang, _MAX_NAME) for it in comparison.changed_verdicts]
     lists += _list(labels["changed_verdicts"], verdicts)
     for kind in ("missing", "added"):
@@ -137,8 +139,10 @@ def _comparison(comparison: Comparison, lang: Language) -> str:
     )
 
 
-def _changes(badge: str, rules: Sequence[RuleCount], changes: Sequence[Change], lang: Language) -> str:
+def _changes(kind: Literal["new", "fixed"], badge: str, comparison: Comparison, lang: Language) -> str:
     """Return the changes of a kind: counts by rule, then the findings."""
+    rules = comparison.by_rule(kind)
+    changes: Sequence[Change] = getattr(comparison, kind)
     if not changes:
         return ""
     counts = "".join(_rule(rule, lang) for rule in rules[:_MAX_CODES])
@@ -146,20 +150,21 @@ def _changes(badge: str, rules: Sequence[RuleCount], changes: Sequence[Change], 
     counts += f'<tr><td colspan="3">… + {omitted}</td></tr>' if omitted > 0 else ""
     rows = "".join(
         f'<tr><td class="mark {change.finding.severity}">{escape(change.finding.code)}</td>'
-        f"<td>{escape(quote(change.file, limit=_MAX_NAME))}</td><td>{escape(position(change.finding, lang))}</td>"
+        f"<td>{escape(quote(change.file, limit=_MAX_NAME))}</td>"
+        f'<td class="place">{escape(position(change.finding, lang))}</td>'
         f"<td>{escape(change.finding.title(lang))}</td></tr>"
         for change in changes[:_MAX_CHANGES]
     )
     omitted = len(changes) - _MAX_CHANGES
     rows += f'<tr><td colspan="4">… + {omitted}</td></tr>' if omitted > 0 else ""
-    tables = "".join(f"<table><tbody>{body}</tbody></table>" for body in (counts, rows))
-    return f"<details open><summary>{badge}</summary>{tables}</details>"
+    tables = "".join(f'<table class="changes"><tbody>{body}</tbody></table>' for body in (counts, rows))
+    return f'<details open class="{kind}"><summary>{badge}</summary>{tables}</details>'
 
 
 def _rule(rule: RuleCount, lang: Language) -> str:
     return (
         f'<tr><td class="mark {rule.severity}">{escape(rule.code)}</td>'
-        f'<td class="number">{escape(in_files(rule, lang))}</td>'
+        f'<td class="place">{escape(in_files(rule, lang))}</td>'
         f"<td>{escape(rule.example.finding.title(lang))}</td></tr>"
     )
 

@@ -135,11 +135,14 @@ class ManyView(anywidget.AnyWidget):
         """Update all display data for the selected language."""
         lang: Language = self.lang
         counts = dict(zip(VERDICTS, self._index.files_by_verdict(self._everything.files()), strict=True))
+        valid_last = sorted(counts, key=lambda it: it == "valid")  # the mark of the header belongs to the first
         with self.hold_sync():
             self._labels = dict(LABELS[lang])
             self._header = {
                 "valid": self.results.complete and 0 < counts["valid"] == len(self._index),
-                "summary": [f"{whole(it, lang)} {VERDICT_LABELS[lang][name]}" for name, it in counts.items() if it],
+                "summary": [
+                    f"{whole(counts[name], lang)} {VERDICT_LABELS[lang][name]}" for name in valid_last if counts[name]
+                ],
                 "remark": "" if self.results.complete else BULK_LABELS[lang]["interrupted"],
                 "consequences": whole(self._index.consequences, lang) if self._index.consequences else "",
             }

@@ -303,7 +303,7 @@ def test_names_are_shown_whole(sample):
 def test_language_changes_the_texts(view):
     view.lang = "de"
     assert view._files["status"] == "5 von 5 Dateien"
-    assert view._header["summary"] == ["2 gültig", "2 nicht gültig", "1 nicht lesbar"]
+    assert view._header["summary"] == ["2 nicht gültig", "1 nicht lesbar", "2 gültig"]
     assert view._charts[0]["title"] == "Nach Ordner"
 
 
