@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import einvoice
-
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 pytestmark = pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
@@ -58,28 +56,11 @@ def test_notebook_shows_no_long_literal(path):
             assert literal.end_lineno - literal.lineno < 20
 
 
-@pytest.mark.slow
-def test_displayed_widgets_keep_their_initial_state(path, monkeypatch):
-    """Cells that follow a widget change neither its filters nor its selection or language."""
+def test_displayed_widgets_start_in_english_and_keep_their_state(path):
+    """Later cells change neither filters nor selection nor language of a widget: they do not use it."""
     sources = ["".join(cell["source"]) for cell in cells(path)]
-    shown = [number for number, source in enumerate(sources) if re.search(r"^view$", source, re.MULTILINE)]
-    if not shown:
-        assert not any("view =" in source for source in sources)
-        return
-    pytest.importorskip("anywidget", reason="the extra notebook is not installed")
-    monkeypatch.chdir(path.parent)
-    monkeypatch.syspath_prepend(path.parent)
-    names = {"__name__": "notebook"}
-    try:
-        for number, source in enumerate(sources):
-            exec(compile(source, f"{path.name}, cell {number}", "exec"), names)
-            if number == shown[0]:
-                before = state(names["view"])
-        assert names["view"].lang == "en"
-        assert state(names["view"]) == before
-    finally:
-        einvoice.options.lang = None
-
-
-def state(view):
-    return {name: value for name, value in view.get_state().items() if not name.startswith("_")}
+    assert 'einvoice.options.lang = "en"' in sources[0]
+    shown = [number for number, source in enumerate(sources) if source.splitlines()[-1] == "view"]
+    assert bool(shown) == any(".explore()\nview" in source for source in sources)
+    for number in shown:
+        assert not [source for source in sources[number + 1 :] if re.search(r"\bview\b", source)]
