@@ -264,17 +264,44 @@ def text(data: bytes) -> str:
     return _utf8(data).decode("utf-8", "replace")
 
 
-def _utf8(data: bytes) -> bytes:
-    """Return the document in UTF-8, without byte order mark; the encoding declaration remains."""
+class Transcoded(NamedTuple):
+    """A document in UTF-8, and how to restore its encoding.
+
+    Attributes:
+        utf8: the document without byte order mark; the encoding declaration remains.
+        codec: Python's name of its encoding.
+        mark: its byte order mark, or b"".
+    """
+
+    utf8: bytes
+    codec: str
+    mark: bytes
+
+    def encode(self, utf8: bytes) -> bytes:
+        """Return a changed document in the encoding of this one, with its byte order mark.
+
+        A character that the encoding lacks becomes a character reference, so it may occur in content only.
+        """
+        is_utf8 = self.codec == "utf-8"
+        return self.mark + (utf8 if is_utf8 else utf8.decode("utf-8").encode(self.codec, "xmlcharrefreplace"))
+
+
+def transcode(data: bytes) -> Transcoded:
+    """Return the document in UTF-8.
+
+    Raises:
+        errors.UnreadableDocument: unsupported or wrong encoding.
+    """
     found = _byte_order(data)
     if found in ("utf-32", "ebcdic"):
         raise errors.UnsupportedEncoding(encoding=found.upper())
     text = _decoded(data, found, "UTF-16").encode("utf-8") if found else data
     marked = text.startswith(codecs.BOM_UTF8)
     text = text.removeprefix(codecs.BOM_UTF8)
+    mark = "\ufeff".encode(found or "utf-8") if marked else b""
     match = _DECLARED.match(text, 0, 1024)
     if not match:
-        return text
+        return Transcoded(text, found or "utf-8", mark)
     declared = match[1].decode("ascii")
     codec = _codec(declared)
     fits = codec in ("utf-16", found) if found else not codec.startswith("utf-16")
@@ -282,8 +309,13 @@ def _utf8(data: bytes) -> bytes:
         # The declaration is wrong, as after a conversion. libxml2 ignores it, Saxon in the official validator stops.
         raise errors.EncodingMismatch(encoding=errors.quote(declared), line=1, column=1)
     if found or marked or codec == "utf-8":
-        return text
-    return _decoded(text, codec, declared).encode("utf-8")
+        return Transcoded(text, found or "utf-8", mark)
+    return Transcoded(_decoded(text, codec, declared).encode("utf-8"), codec, b"")
+
+
+def _utf8(data: bytes) -> bytes:
+    """Return the document in UTF-8, without byte order mark; the encoding declaration remains."""
+    return transcode(data).utf8
 
 
 def _codec(declared: str) -> str:

@@ -17,7 +17,7 @@ from einvoice.syntax.schema.d16b import SchemaFilesError, added_later
 from einvoice.syntax.schema.files import PROFILES, ROOTS, SchemaFiles
 from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain
 
-__all__ = ["LIMIT", "SchemaFilesError", "SchemaViolation", "sha256", "violations"]
+__all__ = ["LIMIT", "SchemaFilesError", "SchemaViolation", "content_models", "sha256", "violations"]
 
 LIMIT: Final = 100
 """Maximum number of violations reported per document."""
@@ -38,8 +38,7 @@ def violations(document: etree._ElementTree, root: str) -> list[SchemaViolation]
         SchemaFilesError: the installed schemas are incomplete or damaged.
         ValueError: unknown root element or profile.
     """
-    if root not in ROOTS and root not in PROFILES:
-        raise ValueError(f"no XML schema for {root!r}; use one of {', '.join(ROOTS)}")
+    _reject_unknown(root)
     schema = _schema(root)
     errors = schema.errors(document)
     if not errors:
@@ -74,6 +73,22 @@ def first_profile(element: etree._Element) -> str:
         SchemaFilesError: the installed schemas are incomplete or damaged.
     """
     return next((profile for profile in PROFILES if _schema(profile).models.allows(element)), "")
+
+
+def content_models(root: str) -> ContentModels:
+    """Return the content models of the schema for a root element or Factur-X profile.
+
+    Raises:
+        SchemaFilesError: the installed schemas are incomplete or damaged.
+        ValueError: unknown root element or profile.
+    """
+    _reject_unknown(root)
+    return _schema(root).models
+
+
+def _reject_unknown(root: str) -> None:
+    if root not in ROOTS and root not in PROFILES:
+        raise ValueError(f"no XML schema for {root!r}; use one of {', '.join(ROOTS)}")
 
 
 _loading: Final = threading.Lock()

@@ -1,0 +1,1 @@
+"""Repairs of a document: byte-precise edits of its XML."""
