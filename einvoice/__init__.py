@@ -164,4 +164,5 @@ presentation.implementations.update(
         "einvoice.render.rule_changes",
     ),
     to_widget=("einvoice.notebook",),
+    causes=("einvoice.repair",),
 )

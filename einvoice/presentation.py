@@ -99,3 +99,10 @@ def to_widget(value: object, lang: Language | None) -> Any:
         ImportError: anywidget is not installed (extra "notebook").
     """
     return _implementation(to_widget, value)(value, lang)
+
+
+@singledispatch
+def causes(value: object) -> tuple[Any, ...]:
+    """Return the causes of findings, the gravest first."""
+    found: tuple[Any, ...] = _implementation(causes, value)(value)
+    return found

@@ -5,6 +5,7 @@ from einvoice.result.container import Container
 from einvoice.result.finding import Finding, Note, Severity
 from einvoice.result.languages import Language, explain_error
 from einvoice.result.location import Location, Places
+from einvoice.result.options import Options
 from einvoice.result.source_document import SourceDocument
 from einvoice.result.stack import Engine, Layer, Mode, Stack, Status
 from einvoice.result.validation import Summary, ValidationResult
@@ -19,6 +20,7 @@ __all__ = [
     "Location",
     "Mode",
     "Note",
+    "Options",
     "Places",
     "Severity",
     "SourceDocument",

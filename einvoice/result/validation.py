@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -16,6 +16,7 @@ from einvoice.result.container import Container
 from einvoice.result.differences import Difference
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
+from einvoice.result.options import Options
 from einvoice.result.source_document import SourceDocument
 from einvoice.result.stack import Stack
 from einvoice.syntax.detect import Identity
@@ -63,6 +64,7 @@ class ValidationResult:
         container: the hybrid PDF with its own validation result; None for XML.
         differences: in compatibility mode, findings reported only by the declared release or only by the current one.
         agreement: comparison with the official Schematron; None unless validated with engine "both".
+        options: options of the validation, with which `causes` validates changed documents.
     """
 
     findings: tuple[Finding, ...]
@@ -75,6 +77,7 @@ class ValidationResult:
     container: Container | None = None
     differences: tuple[Difference, ...] = ()
     agreement: Agreement | None = None
+    options: Options = field(default_factory=Options)
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -138,9 +141,27 @@ class ValidationResult:
             raise FindingsError(self)
         return self
 
-    def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
-        """Return the result as plain data, ready for JSON; numbers are decimal text."""
-        return presentation.to_dict(self, lang or self.lang)
+    def causes(self) -> tuple[Any, ...]:
+        """Return the findings grouped by common cause, the gravest first.
+
+        A cause states the change of the XML that proves it: the changed document was validated with the same options.
+        Every finding belongs to exactly one cause. At most 48 documents are validated, so that findings of documents
+        with many errors may remain causes of their own. The document itself is not changed.
+        """
+        return presentation.causes(self)
+
+    def to_dict(self, lang: Language | None = None, *, causes: bool = False) -> dict[str, Any]:
+        """Return the result as plain data, ready for JSON; numbers are decimal text.
+
+        Args:
+            lang: language of the texts; default: that of the result.
+            causes: whether to add the key "causes", a list of the `causes` with their findings as positions in the
+                list "errors" followed by "warnings".
+        """
+        data = presentation.to_dict(self, lang or self.lang)
+        if causes:
+            data["causes"] = [presentation.to_dict(cause, lang or self.lang) for cause in self.causes()]
+        return data
 
     @overload
     def to_csv(self, path: None = None, *, lang: Language | None = None) -> str: ...

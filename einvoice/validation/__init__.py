@@ -3,7 +3,7 @@
 Document.open(source) -> select(identity, options) -> run(document, selection, passes) -> ValidationResult
 """
 
-from einvoice.validation.api import read, validate
-from einvoice.validation.selection import ENGINES, MODES, Options
+from einvoice.result.options import ENGINES, MODES, Options
+from einvoice.validation.api import read, validate, validate_xml
 
-__all__ = ["ENGINES", "MODES", "Options", "read", "validate"]
+__all__ = ["ENGINES", "MODES", "Options", "read", "validate", "validate_xml"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
-from einvoice.result import Agreement, Engine, Finding, Language, Mode, SourceDocument, Stack, ValidationResult
+from einvoice.result import Agreement, Engine, Finding, Language, Mode, Options, SourceDocument, Stack, ValidationResult
 from einvoice.result.differences import Difference, compare
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import Release, releases
@@ -22,7 +22,7 @@ from einvoice.syntax.detect import Identity
 from einvoice.validation import pipeline
 from einvoice.validation.limits import limited, limited_differences
 from einvoice.validation.pipeline import NATIVE, Document, Pass, Run, run
-from einvoice.validation.selection import Options, RuleSelection, select
+from einvoice.validation.selection import RuleSelection, select
 
 if TYPE_CHECKING:
     from einvoice.reference import ReferenceResult
@@ -112,7 +112,23 @@ def validate(
         container=done.container,
         differences=differences,
         agreement=agreement,
+        options=options,
     )
+
+
+def validate_xml(data: bytes, options: Options, *, hybrid: bool = False) -> Run:
+    """Validate an XML document again with the options of an earlier validation, by the rules of einvoice.
+
+    Args:
+        data: the XML.
+        options: options of the earlier validation.
+        hybrid: whether the XML was embedded in a PDF, and is therefore a Factur-X document.
+
+    Raises:
+        UnreadableDocument: the data is not an invoice.
+    """
+    document = Document.open(data, options.data)
+    return run(document, select(document.identity, options, hybrid=hybrid), options.lang)
 
 
 def _open(source: xml.Source | Invoice, data: RuleData) -> Document:

@@ -1,22 +1,20 @@
-"""Options of a validation, and the selection of rules for a document.
+"""Selection of the rules for a document.
 
 The selection depends only on the declaration of the document and the options, so it is cached.
 """
 
 from __future__ import annotations
 
-import datetime
 import functools
 import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from einvoice.facturx import FACTURX, ProfileRules, rules_of
 from einvoice.resources import RuleData, shipped
-from einvoice.result import Engine, Language, Layer, Mode, Status
-from einvoice.result.languages import check_language
+from einvoice.result import Layer, Mode, Options, Status
 from einvoice.rulebook.program import engine
 from einvoice.rulebook.program.program import Layer as RuleLayer
 from einvoice.rulebook.program.program import Program
@@ -28,39 +26,6 @@ from einvoice.syntax.severity_overrides import Override
 
 Stack: TypeAlias = tuple[tuple[str, str], ...]
 """Rule sets, each with its release."""
-MODES: Final[tuple[Mode, ...]] = ("current", "compatibility")
-ENGINES: Final[tuple[Engine, ...]] = ("native", "reference", "both")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How documents are validated; `einvoice.validate` describes each option. `data` is the rule data.
-
-    Raises:
-        ValueError: an option has an unknown value; the message lists the valid ones.
-        TypeError: `as_of` is not a date.
-    """
-
-    lang: Language = "de"
-    mode: Mode = "current"
-    profile: str | None = None
-    ruleset: str | None = None
-    as_of: datetime.date | None = None
-    engine: Engine = "native"
-    data: RuleData | None = None
-
-    def __post_init__(self) -> None:
-        check_language(self.lang)
-        profiles = (None, *releases(self.data).sets)
-        for name, valid in (("mode", MODES), ("profile", profiles), ("engine", ENGINES)):
-            if getattr(self, name) not in valid:
-                raise ValueError(
-                    f"argument {name!r} must be {' or '.join(map(repr, valid))}, not {getattr(self, name)!r}"
-                )
-        if self.ruleset:
-            releases(self.data).named(self.ruleset)
-        if self.as_of is not None and not isinstance(self.as_of, datetime.date):
-            raise TypeError(f"argument 'as_of' must be a datetime.date, not {type(self.as_of).__name__}")
 
 
 @dataclass(frozen=True, eq=False)

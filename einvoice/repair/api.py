@@ -1,0 +1,176 @@
+"""The causes of a validation result."""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from einvoice.model.lines import Line
+from einvoice.model.location import NAMESPACES, name
+from einvoice.presentation import causes
+from einvoice.repair.case import Candidate, Case
+from einvoice.repair.cause import Cause
+from einvoice.repair.change import Change, Step
+from einvoice.repair.edits import Edit, Insert, Remove, RemoveAttribute, SetAttribute
+from einvoice.repair.search import Explained, Search, Trial
+from einvoice.resources import RuleData
+from einvoice.result import Finding, Location, Places, ValidationResult
+from einvoice.rulebook.syntax_rules.table import rule_table
+from einvoice.validation import validate_xml
+from einvoice.validation.selection import Stack
+
+_GRAVITY: Final = ("fatal", "warning", "information")
+
+
+@causes.register(ValidationResult)
+def find_causes(result: ValidationResult) -> tuple[Cause, ...]:
+    """Return the findings of a result grouped by common cause, the gravest first."""
+    return Diagnosis(result).causes()
+
+
+class Diagnosis:
+    """The search for the causes of one result.
+
+    Attributes:
+        case: the document, validated again.
+        search: the search.
+    """
+
+    def __init__(self, result: ValidationResult) -> None:
+        self._result = result
+        self.case = self._validate(result.document.data)
+        self.search = Search(self.case, self._validate)
+        self._places = Places(result.document.data)
+
+    def causes(self) -> tuple[Cause, ...]:
+        """Return the causes, the gravest first."""
+        findings = self._result.findings
+        if not findings:
+            return ()
+        found = [cause for explained in self.search.run() if (cause := self._explained(explained))]
+        known = {id(finding) for cause in found for finding in cause.findings}
+        found += self._unexplained([it for it in findings if id(it) not in known])
+        return tuple(sorted(found, key=_gravity))
+
+    def _validate(self, data: bytes) -> Case:
+        result = self._result
+        run = validate_xml(data, result.options, hybrid=result.container is not None)
+        context, selection = run.context, run.context.selection
+        profile = selection.profile.name if selection.profile else ""
+        checks = checks_by_code(context.document.identity.syntax, selection.stack, profile, selection.data)
+        return Case(data, context.document.root, context.invoice, run.findings, checks)
+
+    @cached_property
+    def _originals(self) -> dict[int, Finding]:
+        """The findings of the result, by their position among those of the validation by the rules of einvoice."""
+        positions: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, finding in enumerate(self.case.findings):
+            positions[finding.code, finding.xpath].append(number)
+        originals = {}
+        for finding in self._result.findings:
+            if same := positions[finding.code, finding.xpath]:
+                originals[same.pop(0)] = finding
+        return originals
+
+    def _explained(self, explained: Explained) -> Cause | None:
+        findings = self._findings(explained.resolved)
+        if not findings:
+            return None
+        changes = tuple(self._change(trial) for trial in explained.trials)
+        return Cause(
+            findings=findings,
+            remaining=self._others(findings),
+            changes=changes,
+            terms=tuple(dict.fromkeys(term for change in changes for term in change.terms)),
+            location=self._location(explained.trials[0].candidate),
+            lang=self._result.lang,
+        )
+
+    def _findings(self, positions: Iterable[int]) -> tuple[Finding, ...]:
+        found = [self._originals[it] for it in sorted(positions) if it in self._originals]
+        return tuple(sorted(found, key=lambda it: _GRAVITY.index(it.severity)))
+
+    def _others(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        known = {id(finding) for finding in findings}
+        return tuple(it for it in self._result.findings if id(it) not in known)
+
+    def _unexplained(self, findings: Sequence[Finding]) -> list[Cause]:
+        """Return a cause for each place and leading term with findings that no change resolves."""
+        groups: dict[tuple[str, str], list[Finding]] = {}
+        for finding in sorted(findings, key=lambda it: _GRAVITY.index(it.severity)):
+            groups.setdefault((finding.xpath, finding.terms[0] if finding.terms else finding.code), []).append(finding)
+        return [
+            Cause(tuple(group), self._others(group), (), group[0].terms, group[0].location, self._result.lang)
+            for group in groups.values()
+        ]
+
+    def _change(self, trial: Trial) -> Change:
+        resolved = self._findings(trial.resolved)
+        return Change(
+            edits=trial.edits,
+            steps=tuple(self._steps(trial)),
+            terms=trial.candidate.terms,
+            safe=trial.candidate.safe,
+            resolves=resolved,
+            remaining=self._others(resolved),
+            lang=self._result.lang,
+        )
+
+    def _element(self, edit: Edit) -> Any:
+        path = edit.parent if isinstance(edit, Insert) else edit.xpath
+        return self.case.root.getroottree().xpath(path, namespaces=NAMESPACES)[0]
+
+    def _location(self, candidate: Candidate) -> Location:
+        if candidate.moved:
+            return self._places.at(self._element(Remove(candidate.moved)))
+        return self._places.at(self._element(candidate.edits[0]))
+
+    def _steps(self, trial: Trial) -> Iterator[Step]:
+        edits, terms, candidate = trial.candidate.edits, trial.candidate.terms, trial.candidate
+        if candidate.moved:
+            element = self._element(Remove(candidate.moved))
+            yield Step("move", terms[0] if terms else "", name(element.tag), self._line(element))
+            return
+        if candidate.whole:
+            yield Step("whole", candidate.whole, "", "")
+            return
+        for number, edit in enumerate(edits):
+            yield self._step(edit, terms[number] if len(terms) == len(edits) else "")
+
+    def _step(self, edit: Edit, term: str) -> Step:
+        element = self._element(edit)
+        line = self._line(element)
+        match edit:
+            case Insert():
+                return Step("add", term, edit.path[-1], line, "", edit.text)
+            case Remove():
+                return Step("remove", term, name(element.tag), line, element.text or "")
+            case RemoveAttribute():
+                return Step("remove", term, f"{name(element.tag)}/@{edit.name}", line, element.get(edit.name, ""))
+            case SetAttribute():
+                before, label = element.get(edit.name, ""), f"{name(element.tag)}/@{edit.name}"
+                return Step("set" if before else "add", term, label, line, before, edit.value)
+        before = element.text or ""
+        return Step("set" if before.strip() else "fill", term, name(element.tag), line, before, edit.text)
+
+    def _line(self, element: Any) -> str:
+        """Return the identifier of the invoice line around an element; "" outside of lines."""
+        for ancestor in (element, *element.iterancestors()):
+            group = self.case.groups.get(ancestor)
+            if isinstance(group, Line):
+                return str(group.identifier) or str(element.getroottree().getpath(ancestor).rpartition("[")[2][:-1])
+        return ""
+
+
+@functools.cache
+def checks_by_code(syntax: str, stack: Stack, profile: str, data: RuleData) -> Mapping[str, str]:
+    """Return the check of each syntax rule, by code."""
+    return {rule.code: rule.check for rule in rule_table(syntax, stack, profile, data).rules}
+
+
+def _gravity(cause: Cause) -> tuple[int, ...]:
+    counts = [sum(finding.severity == severity for finding in cause.findings) for severity in _GRAVITY]
+    return (*(-count for count in counts), not cause.changes)

@@ -1,0 +1,188 @@
+"""The amounts of an invoice as EN 16931-1 (6.4.3) calculates them, each from the others as the invoice states them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
+from typing import Any, Final
+
+from einvoice.model.group import Group
+from einvoice.model.invoice import Invoice
+from einvoice.model.lines import Line
+from einvoice.model.values import absent
+
+_EXACT: Final = Context(prec=40, rounding=ROUND_HALF_UP)
+_CENT: Final = Decimal("0.01")
+TAXED: Final = ("S", "L", "M", "B")
+"""VAT categories with a rate above zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """An amount that follows from others.
+
+    Attributes:
+        group: its group.
+        field: its field in the group.
+        number: the calculated amount.
+        is_input: whether calculation normally starts from it, so that other inputs could be wrong as well.
+    """
+
+    group: Group
+    field: str
+    number: Decimal
+    is_input: bool = False
+
+
+def calculated(invoice: Invoice) -> Iterator[Amount]:
+    """Yield the amounts that follow from other amounts of the invoice; none of those whose operands are missing."""
+    with localcontext(_EXACT):
+        for equation in (_lines, _sums, _breakdown, _totals):
+            for it in equation(invoice):
+                if it.number is not absent and it.group is not absent:
+                    yield it
+
+
+def round2(number: Any) -> Any:
+    """Round to two decimals, half away from zero; absent if the number is."""
+    return absent if number is absent else number.quantize(_CENT, context=_EXACT)
+
+
+def total(numbers: Iterable[Any]) -> Any:
+    """Return the sum; absent if a number is."""
+    result: Any = Decimal(0)
+    for number in numbers:
+        result = result + number
+    return result
+
+
+def category_of(tax: Any) -> tuple[str, Any]:
+    """Return category and rate, by which amounts are added; a category without tax has no rate."""
+    return tax.category.text.strip() if tax.category is not absent else "", tax.rate.number
+
+
+def _known(value: Any) -> Any:
+    """Return the number of an optional amount: zero if it is missing."""
+    return Decimal(0) if value is absent else value.number
+
+
+def _signed(item: Any) -> Any:
+    return item.amount.number if item.is_charge else -item.amount.number
+
+
+def _lines(invoice: Invoice) -> Iterator[Amount]:
+    for line in invoice.lines:
+        yield from _line(line)
+
+
+def _line(line: Line) -> Iterator[Amount]:
+    price, quantity, net = line.price.net.number, line.quantity.number, line.net_amount.number
+    base = _known(line.price.base_quantity) or Decimal(1)
+    extras = total(_signed(it) for it in line.allowances_and_charges)
+    yield Amount(line, "net_amount", round2(quantity * price / base + extras))
+    difference = net - round2(quantity * price / base + extras)
+    if difference is not absent and abs(difference) < _CENT:
+        return
+    goods = net - extras
+    if quantity and goods is not absent:
+        yield Amount(line.price, "net", _factor(goods * base, quantity, base), is_input=True)
+    if price and goods is not absent:
+        yield Amount(line, "quantity", _factor(goods * base, price, base), is_input=True)
+    for it in line.allowances_and_charges:
+        amount = it.amount.number + (difference if it.is_charge else -difference)
+        if amount is not absent and amount >= 0:
+            yield Amount(it, "amount", amount, is_input=True)
+
+
+def _factor(product: Any, factor: Any, base: Decimal) -> Any:
+    """Return the number with the fewest decimals, at most six, that times `factor` is `product` to the cent."""
+    if factor is absent:
+        return absent
+    exact = product / factor
+    for places in range(6):
+        short = exact.quantize(Decimal(1).scaleb(-places), context=_EXACT)
+        if round2(short * factor / base) == round2(product / base):
+            return short
+    return exact.quantize(Decimal("0.000001"), context=_EXACT)
+
+
+def _sums(invoice: Invoice) -> Iterator[Amount]:
+    """Yield the sums of lines, allowances and charges, and from the sums each summand."""
+    totals = invoice.totals
+    yield from _sum(totals, "line_net", [(line, "net_amount") for line in invoice.lines])
+    for field, items in (("allowances", invoice.allowances), ("charges", invoice.charges)):
+        if items:
+            yield from _sum(totals, field, [(it, "amount") for it in items])
+
+
+def _sum(totals: Any, field: str, summands: list[tuple[Any, str]]) -> Iterator[Amount]:
+    stated = getattr(totals, field).number
+    numbers = [getattr(group, name).number for group, name in summands]
+    expected = total(numbers)
+    yield Amount(totals, field, round2(expected))
+    yield from _summands(summands, numbers, stated)
+
+
+def _summands(summands: list[tuple[Any, str]], numbers: list[Any], stated: Any) -> Iterator[Amount]:
+    """Yield what each summand would be if the others and the sum were right."""
+    if stated is absent or sum(number is absent for number in numbers) > 1:
+        return
+    for position, (group, name) in enumerate(summands):
+        others = total(number for at, number in enumerate(numbers) if at != position)
+        number = stated - others
+        if number != numbers[position]:
+            yield Amount(group, name, number, is_input=True)
+
+
+def _breakdown(invoice: Invoice) -> Iterator[Amount]:
+    for vat in invoice.vat_breakdown:
+        key = category_of(vat)
+        plus = [(line, "net_amount") for line in invoice.lines if _is_of(line.taxes, key)]
+        items = [it for it in invoice.allowances_and_charges if _is_of(it.taxes, key)]
+        numbers = [getattr(group, name).number for group, name in plus]
+        expected = total([*numbers, *(_signed(it) for it in items)])
+        if plus or items:
+            yield Amount(vat, "taxable_amount", expected)
+            difference = vat.taxable_amount.number - expected
+            for it in items if difference is not absent and difference else ():
+                amount = it.amount.number + (difference if it.is_charge else -difference)
+                yield Amount(it, "amount", amount, is_input=True)
+            stated = vat.taxable_amount.number - total(_signed(it) for it in items)
+            yield from _summands(plus, numbers, stated)
+        rate = Decimal(0) if key[0] not in TAXED else vat.rate.number
+        yield Amount(vat, "tax_amount", round2(vat.taxable_amount.number * rate / 100))
+        if not (plus or items) and rate:
+            yield Amount(vat, "taxable_amount", round2(vat.tax_amount.number * 100 / rate), is_input=True)
+
+
+def _is_of(taxes: Iterable[Any], key: tuple[str, Any]) -> bool:
+    for tax in taxes:
+        category, rate = category_of(tax)
+        if category == key[0] and (category not in TAXED or rate == key[1]):
+            return True
+    return False
+
+
+def _totals(invoice: Invoice) -> Iterator[Amount]:
+    totals = invoice.totals
+    tax = next((it for it in invoice.tax_totals if _in_currency(it, invoice)), absent)
+    if invoice.vat_breakdown:
+        yield Amount(tax, "amount", total(vat.tax_amount.number for vat in invoice.vat_breakdown))
+    line_net, net, gross, due = (getattr(totals, it).number for it in ("line_net", "net", "gross", "due"))
+    less, plus = _known(totals.allowances), _known(totals.charges)
+    paid, rounding = _known(totals.paid), _known(totals.rounding)
+    vat = tax.amount.number if tax is not absent else absent
+    yield Amount(totals, "net", line_net - less + plus)
+    yield Amount(totals, "gross", net + (Decimal(0) if tax is absent else vat))
+    yield Amount(totals, "due", gross - paid + rounding)
+    if gross - paid + rounding != due:
+        yield Amount(totals, "paid", gross + rounding - due, is_input=True)
+    if net != line_net - less + plus and not invoice.allowances_and_charges:
+        yield Amount(totals, "line_net", net + less - plus, is_input=True)
+
+
+def _in_currency(tax: Any, invoice: Invoice) -> bool:
+    currency = tax.amount.currency
+    other = invoice.tax_currency
+    return other is absent or currency != other.text or other.text == invoice.currency.text

@@ -1,0 +1,35 @@
+"""Candidate changes, one module per strategy.
+
+Each module of this package has a function ``candidates(case)``, which yields the changes that its strategy proposes for
+the findings of a document. A candidate is derived from the rules and from the rest of the invoice; whether it mends
+anything is found out by trying it.
+"""
+
+from __future__ import annotations
+
+import functools
+import pkgutil
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import TypeAlias
+
+from einvoice.repair.case import Candidate, Case
+
+Strategy: TypeAlias = Callable[[Case], Iterable[Candidate]]
+
+
+def candidates(case: Case) -> list[Candidate]:
+    """Return the candidates of all strategies in the order in which to try them, each change once."""
+    found: dict[frozenset[object], Candidate] = {}
+    for strategy in _strategies():
+        for it in strategy(case):
+            known = found.setdefault(frozenset(it.edits), it)
+            if it.rank < known.rank:
+                found[frozenset(it.edits)] = it
+    return sorted(found.values(), key=lambda it: it.rank)
+
+
+@functools.cache
+def _strategies() -> Sequence[Strategy]:
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return tuple(import_module(f"{__name__}.{name}").candidates for name in names)

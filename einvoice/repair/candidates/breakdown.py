@@ -1,0 +1,104 @@
+"""Adds the VAT breakdown of a category and rate that lines, allowances or charges have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from einvoice.model.invoice import Invoice
+from einvoice.model.values import absent
+from einvoice.repair.arithmetic import TAXED, category_of, round2, total
+from einvoice.repair.case import Candidate, Case, decimal_text
+from einvoice.repair.edits import Edit, Insert
+
+_RANK = 35
+_REASONS: Final[Mapping[str, str]] = {"AE": "VATEX-EU-AE", "K": "VATEX-EU-IC", "G": "VATEX-EU-G", "O": "VATEX-EU-O"}
+"""The only exemption reason code of a category (code list VATEX)."""
+
+
+def candidates(case: Case) -> Iterator[Candidate]:
+    """Yield a candidate with all missing breakdowns."""
+    invoice = case.invoice
+    stated = {_key(vat) for vat in invoice.vat_breakdown}
+    amounts: dict[tuple[str, Any], list[Any]] = {}
+    for item, amount in _amounts(invoice):
+        for tax in item.taxes:
+            amounts.setdefault(_key(tax), []).append(amount)
+    edits: list[Edit] = []
+    missing = [key for key in amounts if key not in stated and key[0]]
+    for number, key in enumerate(missing, 1):
+        taxable = total(amounts[key])
+        if taxable is absent or key[1] is absent:
+            return
+        edits += _added(case, number, key, taxable)
+    if edits:
+        yield Candidate(tuple(edits), _RANK, terms=("BG-23",), whole="BG-23")
+
+
+def _amounts(invoice: Invoice) -> Iterator[tuple[Any, Any]]:
+    """Yield the lines, allowances and charges, each with the amount that it adds to its breakdown."""
+    for line in invoice.lines:
+        yield line, line.net_amount.number
+    for it in invoice.allowances_and_charges:
+        yield it, it.amount.number if it.is_charge else -it.amount.number
+
+
+def _key(tax: Any) -> tuple[str, Any]:
+    category, rate = category_of(tax)
+    return (category, rate) if category in TAXED else (category, Decimal(0))
+
+
+def _added(case: Case, number: int, key: tuple[str, Any], taxable: Decimal) -> Iterator[Edit]:
+    """Yield the edits that add a breakdown; `number` counts those that are added."""
+    category, rate = key
+    amount = case.currency_attributes
+    parent, path = _place(case, number)
+    contents = {
+        "taxable": (decimal_text(taxable, 2), amount),
+        "tax": (decimal_text(round2(taxable * rate / 100), 2), amount),
+        "category": (category, {}),
+        "rate": (decimal_text(rate), {}),
+        "reason": (_REASONS.get(category, ""), {}),
+        "scheme": ("VAT", {}),
+    }
+    for name, steps in _ELEMENTS[case.syntax].items():
+        text, attributes = contents[name]
+        if text:
+            yield Insert(parent, (*path, *steps), text, attributes)
+
+
+def _place(case: Case, number: int) -> tuple[str, tuple[str, ...]]:
+    """Return the XPath of an existing element, and the path from there to a new breakdown."""
+    if case.syntax == "CII":
+        transaction = case.root.find("{*}SupplyChainTradeTransaction")
+        parent = case.root if transaction is None else transaction
+        settlement = parent.find("{*}ApplicableHeaderTradeSettlement")
+        known = 0 if settlement is None else len(settlement.findall("{*}ApplicableTradeTax"))
+        steps = ("ram:ApplicableHeaderTradeSettlement", f"ram:ApplicableTradeTax[{known + number}]")
+        return case.xpath(parent), steps
+    tax_total = case.root.find("{*}TaxTotal")
+    if tax_total is None:
+        return case.xpath(case.root), ("cac:TaxTotal", f"cac:TaxSubtotal[{number}]")
+    known = len(tax_total.findall("{*}TaxSubtotal"))
+    return case.xpath(tax_total), (f"cac:TaxSubtotal[{known + number}]",)
+
+
+_ELEMENTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "UBL": {
+        "taxable": ("cbc:TaxableAmount",),
+        "tax": ("cbc:TaxAmount",),
+        "category": ("cac:TaxCategory", "cbc:ID"),
+        "rate": ("cac:TaxCategory", "cbc:Percent"),
+        "reason": ("cac:TaxCategory", "cbc:TaxExemptionReasonCode"),
+        "scheme": ("cac:TaxCategory", "cac:TaxScheme", "cbc:ID"),
+    },
+    "CII": {
+        "tax": ("ram:CalculatedAmount",),
+        "scheme": ("ram:TypeCode",),
+        "taxable": ("ram:BasisAmount",),
+        "category": ("ram:CategoryCode",),
+        "reason": ("ram:ExemptionReasonCode",),
+        "rate": ("ram:RateApplicablePercent",),
+    },
+}

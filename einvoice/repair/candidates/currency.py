@@ -1,0 +1,32 @@
+"""Makes the currency of the invoice and those of its amounts agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from einvoice.model.values import Amount, absent
+from einvoice.repair.case import Candidate, Case
+from einvoice.repair.edits import SetAttribute
+
+_RANK = 30
+
+
+def candidates(case: Case) -> Iterator[Candidate]:
+    """Yield a candidate for the invoice currency (BT-5), and for each amount in another currency."""
+    invoice = case.invoice
+    stated = [(it, it.value.attributes.get("currencyID", "")) for it in case.values if isinstance(it.value, Amount)]
+    most = Counter(currency for _, currency in stated if currency).most_common(1)
+    currency = most[0][0] if most else ""
+    if currency and invoice.currency is absent:
+        edit = case.add(invoice, "currency", currency)
+        if edit:
+            yield Candidate((edit,), _RANK, terms=("BT-5",))
+    elif currency and invoice.currency.raw != currency:
+        yield Candidate((case.set(invoice.currency, currency),), _RANK, terms=("BT-5",))
+    right = invoice.currency.text
+    other = invoice.tax_currency.text if invoice.tax_currency is not absent else right
+    for it, given in stated:
+        if right is not absent and given not in (right, other) and (given or case.syntax == "UBL"):
+            terms = (it.number,) if it.number else ()
+            yield Candidate((SetAttribute(case.xpath(it.value.node), "currencyID", right),), _RANK, terms=terms)

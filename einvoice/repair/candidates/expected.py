@@ -1,0 +1,44 @@
+"""Sets a term to the value that a rule calculated."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from einvoice.model.values import Amount, UnitPrice
+from einvoice.repair.case import Candidate, Case, decimal_text
+
+_RANK = 20
+
+
+def candidates(case: Case) -> Iterator[Candidate]:
+    """Yield a candidate for each finding with an expected value."""
+    for finding in case.findings:
+        expected = finding.values.get("expected")
+        if expected is None or isinstance(expected, bool):
+            continue
+        text = _text(expected)
+        known = case.value_at(finding)
+        if known is not None:
+            if known.value.raw != text:
+                yield Candidate((case.set(known.value, text),), _RANK, isinstance(expected, Decimal), finding.terms[:1])
+        elif missing := case.missing_at(finding):
+            group, field = missing
+            attributes = case.currency_attributes if _is_amount(group, field) else {}
+            if edit := case.add(group, field, text, attributes):
+                yield Candidate((edit,), _RANK, isinstance(expected, Decimal), finding.terms[:1])
+
+
+def _text(expected: Any) -> str:
+    if isinstance(expected, Decimal):
+        return decimal_text(expected, 2)
+    return expected.isoformat() if isinstance(expected, datetime.date) else str(expected)
+
+
+def _is_amount(group: Any, field: str) -> bool:
+    from einvoice.model.group import types_of
+
+    kind, _ = types_of(type(group))[field]
+    return issubclass(kind, Amount) or issubclass(kind, UnitPrice)

@@ -1,0 +1,89 @@
+"""Corrects how a value is written: blanks, case, date, number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+
+from einvoice.model.values import BLANKS, Amount, Code, Date, Number, UnitPrice, Value
+from einvoice.repair.case import Candidate, Case, decimal_text, is_malformed
+
+_RANK = 10
+
+
+def candidates(case: Case) -> Iterator[Candidate]:
+    """Yield a candidate for each other form of a value that is malformed or that a finding is about."""
+    elements = {finding.location.node for finding in case.findings}
+    terms = {term for finding in case.findings for term in finding.terms}
+    for it in case.values:
+        value = it.value
+        concerned = value.node in elements or it.number in terms or is_malformed(value)
+        if not concerned:
+            continue
+        for text in forms(value, case.syntax):
+            if text != value.raw:
+                yield Candidate((case.set(value, text),), _RANK, safe=True, terms=(it.number,) if it.number else ())
+
+
+def forms(value: Value, syntax: str) -> Iterator[str]:
+    """Yield other forms of the text of a value with the same meaning.
+
+    >>> list(forms(Date("31.12.2026"), "UBL")), list(forms(Amount("1.234,50"), "UBL")), list(forms(Code(" eur"), "UBL"))
+    (['2026-12-31'], ['1234.50'], ['EUR', 'eur'])
+    """
+    text = value.raw.strip(BLANKS + "\u00a0")
+    if isinstance(value, Date):
+        yield from _dates(text, syntax)
+    elif isinstance(value, Number):
+        yield from _numbers(text, value)
+    elif isinstance(value, Code):
+        yield from dict.fromkeys((text.upper(), text, text.lower()))
+    else:
+        yield text
+        if len(compact := "".join(text.split())) > 14 and compact.isalnum():  # account numbers in groups of four
+            yield compact
+
+
+_DATES = (
+    re.compile(r"(?P<day>\d{1,2})[./-](?P<month>\d{1,2})[./-](?P<year>\d{4})"),
+    re.compile(r"(?P<year>\d{4})[./-]?(?P<month>\d{2})[./-]?(?P<day>\d{2})(T[\d:.]+)?(Z|[+-][\d:]+)?"),
+)
+
+
+def _dates(text: str, syntax: str) -> Iterator[str]:
+    for pattern in _DATES:
+        if match := pattern.fullmatch(text):
+            year, month, day = match["year"], match["month"].zfill(2), match["day"].zfill(2)
+            yield f"{year}{month}{day}" if syntax == "CII" else f"{year}-{month}-{day}"
+
+
+_NUMBER = re.compile(r"[+-]?[0-9][0-9.,' ]*")
+
+
+def _numbers(text: str, value: Number) -> Iterator[str]:
+    found = _NUMBER.search(text.replace("\u00a0", " "))
+    if not found:
+        return
+    digits = found[0].rstrip(".,' ").replace(" ", "").replace("'", "")
+    whole, mark, fraction = _split(digits)
+    plain = whole.replace(".", "").replace(",", "") + (f".{fraction}" if mark else "")
+    try:
+        number = Decimal(plain)
+    except InvalidOperation:
+        return
+    yield plain
+    if isinstance(value, Amount) and not isinstance(value, UnitPrice):
+        yield decimal_text(number.quantize(Decimal("0.01"), ROUND_HALF_UP), 2)
+
+
+def _split(digits: str) -> tuple[str, str, str]:
+    """Split a number at its decimal mark: the last mark, unless it occurs twice.
+
+    >>> _split("1.234,50"), _split("1.234.567"), _split("12.5")
+    (('1.234', ',', '50'), ('1.234.567', '', ''), ('12', '.', '5'))
+    """
+    mark = max(".,", key=digits.rfind)
+    if digits.count(mark) != 1:
+        return digits, "", ""
+    return digits.partition(mark)

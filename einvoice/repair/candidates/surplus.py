@@ -1,0 +1,42 @@
+"""Removes what must not be there: unknown, forbidden, repeated and empty elements and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from einvoice.repair.case import Candidate, Case
+from einvoice.repair.edits import Edit, Remove, RemoveAttribute
+from einvoice.result import Finding
+
+_RANK = 60
+_REFUSED: Final = (
+    "SCHEMA-UNKNOWN-ELEMENT", "SCHEMA-SURPLUS-ELEMENT", "SCHEMA-REPEATED-ELEMENT", "SCHEMA-LATER-ELEMENT",
+    "SCHEMA-ATTRIBUTE-UNKNOWN", "CONTENT-UNCOVERED",
+)  # fmt: skip
+"""Codes of findings outside the rules that say an element or attribute must not be there."""
+_FORBIDDING: Final = ("forbidden", "at_most", "at_most_distinct", "not_blank", "only_in", "only_if", "one_name_of")
+"""Checks of syntax rules that say the same."""
+
+
+def candidates(case: Case) -> Iterator[Candidate]:
+    """Yield a candidate for each place that must not be there, and for each further occurrence of a single term."""
+    for finding in case.findings:
+        node = finding.location.node
+        if node is None or node is case.root:
+            continue
+        if finding.code in _REFUSED or case.check_of(finding) in _FORBIDDING:
+            yield Candidate((_removal(case, finding, node),), _RANK, terms=finding.terms[:1])
+    terms = {term for finding in case.findings for term in finding.terms}
+    elements = {finding.location.node for finding in case.findings}
+    for it in case.values:
+        further = [value for value in it.value.more if value.node is not None and not value.attribute]
+        if further and (it.number in terms or not elements.isdisjoint([it.value.node, *(x.node for x in further)])):
+            edits: tuple[Edit, ...] = tuple(Remove(case.xpath(value.node)) for value in further)
+            yield Candidate(edits, _RANK, terms=(it.number,) if it.number else ())
+
+
+def _removal(case: Case, finding: Finding, node: Any) -> Edit:
+    attribute = finding.values.get("attribute") if finding.code == "SCHEMA-ATTRIBUTE-UNKNOWN" else None
+    attribute = attribute or finding.xpath.partition("/@")[2]
+    return RemoveAttribute(case.xpath(node), str(attribute)) if attribute else Remove(case.xpath(node))

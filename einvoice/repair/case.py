@@ -1,0 +1,210 @@
+"""The document whose findings are explained: its values by element, and the places of missing terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from einvoice.model import location
+from einvoice.model.group import Group, terms_of
+from einvoice.model.invoice import Invoice
+from einvoice.model.iteration import Filled, filled
+from einvoice.model.values import Date, Number, Value, absent
+from einvoice.repair.edits import Edit, Insert, SetAttribute, SetText
+from einvoice.result import Finding
+from einvoice.syntax.mapping.binding import GROUP, LEAF, WRAPPER, State
+from einvoice.syntax.mapping.tables import table_of
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A change to try.
+
+    Attributes:
+        edits: of the document.
+        rank: candidates with a lower rank are tried first.
+        safe: whether it changes only the form of a value, or an amount that follows from the lines.
+        terms: business terms that it changes, the leading one first.
+        alternative: whether it revises what the rest of the invoice does not decide; it is tried even if another
+            candidate explains the findings.
+        moved: XPath of the element that the edits move; "" if they move none.
+        whole: business group that the edits add as a whole; "" if they add none.
+    """
+
+    edits: tuple[Edit, ...]
+    rank: int
+    safe: bool = False
+    terms: tuple[str, ...] = ()
+    alternative: bool = False
+    moved: str = ""
+    whole: str = ""
+
+
+class Case:
+    """A document with its findings.
+
+    Attributes:
+        data: the XML.
+        root: its root element.
+        invoice: the invoice read from it.
+        findings: its findings.
+        checks: the checks of the syntax rules that validate it, by code.
+    """
+
+    def __init__(
+        self, data: bytes, root: Any, invoice: Invoice, findings: Sequence[Finding], checks: Mapping[str, str]
+    ) -> None:
+        self.data = data
+        self.root = root
+        self.invoice = invoice
+        self.findings = findings
+        self.checks = checks
+        self._steps: dict[Any, str] = {}
+
+    @property
+    def syntax(self) -> str:
+        """ "UBL" or "CII"."""
+        return self.invoice.syntax
+
+    @cached_property
+    def values(self) -> tuple[Filled, ...]:
+        """All values of the invoice, each with its term."""
+        return tuple(it for it in filled(self.invoice) if it.value.node is not None)
+
+    @cached_property
+    def by_element(self) -> Mapping[Any, list[Filled]]:
+        """The values by element."""
+        found: dict[Any, list[Filled]] = {}
+        for it in self.values:
+            found.setdefault(it.value.node, []).append(it)
+        return found
+
+    def value_at(self, finding: Finding) -> Filled | None:
+        """Return the value that a finding points at; None if it points at a group."""
+        node = finding.location.node
+        for it in self.by_element.get(node, ()):
+            if self.xpath(it.value.node, it.value.attribute) == finding.xpath:
+                return it
+        return None
+
+    def xpath(self, node: Any, attribute: str | None = None) -> str:
+        """Return the XPath of an element, or of one of its attributes."""
+        return location.xpath(node, attribute, self._steps)
+
+    @cached_property
+    def groups(self) -> Mapping[Any, Group]:
+        """The groups of the invoice by element."""
+        return {group.node: group for group in self.invoice.walk() if group.node is not None}
+
+    def missing_at(self, finding: Finding) -> tuple[Group, str] | None:
+        """Return the group and field of the leading term of a finding, if its group lacks it."""
+        group = self.groups.get(finding.location.node)
+        if group is None or not finding.terms:
+            return None
+        for name in group.fields:
+            if finding.terms[0] in terms_of(type(group), name) and getattr(group, name) is absent:
+                return group, name
+        return None
+
+    def of_terms(self, terms: Sequence[str], within: Any = None) -> Iterator[Filled]:
+        """Yield the values of these terms, in an element or in the whole document."""
+        for it in self.values:
+            if it.number in terms and (within is None or is_within(it.value.node, within)):
+                yield it
+
+    def check_of(self, finding: Finding) -> str:
+        """Return the check of the syntax rule that reported a finding; "" for other findings."""
+        return self.checks.get(finding.code, "")
+
+    def set(self, value: Value, text: str) -> Edit:
+        """Return the edit that gives a value another text."""
+        path = self.xpath(value.node)
+        return SetAttribute(path, value.attribute, text) if value.attribute else SetText(path, text)
+
+    def add(self, group: Group, field: str, text: str, attributes: Mapping[str, str] | None = None) -> Edit | None:
+        """Return the edit that adds a missing value of a group; None if the syntax has no element for it.
+
+        An amount gets the currency of the invoice in UBL, and the element its other occurrences have.
+        """
+        steps = self._steps_to(group, field)
+        if not steps:
+            return None
+        if steps[-1].startswith("@"):
+            owner = self.root if group.node is None else group.node
+            for step in steps[:-1]:
+                owner = owner.find(step)
+                if owner is None:
+                    return None
+            return SetAttribute(self.xpath(owner), steps[-1][1:], text)
+        node = self.invoice.node if group.node is None else group.node
+        names = tuple(location.name(step) for step in steps)
+        return Insert(self.xpath(node), names, text, attributes or {})
+
+    def _steps_to(self, group: Group, field: str) -> tuple[str, ...]:
+        state = self._state(group)
+        return next(iter(sorted(_paths(state, field), key=len)), ()) if state else ()
+
+    def _state(self, group: Group) -> State | None:
+        """Return the state of the binding table for the element of a group."""
+        if group.node is None:
+            return None
+        state = table_of(self.root.tag).start
+        ancestors = [group.node, *group.node.iterancestors()]
+        for element in reversed(ancestors[: ancestors.index(self.root)]):
+            child = state.children.get(element.tag)
+            if child is None:
+                return None
+            state = child
+        return state
+
+    def money(self, amount: Decimal) -> str:
+        """Return an amount with two decimals, or with those that it needs."""
+        return decimal_text(amount, 2)
+
+    @property
+    def currency_attributes(self) -> dict[str, str]:
+        """The attributes of an amount that is added."""
+        currency = self.invoice.currency
+        return {"currencyID": currency.text} if self.syntax == "UBL" and currency is not absent else {}
+
+
+def decimal_text(number: Decimal, least: int = 0) -> str:
+    """Return a number as xs:decimal with at least so many decimals.
+
+    >>> decimal_text(Decimal("12.5"), 2), decimal_text(Decimal("12.1250"), 2), decimal_text(Decimal("1E+2"))
+    ('12.50', '12.125', '100')
+    """
+    whole, _, fraction = f"{number:f}".partition(".")
+    fraction = fraction.rstrip("0").ljust(least, "0")
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def is_within(node: Any, ancestor: Any) -> bool:
+    """Return whether an element is `ancestor` or one of its descendants."""
+    return node is ancestor or ancestor in node.iterancestors()
+
+
+def is_malformed(value: Value) -> bool:
+    """Return whether a number or date is not written as such."""
+    return isinstance(value, Number | Date) and value.filled and value.value is absent
+
+
+def _paths(state: State, field: str, of_parent: bool = False) -> Iterator[tuple[str, ...]]:
+    """Yield the paths from the element of a group to a field."""
+    for name, attribute in state.attributes:
+        if attribute.field == field and attribute.of_parent == of_parent:
+            yield (f"@{name}",)
+    if state.own is not None and state.own.field == field:
+        yield ()
+    for tag, child in state.children.items():
+        if child.kind == LEAF and child.field == field and child.of_parent == of_parent:
+            yield (tag,)
+        if child.kind in (LEAF, WRAPPER):
+            for path in _paths(child, field, of_parent):
+                yield (tag, *path)
+        elif child.kind == GROUP and not of_parent:
+            for path in _paths(child, field, of_parent=True):
+                yield (tag, *path)

@@ -1,0 +1,79 @@
+"""A cause: one thing that is wrong, and the findings that it explains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from einvoice.localization import Language, Messages
+from einvoice.presentation import to_dict
+from einvoice.repair.change import Change
+from einvoice.result import Finding, Location
+
+_TEXTS: Final = Messages("einvoice.repair", "causes")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One thing that is wrong, and the findings that it explains.
+
+    Attributes:
+        findings: the findings that it explains, the gravest first.
+        remaining: the findings of the document that it does not explain.
+        changes: the change that proves it; several if only the issuer can know which of them is right; empty if no
+            change was found that does not invent anything.
+        terms: business terms at fault, the leading one first; may be empty.
+        location: where the fault is.
+        lang: default language of the texts.
+    """
+
+    findings: tuple[Finding, ...]
+    remaining: tuple[Finding, ...]
+    changes: tuple[Change, ...]
+    terms: tuple[str, ...]
+    location: Location
+    lang: Language = "de"
+
+    @property
+    def is_question(self) -> bool:
+        """Whether only the issuer can know what is right: each of several changes resolves the findings."""
+        return len(self.changes) > 1
+
+    def text(self, lang: Language | None = None) -> str:
+        """Return the cause in one sentence; for several changes, a question that lists them."""
+        language = lang or self.lang
+        words = _TEXTS[language]
+        if not self.changes:
+            return self.findings[0].title(language)
+        clauses = [words["and"].join(step.text(language, "cause") for step in it.steps) for it in self.changes]
+        if not self.is_question:
+            return words["sentence"].format(text=clauses[0])
+        return words["question"].format(alternatives=words["or"].join(clauses))
+
+    def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
+        """Return the cause as plain data, ready for JSON."""
+        return to_dict(self, lang or self.lang)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<Cause {', '.join(self.terms)}: {len(self.findings)} findings, {len(self.changes)} changes>"
+
+
+@to_dict.register(Cause)
+def _cause(cause: Cause, lang: Language) -> dict[str, Any]:
+    return {
+        "text": cause.text(lang),
+        "is_question": cause.is_question,
+        "terms": list(cause.terms),
+        "xpath": cause.location.xpath,
+        "line": cause.location.line,
+        "findings": [_reference(finding) for finding in cause.findings],
+        "remaining": len(cause.remaining),
+        "changes": [change.to_dict(lang) for change in cause.changes],
+    }
+
+
+def _reference(finding: Finding) -> dict[str, Any]:
+    return {"code": finding.code, "xpath": finding.xpath, "line": finding.line}
