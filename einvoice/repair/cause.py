@@ -69,11 +69,7 @@ def _cause(cause: Cause, lang: Language) -> dict[str, Any]:
         "terms": list(cause.terms),
         "xpath": cause.location.xpath,
         "line": cause.location.line,
-        "findings": [_reference(finding) for finding in cause.findings],
+        "findings": [finding.code for finding in cause.findings],
         "remaining": len(cause.remaining),
         "changes": [change.to_dict(lang) for change in cause.changes],
     }
-
-
-def _reference(finding: Finding) -> dict[str, Any]:
-    return {"code": finding.code, "xpath": finding.xpath, "line": finding.line}

@@ -155,12 +155,19 @@ class ValidationResult:
 
         Args:
             lang: language of the texts; default: that of the result.
-            causes: whether to add the key "causes", a list of the `causes` with their findings as positions in the
-                list "errors" followed by "warnings".
+            causes: whether to add the key "causes": a list of the `causes`, each with "text", "is_question", "terms",
+                "xpath", "line", "findings" (positions, from 0, in "errors" followed by "warnings"), "remaining" (the
+                number of other findings) and "changes" (each with "text", "terms", "safe" and "edits").
         """
-        data = presentation.to_dict(self, lang or self.lang)
+        language = lang or self.lang
+        data = presentation.to_dict(self, language)
         if causes:
-            data["causes"] = [presentation.to_dict(cause, lang or self.lang) for cause in self.causes()]
+            listed = [*self.errors, *(finding for finding in self.findings if finding.severity != "fatal")]
+            positions = {id(finding): position for position, finding in enumerate(listed)}
+            data["causes"] = [
+                {**presentation.to_dict(cause, language), "findings": [positions[id(it)] for it in cause.findings]}
+                for cause in self.causes()
+            ]
         return data
 
     @overload

@@ -1,0 +1,180 @@
+"""Causes of findings, measured on mutants: invoices with known edits."""
+
+import itertools
+import pickle
+from collections import Counter
+
+import mutants as mutations
+import pytest
+
+import einvoice
+from einvoice.localization import languages
+from einvoice.repair.api import Diagnosis
+from einvoice.repair.edits import Insert, apply
+from einvoice.repair.search import MAX_VALIDATIONS, compare
+
+
+def places(cause):
+    """The XPaths that a cause names: where it is, and what its changes edit."""
+    edits = [edit for change in cause.changes for edit in change.edits]
+    return {cause.location.xpath, *(edit.parent if isinstance(edit, Insert) else edit.xpath for edit in edits)}
+
+
+def names(cause, edit):
+    """Whether a cause names the edited place or its term, in a change or as the leading term of the cause."""
+    leading = {term for change in cause.changes for term in change.terms} if cause.changes else {*cause.terms[:1]}
+    return edit.place in places(cause) or bool(edit.term and edit.term in leading)
+
+
+def diagnosed(mutant):
+    """The result of a mutant and its causes, with what holds for every document verified."""
+    result = einvoice.validate(mutant.data, lang="en")
+    diagnosis = Diagnosis(result)
+    causes = diagnosis.causes()
+    assert diagnosis.search.validations <= MAX_VALIDATIONS
+    explained = [id(finding) for cause in causes for finding in cause.findings]
+    assert sorted(explained) == sorted(map(id, result.findings)), "every finding belongs to exactly one cause"
+    for change in (change for cause in causes for change in cause.changes):
+        after = einvoice.validate(apply(mutant.data, change.edits), lang="en")
+        resolved, added = compare(result.findings, after.findings)
+        assert not added, f"{change.text()} adds {added[0].code}"
+        assert [id(result.findings[it]) for it in sorted(resolved)] == sorted(
+            map(id, change.resolves), key=[*map(id, result.findings)].index
+        )
+    return result, causes
+
+
+def share(count):
+    """The shares of one-edit mutants whose first cause names the edit, and whose edit is undone."""
+    named, undone = Counter(), Counter()
+    for mutant in mutations.mutants(count):
+        _, causes = diagnosed(mutant)
+        (edit,) = mutant.edits
+        named[names(causes[0], edit)] += 1
+        if edit.can_be_undone:
+            results = (einvoice.validate(apply(mutant.data, change.edits)) for change in causes[0].changes)
+            undone[any(not result.findings for result in results)] += 1
+    return named[True] / named.total(), undone[True] / undone.total()
+
+
+def test_one_edit():
+    named, undone = share(60)
+    assert named >= 0.9
+    assert undone >= 0.95
+
+
+@pytest.mark.slow
+def test_one_edit_in_a_thousand_mutants():
+    named, undone = share(1000)
+    assert named >= 0.9
+    assert undone >= 0.95
+
+
+def separated(mutant):
+    """Whether each edit has a cause of its own that names it."""
+    _, causes = diagnosed(mutant)
+    chosen = itertools.permutations(causes[:8], len(mutant.edits))
+    return any(all(map(names, order, mutant.edits)) for order in chosen)
+
+
+def test_three_edits():
+    assert sum(map(separated, mutations.mutants(20, edits=3))) >= 14
+
+
+@pytest.mark.slow
+def test_three_edits_in_300_mutants():
+    assert sum(map(separated, mutations.mutants(300, edits=3))) >= 210
+
+
+# ---------------------------------------------------------------- single documents
+
+
+@pytest.fixture
+def ubl(sample):
+    return sample("ubl-invoice.xml").read_text(encoding="utf-8")
+
+
+def causes_of(text, **options):
+    return einvoice.validate(text.encode(), lang="en", **options).causes()
+
+
+def test_valid_invoice_has_no_causes(ubl):
+    assert causes_of(ubl) == ()
+
+
+def test_one_wrong_category_explains_all_findings(ubl):
+    head, _, tail = ubl.rpartition("<cbc:ID>S</cbc:ID>")
+    text = f"{head}<cbc:ID>Z</cbc:ID>{tail}"
+    result = einvoice.validate(text.encode(), lang="en")
+    (cause,) = result.causes()
+    (change,) = cause.changes
+    assert len(result.findings) > 1
+    assert cause.findings == change.resolves == tuple(result.findings)
+    assert cause.remaining == change.remaining == ()
+    assert "BT-151" in cause.text()
+    assert "line 3" in cause.text()
+    assert apply(text.encode(), change.edits) == ubl.encode()
+
+
+def test_safe_change_restores_the_document_byte_for_byte(ubl):
+    text = ubl.replace(">56.33<", ">57.33<")
+    (cause,) = causes_of(text)
+    assert cause.terms == ("BT-110",)
+    assert cause.changes[0].safe
+    assert not cause.is_question
+    assert apply(text.encode(), cause.changes[0].edits) == ubl.encode()
+
+
+def test_amount_due_and_paid_amount_are_a_question(ubl):
+    (cause,) = causes_of(ubl.replace(">400.00<", ">390.00<"))
+    assert cause.is_question
+    assert {"BT-113", "BT-115"} <= set(cause.terms)
+    assert cause.text().endswith("?")
+    assert all(change.resolves == cause.findings for change in cause.changes)
+
+
+def test_missing_facts_are_not_invented(ubl):
+    text = ubl.replace("<cbc:BuyerReference>04011000-12345-34</cbc:BuyerReference>", "")
+    (cause,) = causes_of(text)
+    assert cause.changes == ()
+    assert cause.text() == cause.findings[0].title("en")
+    assert cause.terms == ("BT-10",)
+
+
+def test_gravest_cause_comes_first(ubl):
+    text = ubl.replace(">56.33<", ">57.33<").replace(
+        'InvoicedQuantity unitCode="C62">12', 'InvoicedQuantity unitCode="C62">13'
+    )
+    severities = [cause.findings[0].severity for cause in causes_of(text)]
+    assert severities == ["fatal", "warning"]
+
+
+def test_options_of_the_result_apply(ubl):
+    text = ubl.replace("<cbc:BuyerReference>04011000-12345-34</cbc:BuyerReference>", "")
+    assert [cause.findings[0].code for cause in causes_of(text)] == ["BR-DE-15"]
+    assert causes_of(text, profile="en16931") == ()
+
+
+def test_copied_result_has_the_same_causes(ubl):
+    result = einvoice.validate(ubl.replace(">56.33<", ">57.33<").encode())
+    copied = pickle.loads(pickle.dumps(result))
+    assert [cause.text() for cause in copied.causes()] == [cause.text() for cause in result.causes()]
+
+
+def test_plain_data_on_request(ubl):
+    result = einvoice.validate(ubl.replace(">56.33<", ">57.33<").encode())
+    assert "causes" not in result.to_dict()
+    data = result.to_dict("en", causes=True)
+    (cause,) = data["causes"]
+    listed = [*data["errors"], *data["warnings"]]
+    assert [listed[position]["code"] for position in cause["findings"]] == ["BR-CO-14", "BR-CO-15"]
+    assert cause["changes"][0]["edits"] == [
+        {"edit": "set_text", "xpath": "/ubl:Invoice/cac:TaxTotal/cbc:TaxAmount", "text": "56.33"}
+    ]
+
+
+def test_every_language_has_texts(ubl):
+    (cause,) = causes_of(ubl.replace(">400.00<", ">390.00<"))
+    texts = {lang: (cause.text(lang), cause.changes[0].text(lang)) for lang in languages()}
+    assert texts["de"] != texts["en"]
+    assert all("BT-115" in text for pair in texts.values() for text in pair)
