@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -19,13 +20,16 @@ from einvoice.repair.search import Explained, Search, Trial
 from einvoice.resources import RuleData
 from einvoice.result import Finding, Location, Places, ValidationResult
 from einvoice.rulebook.syntax_rules.table import rule_table
+from einvoice.syntax import reader
 from einvoice.validation import validate_xml
+from einvoice.validation.limits import limited
 from einvoice.validation.selection import Stack
 
 _GRAVITY: Final = ("fatal", "warning", "information")
 
 
 @causes.register(ValidationResult)
+@reader.gc_paused()
 def find_causes(result: ValidationResult) -> tuple[Cause, ...]:
     """Return the findings of a result grouped by common cause, the gravest first."""
     return Diagnosis(result).causes()
@@ -61,18 +65,28 @@ class Diagnosis:
         context, selection = run.context, run.context.selection
         profile = selection.profile.name if selection.profile else ""
         checks = checks_by_code(context.document.identity.syntax, selection.stack, profile, selection.data)
-        return Case(data, context.document.root, context.invoice, run.findings, checks)
+        return Case(data, context.document.root, context.invoice, limited(run.findings), checks)
 
     @cached_property
     def _originals(self) -> dict[int, Finding]:
-        """The findings of the result, by their position among those of the validation by the rules of einvoice."""
-        positions: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-        for number, finding in enumerate(self.case.findings):
-            positions[finding.code, finding.xpath].append(number)
-        originals = {}
-        for finding in self._result.findings:
-            if same := positions[finding.code, finding.xpath]:
-                originals[same.pop(0)] = finding
+        """The findings of the result, by their position among those of the validation by the rules of einvoice.
+
+        The official artefacts report less precise places, so their findings are also the same if only the code is.
+        """
+        originals: dict[int, Finding] = {}
+        left = list(self._result.findings)
+        for key in (_code_and_place, _code):
+            positions: defaultdict[object, list[int]] = defaultdict(list)
+            for number, finding in enumerate(self.case.findings):
+                if number not in originals:
+                    positions[key(finding)].append(number)
+            unmatched = []
+            for finding in left:
+                if same := positions[key(finding)]:
+                    originals[same.pop(0)] = finding
+                else:
+                    unmatched.append(finding)
+            left = unmatched
         return originals
 
     def _explained(self, explained: Explained) -> Cause | None:
@@ -129,40 +143,58 @@ class Diagnosis:
         return self._places.at(self._element(candidate.edits[0]))
 
     def _steps(self, trial: Trial) -> Iterator[Step]:
-        edits, terms, candidate = trial.candidate.edits, trial.candidate.terms, trial.candidate
+        """Yield the steps of a change; the same edit in several lines is one step."""
+        for candidate in trial.candidates:
+            groups: dict[Step, list[str]] = {}
+            for step in self._steps_of(candidate):
+                groups.setdefault(replace(step, lines=()), []).extend(step.lines)
+            for step, lines in groups.items():
+                yield replace(step, lines=tuple(dict.fromkeys(lines)))
+
+    def _steps_of(self, candidate: Candidate) -> Iterator[Step]:
+        edits, terms = candidate.edits, candidate.terms
         if candidate.moved:
             element = self._element(Remove(candidate.moved))
-            yield Step("move", terms[0] if terms else "", name(element.tag), self._line(element))
+            yield Step("move", terms[0] if terms else "", name(element.tag), self._lines(element))
             return
         if candidate.whole:
-            yield Step("whole", candidate.whole, "", "")
+            yield Step("whole", candidate.whole, "")
             return
+        repeats = bool(terms) and len(edits) % len(terms) == 0
         for number, edit in enumerate(edits):
-            yield self._step(edit, terms[number] if len(terms) == len(edits) else "")
+            yield self._step(edit, terms[number % len(terms)] if repeats else "")
 
     def _step(self, edit: Edit, term: str) -> Step:
         element = self._element(edit)
-        line = self._line(element)
+        lines = self._lines(element)
         match edit:
             case Insert():
-                return Step("add", term, edit.path[-1], line, "", edit.text)
+                return Step("add", term, edit.path[-1], lines, "", edit.text)
             case Remove():
-                return Step("remove", term, name(element.tag), line, element.text or "")
+                return Step("remove", term, name(element.tag), lines, element.text or "")
             case RemoveAttribute():
-                return Step("remove", term, f"{name(element.tag)}/@{edit.name}", line, element.get(edit.name, ""))
+                return Step("remove", term, f"{name(element.tag)}/@{edit.name}", lines, element.get(edit.name, ""))
             case SetAttribute():
                 before, label = element.get(edit.name, ""), f"{name(element.tag)}/@{edit.name}"
-                return Step("set" if before else "add", term, label, line, before, edit.value)
+                return Step("set" if before else "add", term, label, lines, before, edit.value)
         before = element.text or ""
-        return Step("set" if before.strip() else "fill", term, name(element.tag), line, before, edit.text)
+        return Step("set" if before.strip() else "fill", term, name(element.tag), lines, before, edit.text)
 
-    def _line(self, element: Any) -> str:
-        """Return the identifier of the invoice line around an element; "" outside of lines."""
+    def _lines(self, element: Any) -> tuple[str, ...]:
+        """Return the identifier of the invoice line around an element; empty outside of lines."""
         for ancestor in (element, *element.iterancestors()):
             group = self.case.groups.get(ancestor)
             if isinstance(group, Line):
-                return str(group.identifier) or str(element.getroottree().getpath(ancestor).rpartition("[")[2][:-1])
-        return ""
+                return (str(group.identifier) or str(1 + ancestor.getparent().findall(ancestor.tag).index(ancestor)),)
+        return ()
+
+
+def _code_and_place(finding: Finding) -> tuple[str, str]:
+    return finding.code, finding.xpath
+
+
+def _code(finding: Finding) -> str:
+    return finding.code
 
 
 @functools.cache

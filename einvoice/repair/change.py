@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from einvoice.errors import quote
 from einvoice.localization import Language, Messages
 from einvoice.model.terms import name, terms
 from einvoice.repair.edits import Edit, Insert, Remove, RemoveAttribute, SetAttribute, SetText
@@ -14,6 +15,8 @@ from einvoice.result import Finding
 _TEXTS: Final = Messages("einvoice.repair", "changes")
 _QUOTED: Final = 60
 """Maximum number of characters of a quoted value."""
+_LISTED: Final = 5
+"""Maximum number of lines that a text lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Step:
         kind: "set", "fill", "add", "remove".
         term: business term; "" if there is none.
         element: name of the element or attribute.
-        line: identifier of the invoice line; "" outside of lines.
+        lines: identifiers of the invoice lines; empty outside of lines.
         before: previous text.
         after: new text.
     """
@@ -32,7 +35,7 @@ class Step:
     kind: str
     term: str
     element: str
-    line: str = ""
+    lines: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
 
@@ -40,16 +43,31 @@ class Step:
         """Return the name of the place, such as "Net amount (BT-131) of line 2"."""
         known = self.term in terms()
         label = _TEXTS[lang]["term"].format(name=name(self.term, lang), term=self.term) if known else self.element
-        return _TEXTS[lang]["in_line"].format(place=label, line=self.line) if self.line else label
+        if not self.lines:
+            return label
+        words = _TEXTS[lang]
+        listed, more = ", ".join(self.lines[:_LISTED]), len(self.lines) - _LISTED
+        if more > 0:
+            listed = words["more"].format(lines=listed, count=more)
+        return words["in_line" if len(self.lines) == 1 else "in_lines"].format(place=label, line=listed)
 
     def text(self, lang: Language, table: str = "change") -> str:
         """Return what the edit does, as a clause that begins with the place."""
-        quoted = {"before": _short(self.before), "after": _short(self.after)}
-        return _TEXTS[lang][f"{table}_{self.kind}"].format(place=self.place(lang), **quoted)
+        before, after = _quotable(self.before, self.after)
+        return _TEXTS[lang][f"{table}_{self.kind}"].format(place=self.place(lang), before=before, after=after)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…"
+def _quotable(before: str, after: str) -> tuple[str, str]:
+    """Return two texts escaped and shortened, so that their first difference is shown.
+
+    >>> _quotable("urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_9.9", "")[0]
+    'urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xre…'
+    """
+    if max(len(before), len(after)) > _QUOTED and before and after:
+        shared = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), 0)
+        if start := max(0, shared - _QUOTED // 2):
+            before, after = f"…{before[start:]}", f"…{after[start:]}"
+    return quote(before, limit=_QUOTED), quote(after, limit=_QUOTED)
 
 
 @dataclass(frozen=True, slots=True)

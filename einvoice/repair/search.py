@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
 
 from einvoice.errors import UnreadableDocument
 from einvoice.repair.candidates import candidates
 from einvoice.repair.case import Candidate, Case
-from einvoice.repair.edits import Edit, apply
+from einvoice.repair.edits import Edit, Insert, apply
 from einvoice.repair.serialization import EditError
 from einvoice.result import Finding
 
@@ -20,30 +20,39 @@ MAX_VALIDATIONS: Final = 48
 """Default limit of validations per search."""
 MAX_SECONDS: Final = 10.0
 """Default time limit per search; only documents with thousands of lines reach it."""
+_RESERVE: Final = 6
+"""Validations kept for changes that were found, tried together and alone."""
 _MAX_ALTERNATIVES: Final = 4
 _WEIGHTS: Final = {"fatal": 100, "warning": 10, "information": 1}
 _POSITION: Final = re.compile(r"\[[0-9]+\]")
 
+T = TypeVar("T")
 Validate = Callable[[bytes], Case]
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate that was tried.
+    """A change that resolves findings and adds none.
 
     Attributes:
-        candidate: the candidate.
-        edits: all edits that were applied.
+        candidates: what was changed; all but the last one were accepted before.
         resolved: positions of the findings that it resolves.
-        added: findings that it adds.
         after: the changed document.
     """
 
-    candidate: Candidate
-    edits: tuple[Edit, ...]
+    candidates: tuple[Candidate, ...]
     resolved: frozenset[int]
-    added: tuple[Finding, ...]
     after: Case
+
+    @property
+    def candidate(self) -> Candidate:
+        """The candidate that was tried."""
+        return self.candidates[-1]
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The edits of all candidates."""
+        return _edits(self.candidates)
 
 
 @dataclass(slots=True)
@@ -56,6 +65,9 @@ class Explained:
 
 class Search:
     """A search for the changes that resolve the findings of a document.
+
+    Each round tries the candidates for the findings that remain, and picks changes of different findings that can be
+    made together. The next round starts from the document with these changes, as calculated amounts depend on them.
 
     Args:
         case: the document.
@@ -77,46 +89,64 @@ class Search:
     def run(self) -> list[Explained]:
         """Return the explained findings; the others have no change that was tried with success."""
         found: list[Explained] = []
-        accepted: tuple[Edit, ...] = ()
+        accepted: tuple[Candidate, ...] = ()
         case, remaining = self._case, frozenset(range(len(self._case.findings)))
-        while remaining and not self._exhausted():
+        while remaining and not self._exhausted(_RESERVE):
             picked = self._picked(self._trials(case, accepted, remaining), remaining)
             joint = self._joint(accepted, picked)
             if joint is None:
                 break
             found += picked
-            accepted, case = joint.edits, joint.after
             remaining -= joint.resolved
+            case, accepted = joint.after, joint.candidates
+        for explained in found:
+            explained.trials = [self._alone(trial, explained.resolved) for trial in explained.trials]
         return found
 
-    def _exhausted(self) -> bool:
-        return self.validations >= self._limit or time.monotonic() > self._end
+    def _exhausted(self, reserve: int = 0) -> bool:
+        return self.validations + reserve >= self._limit or time.monotonic() > self._end
 
-    def _trials(self, case: Case, accepted: tuple[Edit, ...], remaining: frozenset[int]) -> list[Trial]:
+    def _trials(self, case: Case, accepted: tuple[Candidate, ...], remaining: frozenset[int]) -> list[Trial]:
         """Try the candidates; once one resolves everything, only alternatives to it."""
         trials: list[Trial] = []
         complete = False
-        for candidate in candidates(case):
-            if complete and not candidate.alternative and candidate.rank != trials[-1].candidate.rank:
+        for group in _alike(candidates(case)):
+            if complete and not group[0].alternative and group[0].rank != trials[-1].candidate.rank:
                 continue
-            if self._exhausted():
-                break
-            trial = self._try(candidate, accepted)
-            if trial and not trial.added and trial.resolved & remaining:
-                trials.append(trial)
-                complete = complete or trial.resolved >= remaining
+            for trial in self._trials_of(group, accepted):
+                if trial.resolved & remaining:
+                    trials.append(trial)
+                    complete = complete or trial.resolved >= remaining
         return trials
 
-    def _try(self, candidate: Candidate, accepted: tuple[Edit, ...]) -> Trial | None:
-        edits = (*accepted, *candidate.edits)
-        key = frozenset(edits)
-        if key not in self._tried:
-            self._tried[key] = self._outcome(candidate, edits)
-        return self._tried[key]
+    def _trials_of(self, group: Sequence[Candidate], accepted: tuple[Candidate, ...]) -> Iterator[Trial]:
+        """Try the same change at several places: the first one, then all together, then the others."""
+        together: Trial | None = None
+        for number, candidate in enumerate(group):
+            if self._exhausted(_RESERVE) or (together and number):
+                return
+            trial = self._try((*accepted, candidate))
+            if trial:
+                yield trial
+            if len(group) > 1 and not number:
+                together = self._try((*accepted, _joined(group)))
+                if together and trial and together.resolved <= trial.resolved:
+                    together = None
+                elif together:
+                    yield together
 
-    def _outcome(self, candidate: Candidate, edits: tuple[Edit, ...]) -> Trial | None:
+    def _try(self, tried: tuple[Candidate, ...]) -> Trial | None:
+        key = frozenset(_edits(tried))
+        if key not in self._tried:
+            self._tried[key] = self._outcome(tried)
+        known = self._tried[key]
+        return known and Trial(tried, known.resolved, known.after)
+
+    def _outcome(self, tried: tuple[Candidate, ...]) -> Trial | None:
+        if self._exhausted():
+            return None
         try:
-            data = apply(self._case.data, edits)
+            data = apply(self._case.data, _edits(tried))
         except EditError:
             return None
         self.validations += 1
@@ -125,7 +155,7 @@ class Search:
         except UnreadableDocument:
             return None
         resolved, added = compare(self._case.findings, after.findings)
-        return Trial(candidate, edits, resolved, added, after)
+        return Trial(tried, resolved, after) if resolved and not added else None
 
     def _picked(self, trials: Sequence[Trial], remaining: frozenset[int]) -> list[Explained]:
         """Return disjoint causes, greedily: first the change that resolves the most and gravest findings."""
@@ -136,9 +166,7 @@ class Search:
             if not rated:
                 break
             _, best = max(rated, key=lambda it: (it[0], -it[1].candidate.rank, -len(it[1].candidate.edits)))
-            same = [
-                it for it in trials if it.resolved == best.resolved and it is not best and _is_alternative(it, best)
-            ]
+            same = [it for it in trials if it is not best and _is_alternative(it, best)]
             picked.append(Explained(best.resolved & left, [best, *same[: _MAX_ALTERNATIVES - 1]]))
             left -= best.resolved
         return picked
@@ -146,47 +174,90 @@ class Search:
     def _weight(self, findings: Iterable[int]) -> int:
         return sum(_WEIGHTS[self._case.findings[it].severity] for it in findings)
 
-    def _joint(self, accepted: tuple[Edit, ...], picked: list[Explained]) -> Trial | None:
+    def _joint(self, accepted: tuple[Candidate, ...], picked: list[Explained]) -> Trial | None:
         """Return the trial of all picked changes together; those that do not fit the others are dropped."""
         while picked:
-            if len(picked) == 1:
-                return picked[0].trials[0]
-            edits = tuple(dict.fromkeys(edit for it in picked for edit in it.trials[0].candidate.edits))
-            trial = self._try(Candidate(edits, 0), accepted)
-            if trial and not trial.added and trial.resolved >= frozenset().union(*(it.resolved for it in picked)):
+            trial = self._try((*accepted, *(it.trials[0].candidate for it in picked)))
+            if trial and trial.resolved >= frozenset().union(*(it.resolved for it in picked)):
                 return trial
             picked.pop()
         return None
 
+    def _alone(self, trial: Trial, resolved: frozenset[int]) -> Trial:
+        """Return the trial without the changes accepted before it, if it resolves the same findings on its own."""
+        if len(trial.candidates) == 1:
+            return trial
+        alone = self._try((trial.candidate,))
+        return alone if alone and alone.resolved >= resolved else trial
+
+
+def _edits(tried: Iterable[Candidate]) -> tuple[Edit, ...]:
+    return tuple(edit for candidate in tried for edit in candidate.edits)
+
 
 def _is_alternative(trial: Trial, best: Trial) -> bool:
+    if trial.resolved != best.resolved:
+        return False
     return trial.candidate.alternative or trial.candidate.rank == best.candidate.rank
+
+
+def _alike(tried: Iterable[Candidate]) -> list[list[Candidate]]:
+    """Group candidates that make the same change at several places, such as in each line."""
+    groups: dict[object, list[Candidate]] = {}
+    for candidate in tried:
+        edits = tuple(_without_positions(edit) for edit in candidate.edits)
+        groups.setdefault((candidate.rank, candidate.terms, edits), []).append(candidate)
+    return list(groups.values())
+
+
+def _without_positions(edit: Edit) -> Edit:
+    if isinstance(edit, Insert):
+        return replace(edit, parent=_POSITION.sub("", edit.parent))
+    return replace(edit, xpath=_POSITION.sub("", edit.xpath))
+
+
+def _joined(group: Sequence[Candidate]) -> Candidate:
+    """Return one candidate with the edits of all."""
+    return replace(group[0], edits=tuple(dict.fromkeys(_edits(group))), terms=group[0].terms)
 
 
 def compare(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[frozenset[int], tuple[Finding, ...]]:
     """Return the positions of the findings that are resolved, and the findings that are new.
 
     Findings are the same if they have the same code, severity and XPath; an edit can change the position of elements,
-    so those left over are compared without positions.
+    so those left over are compared without positions. If a code has more findings than are reported, a new one is only
+    one that was not reported before, unless their number grew.
     """
     left, new = list(enumerate(before)), list(after)
     for key in (_place, _kind_of_place):
-        counts = Counter(map(key, new))
-        unmatched = []
-        for number, finding in left:
-            if counts[key(finding)]:
-                counts[key(finding)] -= 1
-            else:
-                unmatched.append((number, finding))
-        left = unmatched
-        remaining: defaultdict[tuple[str, ...], int] = defaultdict(int, counts)
-        kept = []
-        for finding in reversed(new):
-            if remaining[key(finding)] > 0:
-                remaining[key(finding)] -= 1
-                kept.append(finding)
-        new = kept[::-1]
-    return frozenset(number for number, _ in left), tuple(new)
+        known, found = Counter(key(it) for _, it in left), Counter(map(key, new))
+        common = known & found
+        left = _unmatched(left, [key(it) for _, it in left], common)
+        new = _unmatched(new, [key(it) for it in new], common)
+    totals = _totals(after) - _totals(before)
+    limited = {finding.code for finding in before if finding.suppressed}
+    added = [it for it in new if it.code not in limited or totals[it.code]]
+    return frozenset(number for number, _ in left), tuple(added)
+
+
+def _unmatched(items: Sequence[T], keys: Sequence[object], matched: Counter[Any]) -> list[T]:
+    """Return the items without the first ones of each key that are matched."""
+    left = Counter(matched)
+    result = []
+    for it, key in zip(items, keys, strict=True):
+        if left[key]:
+            left[key] -= 1
+        else:
+            result.append(it)
+    return result
+
+
+def _totals(findings: Iterable[Finding]) -> Counter[str]:
+    """Return the number of findings by code, with those that are not reported."""
+    counts: Counter[str] = Counter()
+    for finding in findings:
+        counts[finding.code] += 1 + finding.suppressed
+    return counts
 
 
 def _place(finding: Finding) -> tuple[str, ...]:

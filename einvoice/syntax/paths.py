@@ -101,6 +101,17 @@ def path_of(number: str, syntax: str) -> str:
     return _xpath(best, known, syntax)
 
 
+def term_of_attribute(number: str, attribute: str) -> str:
+    """Return the term in an XML attribute of another term; "" if it has no number.
+
+    >>> term_of_attribute("BT-129", "unitCode"), term_of_attribute("BT-131", "currencyID")
+    ('BT-130', '')
+    """
+    known = terms().get(number)
+    field = next((field for field, name in _ATTRIBUTES.items() if name == attribute), "")
+    return next((it.number for it in terms().values() if known and it.path == f"{known.path}.{field}"), "")
+
+
 def _elements_of(number: str, syntax: str) -> list[_Element]:
     return [element for element in _elements(syntax) if element.maps_to(number)]
 

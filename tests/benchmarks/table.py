@@ -1,4 +1,4 @@
-"""Print pytest-benchmark results (JSON) as a table, with ratio to the official stylesheet and growth.
+"""Print pytest-benchmark results (JSON) as a table, with ratios between steps and growth.
 
 Growth is the time for ten times as many invoice lines; 10 is linear. Exits with 1 if validation grows beyond `LIMIT`.
 """
@@ -10,6 +10,10 @@ import sys
 from pathlib import Path
 
 OFFICIAL, NATIVE = "test_official_stylesheet", "test_validate"
+RATIOS = (
+    ("official stylesheet / validate", OFFICIAL, NATIVE),
+    ("causes / validate faulty", "test_causes", "test_validate_faulty"),
+)
 FEWER, MORE = "1000 lines", "10000 lines"
 LIMIT = 12
 
@@ -39,9 +43,11 @@ def table(medians: Medians) -> str:
         ratio = growth(cells)
         times = (f"{cells[invoice]:.3f}" if invoice in cells else "" for invoice in invoices)
         rows.append([part.removeprefix("test_").replace("_", " "), *times, "" if ratio is None else f"{ratio:.1f}"])
-    if OFFICIAL in medians:
-        ratios = (f"{medians[OFFICIAL][invoice] / medians[NATIVE][invoice]:.1f}" for invoice in invoices)
-        rows.append(["official stylesheet / validate", *ratios, ""])
+    for name, part, unit in RATIOS:
+        if {part, unit} <= medians.keys():
+            known = medians[part].keys() & medians[unit].keys()
+            ratios = (f"{medians[part][it] / medians[unit][it]:.1f}" if it in known else "" for it in invoices)
+            rows.append([name, *ratios, ""])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(_line(row, widths) for row in rows)
 

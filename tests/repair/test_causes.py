@@ -6,6 +6,7 @@ from collections import Counter
 
 import mutants as mutations
 import pytest
+from benchmarks.invoices import long
 
 import einvoice
 from einvoice.localization import languages
@@ -178,3 +179,33 @@ def test_every_language_has_texts(ubl):
     texts = {lang: (cause.text(lang), cause.changes[0].text(lang)) for lang in languages()}
     assert texts["de"] != texts["en"]
     assert all("BT-115" in text for pair in texts.values() for text in pair)
+
+
+def test_invoice_in_a_hybrid_pdf(sample):
+    pytest.importorskip("pikepdf")
+    invoice = einvoice.read(sample("cii-invoice.xml"))
+    invoice.totals.due = invoice.totals.due.number + 1
+    pdf = einvoice.embed(einvoice.invoice_pdf(invoice), einvoice.write(invoice, "CrossIndustryInvoice")).pdf
+    result = einvoice.validate(pdf, lang="en")
+    (cause,) = [cause for cause in result.causes() if cause.changes]
+    assert result.container is not None
+    assert "BT-115" in cause.terms
+    assert apply(result.document.data, cause.changes[0].edits) != result.document.data
+
+
+def test_one_cause_for_the_same_fault_in_all_lines():
+    data = long(130).replace(b'unitCode="C62"', b'unitCode="c62"')
+    result = einvoice.validate(data, lang="en")
+    assert result.omitted
+    (cause,) = result.causes()
+    assert len(cause.changes[0].edits) == 129
+    assert "(BT-130) of lines 10, 11, 12, 13, 14 and 124 more" in cause.text()
+    assert einvoice.validate(apply(data, cause.changes[0].edits)).findings == ()
+
+
+def test_findings_of_the_official_artefacts(ubl):
+    pytest.importorskip("saxonche", exc_type=ImportError)
+    text = ubl.replace(">56.33<", ">57.33<").replace("xrechnung_3.0", "xrechnung_9.9")
+    result = einvoice.validate(text.encode(), lang="en", engine="reference")
+    explained = [cause for cause in result.causes() if cause.changes]
+    assert any(finding.code == "BR-CO-14" for cause in explained for finding in cause.findings)

@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
+from einvoice.model.iteration import Filled
 from einvoice.model.values import BLANKS, Amount, Code, Date, Number, UnitPrice, Value
 from einvoice.repair.case import Candidate, Case, decimal_text, is_malformed
+from einvoice.repair.edits import SetAttribute
+from einvoice.syntax.paths import term_of_attribute
 
 _RANK = 10
 
@@ -16,14 +19,33 @@ def candidates(case: Case) -> Iterator[Candidate]:
     """Yield a candidate for each other form of a value that is malformed or that a finding is about."""
     elements = {finding.location.node for finding in case.findings}
     terms = {term for finding in case.findings for term in finding.terms}
+    # Not all findings are reported if there are many, so the same text in the same term counts as well.
+    found = {(it.number, *text) for it in case.values if it.value.node in elements for text in _texts(it)}
     for it in case.values:
-        value = it.value
-        concerned = value.node in elements or it.number in terms or is_malformed(value)
-        if not concerned:
-            continue
-        for text in forms(value, case.syntax):
-            if text != value.raw:
-                yield Candidate((case.set(value, text),), _RANK, safe=True, terms=(it.number,) if it.number else ())
+        value, number = it.value, it.number
+        is_place = (number, "", value.raw) in found or is_malformed(value)
+        for text in forms(value, case.syntax) if is_place or number in terms else ():
+            if text != value.raw and (is_place or not text.islower()):  # most codes are in capital letters
+                yield Candidate((case.set(value, text),), _RANK, safe=True, terms=(number,) if number else ())
+        for name, given in _texts(it):
+            if name and (number, name, given) in found:
+                yield from _attribute(case, it, name, given)
+
+
+def _texts(it: Filled) -> Iterator[tuple[str, str]]:
+    """Yield the text of a value and those of its attributes, each with the name of the attribute or ""."""
+    yield "", it.value.raw
+    if not it.value.attribute:
+        yield from it.value.attributes.items()
+
+
+def _attribute(case: Case, it: Filled, name: str, given: str) -> Iterator[Candidate]:
+    """Yield a candidate for each other form of a code in an attribute, such as a unit."""
+    term = term_of_attribute(it.number, name)
+    for text in forms(Code(given), case.syntax):
+        if text != given:
+            edit = SetAttribute(case.xpath(it.value.node), name, text)
+            yield Candidate((edit,), _RANK, safe=True, terms=(term,) if term else ())
 
 
 def forms(value: Value, syntax: str) -> Iterator[str]:
@@ -74,7 +96,9 @@ def _numbers(text: str, value: Number) -> Iterator[str]:
         return
     yield plain
     if isinstance(value, Amount) and not isinstance(value, UnitPrice):
-        yield decimal_text(number.quantize(Decimal("0.01"), ROUND_HALF_UP), 2)
+        rounded = decimal_text(number.quantize(Decimal("0.01"), ROUND_HALF_UP), 2)
+        if rounded != plain:
+            yield rounded
 
 
 def _split(digits: str) -> tuple[str, str, str]:
