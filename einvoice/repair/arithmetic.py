@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
@@ -42,6 +43,36 @@ def calculated(invoice: Invoice) -> Iterator[Amount]:
             for it in equation(invoice):
                 if it.number is not absent and it.group is not absent:
                     yield it
+
+
+_PASSES: Final = 6
+"""More than the steps from a line amount to the amount due."""
+
+
+def recalculated(invoice: Invoice, *, with_lines: bool) -> Iterator[Amount]:
+    """Yield the amounts that change if all are calculated again from the lines.
+
+    Args:
+        invoice: the invoice.
+        with_lines: whether the amounts of the lines are calculated too, from quantity and price.
+    """
+    twin = copy.deepcopy(invoice)
+    originals = {id(copied): group for copied, group in zip(twin.walk(), invoice.walk(), strict=True)}
+    changed: dict[tuple[int, str], Amount] = {}
+    for _ in range(_PASSES):
+        stale = [
+            it
+            for it in calculated(twin)
+            if not it.is_input
+            and (with_lines or not isinstance(it.group, Line))
+            and getattr(it.group, it.field).number != it.number
+        ]
+        for it in stale:
+            setattr(it.group, it.field, it.number)
+            changed[id(it.group), it.field] = Amount(originals[id(it.group)], it.field, it.number)
+        if not stale:
+            break
+    yield from changed.values()
 
 
 def round2(number: Any) -> Any:

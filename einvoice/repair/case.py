@@ -30,6 +30,7 @@ class Candidate:
         terms: business terms that it changes, the leading one first.
         alternative: whether it revises what the rest of the invoice does not decide; it is tried even if another
             candidate explains the findings.
+        is_fallback: whether it is tried only if no other candidate resolves anything.
         moved: XPath of the element that the edits move; "" if they move none.
         whole: business group that the edits add as a whole; "" if they add none.
     """
@@ -39,6 +40,7 @@ class Candidate:
     safe: bool = False
     terms: tuple[str, ...] = ()
     alternative: bool = False
+    is_fallback: bool = False
     moved: str = ""
     whole: str = ""
 

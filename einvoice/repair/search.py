@@ -111,7 +111,10 @@ class Search:
         trials: list[Trial] = []
         complete = False
         for group in _alike(candidates(case)):
-            if complete and not group[0].alternative and group[0].rank != trials[-1].candidate.rank:
+            first = group[0]
+            if complete and not first.alternative and first.rank != trials[-1].candidate.rank:
+                continue
+            if trials and first.is_fallback:
                 continue
             for trial in self._trials_of(group, accepted):
                 if trial.resolved & remaining:

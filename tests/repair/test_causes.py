@@ -209,3 +209,14 @@ def test_findings_of_the_official_artefacts(ubl):
     result = einvoice.validate(text.encode(), lang="en", engine="reference")
     explained = [cause for cause in result.causes() if cause.changes]
     assert any(finding.code == "BR-CO-14" for cause in explained for finding in cause.findings)
+
+
+def test_all_totals_that_do_not_follow_from_the_lines(ubl):
+    stale = {"369.00": "267.00", "359.00": "257.00", "415.33": "293.95", "400.00": "278.62", "56.33": "36.95"}
+    text = ubl
+    for amount, wrong in stale.items():
+        text = text.replace(f">{amount}<", f">{wrong}<")
+    changes = [cause.changes[0] for cause in causes_of(text)]
+    edits = [edit for change in changes for edit in change.edits]
+    assert all(change.safe for change in changes)
+    assert apply(text.encode(), edits) == ubl.encode()
