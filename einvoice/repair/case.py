@@ -162,10 +162,6 @@ class Case:
             state = child
         return state
 
-    def money(self, amount: Decimal) -> str:
-        """Return an amount with two decimals, or with those that it needs."""
-        return decimal_text(amount, 2)
-
     @property
     def currency_attributes(self) -> dict[str, str]:
         """The attributes of an amount that is added."""

@@ -142,6 +142,14 @@ def test_missing_facts_are_not_invented(ubl):
     assert cause.terms == ("BT-10",)
 
 
+@pytest.mark.parametrize("version", ["2.0", "2.3", "9.9"])
+def test_specification_is_not_replaced_by_one_with_fewer_rules(ubl, version):
+    text = ubl.replace("xrechnung_3.0", f"xrechnung_{version}").replace("04011000-12345-34", "")
+    edits = [edit for cause in causes_of(text) for change in cause.changes for edit in change.edits]
+    specifications = [edit.text for edit in edits if "CustomizationID" in getattr(edit, "xpath", "")]
+    assert all(it.endswith("kosit:xrechnung_3.0") for it in specifications)
+
+
 def test_gravest_cause_comes_first(ubl):
     text = ubl.replace(">56.33<", ">57.33<").replace(
         'InvoicedQuantity unitCode="C62">12', 'InvoicedQuantity unitCode="C62">13'

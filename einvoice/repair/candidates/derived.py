@@ -30,13 +30,17 @@ def candidates(case: Case) -> Iterator[Candidate]:
 
 
 def _specification(case: Case) -> Iterator[Candidate]:
-    invoice = case.invoice
-    if not _is_doubtful(case, invoice.specification, "BT-24"):
+    """Yield the current specification that the declared one resembles, EN 16931 if none is declared.
+
+    No other is tried: under a specification with fewer rules, findings would vanish that remain true.
+    """
+    specification = case.invoice.specification
+    if not _is_doubtful(case, specification, "BT-24"):
         return
-    known = [identifier for it in specifications().values() for identifier in it.identifiers[:1]]
-    declared = invoice.specification.raw.strip() if invoice.specification is not absent else ""
-    for identifier in get_close_matches(declared, known, 3, 0.8) if declared else known[:1]:
-        yield from _filled(case, invoice, "specification", identifier, "BT-24")
+    known = [it.identifiers[0] for it in specifications().values() if it.identifiers and it.current]
+    declared = specification.raw.strip() if specification is not absent else ""
+    for identifier in get_close_matches(declared, known, 1, 0.8) if declared else known[:1]:
+        yield from _filled(case, case.invoice, "specification", identifier, "BT-24")
 
 
 def _is_doubtful(case: Case, value: Any, term: str) -> bool:

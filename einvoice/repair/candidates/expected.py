@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from einvoice.model.values import Amount, UnitPrice
+from einvoice.model.group import types_of
+from einvoice.model.values import Amount
 from einvoice.repair.case import Candidate, Case, decimal_text
 
 _RANK = 20
@@ -38,7 +39,5 @@ def _text(expected: Any) -> str:
 
 
 def _is_amount(group: Any, field: str) -> bool:
-    from einvoice.model.group import types_of
-
     kind, _ = types_of(type(group))[field]
-    return issubclass(kind, Amount) or issubclass(kind, UnitPrice)
+    return issubclass(kind, Amount)
