@@ -38,6 +38,7 @@
     ├── FindingsError                   raised by `raise_for_findings()`
     ├── RuleError                       an invalid rule file
     ├── PdfNotEmbeddable                the PDF is encrypted or damaged, so no invoice can be attached
+    ├── SignedDocument                  a signed document, which no repair changes
     ├── MissingDependency               an optional package or system library is not installed
     ├── SchemaFilesError                XML schemas are missing or damaged (in `einvoice.syntax.schema.d16b`)
     └── BundleRejected                  official artefacts are refused (in `einvoice.reference.bundles.errors`)
@@ -479,6 +480,22 @@ class PdfNotEmbeddable(EinvoiceError):  # noqa: N818 (names the state)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.cause,)
+
+
+class SignedDocument(EinvoiceError):  # noqa: N818 (names the state)
+    """The document is signed and therefore not changed; `part` is "xml" or "pdf", the signed part."""
+
+    _SENTENCES: ClassVar = {
+        "xml": "The XML is signed; a change would invalidate its signature.",
+        "pdf": "The PDF is signed; a change would invalidate its signature.",
+    }
+
+    def __init__(self, part: str) -> None:
+        self.part = part
+        super().__init__(self._SENTENCES[part])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.part,)
 
 
 class MissingDependency(EinvoiceError):  # noqa: N818 (names the state)

@@ -27,7 +27,7 @@ def validate_container(data: bytes, hybrid: Hybrid, lang: Language) -> tuple[Con
     title = _MESSAGES.translations("title_with_verapdf" if command else "title")
     chosen = hybrid.chosen
     candidates = tuple(errors.quote(file.name, limit=_MAX_LENGTH) for file in hybrid.candidates)
-    container = Container(candidates[0], chosen.relationship, candidates, findings, title, lang)
+    container = Container(candidates[0], chosen.relationship, candidates, findings, title, lang, hybrid.signed)
     return container, Layer(LAYER, title, rules=hybrid.checks)
 
 

@@ -59,6 +59,7 @@ class Hybrid:
         attachments: all attachments, in the order in which they were found.
         faults: violations found by the container checks.
         checks: number of container checks.
+        signed: whether the PDF has a signature.
     """
 
     xml: bytes = field(repr=False)
@@ -66,6 +67,7 @@ class Hybrid:
     attachments: tuple[Attachment, ...]
     faults: tuple[Fault, ...] = ()
     checks: int = 0
+    signed: bool = False
 
     @property
     def chosen(self) -> Attachment:
@@ -87,6 +89,7 @@ class Hybrid:
             tuple(map(_attachment, plain["attachments"])),
             tuple(Fault(code, values) for code, values in plain["faults"]),
             plain["checks"],
+            plain["signed"],
         )
 
 

@@ -22,6 +22,7 @@ class Container:
         findings: findings about the PDF; they are also part of the findings of the result.
         title: name of the applied checks, by language.
         lang: default language of the texts.
+        signed: whether the PDF has a signature.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Container:
     findings: tuple[Finding, ...]
     title: Mapping[str, str]
     lang: Language = "de"
+    signed: bool = False
 
     @property
     def is_valid(self) -> bool:

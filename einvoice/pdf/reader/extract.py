@@ -17,6 +17,7 @@ from einvoice.pdf.reader import streams
 from einvoice.pdf.reader.attachment_sources import embedded_files
 from einvoice.pdf.reader.file_spec import FileSpec
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
+from einvoice.pdf.reader.signatures import is_signed
 
 NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml", "order-x.xml", "cida.xml")
 """Names of the embedded invoice, case-insensitive, in order of preference."""
@@ -59,6 +60,7 @@ def read(data: bytes) -> Hybrid:
             tuple(file.plain() for file in found),
             (*faults, *_ambiguous(candidates)),
             checks,
+            is_signed(pdf),
         )
 
 

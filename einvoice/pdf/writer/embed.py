@@ -19,6 +19,7 @@ from einvoice.facturx.profile import EN16931, Profile, declared_profile, profile
 from einvoice.localization import Messages
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
+from einvoice.pdf.reader.signatures import is_signed
 from einvoice.pdf.writer.pdfa_precheck import Reason, pdfa_violations, reason
 from einvoice.pdf.writer.xmp import Packet
 from einvoice.result.languages import Language
@@ -102,7 +103,7 @@ def embed(
         raise ValueError("argument 'when' must have a time zone")
     with open_pdf(page) as document:
         violations = pdfa_violations(document, lang)
-        if "/AcroForm" in document.Root and _is_signed(document):
+        if is_signed(document):
             warnings.append(reason("signed", lang))
         _attach(document, data, selected, selected_relationship, _MESSAGES[lang]["description"], moment)
         _update_metadata(document, selected, moment, keep_claim=not violations)
@@ -291,14 +292,6 @@ def _complete(file: Any) -> None:
     for _, stream in streams.items():
         if isinstance(stream, Stream) and "/Subtype" not in stream:
             stream.Subtype = Name("/application/octet-stream")
-
-
-def _is_signed(document: Any) -> bool:
-    from pikepdf import Dictionary
-
-    form = document.Root.AcroForm
-    flags = form.get("/SigFlags", 0) if isinstance(form, Dictionary) else 0
-    return bool(int(flags) & 1)
 
 
 # ---------------------------------------------------------------- the metadata
