@@ -165,4 +165,5 @@ presentation.implementations.update(
     ),
     to_widget=("einvoice.notebook",),
     causes=("einvoice.repair",),
+    fixed=("einvoice.repair.fixing",),
 )

@@ -106,3 +106,9 @@ def causes(value: object) -> tuple[Any, ...]:
     """Return the causes of findings, the gravest first."""
     found: tuple[Any, ...] = _implementation(causes, value)(value)
     return found
+
+
+@singledispatch
+def fixed(value: object, unsafe: bool) -> Any:
+    """Return the repaired document of a result."""
+    return _implementation(fixed, value)(value, unsafe)

@@ -14,6 +14,7 @@ from typing import Final
 
 _COMMANDS: Final = (
     "validate",
+    "fix",
     "generate",
     "schema",
     "extract",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -47,6 +48,30 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
 def source(file: str) -> Path | BinaryIO:
     """Return the source for a FILE argument; "-" is standard input."""
     return sys.stdin.buffer if file == "-" else Path(file)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file completely or not at all; an existing file keeps its permissions, and a link its target.
+
+    Raises:
+        OSError: the file cannot be written; `filename` is that of `path`.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():  # such as /dev/stdout
+        path.write_bytes(content)
+        return
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        try:
+            temporary.write_bytes(content)
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
+        raise
 
 
 def use_utf8_stdout() -> None:

@@ -150,6 +150,22 @@ class ValidationResult:
         """
         return presentation.causes(self)
 
+    def fixed(self, *, unsafe: bool = False) -> Any:
+        """Return the document with the changes that resolve findings, the verdict before and after, and what remains.
+
+        Safe changes are made: of the form of a value, or of an amount that follows from other amounts. No change adds
+        a finding, and bytes outside the changed elements stay as they are. Only the issuer may correct an invoice that
+        has been sent.
+
+        Args:
+            unsafe: whether to make the changes, too, that need someone who knows the transaction. A cause with several
+                possible changes is never decided.
+
+        Raises:
+            SignedDocument: the XML, or the PDF around it, is signed.
+        """
+        return presentation.fixed(self, unsafe)
+
     def to_dict(self, lang: Language | None = None, *, causes: bool = False) -> dict[str, Any]:
         """Return the result as plain data, ready for JSON; numbers are decimal text.
 

@@ -4,6 +4,6 @@ Document.open(source) -> select(identity, options) -> run(document, selection, p
 """
 
 from einvoice.result.options import ENGINES, MODES, Options
-from einvoice.validation.api import read, validate, validate_xml
+from einvoice.validation.api import read, revalidate, validate, validate_xml
 
-__all__ = ["ENGINES", "MODES", "Options", "read", "validate", "validate_xml"]
+__all__ = ["ENGINES", "MODES", "Options", "read", "revalidate", "validate", "validate_xml"]

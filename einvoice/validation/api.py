@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from einvoice.syntax import reader, xml
 from einvoice.syntax.detect import Identity
 from einvoice.validation import pipeline
 from einvoice.validation.limits import limited, limited_differences
-from einvoice.validation.pipeline import NATIVE, Document, Pass, Run, run
+from einvoice.validation.pipeline import NATIVE, Context, Document, Outcome, Pass, Run, run
 from einvoice.validation.selection import RuleSelection, select
 
 if TYPE_CHECKING:
@@ -95,16 +96,44 @@ def validate(
     data = rule_data(rules)
     options = Options(lang=lang, mode=mode, profile=profile, ruleset=ruleset, as_of=as_of, engine=engine, data=data)
     document = _open(source, data)
-    selection = select(document.identity, options, hybrid=document.hybrid is not None)
+    container = pipeline.container if document.hybrid else None
+    return _validated(document, options, container, started)
+
+
+@reader.gc_paused()
+def revalidate(result: ValidationResult, data: bytes) -> ValidationResult:
+    """Validate a changed XML document with the options of an earlier result.
+
+    The PDF around the invoice, if there is one, is not validated again: its findings are those of the earlier result.
+
+    Raises:
+        UnreadableDocument: the data is not an invoice.
+    """
+    started = time.perf_counter()
+    document = replace(Document.open(data, result.options.data), filename=result.filename)
+    container = partial(_same_container, result) if result.container else None
+    return _validated(document, result.options, container, started)
+
+
+def _same_container(result: ValidationResult, _: Context) -> Outcome:
+    layers = [layer for layer in result.stack.layers if layer.name == "pdf"]
+    return Outcome([it for it in result.findings if it.layer == "pdf"], layers, result.container)
+
+
+def _validated(document: Document, options: Options, container: Pass | None, started: float) -> ValidationResult:
+    """Validate a document; `container` is the pass for the PDF around it."""
+    lang, engine = options.lang, options.engine
+    selection = select(document.identity, options, hybrid=container is not None)
     identity = replace(document.identity, specification=selection.specification)
     reference_result = None if engine == "native" else _reference_result(document, identity)
-    done = run(document, selection, lang, _passes(document, reference_result if engine == "reference" else None))
+    passes = _passes(reference_result if engine == "reference" else None)
+    done = run(document, selection, lang, (*passes, container) if container else passes)
     differences = () if engine == "reference" else _differences(document, selection, options)
     agreement = _agreement(reference_result, done) if reference_result and engine == "both" else None
     return ValidationResult(
         findings=limited(done.findings),
         identity=identity,
-        stack=Stack(mode, selection.status, done.layers, selection.national, engine),
+        stack=Stack(options.mode, selection.status, done.layers, selection.national, engine),
         document=SourceDocument(document.xml, lang, done.context.invoice),
         lang=lang,
         filename=document.filename,
@@ -141,14 +170,13 @@ def _open(source: xml.Source | Invoice, data: RuleData) -> Document:
         raise
 
 
-def _passes(document: Document, reference_result: ReferenceResult | None) -> Sequence[Pass]:
-    """Return the passes for a document; with a reference result, those of the official artefacts."""
-    selected = NATIVE
-    if reference_result:
-        from einvoice.validation.reference import passes_of
+def _passes(reference_result: ReferenceResult | None) -> Sequence[Pass]:
+    """Return the passes for XML; with a reference result, those of the official artefacts."""
+    if reference_result is None:
+        return NATIVE
+    from einvoice.validation.reference import passes_of
 
-        selected = passes_of(reference_result)
-    return (*selected, pipeline.container) if document.hybrid else selected
+    return passes_of(reference_result)
 
 
 def _reference_result(document: Document, identity: Identity) -> ReferenceResult:

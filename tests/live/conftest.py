@@ -1,4 +1,4 @@
-"""Skip tests with random seeds unless requested by ``pytest -m live``."""
+"""Skip tests with random seeds, or of several minutes, unless requested by ``pytest -m live``."""
 
 import pytest
 
@@ -8,4 +8,4 @@ def pytest_collection_modifyitems(config, items):
         return
     for item in items:
         if item.get_closest_marker("live"):
-            item.add_marker(pytest.mark.skip(reason="uses a random seed: pytest -m live"))
+            item.add_marker(pytest.mark.skip(reason="takes minutes or a random seed: pytest -m live"))

@@ -1,0 +1,90 @@
+"""A repaired document: the new XML, the changes made, and the verdict before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from einvoice.localization import Language, Messages
+from einvoice.presentation import to_text
+from einvoice.render.text import LABELS, counts, verdict
+from einvoice.repair.cause import Cause
+from einvoice.repair.change import Change
+from einvoice.repair.diff import unified
+from einvoice.result import ValidationResult
+
+_TEXTS: Final = Messages("einvoice.repair", "fixed")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fixed:
+    """A repaired document.
+
+    Attributes:
+        xml: the repaired XML, in the encoding of the original; all bytes outside the changed elements are the same.
+        changes: the changes that were made, in their order.
+        remaining: the causes that remain: questions to the issuer, changes that need `unsafe`, and findings without a
+            known change.
+        before: the result of the original.
+        after: the result of the repaired document; findings about a PDF around the invoice are those of the original.
+        lang: default language of the texts.
+    """
+
+    xml: bytes = field(repr=False)
+    changes: tuple[Change, ...]
+    remaining: tuple[Cause, ...]
+    before: ValidationResult
+    after: ValidationResult
+    lang: Language = "de"
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a change was made."""
+        return bool(self.changes)
+
+    @property
+    def unsafe(self) -> tuple[Change, ...]:
+        """The remaining changes that are not safe and that `fixed(unsafe=True)` makes."""
+        return tuple(it.changes[0] for it in self.remaining if is_applicable(it) and not it.changes[0].safe)
+
+    def diff(self, before_name: str = "", after_name: str = "") -> str:
+        """Return the differences of the XML as a unified diff; "" if there are none.
+
+        Args:
+            before_name: name of the original in the diff; default: its file name.
+            after_name: name of the repaired document in the diff; default: that of the original.
+        """
+        before_name = before_name or self.before.filename
+        return unified(self.before.document.data, self.xml, before_name, after_name or before_name)
+
+    def __str__(self) -> str:
+        return to_text(self, self.lang)
+
+    def __repr__(self) -> str:
+        before, after = ("valid" if it.is_valid else "not valid" for it in (self.before, self.after))
+        return f"<Fixed: {len(self.changes)} changes, {before} -> {after}, {len(self.remaining)} causes remain>"
+
+
+def is_applicable(cause: Cause) -> bool:
+    """Return whether a cause has a change and is no question, which only the issuer can answer."""
+    return bool(cause.changes) and not cause.is_question
+
+
+@to_text.register(Fixed)
+def _text(fixed: Fixed, lang: Language) -> str:
+    """Return the verdicts, the changes and the causes that remain, one a line."""
+    labels = _TEXTS[lang]
+    before, after = (f"{verdict(it, lang)} ({counts(it, lang)})" for it in (fixed.before, fixed.after))
+    lines = [labels["verdict" if fixed.is_changed else "unchanged"].format(before=before, after=after)]
+    if fixed.changes:
+        lines += [labels["changes"].format(count=len(fixed.changes)), *(f"  {it.text(lang)}" for it in fixed.changes)]
+    if fixed.remaining:
+        lines.append(labels["remaining"].format(count=len(fixed.remaining)))
+        lines += [f"  {_located(it, lang)}" for it in fixed.remaining]
+    return "\n".join(lines)
+
+
+def _located(cause: Cause, lang: Language) -> str:
+    """Return a cause with its line: "line 35: …"."""
+    line = cause.location.line
+    return f"{LABELS[lang]['line']} {line}: {cause.text(lang)}" if line else cause.text(lang)

@@ -1,0 +1,98 @@
+"""Checks of repaired documents; they compare documents token by token, without the code that edits."""
+
+import re
+
+from lxml import etree
+
+import einvoice
+from einvoice.model.location import NAMESPACES
+from einvoice.repair import fixing
+from einvoice.repair.edits import Insert, Remove
+from einvoice.syntax import xml
+
+FOLDERS = ("xrechnung-testsuite", "cen-files", "cen-unit", "kosit-rules", "mutants", "grown", "grown-much")
+"""Folders of the comparison cases."""
+TOKEN = re.compile(rb"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<(?:[^<>"']++|"[^"]*"|'[^']*')*+>|[^<]""", re.DOTALL)
+
+
+def tokens(data):
+    """Return the markup of a document and each byte of its text."""
+    text = xml.transcode(data).utf8
+    found = TOKEN.findall(text)
+    assert b"".join(found) == text
+    return found
+
+
+def assert_untouched(before, edits, after):
+    """Assert that every token outside the edited elements remains in its place, and that no other markup is new."""
+    old, new = tokens(before), tokens(after)
+    touched = set()
+    root = xml.parse(before).getroot()
+    order = {element: number for number, element in enumerate(root.iter(etree.Element))}
+    starts = [n for n, it in enumerate(old) if it.startswith(b"<") and not it.startswith((b"</", b"<!", b"<?"))]
+    for edit in edits:
+        (element,) = root.xpath(edit.parent if isinstance(edit, Insert) else edit.xpath, namespaces=NAMESPACES)
+        first = starts[order[element]]
+        last = end(old, first)
+        if isinstance(edit, Insert):
+            touched |= {first} if first == last else set()  # <a/> becomes <a>…</a>
+        else:
+            while isinstance(edit, Remove) and old[first - 1].isspace():
+                first -= 1
+            touched |= set(range(first, last + 1))
+    position = 0
+    for number, token in enumerate(old):
+        if number not in touched:
+            position = new.index(token, position) + 1
+    added = sum(2 * len(edit.path) if isinstance(edit, Insert) else 1 for edit in edits)
+    assert markup(new) <= markup(old) + added
+
+
+def markup(found):
+    return sum(token.startswith(b"<") for token in found)
+
+
+def end(found, first):
+    """Return the number of the token that ends an element."""
+    depth = 0
+    for number in range(first, len(found)):
+        token = found[number]
+        if token.startswith((b"<!", b"<?")) or not token.startswith(b"<"):
+            continue
+        depth += -1 if token.startswith(b"</") else 0 if token.endswith(b"/>") else 1
+        if depth == 0:
+            return number
+    raise AssertionError("the element does not end")
+
+
+def check_applied_edits(monkeypatch):
+    """Let `fixing` check each edited document; return the list to which it is added."""
+    checked, apply = [], fixing.apply
+
+    def checking(data, edits):
+        after = apply(data, edits)
+        assert_untouched(data, edits, after)
+        checked.append(after)
+        return after
+
+    monkeypatch.setattr(fixing, "apply", checking)
+    return checked
+
+
+def assert_no_worse(name, data):
+    """Assert that the repaired document of a case is well-formed, and has fewer findings and none that is new."""
+    result = einvoice.validate(data)
+    for unsafe in (False, True):
+        fixed = result.fixed(unsafe=unsafe)
+        xml.parse(fixed.xml)
+        assert fixed.is_changed or fixed.xml == data, name
+        assert unsafe or all(it.safe for it in fixed.changes), name
+        assert fixed.after.is_valid or not result.is_valid, name
+        assert codes(fixed.after) <= codes(result), name
+        assert len(fixed.after.findings) <= len(result.findings) - fixed.is_changed, name
+        assert {it.code for it in einvoice.validate(fixed.xml).findings} == codes(fixed.after), name
+
+
+def codes(result):
+    """Return the codes of the findings."""
+    return {it.code for it in result.findings}
