@@ -227,12 +227,13 @@ def _joined(group: Sequence[Candidate]) -> Candidate:
 def compare(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[frozenset[int], tuple[Finding, ...]]:
     """Return the positions of the findings that are resolved, and the findings that are new.
 
-    Findings are the same if they have the same code, severity and XPath; an edit can change the position of elements,
-    so those left over are compared without positions. If a code has more findings than are reported, a new one is only
+    Findings are the same if they have the same code, severity and XPath. An edit can change the position of elements,
+    and which of the values at fault a finding points at, so those left over are compared without positions, and then
+    without XPath. If a code has more findings than are reported, a new one is only
     one that was not reported before, unless their number grew.
     """
     left, new = list(enumerate(before)), list(after)
-    for key in (_place, _kind_of_place):
+    for key in (_place, _kind_of_place, _rule):
         known, found = Counter(key(it) for _, it in left), Counter(map(key, new))
         common = known & found
         left = _unmatched(left, [key(it) for _, it in left], common)
@@ -241,6 +242,10 @@ def compare(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[frozen
     limited = {finding.code for finding in before if finding.suppressed}
     added = [it for it in new if it.code not in limited or totals[it.code]]
     return frozenset(number for number, _ in left), tuple(added)
+
+
+def _rule(finding: Finding) -> tuple[str, str]:
+    return finding.code, finding.severity
 
 
 def _unmatched(items: Sequence[T], keys: Sequence[object], matched: Counter[Any]) -> list[T]:
