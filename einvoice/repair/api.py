@@ -125,12 +125,13 @@ class Diagnosis:
         resolved = self._findings(trial.resolved)
         return Change(
             edits=trial.edits,
-            steps=tuple(self._steps(trial)),
+            steps=tuple(self._steps(trial.candidate)),
             terms=trial.candidate.terms,
-            safe=trial.candidate.safe,
+            safe=all(it.safe for it in trial.candidates),
             resolves=resolved,
             remaining=self._others(resolved),
             lang=self._result.lang,
+            prior=tuple(step for it in trial.candidates[:-1] for step in self._steps(it)),
         )
 
     def _element(self, edit: Edit) -> Any:
@@ -142,14 +143,13 @@ class Diagnosis:
             return self._places.at(self._element(Remove(candidate.moved)))
         return self._places.at(self._element(candidate.edits[0]))
 
-    def _steps(self, trial: Trial) -> Iterator[Step]:
+    def _steps(self, candidate: Candidate) -> Iterator[Step]:
         """Yield the steps of a change; the same edit in several lines is one step."""
-        for candidate in trial.candidates:
-            groups: dict[Step, list[str]] = {}
-            for step in self._steps_of(candidate):
-                groups.setdefault(replace(step, lines=()), []).extend(step.lines)
-            for step, lines in groups.items():
-                yield replace(step, lines=tuple(dict.fromkeys(lines)))
+        groups: dict[Step, list[str]] = {}
+        for step in self._steps_of(candidate):
+            groups.setdefault(replace(step, lines=()), []).extend(step.lines)
+        for step, lines in groups.items():
+            yield replace(step, lines=tuple(dict.fromkeys(lines)))
 
     def _steps_of(self, candidate: Candidate) -> Iterator[Step]:
         edits, terms = candidate.edits, candidate.terms

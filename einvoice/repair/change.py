@@ -76,7 +76,8 @@ class Change:
 
     Attributes:
         edits: the edits of the XML.
-        steps: the edits as texts describe them.
+        steps: the edits as texts describe them, without `prior`.
+        prior: edits of other causes that the change needs to have its effect; part of `edits`.
         terms: business terms that it changes, the leading one first; may be empty.
         safe: whether it changes only the form of a value, or an amount that follows from other amounts. Other changes
             need someone who knows the transaction.
@@ -92,12 +93,15 @@ class Change:
     resolves: tuple[Finding, ...]
     remaining: tuple[Finding, ...]
     lang: Language = "de"
+    prior: tuple[Step, ...] = ()
 
     def text(self, lang: Language | None = None) -> str:
         """Return what to change, in one sentence."""
         language = lang or self.lang
-        clauses = [step.text(language) for step in self.steps]
-        return _TEXTS[language]["sentence"].format(text=_TEXTS[language]["and"].join(clauses))
+        words = _TEXTS[language]
+        own, prior = (words["and"].join(it.text(language) for it in steps) for steps in (self.steps, self.prior))
+        text = words["prior"].format(text=own, prior=prior) if prior else own
+        return words["sentence"].format(text=text[0].upper() + text[1:])
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the change as plain data, ready for JSON."""

@@ -93,6 +93,8 @@ class Search:
         case, remaining = self._case, frozenset(range(len(self._case.findings)))
         while remaining and not self._exhausted(_RESERVE):
             picked = self._picked(self._trials(case, accepted, remaining), remaining)
+            # An unambiguous change can show that another one explains the findings of a question, too.
+            picked = [it for it in picked if len(it.trials) == 1] or picked
             joint = self._joint(accepted, picked)
             if joint is None:
                 break
