@@ -205,6 +205,27 @@ def test_with_vat_reads_the_terms_of_category_and_rate():
     assert terms(allowances) == {"BT-92", "BT-99", "BT-95", "BT-102"}
 
 
+def test_with_same_exemption_compares_reason_and_code_without_their_blanks():
+    def tax(reason, code=""):
+        return LineTax(exemption_reason=Text(reason), exemption_reason_code=Code(code))
+
+    padded, other, coded = (Line(taxes=[it]) for it in (tax(" §  4 "), tax("§ 5"), tax("§ 4", "VATEX-EU-AE")))
+    apart = Line(taxes=[LineTax(exemption_reason=Text("§ 4")), LineTax(exemption_reason_code=Code("VATEX-EU-AE"))])
+    document = invoice(lines=[padded, other, coded, apart, Line(taxes=[LineTax()]), Line()])
+    for vat, expected in (
+        (VatBreakdown(exemption_reason=Text("§ 4")), [padded]),
+        (VatBreakdown(exemption_reason=Text("§ 4"), exemption_reason_code=Code("VATEX-EU-AE ")), [coded, apart]),
+        (VatBreakdown(exemption_reason=Text(" ")), document.lines[4:]),
+        (VatBreakdown(), document.lines[4:]),
+    ):
+        assert list(run("with_same_exemption(invoice.lines, vat)", invoice=document, vat=vat)) == expected
+
+
+def test_with_same_exemption_reads_the_exemption_reasons():
+    source = "sum(entry.net_amount for entry in with_same_exemption(invoice.lines, vat))"
+    assert terms(source) == {"BT-131", "BT-120", "BT-121"}
+
+
 def test_constants_replace_names():
     constants = {"category": "AE", "minimum": Decimal("0.5"), "rates": ("AE", "E"), "maximum": 3}
     breakdown = VatBreakdown(category=Code("AE"), rate=Percentage("1"))
@@ -384,6 +405,8 @@ def test_invalid_loops(source, column, message):
         ("exists(with_vat(line, 'S'))", 17, "is a group, not a sequence of groups with taxes", "invoice.lines"),
         ("exists(with_vat(invoice.lines, 19))", 32, "is a number, not text", ""),
         ("exists(with_vat(invoice.lines, 'S', 'S'))", 37, "is text, not a number", ""),
+        ("exists(with_same_exemption(invoice.lines))", 8, "'with_same_exemption' takes 2 operands, not 1", ""),
+        ("exists(with_same_exemption(invoice.lines, line))", 43, "is a group, not a tax", ""),
         ("vat.category in ('S')", 18, "'in' needs constants in brackets", ""),
         ("vat.category in ('S', seller.name)", 17, "'in' needs constants in brackets", ""),
         ("'S' in seller.identifiers", 8, "'in' needs constants in brackets", "any_equal(…)"),

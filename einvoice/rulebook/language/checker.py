@@ -11,6 +11,7 @@ from typing import Final
 
 from einvoice.errors import RuleError
 from einvoice.model.group import Group
+from einvoice.model.money import TaxCategory
 from einvoice.rulebook import functions
 from einvoice.rulebook.language import fields, lowerings
 from einvoice.rulebook.language.expression import Constant, Expression, Loop, Where
@@ -209,6 +210,8 @@ class Checker:
             return self._descendants(node)
         if name == "with_vat":
             return self._with_vat(node)
+        if name == "with_same_exemption":
+            return self._with_same_exemption(node)
         if name not in functions.CALLABLE:
             raise ExpressionError(node, f"unknown function '{name}'", _near(name, functions.CALLABLE))
         code, type_ = lowerings.lower(node, [self._visit(operand) for operand in node.args])
@@ -228,15 +231,32 @@ class Checker:
         if len(node.args) not in (2, 3):
             raise ExpressionError(node, f"'with_vat' takes 2 or 3 operands, not {len(node.args)}")
         items, category, *rate = self._visit(node.args[0], step=True), *map(self._visit, node.args[1:])
+        self._read_fields(self._taxes(items), ("category", "rate")[: len(node.args) - 1])
+        codes = [items.code, as_text(category), *map(as_number, rate)]
+        return Operand(node, f"with_vat({', '.join(codes)})", items.type)
+
+    def _with_same_exemption(self, node: ast.Call) -> Operand:
+        """Check ``with_same_exemption(items, tax)``; it reads the exemption reasons of both."""
+        if len(node.args) != 2:
+            raise ExpressionError(node, f"'with_same_exemption' takes 2 operands, not {len(node.args)}")
+        items, tax = (self._visit(operand, step=True) for operand in node.args)
+        if tax.type.many or not issubclass(tax.type.cls, TaxCategory):
+            raise ExpressionError(tax.node, f"{tax} is {tax.type}, not a tax")
+        for taxes in (self._taxes(items), tax.type):
+            self._read_fields(taxes, ("exemption_reason", "exemption_reason_code"))
+        return Operand(node, f"with_same_exemption({items.code}, {tax.code})", items.type)
+
+    def _taxes(self, items: Operand) -> Type:
+        """Return the type of the taxes of a sequence of groups."""
         if not items.type.many or "taxes" not in fields.fields_of(items.type.cls):
             raise ExpressionError(
                 items.node, f"{items} is {items.type}, not a sequence of groups with taxes", "invoice.lines"
             )
-        taxes = fields.type_of(items.type, "taxes", self.group).one
-        for name in ("category", "rate")[: len(node.args) - 1]:
-            self._read(fields.type_of(taxes, name, self.group), step=False)
-        codes = [items.code, as_text(category), *map(as_number, rate)]
-        return Operand(node, f"with_vat({', '.join(codes)})", items.type)
+        return fields.type_of(items.type, "taxes", self.group).one
+
+    def _read_fields(self, owner: Type, names: Iterable[str]) -> None:
+        for name in names:
+            self._read(fields.type_of(owner, name, self.group), step=False)
 
     def _calculation(self, node: ast.BinOp) -> Operand:
         operands = [self._visit(node.left), self._visit(node.right)]
