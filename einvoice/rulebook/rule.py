@@ -25,7 +25,8 @@ class Rule(NamedTuple):
         path: from one of the names to the value of the first term (``totals.line_net``); '' if it has no single value.
         quotes: the paths that the texts quote.
         notes: indices, in the catalog entry, of the notes that findings can show.
-        whole: whether a finding points at the item, not at the value of the first term.
+        location: where a finding points: "item", at the checked item; "parent", at the element that contains it; '' at
+            the value of the first term.
         situations: the situations that findings can have, each as ``Situation``.
     """
 
@@ -40,7 +41,7 @@ class Rule(NamedTuple):
     path: str
     quotes: tuple[str, ...]
     notes: tuple[int, ...] = ()
-    whole: bool = False
+    location: str = ""
     situations: tuple[tuple[Any, ...], ...] = ()
 
 

@@ -51,7 +51,7 @@ class FindingBuilder:
         flag = cast("Severity", rule.severity)
         override = self._overrides.get(rule.code)
         severity = override.severity if override else flag
-        node = self._invoice.node if place.node is None else place.node
+        node = self._invoice.node if violation.node is None else violation.node
         return Finding(
             code=rule.code,
             severity=severity,

@@ -26,7 +26,8 @@ from einvoice.rulebook.rule import SYNTAXES
 INVOICE: Final = "invoice"
 
 _KEYS: Final = ("for", "where", "unless", "group", "location")
-_ITEM: Final = "item"
+#: Where findings point instead of at the value of the first term.
+LOCATIONS: Final = ("item", "parent")
 _SYNTAX_KEYS: Final = (*_KEYS, "xpath", "xpath_excluded", "xpath_from_item")
 _HISTORY: Final = "history"
 
@@ -44,7 +45,8 @@ class Context:
         where: condition that keeps an item.
         unless: condition that excludes an item, because an earlier rule of the Schematron pattern matches it.
         group: the business group that a shared class represents.
-        location: "item" if findings point at the item as a whole.
+        location: "item" if findings point at the item as a whole, "parent" if they point at the element that contains
+            it.
         xpath: the elements that the official rule matches (XPath 1.0 with ``upper-case``), for tests.
         xpath_excluded: those of them that an earlier rule of its pattern matches.
         xpath_from_item: the path from the item's element to that element, if they are not the same.
@@ -77,7 +79,7 @@ class Scope:
     unless: Expression | None
     group: str | None
     names: Mapping[str, Type]
-    whole: bool = False
+    location: str = ""
 
     @property
     def item(self) -> str:
@@ -239,7 +241,7 @@ def _check(context: Context) -> Scope:
         return condition(source, names, context.places[key], group=group) if source else None
 
     where, unless = test(context.where, "where"), test(context.unless, "unless")
-    if context.location not in ("", _ITEM):
+    if context.location not in ("", *LOCATIONS):
         place = context.places["location"]
-        raise RuleError(f"must be {_ITEM} or omitted", file=place.file, key=place.key)
-    return Scope(context.name, items, where, unless, group, names, whole=context.location == _ITEM)
+        raise RuleError(f"must be {' or '.join(LOCATIONS)}, or omitted", file=place.file, key=place.key)
+    return Scope(context.name, items, where, unless, group, names, context.location)

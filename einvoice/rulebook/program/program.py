@@ -131,10 +131,17 @@ class Violation:
         element (which a view does not) inside that of the item; otherwise the finding points at the item.
         """
         item = self.item
-        for candidate in reversed([] if self.rule.whole else self._along(self._path)):
+        for candidate in reversed([] if self.rule.location else self._along(self._path)):
             if candidate is not absent and (item.node is None or _is_inside(candidate.node, item.node)):
                 return candidate
         return item
+
+    @property
+    def node(self) -> Any:
+        """The element that the finding points at; None for a value without one."""
+        node = self.place.node
+        parent = node.getparent() if node is not None and self.rule.location == "parent" else None
+        return node if parent is None else parent
 
     @property
     def values(self) -> dict[str, Any]:

@@ -175,7 +175,7 @@ class _Checker:
             names.index(self.scope.item),
             self._path_to(first, read),
             self._quotes(self._texts()),
-            whole=self.scope.whole,
+            location=self.scope.location,
         )
 
     def _texts(self) -> dict[str, dict[str, str]]:
