@@ -176,6 +176,28 @@ def test_schematron_file_without_a_rule_is_an_error(folder: Path) -> None:
     assert "has no rule file" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("BR-99.toml", 'aassert = "x"', "aassert: is not a known key"),
+        ("BR-99.toml", 'assert = "non_blank(line.identifer)"', "assert, column"),
+        ("BR-99.toml", 'assert = "exists(line.identifier)"\n[[invalid]]\nname = "x"', "'x' does not violate the rule"),
+        ("BR-98.toml", 'assert = "exists(line.identifier)"', "'BR-98' is not a rule of en16931"),
+        ("contexts.toml", '[other]\nwhere = ""', "other: is not a context of en16931"),
+    ],
+)
+def test_error_in_a_copy_is_reported(folder: Path, name: str, content: str, message: str) -> None:
+    copies = folder / "own" / "schematron" / "en16931"
+    copies.mkdir(parents=True)
+    ruleset = 'kind = "cius"\nbase = "en16931"\nname = "Own"\ntitle = { en = "Own" }\n'
+    (folder / "own" / "ruleset.toml").write_text(ruleset, "utf-8")
+    assert errors(folder, RULE) == []
+    (copies / name).write_text(content, "utf-8")
+    reported = errors(folder, RULE)
+    assert {error.file for error in reported} == {f"own/schematron/en16931/{name}"}
+    assert message in str(reported[0])
+
+
 def test_error_in_a_condition_has_a_column(folder: Path) -> None:
     (error, *_) = errors(folder, RULE.replace("line.identifier)", "line.identifer)"))
     assert error.column == len("non_blank(") + 1

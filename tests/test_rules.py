@@ -19,7 +19,7 @@ from einvoice.rulebook.files.definition import Definition, Example
 from einvoice.rulebook.files.examples import examples_of, invoice_of
 from einvoice.rulebook.files.load import adopted_files, read_file, rule_files
 from einvoice.rulebook.files.versions import read_rulesets
-from einvoice.rulebook.program.build import contexts_of
+from einvoice.rulebook.program.build import RuleSets, contexts_of
 from einvoice.rulebook.program.engine import rulebook
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.program.typecheck import check_rule
@@ -36,8 +36,16 @@ def contexts(ruleset: str) -> Contexts:
     return contexts_of(SETS[ruleset], shipped(), {base: contexts(base)} if base else {})
 
 
+@cache
+def copies() -> tuple[dict[str, Contexts], list[Definition]]:
+    """Return the copies of rules of EN 16931 in the Schematron of the Factur-X profiles, and their contexts."""
+    of_copies, definitions = RuleSets(shipped()).copied_by("facturx")
+    return of_copies, [definition for definition in definitions["en16931"] if definition.copied_by]
+
+
 def definitions() -> Iterator[Definition]:
     """Yield the rules of all valid files; test_rulebook reports the invalid ones."""
+    yield from copies()[1]
     for name, ruleset in SETS.items():
         folders = shipped().sets
         for file in (*rule_files(folders[name]), *adopted_files(folders, ruleset)):
@@ -49,14 +57,16 @@ def every_example() -> list:
     return [
         pytest.param(definition, syntax, kind, example, id=f"{_name(definition)}-{syntax}-{kind}-{example.name}")
         for definition in definitions()
-        for syntax in definition.ruleset.syntaxes
+        for syntax in (["CII"] if definition.copied_by else definition.ruleset.syntaxes)
         if not definition.sentence(syntax, definition.versions[0]).not_applicable
         for kind, example in examples_of(definition, syntax)
     ]
 
 
 def _name(definition: Definition) -> str:
-    """Return the code of a rule, with the rule set if it adopts the rule from another one."""
+    """Return the code of a rule, with the rule set that adopts or copies the rule from another one, if any."""
+    if definition.copied_by:
+        return f"{definition.code}-copied-by-{definition.copied_by}"
     return f"{definition.code}-{definition.layer}" if definition.is_adopted else definition.code
 
 
@@ -65,9 +75,11 @@ PROGRAMS: dict[tuple[str, str, str, str], Program] = {}
 
 def program(definition: Definition, syntax: str) -> Program:
     """Return the compiled rule alone, cached for all of its examples."""
-    key = (definition.file, definition.layer, definition.code, syntax)
+    key = (definition.file, definition.copied_by or definition.layer, definition.code, syntax)
     if key not in PROGRAMS:
-        checked = check_rule(definition, syntax, definition.versions[0], contexts(definition.ruleset.name))
+        name = definition.ruleset.name
+        known = copies()[0][name] if definition.copied_by else contexts(name)
+        checked = check_rule(definition, syntax, definition.versions[0], known)
         assert checked is not None
         PROGRAMS[key] = program_of(checked, syntax)
     return PROGRAMS[key]

@@ -36,7 +36,8 @@ class ProfileRules:
         schema: "schema" if the profile's XML schema replaces that of CII, "profile" if it applies in addition.
         replaces_en16931: whether EN 16931 is no layer of its own, since the document is not an invoice under EN 16931.
         en16931_rules: codes of the rules of EN 16931 that apply; None if all apply.
-        rule_prefix: code prefix of the rules in `rules/facturx` that apply; "" if none do.
+        rule_prefixes: prefixes of the codes of the rules in `rules/facturx` that apply.
+        has_copies: whether the copies of EN 16931 rules in the Schematron of the profiles replace those of EN 16931.
     """
 
     name: str
@@ -44,7 +45,8 @@ class ProfileRules:
     schema: str
     replaces_en16931: bool = False
     en16931_rules: frozenset[str] | None = None
-    rule_prefix: str = ""
+    rule_prefixes: tuple[str, ...] = ()
+    has_copies: bool = False
 
     @property
     def is_schema(self) -> bool:
@@ -55,7 +57,7 @@ class ProfileRules:
         """Return the layer of a rule in this profile; "" if the rule does not apply."""
         code, ruleset = rule.code, rule.layer
         if ruleset == FACTURX:  # the collector only evaluates the syntax rules of this profile
-            has_prefix = self.rule_prefix and code.startswith(self.rule_prefix)
+            has_prefix = code.startswith(self.rule_prefixes)
             return ruleset if isinstance(rule, SyntaxRule) or has_prefix else ""
         if ruleset != _CORE:
             return ruleset
@@ -122,8 +124,9 @@ def profile_rules() -> Mapping[str, ProfileRules]:
     profiles = {}
     for name, table in cache.toml(file).items():
         codes = frozenset(table.pop("en16931_rules")) if "en16931_rules" in table else None
+        prefixes = tuple(table.pop("rule_prefixes", ()))
         try:
-            profiles[name] = ProfileRules(name=name, en16931_rules=codes, **table)
+            profiles[name] = ProfileRules(name=name, en16931_rules=codes, rule_prefixes=prefixes, **table)
         except TypeError as error:
             raise RuleError(str(error), file=f"{FACTURX}/{file.name}", key=name) from None
     return profiles

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,7 @@ from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of, invoice_of
 from einvoice.rulebook.files.load import adopted_files, check_siblings, read_file, rule_files
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
-from einvoice.rulebook.program.build import NEWEST, assemble, contexts_of
+from einvoice.rulebook.program.build import NEWEST, RuleSets, assemble, contexts_of
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.program.typecheck import CheckedRule, check_norm, check_rule
 from einvoice.rulebook.rule import SYNTAXES
@@ -62,6 +62,8 @@ def check_all(data: RuleData | None = None) -> list[RuleError]:
             problems.append(error)
             continue
         problems += check_rules(data, ruleset, contexts[name])
+    if not problems:
+        problems += _of_copies(data)
     for path, layer in text_files(data):
         try:
             entry_of_text(path, layer)
@@ -118,8 +120,25 @@ def check_rules(data: RuleData, ruleset: RuleSet, contexts: Contexts, *, example
                 yield from _of_norm(definition, contexts, data)
 
 
-def _of_definition(definition: Definition, contexts: Contexts, data: RuleData, examples: bool) -> Iterator[RuleError]:
-    for syntax in definition.ruleset.syntaxes:
+def _of_copies(data: RuleData) -> Iterator[RuleError]:
+    """Yield the errors in the copies of rules in other rule sets."""
+    try:
+        rule_sets = RuleSets(data)
+        copied = {name: rule_sets.copied_by(name) for name, ruleset in rule_sets.sets.items() if ruleset.base}
+    except RuleError as error:
+        yield error
+        return
+    for name, (contexts, definitions) in copied.items():
+        ruleset = rule_sets.sets[name]
+        for definition in definitions[ruleset.base]:
+            if definition.copied_by == name:
+                yield from _of_definition(definition, contexts[ruleset.base], data, True, ruleset.syntaxes)
+
+
+def _of_definition(
+    definition: Definition, contexts: Contexts, data: RuleData, examples: bool, syntaxes: Sequence[str] = ()
+) -> Iterator[RuleError]:
+    for syntax in syntaxes or definition.ruleset.syntaxes:
         for version in definition.versions:
             try:
                 checked = check_rule(definition, syntax, version, contexts)

@@ -88,7 +88,11 @@ class Comparison:
 
     def _applies(self, definition: Definition, index: int) -> bool:
         note = definition.notes[index]
-        return note.syntax in ("", self.syntax) and definition.ruleset.has(note.since, note.until, self.release)
+        return (
+            not note.ruleset
+            and note.syntax in ("", self.syntax)
+            and definition.ruleset.has(note.since, note.until, self.release)
+        )
 
 
 def _by_code(program: Program, invoice: Invoice) -> dict[str, list[Violation]]:

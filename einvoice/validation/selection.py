@@ -87,7 +87,8 @@ class RuleSelection:
     @functools.cached_property
     def program(self) -> Program:
         """The compiled rules, including rules that do not apply to the Factur-X profile."""
-        return engine.rulebook(self.data).program(self.identity.syntax, self.stack)
+        copied_by = FACTURX if self.profile and self.profile.has_copies else ""
+        return engine.rulebook(self.data).program(self.identity.syntax, self.stack, copied_by)
 
     @functools.cached_property
     def layers(self) -> tuple[Layer, ...]:

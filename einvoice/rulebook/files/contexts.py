@@ -91,10 +91,13 @@ class Contexts:
     """The contexts of a folder of rules and of the rule set that it builds on.
 
     The rules that it adopts from other folders use the contexts of those, unless it has one of that name itself; its
-    folder ``schematron`` adds to them.
+    folder ``schematron`` adds to them. ``copied_by`` is the folder of a rule set whose Schematron contains copies of
+    the rules; the contexts are those of the copies.
     """
 
-    def __init__(self, folder: Path, base: Contexts | None = None, adopted: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, folder: Path, base: Contexts | None = None, adopted: Sequence[Path] = (), copied_by: Path | None = None
+    ) -> None:
         self._base = base
         self._scopes: dict[Context, Scope] = {}
         self._contexts: dict[str, dict[str, tuple[Context, ...]]] = {}
@@ -103,6 +106,10 @@ class Contexts:
             for name, added in _rows_of(other).items():
                 if not any(row.is_norm for row in rows.get(name, ())):
                     rows[name] = [*added, *rows.get(name, ())]
+        for name, added in _rows_of(copied_by, folder.name).items() if copied_by else ():
+            if name not in rows:
+                raise RuleError(f"is not a context of {folder.name}", file=added[0].file, key=name)
+            rows[name] += added
         for name, parts in rows.items():
             if not name.isidentifier() or name == INVOICE or name in self.names:
                 raise RuleError("is not a valid name, or already in use", file=parts[0].file, key=name)
@@ -169,13 +176,16 @@ class _Row(NamedTuple):
     is_norm: bool
 
 
-def _rows_of(folder: Path) -> dict[str, list[_Row]]:
-    """Return the tables of the contexts in a folder of rules, by name; that of the standard first."""
+def _rows_of(folder: Path, copied: str = "") -> dict[str, list[_Row]]:
+    """Return the tables of the contexts in a folder of rules, by name; that of the standard first.
+
+    With ``copied``, return those of the rules that its Schematron copied from that rule set.
+    """
     found: dict[str, list[_Row]] = {}
-    for path in (folder / "contexts.toml", folder / SCHEMATRON / "contexts.toml"):
-        file = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+    for inside in (f"{SCHEMATRON}/{copied}/",) if copied else ("", f"{SCHEMATRON}/"):
+        path, file = folder / inside / "contexts.toml", f"{folder.name}/{inside}contexts.toml"
         for name, content in _rows(path, file).items():
-            found.setdefault(name, []).append(_Row(file, content, path.parent == folder))
+            found.setdefault(name, []).append(_Row(file, content, is_norm=not inside))
     return found
 
 
@@ -191,17 +201,14 @@ def _rows(path: Path, file: str) -> dict[str, Any]:
 def _read(name: str, rows: Sequence[_Row]) -> dict[str, tuple[Context, ...]]:
     """Return the definitions of a context by syntax, oldest first; those for both syntaxes are below ``NORM``.
 
-    Later definitions override earlier ones: the context of the standard, that of the Schematron, and that of a syntax.
+    Later definitions override earlier ones: the context of the standard, that of the Schematron, and that of a copy,
+    each with that of the syntax.
     """
     definitions: dict[str, tuple[Context, ...]] = {}
     for row in rows:
         _check_keys(row.content, (*_KEYS, *map(str.lower, SYNTAXES), _HISTORY), row.file, name)
     for syntax in (NORM, *SYNTAXES):
-        parts = [(row.file, name, row.content) for row in rows if syntax or row.is_norm]
-        overlays = [(row.file, f"{name}.{syntax.lower()}", row.content.get(syntax.lower(), {})) for row in rows]
-        for file, key, own in overlays if syntax else ():
-            _check_keys(own, _SYNTAX_KEYS, file, key)
-            parts.append((file, key, own))
+        parts = [part for row in rows if syntax or row.is_norm for part in _parts(name, row, syntax.lower())]
         content = {key: own[key] for _, _, own in parts for key in _SYNTAX_KEYS if key in own}
         if "for" in content:
             places = {part: Where(file, f"{key}.{part}") for file, key, own in parts for part in _KEYS if part in own}
@@ -209,6 +216,14 @@ def _read(name: str, rows: Sequence[_Row]) -> dict[str, tuple[Context, ...]]:
             entries = [(row.file, entry) for row in rows for entry in row.content.get(_HISTORY, [])]
             definitions[syntax] = (*_history(newest, entries, syntax.lower()), newest)
     return definitions
+
+
+def _parts(name: str, row: _Row, syntax: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield the definitions of a context in one file, for both syntaxes and for one, each with file and key."""
+    yield row.file, name, row.content
+    if syntax in row.content:
+        _check_keys(row.content[syntax], _SYNTAX_KEYS, row.file, f"{name}.{syntax}")
+        yield row.file, f"{name}.{syntax}", row.content[syntax]
 
 
 def _history(newest: Context, entries: list[tuple[str, dict[str, Any]]], syntax: str) -> Iterator[Context]:

@@ -75,6 +75,23 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Copy:
+    """What the Schematron of another rule set, which contains a copy of a rule, does otherwise.
+
+    Attributes:
+        ruleset: the rule set with the copy.
+        file: the file that describes it.
+        data: its content, with the keys of a file in the folder ``schematron``.
+        release: the release of the rule that was copied; "" for the selected one.
+    """
+
+    ruleset: str
+    file: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    release: str = ""
+
+
+@dataclass(frozen=True)
 class Definition:
     """The definition of one code.
 
@@ -86,6 +103,8 @@ class Definition:
         data: the content of the rule file.
         quirks: the files of that name in the folders ``schematron``, with their content: that of the rule set which
             states the rule, and that of the one which adopts it.
+        copies: the copies of the rule in other rule sets.
+        copied_by: the rule set whose copy this definition describes; "" for the rule itself.
     """
 
     code: str
@@ -94,6 +113,16 @@ class Definition:
     variant: Mapping[str, Any]
     data: Mapping[str, Any]
     quirks: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    copies: tuple[Copy, ...] = ()
+    copied_by: str = ""
+
+    def copy_in(self, ruleset: str) -> Definition:
+        """Return the definition of the copy in another rule set; this definition if it has none."""
+        return replace(self, copied_by=ruleset) if any(it.ruleset == ruleset for it in self.copies) else self
+
+    @property
+    def _copy(self) -> Copy | None:
+        return next((copy for copy in self.copies if copy.ruleset == self.copied_by), None)
 
     def entries(self, kind: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the entries of ``[[kind]]`` that apply to this code, each with its file."""
@@ -129,8 +158,10 @@ class Definition:
         return {**self.variant, **translated}
 
     def examples(self, kind: str) -> list[Example]:
-        """Return the ``valid`` or ``invalid`` examples of this code."""
-        return [_example(fill(entry, self.variant), file) for file, entry in self.entries(kind)]
+        """Return the ``valid`` or ``invalid`` examples of this code; for a copy, those of its file."""
+        copy = self._copy
+        entries = [(copy.file, entry) for entry in copy.data.get(kind, ())] if copy else self.entries(kind)
+        return [_example(fill(entry, self.variant), file) for file, entry in entries]
 
     @property
     def example_texts(self) -> dict[str, tuple[str, ...]]:
@@ -140,8 +171,14 @@ class Definition:
 
     @property
     def notes(self) -> list[Note]:
-        """Notes about the rule."""
-        own = [note for kind in KINDS for _, entry in self.entries(kind) for note in [note_of(kind, entry)]]
+        """Notes about the rule, then those about its copies."""
+        own = [note_of(kind, entry) for kind in KINDS for _, entry in self.entries(kind)]
+        own += [
+            note_of(kind, entry)._replace(ruleset=copy.ruleset)
+            for copy in self.copies
+            for kind in KINDS
+            for entry in copy.data.get(kind, ())
+        ]
         return [
             note._replace(texts={lang: fill(text, self._constants(lang)) for lang, text in note.texts.items()})
             for note in own
@@ -152,7 +189,10 @@ class Definition:
         return {
             number: note
             for number, note in enumerate(self.notes)
-            if note.is_shown and note.syntax in ("", syntax) and self.ruleset.has(note.since, note.until, version)
+            if note.is_shown
+            and note.syntax in ("", syntax)
+            and note.ruleset in ("", self.copied_by)
+            and self.ruleset.has(note.since, note.until, version)
         }
 
     @property
@@ -216,7 +256,8 @@ class Definition:
 
         ``not_applicable`` is the reason why it cannot be violated there.
         """
-        own = syntax.lower()
+        own, copy = syntax.lower(), self._copy
+        version = copy.release or version if copy else version
         parts = [part for file, data in ((self.file, self.data), *self.quirks) for part in self._parts(file, data, own)]
         entries = [
             (file, entry)
@@ -227,6 +268,7 @@ class Definition:
             file, oldest = min(entries, key=lambda it: self.ruleset.index_of(it[1]["until"]))
             parts.append(_Part(file, "history", oldest))
             parts += [_Part(file, f"history.{own}", oldest[own])] if own in oldest else []
+        parts += self._parts(copy.file, copy.data, own) if copy else []
         return self._sentence(self._code(own, version), parts, syntax)
 
     @property

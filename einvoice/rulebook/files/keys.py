@@ -42,6 +42,12 @@ _QUIRKS: Final = {
 }  # fmt: skip
 #: Keys of such a file for a rule that the rule set adopts.
 _ADOPTED: Final = {**_QUIRKS, "since": str, "until": str}
+#: Keys of a file about the copy of a rule in another rule set.
+_COPY: Final = {
+    **OF_SENTENCE,
+    "variants": list, "ubl": dict, "cii": dict, "deviation": list, "valid": list, "invalid": list,
+}  # fmt: skip
+_RELEASE: Final = {"release": str, "rules": list, "deviation": list, "valid": list, "invalid": list}
 RENAMED_FROM: Final = {"code": str, "until": str, "syntax": str}
 _ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
     "history": _HISTORY,
@@ -89,6 +95,21 @@ def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str, 
         check_keys(member, _MEMBER, file, f"variants.{code}")
         _check_overlay({}, {key: member[key] for key in OF_SENTENCE if key in member}, file, f"variants.{code}")
     _check_entries(quirks, file)
+
+
+def check_copy(data: Mapping[str, Any], file: str) -> None:
+    """Check the file that states what the copy of a rule in another rule set does otherwise.
+
+    It can repeat the definition of the rule, from which the copied release may differ.
+    """
+    check_keys(data, _COPY, file)
+    check_quirks({key: content for key, content in data.items() if key != "variants"}, {}, file)
+
+
+def check_release(data: Mapping[str, Any], file: str) -> None:
+    """Check the table of the rules that another rule set copied from a release."""
+    check_keys(data, _RELEASE, file, "copied")
+    _check_entries(data, file)
 
 
 def _check_entries(data: Mapping[str, Any], file: str) -> None:

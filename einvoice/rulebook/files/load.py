@@ -10,15 +10,25 @@ from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import RuleError
-from einvoice.rulebook.files.definition import Definition
-from einvoice.rulebook.files.keys import RENAMED_FROM, SCHEMATRON, check_file, check_keys, check_quirks
+from einvoice.rulebook.files.definition import Copy, Definition
+from einvoice.rulebook.files.keys import (
+    RENAMED_FROM,
+    SCHEMATRON,
+    check_copy,
+    check_file,
+    check_keys,
+    check_quirks,
+    check_release,
+)
 from einvoice.rulebook.files.versions import RuleSet
 
 #: The invoice that examples start from.
 BASE: Final = "base.toml"
-_NOT_RULES: Final = ("ruleset.toml", "specifications.toml", "contexts.toml", "overrides.toml", "profiles.toml", BASE)
-
-
+#: In the folder of copies: the rules that were copied from older releases.
+RELEASES: Final = "releases.toml"
+_NOT_RULES: Final = (
+    "ruleset.toml", "specifications.toml", "contexts.toml", "overrides.toml", "profiles.toml", RELEASES, BASE,
+)  # fmt: skip
 #: What a rule set that adopts a rule states itself, since it has other releases.
 _BY_RELEASE: Final = ("since", "until", "history", "renamed_from")
 
@@ -91,6 +101,29 @@ def _read_quirks(
 def _without(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a file of another rule set, without what depends on its releases."""
     return {key: content for key, content in data.items() if key not in _BY_RELEASE}
+
+
+def read_copies(folder: Path, base: str) -> dict[str, Copy]:
+    """Return the copies of rules of the base in the Schematron of a rule set, by code; raise ``RuleError`` if invalid.
+
+    ``schematron/<base>/<CODE>.toml`` states what a copy does otherwise, ``releases.toml`` lists those that are the same
+    as in an older release.
+    """
+    directory = folder / SCHEMATRON / base
+    copies: dict[str, Copy] = {}
+    for path in rule_files(directory):
+        file = f"{folder.name}/{SCHEMATRON}/{base}/{path.name}"
+        data = _read(path, file)
+        check_copy(data, file)
+        codes = data.pop("variants", [path.stem])
+        copies |= dict.fromkeys(codes, Copy(folder.name, file, data))
+    if (table := directory / RELEASES).exists():
+        file = f"{folder.name}/{SCHEMATRON}/{base}/{RELEASES}"
+        for entry in _read(table, file).get("copied", ()):
+            check_release(entry, file)
+            shared = {key: entry[key] for key in ("deviation", "valid", "invalid") if key in entry}
+            copies |= dict.fromkeys(entry["rules"], Copy(folder.name, file, shared, entry["release"]))
+    return copies
 
 
 def check_siblings(folder: Path, ruleset: RuleSet) -> None:

@@ -39,6 +39,7 @@ class Note(NamedTuple):
         until: first release to which it no longer applies; "" if it still does.
         when: condition; "" if it always applies.
         values: document values that it applies to, for a syntax rule.
+        ruleset: the rule set whose copy of the rule the note is about; "" for the rule itself.
     """
 
     kind: str
@@ -49,6 +50,7 @@ class Note(NamedTuple):
     until: str = ""
     when: str = ""
     values: tuple[str, ...] = ()
+    ruleset: str = ""
 
     @property
     def is_shown(self) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
+from einvoice.errors import RuleError
 from einvoice.resources import RuleData
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
-from einvoice.rulebook.files.load import read_definitions
+from einvoice.rulebook.files.load import read_copies, read_definitions
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.language import bind
 from einvoice.rulebook.program.generate import generate
@@ -34,11 +36,38 @@ class RuleSets:
         for name, ruleset in self.sets.items():
             self.contexts[name] = contexts_of(ruleset, data, self.contexts)
             self.definitions[name] = read_definitions(data.sets, ruleset)
+            self._add_copies(name, ruleset.base)
+
+    def _add_copies(self, name: str, base: str) -> None:
+        """Add the copies of rules in a rule set to the definitions of its base."""
+        copies = read_copies(self.data.sets[name], base) if base else {}
+        known = {definition.code for definition in self.definitions[base]} if base else set()
+        for code in copies.keys() - known:
+            raise RuleError(f"'{code}' is not a rule of {base}", file=copies[code].file)
+        if copies:
+            self.definitions[base] = [
+                replace(it, copies=(*it.copies, copies[it.code])) if it.code in copies else it
+                for it in self.definitions[base]
+            ]
+
+    def copied_by(self, name: str) -> tuple[dict[str, Contexts], dict[str, list[Definition]]]:
+        """Return contexts and definitions with the copies of rules in the Schematron of a rule set."""
+        ruleset, base = self.sets[name], self.sets[self.sets[name].base]
+        contexts = dict(self.contexts)
+        contexts[base.name] = contexts_of(base, self.data, contexts, copied_by=name)
+        contexts[name] = contexts_of(ruleset, self.data, contexts)
+        copies = [definition.copy_in(name) for definition in self.definitions[base.name]]
+        return contexts, {**self.definitions, base.name: copies}
 
 
-def contexts_of(ruleset: RuleSet, data: RuleData, known: Mapping[str, Contexts]) -> Contexts:
-    """Return the contexts of a rule set; ``known`` are those of its base. Raise ``RuleError`` for invalid ones."""
-    return Contexts(data.sets[ruleset.name], known.get(ruleset.base), [data.sets[name] for name in ruleset.adopted])
+def contexts_of(ruleset: RuleSet, data: RuleData, known: Mapping[str, Contexts], copied_by: str = "") -> Contexts:
+    """Return the contexts of a rule set, or those of the copies of its rules in the Schematron of another one.
+
+    ``known`` are those of its base. Raise ``RuleError`` for invalid ones.
+    """
+    adopted = [data.sets[name] for name in ruleset.adopted]
+    copies = data.sets[copied_by] if copied_by else None
+    return Contexts(data.sets[ruleset.name], known.get(ruleset.base), adopted, copies)
 
 
 @functools.lru_cache(maxsize=4)
@@ -47,19 +76,24 @@ def _rule_sets(data: RuleData, digests: tuple[str, ...]) -> RuleSets:
     return RuleSets(data)
 
 
-def build(data: RuleData, digests: Mapping[str, str], syntax: str, stack: Stack) -> tuple[Any, ...]:
+def build(
+    data: RuleData, digests: Mapping[str, str], syntax: str, stack: Stack, copied_by: str = ""
+) -> tuple[Any, ...]:
     """Return the parts of a program as plain data: layers, rules, code object, exact numbers, code lists.
 
-    ``digests`` are those of the rule sets.
+    ``digests`` are those of the rule sets; ``copied_by`` is the rule set whose copies replace the rules of its base.
     """
     rule_sets = _rule_sets(data, tuple(digests.values()))
+    contexts, definitions = rule_sets.contexts, rule_sets.definitions
+    if copied_by:
+        contexts, definitions = rule_sets.copied_by(copied_by)
     checked: list[tuple[Definition, CheckedRule]] = []
     for name, version in stack:
         if name not in rule_sets.sets:
             raise LookupError(f"unknown rule set '{name}'; known rule sets are {', '.join(rule_sets.sets)}")
-        for definition in rule_sets.definitions[name]:
+        for definition in definitions[name]:
             if definition.in_version(version):
-                rule = check_rule(definition, syntax, version, rule_sets.contexts[name])
+                rule = check_rule(definition, syntax, version, contexts[name])
                 if rule:
                     checked.append((definition, rule))
     replaced = {code for definition, _ in checked for code in definition.data.get("replaces", ())}

@@ -20,29 +20,31 @@ class RuleBook:
 
     def __init__(self, data: RuleData) -> None:
         self.data = data
-        self._programs: dict[tuple[str, tuple[tuple[str, str], ...]], Program] = {}
+        self._programs: dict[tuple[str, tuple[tuple[str, str], ...], str], Program] = {}
         self._digests: dict[str, str] = {}
 
-    def program(self, syntax: str, stack: Iterable[tuple[str, str]]) -> Program:
+    def program(self, syntax: str, stack: Iterable[tuple[str, str]], copied_by: str = "") -> Program:
         """Return the rules for ``UBL`` or ``CII`` of a stack: rule sets, each with its release.
+
+        ``copied_by`` is the rule set of the stack whose copies replace the rules of its base; by default, none do.
 
         Raises:
             LookupError: unknown rule set or release.
             RuleError: invalid rule file.
         """
-        key = syntax, tuple(stack)
+        key = syntax, tuple(stack), copied_by
         if key not in self._programs:
             self._programs[key] = self._program(*key)
         return self._programs[key]
 
-    def _program(self, syntax: str, stack: tuple[tuple[str, str], ...]) -> Program:
+    def _program(self, syntax: str, stack: tuple[tuple[str, str], ...], copied_by: str) -> Program:
         digests = self.digests
-        key = cache.key(repr((syntax, stack)), *digests.values())
+        key = cache.key(repr((syntax, stack, copied_by)), *digests.values())
         stored = cache.load(f"program-{syntax}", key)
         if stored is None:
             from einvoice.rulebook.program.build import build
 
-            stored = build(self.data, digests, syntax, stack)
+            stored = build(self.data, digests, syntax, stack, copied_by)
             cache.store(f"program-{syntax}", key, stored)
         rows, *compiled = stored
         return Program([Layer(*row) for row in rows], *compiled)
@@ -62,7 +64,7 @@ class RuleBook:
 
 
 def _files(folder: Path) -> list[Path]:
-    patterns = ("*.toml", "*.csv", "schematron/*.toml", "codelists/*.csv")
+    patterns = ("*.toml", "*.csv", "schematron/*.toml", "schematron/*/*.toml", "codelists/*.csv")
     return [path for pattern in patterns for path in folder.glob(pattern)]
 
 

@@ -1,0 +1,64 @@
+"""The examples of rules violate the same rules in the official Schematron of each Factur-X profile.
+
+The examples are those of EXTENDED, of the copies of EN 16931 rules, and of all EN 16931 rules in a context of the
+copies. Only the rule of the example is compared: its document need not conform to the profile.
+"""
+
+import functools
+
+import pytest
+from documents import document_of
+from lxml import etree
+from profiles.official_rules import codes_of, official
+from profiles.profile_documents import PROFILES
+
+import einvoice
+from einvoice.facturx.rules import profile_rules
+from einvoice.model.location import NAMESPACES
+from einvoice.resources import shipped
+from einvoice.rulebook.files.examples import examples_of
+from einvoice.rulebook.program.build import RuleSets
+
+pytest.importorskip("saxonche")
+pytestmark = pytest.mark.slow
+
+RULE_SETS = RuleSets(shipped())
+DECLARED = "rsm:ExchangedDocumentContext/ram:GuidelineSpecifiedDocumentContextParameter/ram:ID"
+
+
+@functools.cache
+def documents():
+    """Return code, name and root element of each example in CII, without repetitions."""
+    found = {}
+    for definition in (*RULE_SETS.definitions["en16931"], *RULE_SETS.definitions["facturx"]):
+        for one in (definition, definition.copy_in("facturx")):
+            for kind, example in examples_of(one, "CII"):
+                root = document_of(example, example.file, "CII")
+                found[definition.code, etree.tostring(root)] = f"{kind}: {example.name}"
+    return [(code, name, data) for (code, data), name in found.items()]
+
+
+def declaring(data, profile):
+    root = etree.fromstring(data)
+    for element in root.findall(DECLARED, NAMESPACES):
+        element.text = PROFILES[profile]
+        return etree.tostring(root)
+    return None  # the example is about the missing declaration
+
+
+@pytest.mark.parametrize("profile", [name for name in PROFILES if profile_rules()[name].has_copies])
+def test_examples_violate_the_same_rule(profile):
+    known = codes_of(profile)
+    if profile == "minimum":  # its XML schema has no VAT, which these rules are about
+        known = {code for code in known if not code.startswith("BR-FXEXT-")}
+    compared, wrong = 0, []
+    for code, name, data in documents():
+        document = declaring(data, profile) if code in known else None
+        if document is None or (expected := official(document, profile)) is None:
+            continue  # no such rule, no profile, or Saxon stopped
+        compared += 1
+        found = {finding.code for finding in einvoice.validate(document).findings}
+        if (code in found) != (code in expected[0]):
+            wrong.append((code, name, "only ours" if code in found else "missing"))
+    assert wrong == []
+    assert compared > 100
