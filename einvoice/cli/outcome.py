@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from einvoice.errors import UnreadableDocument
 from einvoice.render.text import LABELS
@@ -21,11 +21,12 @@ class Problem(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A file with either its validation result or its problem."""
+    """A file with either its validation result or its problem; `causes` only on request."""
 
     file: str
     result: ValidationResult | None = None
     problem: Problem | None = None
+    causes: tuple[Any, ...] = ()
 
 
 def report_problem(file: str, error: UnreadableDocument | OSError, lang: Language) -> Problem:

@@ -6,10 +6,12 @@ import os
 import shutil
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from einvoice.cli.outcome import Outcome
+from einvoice.localization import Messages
 from einvoice.render.text import (
     LABELS,
     agreement_lines,
@@ -21,8 +23,9 @@ from einvoice.render.text import (
     position,
     severity,
 )
-from einvoice.result import Finding, Language, ValidationResult
+from einvoice.result import Finding, Language
 
+_TEXTS: Final = Messages("einvoice.cli", "causes")
 _MAX_WIDTH: Final = 110
 _MIN_TEXT_WIDTH: Final = 30
 _GAP: Final = "  "
@@ -35,7 +38,7 @@ def format_table(outcomes: Iterator[Outcome], lang: Language) -> Iterator[str]:
     table = _table(lang)
     for outcome in outcomes:
         if outcome.result is not None:
-            yield table.format(outcome.file, outcome.result)
+            yield table.format(outcome)
 
 
 def format_block(
@@ -62,9 +65,13 @@ class _Table:
         self._width = min(width, _MAX_WIDTH)
         self._colour = colour
 
-    def format(self, file: str, result: ValidationResult) -> str:
-        """Return the output for one file."""
-        lines = self.lines(file, headline(result, self._lang), result.is_valid, result.findings)
+    def format(self, outcome: Outcome) -> str:
+        """Return the output for one file that was validated."""
+        result = outcome.result
+        assert result is not None
+        lines = self.lines(outcome.file, headline(result, self._lang), result.is_valid, result.findings)
+        if outcome.causes:
+            lines += ["", *self._causes(outcome.causes, len(result.findings))]
         if result.differences:
             lines += ["", _GAP + self._paint(LABELS[self._lang]["differences"], _BOLD)]
             for it in result.differences:
@@ -97,6 +104,17 @@ class _Table:
             lines += ["", *textwrap.wrap(LABELS[self._lang]["indicative"], self._width, initial_indent=_GAP,
                                          subsequent_indent=_GAP)]  # fmt: skip
         return lines
+
+    def _causes(self, causes: Sequence[Any], findings: int) -> Iterator[str]:
+        """Yield the causes, each with the codes that it explains and its change."""
+        heading = _TEXTS[self._lang]["heading"].format(causes=len(causes), findings=findings)
+        yield _GAP + self._paint(heading, _BOLD)
+        for cause in causes:
+            codes = Counter(finding.code for finding in cause.findings)
+            explained = ", ".join(code if count == 1 else f"{count} × {code}" for code, count in codes.items())
+            yield from self._wrapped(f"{cause.text(self._lang)} ({explained})")
+            for change in () if cause.is_question else cause.changes:
+                yield from (_GAP + line for line in self._wrapped(f"→ {change.text(self._lang)}"))
 
     def _wrapped(self, text: str) -> list[str]:
         return textwrap.wrap(

@@ -94,6 +94,9 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
         default="table",
         help="output format (default: table); jsonl stores the results for --compare",
     )
+    report.add_argument(
+        "--causes", action="store_true", help="also state the causes of the findings, and the changes that resolve them"
+    )
     report.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the report to FILE")
     report.add_argument("-q", "--quiet", action="store_true", help="print no report, totals and progress")
     report.add_argument("--summary", action="store_true", help="print the totals only")
@@ -164,7 +167,10 @@ def run(options: argparse.Namespace) -> int:
     except (RuleError, OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return UNREADABLE
-    if _is_batch(options):
+    batched = _is_batch(options)
+    if options.causes and (batched or options.format != "table"):
+        options.reject("--causes is for tables of single files")
+    if batched:
         from einvoice.cli import batch
 
         return batch.run(options)
@@ -230,7 +236,8 @@ def _write(options: argparse.Namespace) -> int:
 def _validate(file: str, options: argparse.Namespace) -> Outcome:
     try:
         arguments = {name: getattr(options, name) for name in _ARGUMENTS}
-        return Outcome(file, validate(source(file), **arguments, rules=options.rules))
+        result = validate(source(file), **arguments, rules=options.rules)
+        return Outcome(file, result, causes=result.causes() if options.causes else ())
     except (UnreadableDocument, OSError) as error:
         return Outcome(file, problem=report_problem(file, error, options.lang))
 

@@ -1,0 +1,38 @@
+"""`einvoice validate --causes`."""
+
+import pytest
+
+from einvoice.cli import main
+
+ADDED = {
+    "de": "Rechnungsbetrag mit Umsatzsteuer (BT-112) ist „41.33“ statt „415.33“. (BR-CO-15, BR-CO-16)",
+    "en": "Invoice total amount with VAT (BT-112) is “41.33” instead of “415.33”. (BR-CO-15, BR-CO-16)",
+}
+
+
+@pytest.fixture
+def faulty(sample, tmp_path):
+    """An invoice with a wrong total with VAT."""
+    path = tmp_path / "invoice.xml"
+    path.write_bytes(sample("ubl-invoice.xml").read_bytes().replace(b">415.33<", b">41.33<"))
+    return path
+
+
+@pytest.mark.parametrize("lang", ADDED)
+def test_the_table_states_the_causes(faulty, lang, capsys):
+    assert main(["validate", str(faulty), "--causes", "--lang", lang]) == 1
+    causes = capsys.readouterr().out.partition({"de": "Ursachen", "en": "Causes"}[lang])[2]
+    assert ADDED[lang] in causes
+    assert "→" in causes
+
+
+def test_causes_on_request_only(faulty, capsys):
+    main(["validate", str(faulty), "--lang", "en"])
+    assert "Causes" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", [["--format", "json"], ["--workers", "1"]])
+def test_other_reports_have_no_causes(faulty, option, capsys):
+    with pytest.raises(SystemExit):
+        main(["validate", str(faulty), "--causes", *option])
+    assert "--causes" in capsys.readouterr().err
