@@ -22,7 +22,8 @@ LANGUAGES = ("de", "en")
 #: Layers and their kinds.
 LAYERS = {
     **{name: name for name in ("file", "schema", "en16931", "pdf")},
-    "xrechnung": "cius", "xrechnung-extension": "extension", "nlcius": "cius", "peppol": "cius", "facturx": "profile",
+    "xrechnung": "cius", "xrechnung-extension": "extension", "nlcius": "cius", "peppol": "cius",
+    "peppol-selfbilling": "cius", "facturx": "profile",
 }  # fmt: skip
 #: Codes of the official Schematron as published: EN 16931 1.3.16 (UBL, CII), XRechnung 2.6.0 with Peppol's,
 #: NLCIUS (SI-UBL 2.0.3.13, NLCIUS-CII 1.0.3.13), and Peppol BIS Billing 2026.5.
@@ -108,12 +109,29 @@ def test_every_code_has_examples_in_both_languages(code):
         assert len(set(examples[lang])) == len(examples[lang])
 
 
+def test_a_shared_code_has_the_layers_of_all_rule_sets_with_it():
+    known = catalog()
+    shared = ("xrechnung", "peppol", "peppol-selfbilling")
+    assert known["PEPPOL-EN16931-R120"].layers == known["PEPPOL-EN16931-R008"].layers == shared
+    assert known["PEPPOL-EN16931-R004"].layers == known["PEPPOL-EN16931-CL008"].layers == shared[1:]
+    assert known["PEPPOL-EN16931-P0112"].layers == ("peppol",)
+    assert known["BR-01"].layers == ("en16931",)
+    assert known["BR-DE-1"].layers == ("xrechnung",)
+    official = {code for code in OFFICIAL if code.startswith("PEPPOL-EN16931")}
+    official -= {"PEPPOL-EN16931-R043-1", "PEPPOL-EN16931-R043-2"}  # codes of XRechnung
+    assert {code for code, entry in known.items() if "peppol" in entry.layers} >= official
+
+
+def test_the_catalog_shows_fixed_values_of_a_rule():
+    assert "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0" in catalog()["PEPPOL-EN16931-R007"].fix("en")
+
+
 def test_every_code_has_layer_and_section():
     for entry in catalog().values():
         assert entry.layer in LAYERS
         assert entry.kind == LAYERS[entry.layer]
         assert entry.section in SECTIONS
-    assert set(catalog().layers) == set(LAYERS) == {entry.layer for entry in catalog().values()}
+    assert set(catalog().layers) == set(LAYERS) == {layer for entry in catalog().values() for layer in entry.layers}
     for section in SECTIONS:
         assert title(section, "de") != title(section, "en") or section == "delivery"
 

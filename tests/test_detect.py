@@ -172,6 +172,13 @@ def test_peppol_has_rules_of_its_own_in_ubl_only():
     assert codes(cii(PEPPOL)) == ["DECL-CORE-ONLY"]
 
 
+def test_self_billing_has_rules_of_its_own_in_ubl_only():
+    declared = EN + "#compliant#urn:fdc:peppol.eu:2017:poacc:selfbilling:3.0"
+    assert (ubl(declared).family, ubl(declared).rulesets) == ("peppol-selfbilling", ("en16931", "peppol-selfbilling"))
+    assert (ubl(declared).profile, codes(ubl(declared))) == ("Peppol BIS Self-Billing", [])
+    assert codes(cii(declared)) == ["DECL-CORE-ONLY"]
+
+
 def test_an_outdated_declaration_names_its_successor():
     (remark,) = ubl(XR2 + "2").remarks
     assert remark.values == {

@@ -22,7 +22,7 @@ from einvoice.syntax.xml import parse
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 RULE_SETS = RuleSets(shipped())
 #: The rule sets that are compared.
-COMPARED = ("en16931", "xrechnung", "xrechnung-extension", "facturx", "nlcius", "peppol")
+COMPARED = ("en16931", "xrechnung", "xrechnung-extension", "facturx", "nlcius", "peppol", "peppol-selfbilling")
 COMPARISONS = {
     (name, syntax): Comparison(RULE_SETS, name, syntax) for name in COMPARED for syntax in RULE_SETS.sets[name].syntaxes
 }

@@ -64,6 +64,7 @@ def test_each_rule_set_follows_its_base():
         "facturx": ("profile", "en16931"),
         "nlcius": ("cius", "en16931"),
         "peppol": ("cius", "en16931"),
+        "peppol-selfbilling": ("cius", "en16931"),
     }
     names = list(known.sets)
     assert all(names.index(it.base) < names.index(name) for name, it in known.sets.items() if it.base)
@@ -94,8 +95,30 @@ def test_an_adopted_code_must_exist(tmp_path):
     content = 'kind = "cius"\nbase = "en16931"\nname = "Own"\ntitle = { en = "Own" }\nadopted = { peppol = ["BR-1"] }\n'
     (folder / "ruleset.toml").write_text(content, "utf-8")
     data = RuleData(shipped().root, {"own": folder})
-    with pytest.raises(RuleError, match=r"own/ruleset\.toml, adopted\.peppol: BR-1 is not a rule of peppol"):
+    with pytest.raises(RuleError, match=r"own/ruleset\.toml, adopted\.peppol: BR-1 is not a rule file of peppol"):
         RuleSets(data)
+
+
+def test_self_billing_adopts_the_rules_of_peppol_with_its_own_identifiers():
+    definitions = RuleSets(shipped()).definitions
+    stated, adopted = ({it.code: it for it in definitions[name]} for name in ("peppol", "peppol-selfbilling"))
+    assert "PEPPOL-EN16931-P0112" in stated
+    assert "PEPPOL-EN16931-P0112" not in adopted
+    assert {f"PEPPOL-EN16931-P01{number:02}" for number in range(4, 12)} <= adopted.keys()  # a family, by its file
+    process = "urn:fdc:peppol.eu:2017:poacc:{}:01:1.0"
+    rules = stated["PEPPOL-EN16931-R007"], adopted["PEPPOL-EN16931-R007"]
+    assert [it.sentence("UBL", "2026.5").let["ordinary"] for it in rules] == [
+        repr(process.format(standard)) for standard in ("billing", "selfbilling")
+    ]
+
+
+def test_a_finding_of_self_billing_states_its_own_identifier():
+    identifier = "urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:selfbilling:3.0"
+    result = einvoice.validate(UBL.replace(XRECHNUNG, b"EN"), profile="peppol-selfbilling", lang="en")
+    (finding,) = (it for it in result.findings if it.code == "PEPPOL-EN16931-R004")
+    assert (finding.layer, finding.validation_layer) == ("peppol-selfbilling", "cius")
+    assert identifier in finding.fix()
+    assert "BIS Billing" not in finding.explanation()
 
 
 def test_extension_has_the_releases_of_xrechnung():

@@ -514,7 +514,7 @@ INVALID_RULE_SETS = {
         'name = "Own"',
         'name = "Own"\nadopted = { en16931 = "BR-1" }',
         "adopted.en16931",
-        "must list codes",
+        "must list rule files",
     ),
     "base is itself": ('"en16931"', '"own"', "base", "'own' builds on this rule set"),
     "invalid TOML": ('kind = "cius"', "kind =", "", "line 2"),

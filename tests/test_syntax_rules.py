@@ -18,7 +18,7 @@ from einvoice.syntax import reader, states, xml
 from einvoice.syntax.schema.files import PROFILES
 
 SYNTAXES = ("UBL", "CII")
-STACK = newest_stack("en16931", "xrechnung", "peppol")
+STACK = newest_stack("en16931", "xrechnung", "peppol", "peppol-selfbilling")
 UNREACHABLE = {"CII-DT-010", "CII-DT-011", "CII-DT-012"}  # an earlier context has all their elements
 
 

@@ -148,6 +148,7 @@ def _entry(entry: CatalogEntry, lang: Language) -> dict[str, Any]:
         "code": entry.code,
         "severity": entry.severity,
         "validation_layer": entry.kind,
+        "layers": list(entry.layers),
         "section": entry.section,
         "title": entry.title(lang),
         "explanation": entry.explanation(lang),

@@ -93,6 +93,7 @@ class Catalog(Mapping[str, CatalogEntry]):
         """Return the catalog as a pandas table, one row per code, in the order of the catalog.
 
         Columns: `code`; `severity` (ordered: information, warning, fatal), `layer` and `section` as categories;
+        `layers`, all layers with the code, separated by spaces;
         `bt_field`, the leading business term; `terms`, separated by spaces; `title`, `explanation` and `fix` in
         `lang`; `examples`, separated by line feeds; `xpath_ubl` and `xpath_cii`; `source`; `since` and `until`, the
         first and last release of the rule set with the rule. Missing texts are "".

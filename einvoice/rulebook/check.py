@@ -100,8 +100,8 @@ def check_rules(data: RuleData, ruleset: RuleSet, contexts: Contexts, *, example
     codes: dict[str, str] = {}
     folder = data.sets[ruleset.name]
     try:
-        check_siblings(folder, ruleset)
         adopted = adopted_files(data.sets, ruleset)
+        check_siblings(folder, adopted)
     except RuleError as error:
         yield error
         adopted = []

@@ -211,6 +211,8 @@ CONDITIONS = {
     "with_breakdown": child("cac:TaxSubtotal", ""),
     "billing_process": process("urn:peppol:bis:billing_with_response"),
     "first_billing_process": process("urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"),
+    "selfbilling_process": process("urn:peppol:france:billing:regulated"),
+    "first_selfbilling_process": process("urn:fdc:peppol.eu:2017:poacc:selfbilling:01:1.0"),
     "project_of_credit_note": project_of_credit_note,
     "indicated_false": indicated("false"),
     "indicated_true": indicated("true"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from einvoice import cache
 from einvoice.errors import RuleError
 from einvoice.localization import languages
 from einvoice.resources import RuleData
@@ -24,6 +25,7 @@ from einvoice.rulebook.files.load import natural
 from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_notes, check_values, notes
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.situations import SITUATION_OF_TEXTS, check_situations, situation_of
+from einvoice.rulebook.files.tables import tables
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.program.typecheck import terms_at
 from einvoice.rulebook.rule import EXPECTED, SYNTAXES
@@ -35,6 +37,7 @@ _TEXT_KEYS: Final = {
     "code": str, "severity": str, "section": str, "terms": list, "source": str,
     "examples": dict, "deviation": list, SITUATIONS: list,
 }  # fmt: skip
+_FIXED_TEXT: Final = re.compile("'[^']*'")
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
 
@@ -44,18 +47,28 @@ def entries(data: RuleData, versions: Mapping[str, str]) -> Iterator[CatalogEntr
     ``versions`` is the release of each rule set. Raise ``RuleError`` for an invalid file.
     """
     rule_sets = RuleSets(data)
+    codes = {name: _codes(rule_sets, name) for name in rule_sets.sets}
     for entry in _entries(rule_sets, versions):
         ruleset = rule_sets.sets.get(entry.layer)
-        yield entry._replace(kind=ruleset.kind if ruleset else entry.layer)
+        others = (name for name in codes if name != entry.layer and entry.code in codes[name])
+        kind = ruleset.kind if ruleset else entry.layer
+        yield entry._replace(kind=kind, layers=(entry.layer, *others))
+
+
+def _codes(rule_sets: RuleSets, name: str) -> set[str]:
+    """Return the codes of a rule set in all releases."""
+    paths = [path for syntax in SYNTAXES for path in tables(rule_sets.data.sets[name], syntax)]
+    of_rows = {row[0] for path in paths for row in cache.table(path)[1:]}
+    return of_rows.union(*((it.code, *it.aliases) for it in rule_sets.definitions[name]))
 
 
 def _entries(rule_sets: RuleSets, versions: Mapping[str, str]) -> Iterator[CatalogEntry]:
     data, translator = rule_sets.data, Translator(rule_sets.data)
-    adopted = {code for ruleset in rule_sets.sets.values() for codes in ruleset.adopted.values() for code in codes}
+    described = _describing(rule_sets)
     for name, definitions in rule_sets.definitions.items():
         for definition in definitions:
-            if definition.code in adopted and not rule_sets.sets[name].adopted:
-                continue  # described as the rule set has it that adopts it
+            if described[definition.code] != name:
+                continue
             for entry in _of_rule(definition, versions[name], rule_sets.contexts[name], data):
                 yield translator.translated(entry, definition.variant)
     composed = {entry.code: entry for folder in data.sets.values() for entry in profile_entries(folder / "syntax")}
@@ -69,6 +82,19 @@ def _entries(rule_sets: RuleSets, versions: Mapping[str, str]) -> Iterator[Catal
     named = (entry for entry in composed.values() if entry.texts)  # named rules have their own texts
     yield from map(translator.translated, named)
     translator.check()
+
+
+def _describing(rule_sets: RuleSets) -> dict[str, str]:
+    """Map each code to the rule set as which the catalog describes it.
+
+    This is the one that states the rule, or the default one if it adopts the rule.
+    """
+    found: dict[str, str] = {}
+    for name, definitions in rule_sets.definitions.items():
+        for definition in definitions:
+            if not definition.is_adopted or rule_sets.sets[name].default:
+                found[definition.code] = name
+    return found
 
 
 def _merged(entry: CatalogEntry, row: CatalogEntry) -> CatalogEntry:
@@ -138,7 +164,7 @@ def _paths(sentences: Mapping[str, Sentence], version: str, contexts: Contexts) 
 def _stand_ins(
     definition: Definition, sentences: Mapping[str, Sentence], version: str, contexts: Contexts
 ) -> dict[str, str]:
-    """Return the business term for every path that the texts quote, and for ``actual``."""
+    """Return the business term for every path that the texts quote, and for ``actual``; fixed texts as they are."""
     stand_ins: dict[str, str] = {}
     text = " ".join(text for texts in definition.texts.values() for text in texts.values())
     for syntax, sentence in sentences.items():
@@ -148,6 +174,7 @@ def _stand_ins(
             stand_ins["actual"] = sentence.terms[0]
         if EXPECTED in sentence.let:
             stand_ins[EXPECTED] = ""
+        stand_ins |= {name: value[1:-1] for name, value in sentence.let.items() if _FIXED_TEXT.fullmatch(value)}
         scope = contexts.scope(sentence.context, syntax, sentence.where("for"), version)
         for path in _PATH.findall(text):
             stand_ins.update((path, number) for number in terms_at(path, scope.names)[:1])

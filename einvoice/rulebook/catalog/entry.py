@@ -48,6 +48,7 @@ class CatalogEntry(NamedTuple):
         current: whether the catalog's release has the rule.
         kind: of the rule set, such as "cius"; for other layers the name of the layer.
         situations: ``files.situations.Situation.plain`` of each; findings select one of them.
+        layers: all layers that have the code, since rule sets share rules; ``layer`` first.
     """
 
     code: str
@@ -73,6 +74,7 @@ class CatalogEntry(NamedTuple):
     current: bool = True
     kind: str = ""
     situations: tuple[dict[str, Any], ...] = ()
+    layers: tuple[str, ...] = ()
 
     def title(self, language: str, values: Values = None, situation: int | None = None) -> str:
         """Return what is wrong, in one line. ``values`` and the index of the situation are those of the finding."""

@@ -108,11 +108,11 @@ class Composer:
     def located(self, known: CatalogEntry, row: _Row) -> CatalogEntry:
         """Return the entry with the severity and the location of a row added to those of other rows."""
         syntax = row.syntax
-        others = known.xpaths.get(syntax)
-        xpath = xpath_of_row(row.cells, syntax, self._texts["conditions"][syntax])
+        others = known.xpaths.get(syntax, "").split(" | ")
+        found = xpath_of_row(row.cells, syntax, self._texts["conditions"][syntax]).split(" | ")
         return known._replace(
             severities={**known.severities, syntax: row.cells["severity"]},
-            xpaths={**known.xpaths, syntax: f"{others} | {xpath}" if others and others != xpath else xpath},
+            xpaths={**known.xpaths, syntax: " | ".join(dict.fromkeys(filter(None, (*others, *found))))},
         )
 
     def entry(self, row: _Row) -> CatalogEntry:

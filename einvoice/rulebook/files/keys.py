@@ -48,6 +48,7 @@ _COPY: Final = {
     "variants": list, "ubl": dict, "cii": dict, "deviation": list, "valid": list, "invalid": list,
 }  # fmt: skip
 _RELEASE: Final = {"release": str, "rules": list, "deviation": list, "valid": list, "invalid": list}
+_ADOPTED_MEMBER: Final[Mapping[str, type[Any]]] = {**_MEMBER, "since": str, "until": str}
 RENAMED_FROM: Final = {"code": str, "until": str, "syntax": str}
 _ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
     "history": _HISTORY,
@@ -92,7 +93,9 @@ def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str, 
     for code, member in quirks.get("variants", {}).items():
         if code not in data.get("variants", {}):
             raise RuleError(f"{code} is not in the rule file", file=file, key=f"variants.{code}")
-        check_keys(member, _MEMBER, file, f"variants.{code}")
+        constants: dict[str, type[Any]] = {name: type(content) for name, content in data["variants"][code].items()}
+        known: Mapping[str, type[Any]] = {**constants, **_ADOPTED_MEMBER} if adopted else _MEMBER
+        check_keys(member, known, file, f"variants.{code}")
         _check_overlay({}, {key: member[key] for key in OF_SENTENCE if key in member}, file, f"variants.{code}")
     _check_entries(quirks, file)
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
 from einvoice.errors import RuleError
 from einvoice.rulebook.files.definition import Copy, Definition
 from einvoice.rulebook.files.keys import (
+    OF_SENTENCE,
     RENAMED_FROM,
     SCHEMATRON,
     check_copy,
@@ -39,9 +41,10 @@ def read_definitions(folders: Mapping[str, Path], ruleset: RuleSet) -> list[Defi
     ``folders`` are those of all rule sets.
     """
     home = folders[ruleset.name]
-    check_siblings(home, ruleset)
+    adopted = adopted_files(folders, ruleset)
+    check_siblings(home, adopted)
     definitions: list[Definition] = []
-    for path in (*rule_files(home), *adopted_files(folders, ruleset)):
+    for path in (*rule_files(home), *adopted):
         definitions += read_file(path, ruleset, home)
     codes: dict[str, str] = {}
     for definition in definitions:
@@ -57,12 +60,16 @@ def rule_files(folder: Path) -> list[Path]:
 
 
 def adopted_files(folders: Mapping[str, Path], ruleset: RuleSet) -> list[Path]:
-    """Return the files of the rules that a rule set adopts. Raise ``RuleError`` for a code without a file."""
-    files = [folders[name] / f"{code}.toml" for name, codes in ruleset.adopted.items() for code in codes]
-    for path in files:
-        if not path.exists():
-            message = f"{path.stem} is not a rule of {path.parent.name}"
-            raise RuleError(message, file=f"{ruleset.name}/ruleset.toml", key=f"adopted.{path.parent.name}")
+    """Return the files of the rules that a rule set adopts. Raise ``RuleError`` for a name without a file."""
+    files: list[Path] = []
+    for name, patterns in ruleset.adopted.items():
+        known = rule_files(folders[name])
+        for pattern in patterns:
+            found = [path for path in known if fnmatchcase(path.stem, pattern)]
+            if not found:
+                message = f"{pattern} is not a rule file of {name}"
+                raise RuleError(message, file=f"{ruleset.name}/ruleset.toml", key=f"adopted.{name}")
+            files += (path for path in found if path not in files)
     return files
 
 
@@ -80,7 +87,10 @@ def read_file(path: Path, ruleset: RuleSet, home: Path | None = None) -> list[De
         quirks = [(name, _without(content)) for name, content in quirks]
         quirks += _read_quirks(home, path.name, data, adopted=True)
     variants = data["variants"] if "variants" in data else {data["code"]: {}}
-    definitions = [Definition(code, file, ruleset, variant, data, tuple(quirks)) for code, variant in variants.items()]
+    definitions = [
+        Definition(code, file, ruleset, {**variant, **_constants(code, quirks)}, data, tuple(quirks))
+        for code, variant in variants.items()
+    ]
     for definition in definitions:
         _check_definition(definition)
     return definitions
@@ -98,9 +108,18 @@ def _read_quirks(
     return [(file, quirks)]
 
 
+def _constants(code: str, quirks: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return the constants of a variant, and its first and last release, that files in ``schematron`` state."""
+    members = [content.get("variants", {}).get(code, {}) for _, content in quirks]
+    return {name: content for member in members for name, content in member.items() if name not in OF_SENTENCE}
+
+
 def _without(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a file of another rule set, without what depends on its releases."""
-    return {key: content for key, content in data.items() if key not in _BY_RELEASE}
+    own = {key: content for key, content in data.items() if key not in _BY_RELEASE}
+    if "variants" in own:
+        own["variants"] = {code: _without(member) for code, member in own["variants"].items()}
+    return own
 
 
 def read_copies(folder: Path, base: str) -> dict[str, Copy]:
@@ -126,11 +145,14 @@ def read_copies(folder: Path, base: str) -> dict[str, Copy]:
     return copies
 
 
-def check_siblings(folder: Path, ruleset: RuleSet) -> None:
-    """Check that each file in the folder ``schematron`` belongs to a rule; raise ``RuleError`` otherwise."""
-    adopted = {f"{code}.toml" for codes in ruleset.adopted.values() for code in codes}
+def check_siblings(folder: Path, adopted: Iterable[Path]) -> None:
+    """Check that each file in the folder ``schematron`` belongs to a rule; raise ``RuleError`` otherwise.
+
+    ``adopted`` are the files of adopted rules.
+    """
+    names = {path.name for path in adopted}
     for path in sorted((folder / SCHEMATRON).glob("*.toml")):
-        if path.name not in (*_NOT_RULES, *adopted) and not (folder / path.name).exists():
+        if path.name not in (*_NOT_RULES, *names) and not (folder / path.name).exists():
             hint = f"a file of the same name in {folder.name} must state the rule as in the standard"
             raise RuleError("has no rule file", file=f"{folder.name}/{SCHEMATRON}/{path.name}", hint=hint)
 

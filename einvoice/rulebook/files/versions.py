@@ -58,7 +58,8 @@ class RuleSet(NamedTuple):
         default: whether it is the CIUS whose version answers state for documents of other specifications, too.
         versions: releases from the oldest to the newest.
         shares_releases: whether the releases are those of the base.
-        adopted: rules of other rule sets that this one has, too: their codes, by rule set.
+        adopted: rules of other rule sets that this one has, too: names of rule files, by rule set; ``*`` matches any
+            characters.
     """
 
     name: str
@@ -174,7 +175,7 @@ def read_ruleset(folder: Path) -> RuleSet:
         tuple(data.get("syntaxes", SYNTAXES)),
         data.get("default", False),
         versions,
-        adopted={name: tuple(codes) for name, codes in data.get("adopted", {}).items()},
+        adopted={name: tuple(files) for name, files in data.get("adopted", {}).items()},
     )
 
 
@@ -187,9 +188,9 @@ def _check(data: Mapping[str, Any], file: str) -> None:
     if not all(isinstance(title, str) and title for title in data["title"].values()):
         raise RuleError("must have a text for each language", file=file, key="title")
     _check_keys(data["title"], set(languages()), file, "title")
-    for name, codes in data.get("adopted", {}).items():
-        if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
-            raise RuleError("must list codes", file=file, key=f"adopted.{name}")
+    for name, files in data.get("adopted", {}).items():
+        if not isinstance(files, list) or not all(isinstance(pattern, str) for pattern in files):
+            raise RuleError("must list rule files", file=file, key=f"adopted.{name}")
     if not set(data.get("syntaxes", SYNTAXES)) <= set(SYNTAXES):
         raise RuleError("must list " + " or ".join(SYNTAXES), file=file, key="syntaxes")
     if "base" not in data and (data["kind"] != KINDS[0] or "versions" not in data):
