@@ -29,18 +29,23 @@ from einvoice.model.values import absent
 from einvoice.syntax.detect import specifications
 
 Format: TypeAlias = Literal["UBL", "CII", "ZUGFERD"]
-Profile: TypeAlias = Literal["XRECHNUNG", "EN16931", "MINIMUM", "BASIC_WL", "BASIC", "EXTENDED"]
+Profile: TypeAlias = Literal["XRECHNUNG", "EN16931", "PEPPOL", "MINIMUM", "BASIC_WL", "BASIC", "EXTENDED"]
 
 #: Name in `rules/specifications.toml` of the specification that each profile declares.
 _SPECIFICATIONS: Final[dict[Profile, str]] = {
     "XRECHNUNG": "xrechnung-3.0",
     "EN16931": "en16931",
+    "PEPPOL": "peppol-3.0",
     "MINIMUM": "facturx-1.0-minimum",
     "BASIC_WL": "facturx-1.0-basicwl",
     "BASIC": "facturx-1.0-basic",
     "EXTENDED": "facturx-1.0-extended",
 }
-_XML_PROFILES: Final = ("XRECHNUNG", "EN16931")
+#: The profiles that are not those of Factur-X, by the format that contains them.
+_PROFILES: Final[dict[Format, tuple[Profile, ...]]] = {
+    "UBL": ("XRECHNUNG", "EN16931", "PEPPOL"),
+    "CII": ("XRECHNUNG", "EN16931"),
+}
 _PEPPOL_BILLING: Final = "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
 
 
@@ -145,8 +150,11 @@ class Draft(DraftModel):
 
     def problems(self) -> Iterator[DraftProblem]:
         """Yield errors that involve several fields: format and profile, content they cannot contain, wrong totals."""
-        if self.format != "ZUGFERD" and self.declared_profile not in _XML_PROFILES:
-            yield DraftProblem("/profile", "profile_needs_zugferd", {"format": self.format})
+        if self.declared_profile == "PEPPOL" and self.format != "UBL":
+            yield DraftProblem("/profile", "profile_needs_ubl")
+        elif self.format != "ZUGFERD" and self.declared_profile not in _PROFILES[self.format]:
+            profiles = ", ".join(_PROFILES[self.format])
+            yield DraftProblem("/profile", "profile_needs_zugferd", {"format": self.format, "profiles": profiles})
         yield from self._unsupported_by_format()
         yield from self._unsupported_by_profile()
         if self.tax_currency is None and self.totals and self.totals.vat_amount_in_tax_currency is not None:
@@ -162,6 +170,8 @@ class Draft(DraftModel):
 
     def _unsupported_by_profile(self) -> Iterator[DraftProblem]:
         """Yield fields that the profile does not contain, where omitting them would make the XML incorrect."""
+        if self.declared_profile == "PEPPOL":
+            return
         profile = profile_named(self.declared_profile)
         if profile == BASIC:  # the XML is a complete invoice
             yield from _unsupported_fields(profile, self.walk())
@@ -210,7 +220,7 @@ class Draft(DraftModel):
         )
 
     def _business_process(self) -> str | None:
-        default = _PEPPOL_BILLING if self.declared_profile == "XRECHNUNG" else None
+        default = _PEPPOL_BILLING if self.declared_profile in ("XRECHNUNG", "PEPPOL") else None
         return self.business_process or default
 
     def _deliveries(self) -> list[parties.Delivery]:

@@ -190,6 +190,38 @@ def test_zugferd_embeds_xml_into_the_rendered_page(monkeypatch, profile, specifi
     assert einvoice.read(arguments["xml"]).specification.text == specification
 
 
+def peppol_draft(**more):
+    seller = {"name": "A", "country_code": "BE", "electronic_address": {"id": "0123456749", "scheme": "0208"}}
+    buyer = {"name": "B", "country_code": "BE", "electronic_address": {"id": "0234567873", "scheme": "0208"}}
+    return minimal_draft(profile="PEPPOL", seller=seller, buyer=buyer, buyer_reference="Inkoop", **more)
+
+
+@pytest.mark.parametrize("type_code", ["380", "381"])
+def test_peppol_profile_is_declared_and_decides_the_rules(type_code):
+    generated = einvoice.generate(peppol_draft(type_code=type_code), lang="en")
+    invoice = einvoice.read(generated.data)
+    assert invoice.specification.text == "urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0"
+    assert invoice.business_process.text == "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
+    assert generated.validation.identity.profile == "Peppol BIS Billing"
+    assert "peppol" in [layer.name for layer in generated.validation.stack.layers]
+    assert not {it.code for it in generated.validation.findings if it.layer == "peppol"}
+
+
+def test_violations_of_peppol_point_to_the_draft():
+    generated = einvoice.generate(peppol_draft(business_process="Project"), lang="en")
+    assert [it.draft_pointer for it in generated.validation.findings if it.code == "PEPPOL-EN16931-R007"] == [
+        "/business_process"
+    ]
+
+
+@pytest.mark.parametrize("format", ["CII", "ZUGFERD"])
+def test_peppol_profile_needs_ubl(format):
+    with pytest.raises(einvoice.DraftError) as caught:
+        einvoice.generate(peppol_draft(), format, lang="en")
+    (problem,) = caught.value.errors
+    assert (problem.pointer, problem.key) == ("/profile", "profile_needs_ubl")
+
+
 # ---------------------------------------------------------------- the command
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from appliance.settings import Settings, variable_name
+from einvoice.draft.draft import Draft
+from einvoice.syntax.detect import specifications
 
 ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "appliance" / "README.md").read_text(encoding="utf-8")
@@ -24,6 +26,21 @@ def test_version_matches_the_project(name):
 def test_guide_lists_exactly_the_settings():
     documented = set(re.findall(r"EINVOICE_(?!KEY_|PLAN_)[A-Z_]+", GUIDE))
     assert documented == {variable_name(name) for name in Settings.model_fields}
+
+
+def section(title):
+    return re.search(rf"^## {title}\n(.*?)^## ", GUIDE, re.DOTALL | re.MULTILINE)[1]
+
+
+def test_guide_lists_exactly_the_profile_names():
+    rows = re.findall(r"^\| (`.*?) \|", section("Profile names"), re.MULTILINE)
+    documented = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    assert sorted(documented) == sorted({it.profile for it in specifications().values()})
+
+
+def test_guide_lists_the_profiles_of_drafts():
+    profiles = Draft.json_schema()["properties"]["profile"]["enum"]
+    assert all(f"`{profile}`" in section("Profile names") for profile in profiles if profile)
 
 
 def test_image_uses_the_tested_versions():
