@@ -208,6 +208,7 @@ CONDITIONS = {
     "named_allowance": indicated("false"),
     "named_charge": indicated("true"),
     "named_scheme": attribute("schemeID", "?"),
+    "named_currency": as_it_is,
     "with_breakdown": child("cac:TaxSubtotal", ""),
     "billing_process": process("urn:peppol:bis:billing_with_response"),
     "first_billing_process": process("urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"),

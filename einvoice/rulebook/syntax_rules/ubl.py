@@ -183,6 +183,12 @@ def named_scheme(identifier: Any) -> bool:
 
 
 @condition("UBL")
+def named_currency(amount: Any) -> bool:
+    """An amount whose currency is not empty: the list of Self-Billing 2026.3 ends in a blank, so it has the code ''."""
+    return bool(amount.get("currencyID") != "")
+
+
+@condition("UBL")
 def no_price(amount: Any) -> bool:
     """An amount outside a price: prices may have more decimals."""
     if amount.tag.endswith("PriceAmount"):
