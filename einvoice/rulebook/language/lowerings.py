@@ -175,9 +175,10 @@ def number(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
 
 
 def double(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """Compile ``double``."""
+    """Compile ``double``, also for a business term of type text."""
     (operand,) = _expect(1, call, operands)
-    return on.as_double(operand), DOUBLE
+    is_text = operand.type.is_value and not operand.type.many and operand.type.sort == "text"
+    return (_call(call, [operand.code]) if is_text else on.as_double(operand)), DOUBLE
 
 
 def compare(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
@@ -224,6 +225,16 @@ def substring(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return f"{on.as_string(text)}[{start.literal - 1}:{start.literal - 1 + length.literal}]", TEXT
 
 
+def part(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """Compile ``part``; mark and position are constants."""
+    text, mark, position = _expect(3, call, operands)
+    if not _constant_text(mark):
+        raise ExpressionError(mark.node, "the mark must not be empty")
+    if not isinstance(position.literal, int) or position.literal < 1:
+        raise ExpressionError(position.node, f"{position} must be a whole number of at least 1")
+    return _call(call, [on.as_string(text), mark.code, str(position.literal)]), TEXT
+
+
 def in_code_list(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """Compile ``in_code_list``. The unchanged text is looked up first, since most texts have no blanks."""
     text, name = _expect(2, call, operands)
@@ -264,6 +275,7 @@ SPECIAL: Final[dict[str, Lowering]] = {
     "non_blank": non_blank,
     "normalize_space": normalize_space,
     "number": number,
+    "part": part,
     "skonto_lines_match": matches,
     "substring": substring,
     "sum": total,
