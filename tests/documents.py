@@ -18,7 +18,8 @@ ROOTS = {"UBL": "Invoice", "CII": "CrossIndustryInvoice"}
 
 def document_of(example: Example, file: str, syntax: str) -> etree._Element:
     """Return the root of a document with the content of an example."""
-    root = parse(write(invoice_of(example, shipped(), file), ROOTS[syntax])).getroot()
+    name = example.root if example.root and syntax == "UBL" else ROOTS[syntax]
+    root = parse(write(invoice_of(example, shipped(), file), name)).getroot()
     insert(root, example.insert.get(syntax, {}))
     return root
 

@@ -72,6 +72,8 @@ class Example:
     #: By syntax: XML that the model cannot express, by the XPath of the parent element.
     insert: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     file: str = ""
+    #: The root element in UBL, if it is not Invoice.
+    root: str = ""
 
 
 @dataclass(frozen=True)
@@ -425,4 +427,5 @@ def _example(entry: Mapping[str, Any], file: str) -> Example:
     insert = {syntax: entry[syntax.lower()].get("insert", {}) for syntax in syntaxes if syntax.lower() in entry}
     if insert:
         syntaxes = tuple(insert)
-    return Example(entry["name"], entry.get("set", {}), tuple(entry.get("drop", ())), syntaxes, insert, file)
+    drop = tuple(entry.get("drop", ()))
+    return Example(entry["name"], entry.get("set", {}), drop, syntaxes, insert, file, entry.get("root", ""))

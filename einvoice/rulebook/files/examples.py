@@ -50,7 +50,8 @@ def invoice_of(example: Example, data: RuleData, file: str = BASE, syntax: str =
     invoice = _group(Invoice, content, file, "")
     assert isinstance(invoice, Invoice)
     if syntax:
-        invoice.__dict__.update(syntax=syntax, root="Invoice" if syntax == "UBL" else "CrossIndustryInvoice")
+        root = example.root or "Invoice" if syntax == "UBL" else "CrossIndustryInvoice"
+        invoice.__dict__.update(syntax=syntax, root=root)
     if syntax == "CII":
         _write_dates_as_cii(invoice)
     return invoice

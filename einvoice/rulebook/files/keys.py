@@ -25,7 +25,11 @@ OF_SENTENCE: Final = {
 }
 _OVERLAY: Final = {**OF_SENTENCE, "code": str}
 _MEMBER: Final = {**OF_SENTENCE, "renamed_from": dict, "ubl": dict, "cii": dict}
-_EXAMPLE: Final = {"name": str, "set": dict, "drop": list, "syntax": str, "variants": list, "ubl": dict, "cii": dict}
+_EXAMPLE: Final = {
+    "name": str, "set": dict, "drop": list, "root": str, "syntax": str, "variants": list, "ubl": dict, "cii": dict,
+}  # fmt: skip
+#: What an example may state as ``root``; any other document has the root Invoice or CrossIndustryInvoice.
+_CREDIT_NOTE: Final = "CreditNote"
 _HISTORY: Final = {**OF_SENTENCE, "until": str, "variants": list, "ubl": dict, "cii": dict}
 _FILE: Final = {
     **_OVERLAY,
@@ -130,6 +134,8 @@ def _check_entries(data: Mapping[str, Any], file: str) -> None:
                 check_keys(entry.get(syntax, {}), {"insert": dict}, file, f"[[{kind}]].{syntax}")
             if entry.get("syntax", "ubl") not in map(str.lower, SYNTAXES):
                 raise RuleError("must be ubl or cii", file=file, key=f"[[{kind}]].syntax")
+            if entry.get("root", _CREDIT_NOTE) != _CREDIT_NOTE:
+                raise RuleError(f"must be {_CREDIT_NOTE} or omitted", file=file, key=f"[[{kind}]].root")
     for entry in data.get("history", []):
         if "until" not in entry:
             raise RuleError("is missing", file=file, key="history.until")
