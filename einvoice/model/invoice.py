@@ -28,7 +28,20 @@ from einvoice.model.money import (
     ThirdPartyPayment,
     VatBreakdown,
 )
-from einvoice.model.parties import Buyer, Delivery, Identified, Payee, Seller, TaxRepresentative
+from einvoice.model.parties import (
+    Addressee,
+    Buyer,
+    Delivery,
+    Identified,
+    Party,
+    Payee,
+    Seller,
+    TaxRegistration,
+    TaxRepresentative,
+    country_of,
+    numbers_of,
+    vat_prefix,
+)
 from einvoice.model.terms import similar
 from einvoice.model.values import Amount, Code, Date, Identifier, Text, Value, absent
 
@@ -294,6 +307,24 @@ class Invoice(Identified):
         """
         other = _OF_OTHER_ROOT.get(self.root)
         return other is None or content.node is None or other not in content.node.tag
+
+    @property
+    def supplier_country(self) -> str:
+        """The country whose Peppol rules apply to the supply.
+
+        It is that of the VAT identifier of the seller, or else of the tax representative, or else the seller's address.
+        """
+        parties = (self.seller, self.tax_representative)
+        return country_of((vat_prefix(party.tax_registrations) for party in parties), self.seller.address)
+
+    @view("BT-29", "BT-30", "BT-31", "BT-32", "BT-34", "BT-46", "BT-47", "BT-48", "BT-49", "BT-60", "BT-61", "BT-63")
+    def party_numbers(self) -> Sequence[Identifier]:
+        """The electronic addresses, identifiers, legal and tax registration numbers of all parties of the document."""
+        parties: list[Any] = [it for it in (self.seller, self.buyer, self.payee, self.tax_representative) if it]
+        parties += [further for party in parties for further in party.more]
+        for cls in (Seller, Buyer, Payee, TaxRepresentative, Party, Addressee, TaxRegistration):
+            parties += self.misplaced.get(cls, ())
+        return numbers_of(group for party in parties for group in party.walk())
 
     @view("BG-13")
     def delivery(self) -> Delivery:

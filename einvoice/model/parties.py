@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from einvoice.model.group import Group, first, inside, numbered, term, terms, view
-from einvoice.model.values import Code, Date, Identifier, Text, Value, absent
+from einvoice.model.values import Code, Date, Identifier, Text, Value, absent, normalize_space
 
 
 @numbered("", country_code="BT-40 BT-55 BT-69 BT-80")
@@ -111,6 +111,34 @@ def _first_for_vat(registrations: Iterable[TaxRegistration]) -> Identifier:
     return result
 
 
+def vat_prefix(registrations: Iterable[TaxRegistration]) -> str | None:
+    """Return the first two characters of the VAT identifier, '' if there is none, None if there are several.
+
+    As in the national rules of Peppol, the tax scheme must be exactly ``VAT``.
+    """
+    found = [
+        it.identifier.raw or ""
+        for it in registrations
+        if it.scheme is not absent and any(scheme.raw == "VAT" for scheme in (it.scheme, *it.scheme.more))
+    ]
+    return None if len(found) > 1 else "".join(found)[:2]
+
+
+def country_of(prefixes: Iterable[str | None], address: Address) -> str:
+    """Return the first country among the prefixes of VAT identifiers, or else that of the address, in upper case."""
+    for prefix in prefixes:
+        if prefix != "":
+            return normalize_space(prefix or "").upper()
+    return normalize_space(address.country_code.raw or "").upper()
+
+
+def numbers_of(groups: Iterable[Group]) -> list[Identifier]:
+    """Return the electronic addresses, identifiers and registration numbers of parties and tax registrations."""
+    fields = ("electronic_address", "identifiers", "legal_identifier", "identifier")
+    found = [getattr(group, field, ()) for group in groups for field in fields]
+    return [it for content in found for it in ((content, *content.more) if isinstance(content, Value) else content)]
+
+
 class Identified(Group):
     """A group with identifiers that CII writes as ``ram:ID``; ``plain`` names their fields."""
 
@@ -192,6 +220,11 @@ class TradeParty(Addressee):
         """The electronic address; in CII, that of the first such element."""
         elements = self.tracked.get("electronic address")
         return inside(elements[0], self.electronic_address) if elements else self.electronic_address
+
+    @property
+    def vat_country(self) -> str:
+        """The country in which the national rules of Peppol assume the party: that of its VAT identifier or address."""
+        return country_of([vat_prefix(self.tax_registrations)], self.address)
 
     @view()
     def vat_identifiers(self) -> Sequence[Identifier]:
