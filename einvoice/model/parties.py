@@ -189,6 +189,7 @@ class Addressee(Party):
 class TradeParty(Addressee):
     """The seller or the buyer."""
 
+    identifiers: Sequence[Identifier] = terms("BT-29", "BT-46")
     tax_registrations: Sequence[TaxRegistration] = terms("BT-31", "BT-48")
 
     @property
