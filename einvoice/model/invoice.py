@@ -40,7 +40,6 @@ from einvoice.model.parties import (
     TaxRepresentative,
     country_of,
     numbers_of,
-    vat_prefix,
 )
 from einvoice.model.terms import similar
 from einvoice.model.values import Amount, Code, Date, Identifier, Text, Value, absent
@@ -314,8 +313,7 @@ class Invoice(Identified):
 
         It is that of the VAT identifier of the seller, or else of the tax representative, or else the seller's address.
         """
-        parties = (self.seller, self.tax_representative)
-        return country_of((vat_prefix(party.tax_registrations) for party in parties), self.seller.address)
+        return country_of((self.seller, self.tax_representative), self.seller.country or "")
 
     @view("BT-29", "BT-30", "BT-31", "BT-32", "BT-34", "BT-46", "BT-47", "BT-48", "BT-49", "BT-60", "BT-61", "BT-63")
     def party_numbers(self) -> Sequence[Identifier]:

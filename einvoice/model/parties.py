@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from einvoice.model.group import Group, first, inside, numbered, term, terms, view
@@ -111,25 +111,27 @@ def _first_for_vat(registrations: Iterable[TaxRegistration]) -> Identifier:
     return result
 
 
-def vat_prefix(registrations: Iterable[TaxRegistration]) -> str | None:
-    """Return the first two characters of the VAT identifier, '' if there is none, None if there are several.
+def country_of(parties: Iterable[Any], country: str) -> str:
+    """Return the country whose Peppol rules apply: that of a VAT identifier, or else ``country``, in upper case.
 
-    As in the national rules of Peppol, the tax scheme must be exactly ``VAT``.
+    The first party with a VAT identifier counts. Where a party has several, the official rules fail, and the result is
+    the empty text. The tax scheme must be exactly ``VAT``.
     """
-    found = [
-        it.identifier.raw or ""
-        for it in registrations
-        if it.scheme is not absent and any(scheme.raw == "VAT" for scheme in (it.scheme, *it.scheme.more))
-    ]
-    return None if len(found) > 1 else "".join(found)[:2]
+    for party in parties:
+        numbers = [number for it in (party, *party.more) for number in _exact_vat_numbers(it.tax_registrations)]
+        if len(numbers) > 1:
+            return ""
+        if "".join(numbers):
+            return normalize_space(numbers[0][:2]).upper()
+    return normalize_space(country).upper()
 
 
-def country_of(prefixes: Iterable[str | None], address: Address) -> str:
-    """Return the first country among the prefixes of VAT identifiers, or else that of the address, in upper case."""
-    for prefix in prefixes:
-        if prefix != "":
-            return normalize_space(prefix or "").upper()
-    return normalize_space(address.country_code.raw or "").upper()
+def _exact_vat_numbers(registrations: Iterable[TaxRegistration]) -> Iterator[str]:
+    for it in registrations:
+        if it.scheme is not absent and any(scheme.raw == "VAT" for scheme in (it.scheme, *it.scheme.more)):
+            yield from (
+                [""] if it.identifier is absent else (number.raw for number in (it.identifier, *it.identifier.more))
+            )
 
 
 def numbers_of(groups: Iterable[Group]) -> list[Identifier]:
@@ -191,6 +193,7 @@ class TradeParty(Addressee):
 
     identifiers: Sequence[Identifier] = terms("BT-29", "BT-46")
     tax_registrations: Sequence[TaxRegistration] = terms("BT-31", "BT-48")
+    address: Address = term("BG-5", "BG-8")
 
     @property
     def has_electronic_address(self) -> bool:
@@ -223,9 +226,16 @@ class TradeParty(Addressee):
         return inside(elements[0], self.electronic_address) if elements else self.electronic_address
 
     @property
+    def country(self) -> str:
+        """The country code of the address, as in the document; empty if there is none, or several."""
+        addresses = (address for it in (self, *self.more) if it.address for address in (it.address, *it.address.more))
+        codes = [code for it in addresses if it.country_code for code in (it.country_code, *it.country_code.more)]
+        return codes[0].raw if len(codes) == 1 else ""
+
+    @property
     def vat_country(self) -> str:
-        """The country in which the national rules of Peppol assume the party: that of its VAT identifier or address."""
-        return country_of([vat_prefix(self.tax_registrations)], self.address)
+        """The country in which the Greek rules of Peppol assume the party: that of its VAT identifier or address."""
+        return country_of([self], self.country)
 
     @view()
     def vat_identifiers(self) -> Sequence[Identifier]:
