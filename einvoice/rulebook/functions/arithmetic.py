@@ -216,3 +216,13 @@ def date(x: Any) -> Any:
         return absent
     east = int(hours) * 60 + int(minutes)
     return days * 1440 - (-east if sign == "-" else east)
+
+
+@function()
+def is_date(x: str) -> bool:
+    """``string-length(x) = 10 and x castable as xs:date``: a calendar date YYYY-MM-DD without time zone.
+
+    >>> is_date("2024-02-29"), is_date("2023-02-29"), is_date("20240229"), is_date(" 2024-02-29")
+    (True, False, False, False)
+    """
+    return re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", x) is not None and date(Value(x)) is not absent
