@@ -134,6 +134,12 @@ def _exact_vat_numbers(registrations: Iterable[TaxRegistration]) -> Iterator[str
             )
 
 
+def _only_country(party: Any) -> str:
+    addresses = (address for it in (party, *party.more) if it.address for address in (it.address, *it.address.more))
+    codes = [code for it in addresses if it.country_code for code in (it.country_code, *it.country_code.more)]
+    return codes[0].raw if len(codes) == 1 else ""
+
+
 def numbers_of(groups: Iterable[Group]) -> list[Identifier]:
     """Return the electronic addresses, identifiers and registration numbers of parties and tax registrations."""
     fields = ("electronic_address", "identifiers", "legal_identifier", "identifier")
@@ -228,9 +234,7 @@ class TradeParty(Addressee):
     @property
     def country(self) -> str:
         """The country code of the address, as in the document; empty if there is none, or several."""
-        addresses = (address for it in (self, *self.more) if it.address for address in (it.address, *it.address.more))
-        codes = [code for it in addresses if it.country_code for code in (it.country_code, *it.country_code.more)]
-        return codes[0].raw if len(codes) == 1 else ""
+        return _only_country(self)
 
     @property
     def vat_country(self) -> str:
@@ -305,6 +309,11 @@ class TaxRepresentative(Group):
     name: Text = term("BT-62")
     tax_registrations: Sequence[TaxRepresentativeTaxRegistration] = terms("BT-63")
     address: TaxRepresentativeAddress = term("BG-12")
+
+    @property
+    def country(self) -> str:
+        """The country code of the address, as in the document; empty if there is none, or several."""
+        return _only_country(self)
 
     @view("BT-63")
     def vat_identifiers(self) -> Sequence[Identifier]:

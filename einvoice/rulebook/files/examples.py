@@ -52,6 +52,8 @@ def invoice_of(example: Example, data: RuleData, file: str = BASE, syntax: str =
     if syntax:
         root = example.root or "Invoice" if syntax == "UBL" else "CrossIndustryInvoice"
         invoice.__dict__.update(syntax=syntax, root=root)
+    elif example.root:
+        invoice.__dict__["root"] = example.root
     if syntax == "CII":
         _write_dates_as_cii(invoice)
     return invoice
