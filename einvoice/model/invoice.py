@@ -319,7 +319,6 @@ class Invoice(Identified):
     def party_numbers(self) -> Sequence[Identifier]:
         """The electronic addresses, identifiers, legal and tax registration numbers of all parties of the document."""
         parties: list[Any] = [it for it in (self.seller, self.buyer, self.payee, self.tax_representative) if it]
-        parties += [further for party in parties for further in party.more]
         for cls in (Seller, Buyer, Payee, TaxRepresentative, Party, Addressee, TaxRegistration):
             parties += self.misplaced.get(cls, ())
         return numbers_of(group for party in parties for group in party.walk())
