@@ -97,6 +97,7 @@ INVALID = {
         "BR-99 needs an example for UBL",
     ),
     "example for one syntax only": ('name = "no number"', 'name = "x"\nsyntax = "ubl"', "[[invalid]]", "for CII"),
+    "example with an unknown root": ('name = "numbered"', 'name = "x"\nroot = "Order"', "[[valid]].root", "CreditNote"),
     "invalid example without violation": ("lines[0].identifier", "due_date", "[[invalid]]", "does not violate"),
     "valid example with violation": (
         'name = "numbered"',

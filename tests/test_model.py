@@ -13,7 +13,15 @@ from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.invoice import Invoice, Note
 from einvoice.model.lines import Document, Line
 from einvoice.model.money import LineAllowanceCharge
-from einvoice.model.parties import BuyerAddress, SellerAddress
+from einvoice.model.parties import (
+    BuyerAddress,
+    Payee,
+    Seller,
+    SellerAddress,
+    SellerTaxRegistration,
+    TaxRepresentative,
+    TaxRepresentativeTaxRegistration,
+)
 from einvoice.model.terms import Term, name, path_of, section, term, terms
 from einvoice.model.values import Amount, Code, Identifier, Text, Value, absent
 
@@ -119,6 +127,44 @@ def test_the_invoiced_object_is_the_document_of_type_130() -> None:
     ]
     assert Invoice(documents=documents).invoiced_object == Identifier("meter 7", {"schemeID": "AVE"})
     assert Invoice(documents=documents[:2]).invoiced_object is absent
+
+
+def _registered(*numbers: str, scheme: str = "VAT") -> list[SellerTaxRegistration]:
+    return [SellerTaxRegistration(identifier=Identifier(it), scheme=Code(scheme)) for it in numbers]
+
+
+def test_the_supplier_country_is_that_of_a_vat_identifier_or_else_of_the_address() -> None:
+    greek = SellerAddress(country_code=Code(" gr "))
+    representative = TaxRepresentative(tax_registrations=[
+        TaxRepresentativeTaxRegistration(identifier=Identifier("EL094259216"), scheme=Code("VAT"))
+    ])  # fmt: skip
+    assert Invoice().supplier_country == ""
+    assert Invoice(seller=Seller(address=greek)).supplier_country == "GR"
+    assert Invoice(seller=Seller(address=greek), tax_representative=representative).supplier_country == "EL"
+    for registrations, country in (
+        (_registered("no974760673MVA"), "NO"),
+        (_registered("DK16356706", scheme="vat"), "GR"),
+        (_registered("DK16356706", "NO974760673MVA"), ""),
+        (_registered(""), "GR"),
+    ):
+        seller = Seller(address=greek, tax_registrations=registrations)
+        assert Invoice(seller=seller).supplier_country == seller.vat_country == country
+
+
+def test_a_party_with_two_country_codes_is_in_no_country() -> None:
+    code = Code("DK")
+    assert Seller(address=SellerAddress(country_code=code)).country == "DK"
+    code.more = [Code("SE")]
+    assert Seller(address=SellerAddress(country_code=code)).country == ""
+    assert Seller().country == TaxRepresentative().country == ""
+
+
+def test_party_numbers_are_those_of_all_parties() -> None:
+    seller = Seller(electronic_address=Identifier("1"), legal_identifier=Identifier("2"))
+    seller.tax_registrations = _registered("3")
+    payee = Payee(identifiers=[Identifier("4"), Identifier("5")])
+    numbers = Invoice(number=Identifier("R"), seller=seller, payee=payee).party_numbers
+    assert [number.raw for number in numbers] == ["1", "2", "3", "4", "5"]
 
 
 # ---------------------------------------------------------------- terms

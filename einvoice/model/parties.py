@@ -143,8 +143,11 @@ def _only_country(party: Any) -> str:
 def numbers_of(groups: Iterable[Group]) -> list[Identifier]:
     """Return the electronic addresses, identifiers and registration numbers of parties and tax registrations."""
     fields = ("electronic_address", "identifiers", "legal_identifier", "identifier")
-    found = [getattr(group, field, ()) for group in groups for field in fields]
-    return [it for content in found for it in ((content, *content.more) if isinstance(content, Value) else content)]
+    found: list[Any] = [getattr(group, field, ()) for group in groups for field in fields]
+    numbers: list[Any] = []
+    for content in found:
+        numbers += (content, *content.more) if isinstance(content, Value) else content
+    return numbers
 
 
 class Identified(Group):

@@ -1,8 +1,8 @@
 """Functions on identifiers with a check digit, and on texts that consist of parts.
 
-Each follows a function of the Peppol Schematron. `python-stdnum` has most of these checks, but decides otherwise in
-edge cases: it ignores blanks and hyphens, accepts only some lengths of a GLN, accepts 000000000 in Norway, and checks
-the tax office of an Italian VAT number and the length of a Greek one.
+Each follows a function of the Peppol Schematron. `python-stdnum` 2.2 is not used, because it decides otherwise in all of
+them: it ignores blanks and hyphens, accepts 000000000 in Norway, and rejects numbers by their first digit (Belgium,
+Australia) or their tax office (Italy).
 """
 
 from __future__ import annotations
