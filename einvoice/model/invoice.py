@@ -321,7 +321,7 @@ class Invoice(Identified):
         parties: list[Any] = [it for it in (self.seller, self.buyer, self.payee, self.tax_representative) if it]
         for cls in (Seller, Buyer, Payee, TaxRepresentative, Party, Addressee, TaxRegistration):
             parties += self.misplaced.get(cls, ())
-        return numbers_of(group for party in parties for group in party.walk())
+        return numbers_of(parties)
 
     @view("BG-13")
     def delivery(self) -> Delivery:

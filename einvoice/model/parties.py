@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Final
 
 from einvoice.model.group import Group, first, inside, numbered, term, terms, view
 from einvoice.model.values import Code, Date, Identifier, Text, Value, absent, normalize_space
@@ -118,36 +118,47 @@ def country_of(parties: Iterable[Any], country: str) -> str:
     the empty text. The tax scheme must be exactly ``VAT``.
     """
     for party in parties:
-        numbers = [number for it in (party, *party.more) for number in _exact_vat_numbers(it.tax_registrations)]
+        numbers = _exact_vat_numbers(party)
         if len(numbers) > 1:
             return ""
-        if "".join(numbers):
+        if numbers and numbers[0]:
             return normalize_space(numbers[0][:2]).upper()
     return normalize_space(country).upper()
 
 
-def _exact_vat_numbers(registrations: Iterable[TaxRegistration]) -> Iterator[str]:
-    for it in registrations:
-        if it.scheme is not absent and any(scheme.raw == "VAT" for scheme in (it.scheme, *it.scheme.more)):
-            yield from (
-                [""] if it.identifier is absent else (number.raw for number in (it.identifier, *it.identifier.more))
-            )
+def _exact_vat_numbers(party: Any) -> list[str]:
+    found = []
+    for registration in [registration for it in (party, *party.more) for registration in it.tax_registrations]:
+        scheme, identifier = registration.scheme, registration.identifier
+        if scheme.raw == "VAT" or any(further.raw == "VAT" for further in scheme.more):
+            found += [it.raw for it in (identifier, *identifier.more)] if identifier else [""]
+    return found
 
 
 def _only_country(party: Any) -> str:
+    address = party.address
+    code = address.country_code
+    if not (party.more or address.more or code.more):  # as almost always
+        return code.raw or ""
     addresses = (address for it in (party, *party.more) if it.address for address in (it.address, *it.address.more))
     codes = [code for it in addresses if it.country_code for code in (it.country_code, *it.country_code.more)]
     return codes[0].raw if len(codes) == 1 else ""
 
 
-def numbers_of(groups: Iterable[Group]) -> list[Identifier]:
+#: The fields of parties and tax registrations that hold numbers.
+_NUMBERS: Final = ("electronic_address", "identifiers", "legal_identifier", "identifier")
+
+
+def numbers_of(parties: Iterable[Any]) -> list[Identifier]:
     """Return the electronic addresses, identifiers and registration numbers of parties and tax registrations."""
-    fields = ("electronic_address", "identifiers", "legal_identifier", "identifier")
-    found: list[Any] = [getattr(group, field, ()) for group in groups for field in fields]
-    numbers: list[Any] = []
-    for content in found:
-        numbers += (content, *content.more) if isinstance(content, Value) else content
-    return numbers
+    found: list[Any] = []
+    for party in parties:
+        for content in (getattr(party, field, ()) for field in _NUMBERS):
+            if content:
+                found += (content, *content.more) if isinstance(content, Value) else content
+        found += numbers_of(getattr(party, "tax_registrations", ()))
+        found += numbers_of(party.more)
+    return found
 
 
 class Identified(Group):

@@ -1,7 +1,7 @@
 """Functions on identifiers with a check digit, and on texts that consist of parts.
 
-Each follows a function of the Peppol Schematron. `python-stdnum` 2.2 is not used, because it decides otherwise in all of
-them: it ignores blanks and hyphens, accepts 000000000 in Norway, and rejects numbers by their first digit (Belgium,
+Each follows a function of the Peppol Schematron. `python-stdnum` 2.2 is not used, because it decides otherwise in all
+of them: it ignores blanks and hyphens, accepts 000000000 in Norway, and rejects numbers by their first digit (Belgium,
 Australia) or their tax office (Italy).
 """
 
