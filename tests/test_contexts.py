@@ -27,7 +27,10 @@ FALSE = Expression("False", "False", BOOLEAN, frozenset(), frozenset(), {}, froz
 RULE_SETS = RuleSets(shipped())
 
 #: Documents so damaged that the model has fewer elements than the XPath selects; the official rules hold for those.
-DAMAGED = {"mutants/01.06_minimal_test_uncefact.d1-12.xml"}  # the settlement is inside the seller
+DAMAGED = {
+    "mutants/01.06_minimal_test_uncefact.d1-12.xml",  # the settlement is inside the seller
+    "mutants/01.04a-INVOICE_ubl.d1-06.xml",  # two addresses of the buyer: no match in XPath 2.0, the first in 1.0
+}
 
 etree.FunctionNamespace(None)["upper-case"] = lambda _, text: _string(text).upper()
 
