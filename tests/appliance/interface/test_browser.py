@@ -308,6 +308,7 @@ def test_invoice_content_is_not_markup(page):
     wrong = UBL.replace(b">EUR</cbc:DocumentCurrencyCode>", f">{ESCAPED}</cbc:DocumentCurrencyCode>".encode())
     hostile = wrong.replace("Kranich Bürobedarf GmbH".encode(), ESCAPED.encode())
     page.choose((f"{HOSTILE}.xml".replace("/", ""), hostile))
+    page.page.locator(".finding-header", has_text="BR-CL-04").click()
     page.page.wait_for_selector(".row.highlighted")
     assert HOSTILE in page.text(".key-facts"), "as it stands there"
     assert "onerror" in page.text(".groups"), "the finding quotes it"
