@@ -170,7 +170,7 @@ class Case:
 
 
 def decimal_text(number: Decimal, least: int = 0) -> str:
-    """Return a number as xs:decimal with at least so many decimals.
+    """Return a number as xs:decimal, padded with zeros to a minimum number of decimals.
 
     >>> decimal_text(Decimal("12.5"), 2), decimal_text(Decimal("12.1250"), 2), decimal_text(Decimal("1E+2"))
     ('12.50', '12.125', '100')
