@@ -19,7 +19,10 @@ psutil = pytest.importorskip("psutil")
 pytestmark = marks
 
 ROOT = Path(__file__).parent.parent.parent
-SETTINGS = {"fetchNews": "false", "checkForUpdates": False}  # prevents external requests
+SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},  # prevents external requests
+    "notebook-extension/tracker": {"windowingMode": "none"},  # also shows the cells outside the viewport
+}
 IDLE = "() => jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
 IS_CURRENT_LINE_VISIBLE = """(line) => {
     const here = document.querySelector('.einvoice-view [aria-current=true]'), pane = here?.closest('pre');
@@ -40,9 +43,10 @@ def lab(folder, tmp_path_factory):
     """URL template of a JupyterLab server; checks that its kernels end with it."""
     home = tmp_path_factory.mktemp("home")
     token = secrets.token_hex(16)
-    settings = home / "config/lab/user-settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
-    settings.parent.mkdir(parents=True)
-    settings.write_text(json.dumps(SETTINGS), encoding="utf-8")
+    for name, settings in SETTINGS.items():
+        file = home / f"config/lab/user-settings/@jupyterlab/{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(settings), encoding="utf-8")
     environment = os.environ | {
         "HOME": str(home),
         "IPYTHONDIR": str(home / "ipython"),
@@ -132,7 +136,9 @@ def check_contrasts(page, selector):
     """Check the contrast of every text in both themes."""
     for name in ("Light", "Dark"):
         theme(page, name)
-        worst, element = page.locator(selector).first.evaluate(CONTRASTS)[0]
+        root = page.locator(selector).first
+        root.wait_for(state="visible")
+        worst, element = root.evaluate(CONTRASTS)[0]
         assert worst >= 1, (name, element)
 
 
