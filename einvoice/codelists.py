@@ -3,7 +3,8 @@
 A list is a file in the folder ``codelists`` of a rule set: a table with the columns ``code``, ``since``, ``until`` and,
 if the lists of UBL and CII differ, ``syntax`` (``ubl`` or ``cii``). A code is part of the list from release ``since``
 to before ``until``; an empty cell means no bound. All rule sets can use the list. A file of the same name in its folder
-``names`` has the columns ``code`` and ``name``: what people write instead of the code, such as "Deutschland".
+``names`` has the columns ``code`` and ``name``: what people write instead of the code, such as "Deutschland". A name
+of several codes has a row for each, the most probable code first.
 """
 
 from __future__ import annotations
@@ -59,15 +60,28 @@ def ordered(
 def by_name(
     name: str, version: str | None = None, syntax: str | None = None, data: RuleData | None = None
 ) -> dict[str, str]:
-    """Return the codes of a list by what people write for them, as `folded`: the code itself, or one of its names.
+    """Return the code of a list that a text most probably means, by the text as `folded`; see `meanings`."""
+    return {text: meant[0] for text, meant in meanings(name, version, syntax, data).items()}
 
-    A code wins over a name.
+
+@functools.cache
+def meanings(
+    name: str, version: str | None = None, syntax: str | None = None, data: RuleData | None = None
+) -> dict[str, tuple[str, ...]]:
+    """Return the codes of a list that a text can mean, the most probable one first, by the text as `folded`.
+
+    The text is a name of the codes, or a code itself in any spelling. A name wins over another spelling of a code:
+    "Stk" is a piece (H87 or C62), not the code STK.
     """
     known = codes(name, version, syntax, data)
     path = _file(name, data or shipped())
-    names = path.parent / NAMES / path.name
-    _, *rows = (line.split(",", 1) for line in names.read_text("utf-8").splitlines()) if names.exists() else [[]]
-    return {folded(it): code for code, it in rows if code in known} | {folded(code): code for code in known}
+    file = path.parent / NAMES / path.name
+    _, *rows = (line.split(",", 1) for line in file.read_text("utf-8").splitlines()) if file.exists() else [[]]
+    named: dict[str, dict[str, None]] = {}
+    for code, it in rows:
+        if code in known:
+            named.setdefault(folded(it), {})[code] = None
+    return {folded(code): (code,) for code in known} | {text: tuple(meant) for text, meant in named.items()}
 
 
 def folded(text: str) -> str:

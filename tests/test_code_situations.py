@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import einvoice
-from einvoice.codelists import by_name
+from einvoice.codelists import by_name, codes, meanings
+from einvoice.resources import shipped
 from einvoice.result import Finding
 from einvoice.rulebook.catalog import catalog
 
@@ -97,9 +98,26 @@ def test_every_value_situation_of_a_text_is_tested() -> None:
     assert known == {code for code, *_ in INTENDED}
 
 
-def test_code_wins_over_a_name() -> None:
+def test_name_wins_over_another_spelling_of_a_code() -> None:
+    assert "STK" in codes("units")
+    assert by_name("units")["stk"] == "H87"
+    assert meanings("units")["stk"] == ("H87", "C62")
+    assert meanings("currencies")["€"] == ("EUR",)
+
+
+@pytest.mark.parametrize("name", ["countries", "currencies", "eas", "icd", "mime_types", "payment_means", "units",
+                                  "vat_categories"])  # fmt: skip
+def test_names_are_those_of_codes_in_the_list(name: str) -> None:
+    path = shipped().sets["en16931"] / "codelists" / "names" / f"{name}.csv"
+    header, *rows = path.read_text("utf-8").splitlines()
+    assert header == "code,name"
+    assert {row.split(",", 1)[0] for row in rows} <= codes(name)
+    assert len(rows) == len(set(rows))
+
+
+def test_texts_mean_their_codes() -> None:
     countries = by_name("countries")
     assert countries["es"] == "ES"
     assert countries["e"] == "ES"
     assert countries["deutschland"] == "DE"
-    assert by_name("payment_means")["58"] == "58"  # a list without names
+    assert by_name("payment_means")["58"] == "58"

@@ -65,7 +65,7 @@ class Diagnosis:
         context, selection = run.context, run.context.selection
         profile = selection.profile.name if selection.profile else ""
         checks = checks_by_code(context.document.identity.syntax, selection.stack, profile, selection.data)
-        return Case(data, context.document.root, context.invoice, limited(run.findings), checks)
+        return Case(data, context.document.root, context.invoice, limited(run.findings), checks, selection.data)
 
     @cached_property
     def _originals(self) -> dict[int, Finding]:

@@ -14,6 +14,7 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled, filled
 from einvoice.model.values import Date, Number, Value, absent
 from einvoice.repair.edits import Edit, Insert, SetAttribute, SetText
+from einvoice.resources import RuleData
 from einvoice.result import Finding
 from einvoice.syntax.mapping.binding import GROUP, LEAF, WRAPPER, State
 from einvoice.syntax.mapping.tables import table_of
@@ -54,16 +55,24 @@ class Case:
         invoice: the invoice read from it.
         findings: its findings.
         checks: the checks of the syntax rules that validate it, by code.
+        rules: the rule data with the code lists.
     """
 
     def __init__(
-        self, data: bytes, root: Any, invoice: Invoice, findings: Sequence[Finding], checks: Mapping[str, str]
+        self,
+        data: bytes,
+        root: Any,
+        invoice: Invoice,
+        findings: Sequence[Finding],
+        checks: Mapping[str, str],
+        rules: RuleData,
     ) -> None:
         self.data = data
         self.root = root
         self.invoice = invoice
         self.findings = findings
         self.checks = checks
+        self.rules = rules
         self._steps: dict[Any, str] = {}
 
     @property

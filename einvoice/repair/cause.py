@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from einvoice.localization import Language, Messages
 from einvoice.presentation import to_dict
-from einvoice.repair.change import Change
+from einvoice.repair.change import Change, clauses
 from einvoice.result import Finding, Location
 
 _TEXTS: Final = Messages("einvoice.repair", "causes")
@@ -45,10 +45,10 @@ class Cause:
         words = _TEXTS[language]
         if not self.changes:
             return self.findings[0].title(language)
-        clauses = [words["and"].join(step.text(language, "cause") for step in it.steps) for it in self.changes]
+        alternatives = [clauses(it.steps, language, "cause") for it in self.changes]
         if not self.is_question:
-            return words["sentence"].format(text=clauses[0])
-        return words["question"].format(alternatives=words["or"].join(clauses))
+            return words["sentence"].format(text=alternatives[0])
+        return words["question"].format(alternatives=words["or"].join(alternatives))
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the cause as plain data, ready for JSON."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ _QUOTED: Final = 60
 """Maximum number of characters of a quoted value."""
 _LISTED: Final = 5
 """Maximum number of lines that a text lists."""
+_LISTED_PLACES: Final = 3
+"""Maximum number of places with the same change that a text lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,22 @@ class Step:
         """Return what the edit does, as a clause that begins with the place."""
         before, after = _quotable(self.before, self.after)
         return _TEXTS[lang][f"{table}_{self.kind}"].format(place=self.place(lang), before=before, after=after)
+
+
+def clauses(steps: Sequence[Step], lang: Language, table: str = "change") -> str:
+    """Return what several steps do; steps that write the same at many places are one clause."""
+    words = _TEXTS[lang]
+    same: dict[tuple[str, str, str], list[Step]] = {}
+    for step in steps:
+        same.setdefault((step.kind, step.before, step.after), []).append(step)
+    texts: list[str] = []
+    for group in same.values():
+        first, *others = group
+        if len(group) <= _LISTED_PLACES or not first.before or not first.after:
+            texts += [step.text(lang, table) for step in group]
+        else:
+            texts.append(words["elsewhere"].format(text=first.text(lang, table), count=len(others)))
+    return words["and"].join(texts)
 
 
 def _quotable(before: str, after: str) -> tuple[str, str]:
@@ -99,7 +117,7 @@ class Change:
         """Return what to change, in one sentence."""
         language = lang or self.lang
         words = _TEXTS[language]
-        own, prior = (words["and"].join(it.text(language) for it in steps) for steps in (self.steps, self.prior))
+        own, prior = (clauses(steps, language) for steps in (self.steps, self.prior))
         text = words["prior"].format(text=own, prior=prior) if prior else own
         return words["sentence"].format(text=text[0].upper() + text[1:])
 

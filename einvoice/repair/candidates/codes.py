@@ -1,0 +1,122 @@
+"""Replaces a code that its code list lacks: a name of a code, or a misspelt code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from einvoice import codelists
+from einvoice.repair.case import Candidate, Case
+from einvoice.repair.edits import Edit, SetAttribute, SetText
+from einvoice.syntax.paths import term_of_attribute
+
+_RANK = 8  # before the forms of a value: "Stk" is a piece, although there is a code STK
+_CHECK: Final = "in_code_list"
+_CURRENCY: Final = "in_currency"
+_MAX_NEAR: Final = 4
+"""Maximum number of similar codes; of more, none is proposed."""
+_MIN_LENGTH: Final = 2
+"""Minimum length of a code that is compared with similar ones."""
+
+Place = tuple[str, str, str]
+"""Where codes of a list stand: tag of the parent, tag of the element, name of the attribute or ""."""
+
+
+def candidates(case: Case) -> Iterator[Candidate]:
+    """Yield a candidate for each code that a wrong one may mean; it replaces all occurrences of the wrong one."""
+    places: dict[tuple[str, str], dict[Place, tuple[str, ...]]] = {}
+    for finding in case.findings:
+        check, node = case.check_of(finding), finding.location.node
+        if node is None or not check.startswith((_CHECK, _CURRENCY)):
+            continue
+        attribute = "currencyID" if check == _CURRENCY else finding.xpath.partition("/@")[2]
+        given = _text(node, attribute)
+        if given:
+            known = places.setdefault((str(finding.values["argument"]), given), {})
+            known.setdefault(_place(node, attribute), finding.terms[:1])
+    for (argument, given), found in places.items():
+        yield from _replacements(case, argument, given, found)
+
+
+def _replacements(case: Case, argument: str, given: str, places: dict[Place, tuple[str, ...]]) -> Iterator[Candidate]:
+    meant, is_name = _meant(case, argument, given)
+    elements = list(_elements(case, given, places))
+    terms = tuple(dict.fromkeys(_term(case, node, attribute, places) for node, attribute in elements))
+    repeated = tuple(_term(case, node, attribute, places) for node, attribute in elements)
+    for code in meant:
+        edits = tuple(_edit(case, node, attribute, code) for node, attribute in elements)
+        yield Candidate(
+            edits,
+            _RANK,
+            safe=is_name and len(meant) == 1,
+            terms=terms if len(terms) == 1 else repeated,
+            alternative=len(meant) > 1,
+        )
+
+
+def _meant(case: Case, argument: str, given: str) -> tuple[Sequence[str], bool]:
+    """Return the codes that a wrong one may mean, and whether it is a name or another spelling of them."""
+    name, *excluded = argument.split(" -")
+    try:
+        named = codelists.meanings(name, None, case.syntax, case.rules)
+        known = codelists.ordered(name, None, case.syntax, case.rules)
+    except LookupError:  # the rule names no list
+        return (), False
+    if meant := [code for code in named.get(codelists.folded(given), ()) if code not in excluded]:
+        return meant, True
+    near = [code for code in known if code not in excluded and _is_near(given.strip(), code)]
+    used = {it.value.raw for it in case.values}
+    near.sort(key=lambda code: code not in used)
+    return near if len(near) <= _MAX_NEAR else [], False
+
+
+def _is_near(text: str, code: str) -> bool:
+    """Return whether a text is a code with one character changed, left out, added or swapped with the next one.
+
+    >>> [_is_near(text, "EUR") for text in ("EUT", "UER", "EU", "EURO", "eur", "EAT", "RUE")]
+    [True, True, True, True, True, False, False]
+    """
+    one, other = (re.sub(r"[\W_]+", "", it).upper() for it in (text, code))
+    if one == other:
+        return True
+    if min(len(one), len(other)) < _MIN_LENGTH or abs(len(one) - len(other)) > 1:
+        return False
+    start = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
+    left, right = one[start:], other[start:]
+    is_swapped = left[:2] == right[:2][::-1] and left[2:] == right[2:]
+    return left[1:] == right[1:] or left[1:] == right or left == right[1:] or is_swapped
+
+
+def _elements(case: Case, given: str, places: dict[Place, tuple[str, ...]]) -> Iterator[tuple[Any, str]]:
+    """Yield each element, with its attribute or "", that has the wrong code at one of the places."""
+    attributes: dict[tuple[str, str], list[str]] = {}
+    for parent, tag, attribute in places:
+        attributes.setdefault((parent, tag), []).append(attribute)
+    for node in case.root.iter({tag for _, tag, _ in places}):
+        for attribute in attributes.get(_place(node, "")[:2], ()):
+            if _text(node, attribute) == given:
+                yield node, attribute
+
+
+def _term(case: Case, node: Any, attribute: str, places: dict[Place, tuple[str, ...]]) -> str:
+    """Return the business term of a code; "" if it has none."""
+    for it in case.by_element.get(node, ()):
+        if it.number:
+            is_own = (it.value.attribute or "") == attribute
+            return it.number if is_own else term_of_attribute(it.number, attribute) or it.number
+    return next(iter(places[_place(node, attribute)]), "")
+
+
+def _place(node: Any, attribute: str) -> Place:
+    parent = node.getparent()
+    return "" if parent is None else parent.tag, node.tag, attribute
+
+
+def _text(node: Any, attribute: str) -> str:
+    return (node.get(attribute) if attribute else node.text) or ""
+
+
+def _edit(case: Case, node: Any, attribute: str, code: str) -> Edit:
+    path = case.xpath(node)
+    return SetAttribute(path, attribute, code) if attribute else SetText(path, code)
