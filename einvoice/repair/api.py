@@ -15,7 +15,17 @@ from einvoice.presentation import causes
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.cause import Cause
 from einvoice.repair.change import Change, Step
-from einvoice.repair.edits import Edit, Insert, Remove, RemoveAttribute, SetAttribute
+from einvoice.repair.edits import (
+    Edit,
+    Insert,
+    Move,
+    Remove,
+    RemoveAttribute,
+    Rename,
+    RenameAttribute,
+    SetAttribute,
+    SetNamespace,
+)  # fmt: skip
 from einvoice.repair.search import Explained, Search, Trial
 from einvoice.resources import RuleData
 from einvoice.result import Finding, Location, Places, ValidationResult
@@ -174,6 +184,14 @@ class Diagnosis:
                 return Step("remove", term, name(element.tag), lines, element.text or "")
             case RemoveAttribute():
                 return Step("remove", term, f"{name(element.tag)}/@{edit.name}", lines, element.get(edit.name, ""))
+            case Rename():
+                return Step("rename", "", name(element.tag), lines, _written(element), edit.name)
+            case RenameAttribute():
+                return Step("rename", "", f"{name(element.tag)}/@{edit.name}", lines, edit.name, edit.new)
+            case SetNamespace():
+                return Step("namespace", "", edit.prefix, (), element.nsmap.get(edit.prefix or None, ""), edit.uri)
+            case Move():
+                return Step("move", term, name(element.tag), lines)
             case SetAttribute():
                 before, label = element.get(edit.name, ""), f"{name(element.tag)}/@{edit.name}"
                 return Step("set" if before else "add", term, label, lines, before, edit.value)
@@ -187,6 +205,12 @@ class Diagnosis:
             if isinstance(group, Line):
                 return (str(group.identifier) or str(1 + ancestor.getparent().findall(ancestor.tag).index(ancestor)),)
         return ()
+
+
+def _written(element: Any) -> str:
+    """Return the name as in the document, with its prefix."""
+    local = element.tag.rpartition("}")[2]
+    return f"{element.prefix}:{local}" if element.prefix else local
 
 
 def _code_and_place(finding: Finding) -> tuple[str, str]:

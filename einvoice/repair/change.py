@@ -9,7 +9,18 @@ from typing import Any, Final
 from einvoice.errors import quote
 from einvoice.localization import Language, Messages
 from einvoice.model.terms import name, terms
-from einvoice.repair.edits import Edit, Insert, Remove, RemoveAttribute, SetAttribute, SetText
+from einvoice.repair.edits import (
+    Edit,
+    Insert,
+    Move,
+    Remove,
+    RemoveAttribute,
+    Rename,
+    RenameAttribute,
+    SetAttribute,
+    SetNamespace,
+    SetText,
+)  # fmt: skip
 from einvoice.result import Finding
 
 _TEXTS: Final = Messages("einvoice.repair", "changes")
@@ -26,7 +37,7 @@ class Step:
     """One edit as texts describe it.
 
     Attributes:
-        kind: "set", "fill", "add", "remove".
+        kind: "set", "fill", "add", "remove", "move", "rename", "namespace", "whole" (a group).
         term: business term; "" if there is none.
         element: name of the element or attribute.
         lines: identifiers of the invoice lines; empty outside of lines.
@@ -119,7 +130,8 @@ class Change:
         words = _TEXTS[language]
         own, prior = (clauses(steps, language) for steps in (self.steps, self.prior))
         text = words["prior"].format(text=own, prior=prior) if prior else own
-        return words["sentence"].format(text=text[0].upper() + text[1:])
+        is_name = ":" in text.partition(" ")[0]  # names of elements have no capital letter
+        return words["sentence"].format(text=text if is_name else text[0].upper() + text[1:])
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the change as plain data, ready for JSON."""
@@ -142,6 +154,14 @@ def edit_dict(edit: Edit) -> dict[str, Any]:
             return {"edit": "remove_attribute", "xpath": edit.xpath, "name": edit.name}
         case Remove():
             return {"edit": "remove", "xpath": edit.xpath}
+        case Rename():
+            return {"edit": "rename", "xpath": edit.xpath, "name": edit.name}
+        case RenameAttribute():
+            return {"edit": "rename_attribute", "xpath": edit.xpath, "name": edit.name, "new": edit.new}
+        case SetNamespace():
+            return {"edit": "set_namespace", "xpath": edit.xpath, "prefix": edit.prefix, "uri": edit.uri}
+        case Move():
+            return {"edit": "move", "xpath": edit.xpath}
         case Insert():
             attributes: Mapping[str, str] = dict(edit.attributes)
             return {"edit": "insert", "xpath": edit.parent, "path": list(edit.path), "text": edit.text,

@@ -19,6 +19,7 @@ from lxml import etree
 from einvoice.model.location import NAMESPACES
 from einvoice.repair import spans
 from einvoice.repair.insertion import Insertions, in_scope
+from einvoice.repair.moving import Moves
 from einvoice.repair.serialization import EditError, escape_text, quoted
 from einvoice.repair.spans import Span
 from einvoice.syntax import xml
@@ -57,6 +58,39 @@ class Remove:
 
 
 @dataclass(frozen=True, slots=True)
+class Rename:
+    """Give an element another name, such as "cbc:ID"; its content and attributes remain."""
+
+    xpath: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenameAttribute:
+    """Give an attribute another name, as lxml writes it; its value remains."""
+
+    xpath: str
+    name: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetNamespace:
+    """Declare another namespace for a prefix of an element, "" for the default namespace."""
+
+    xpath: str
+    prefix: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Move an element, with its bytes and indentation, to its place in the sequence of the XML schema."""
+
+    xpath: str
+
+
+@dataclass(frozen=True, slots=True)
 class Insert:
     """Insert an element, with those of its ancestors that are missing.
 
@@ -78,7 +112,9 @@ class Insert:
     attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
-Edit: TypeAlias = SetText | SetAttribute | RemoveAttribute | Remove | Insert
+Edit: TypeAlias = (
+    SetText | SetAttribute | RemoveAttribute | Remove | Rename | RenameAttribute | SetNamespace | Move | Insert
+)
 
 
 def apply(data: bytes, edits: Iterable[Edit]) -> bytes:
@@ -113,6 +149,8 @@ class _Patch(NamedTuple):
 
 
 _TEXT: Final = "text()"
+_NAME: Final = "name()"
+_PLACE: Final = "position()"
 
 
 class _Editor:
@@ -129,6 +167,7 @@ class _Editor:
         self._patches: list[_Patch] = []
         self._set: dict[tuple[Any, str], str] = {}
         self._insertions = Insertions(text, root, self._spans)
+        self._moves = Moves(text, self._spans)
 
     def element(self, xpath: str) -> Any:
         """Return the element that an XPath selects; to be called before an edit is added."""
@@ -156,13 +195,26 @@ class _Editor:
                 self._remove_attribute(element, edit)
             case Remove():
                 self._remove(element, edit)
+            case Rename():
+                self._claim(element, _NAME, edit.xpath)
+                self._rename(element, edit)
+            case RenameAttribute():
+                self._claim(element, f"@{edit.name}", edit.xpath)
+                self._rename_attribute(element, edit)
+            case SetNamespace():
+                self._claim(element, f"xmlns:{edit.prefix}", edit.xpath)
+                self._set_namespace(element, edit)
+            case Move():
+                self._claim(element, _PLACE, edit.xpath)
+                self._moves.add(element)
 
     def result(self) -> bytes:
         """Return the document with all patches."""
         for element, what in self._set:
             if what == _TEXT and len(element):
                 raise EditError(f"{self._set[element, what]} has child elements; its text cannot be set")
-        patches = sorted([*self._patches, *map(_Patch._make, self._insertions.patches())], key=lambda it: it[:2])
+        others = (*self._moves.patches(), *self._insertions.patches())
+        patches = sorted([*self._patches, *map(_Patch._make, others)], key=lambda it: it[:2])
         parts, position = [], 0
         for patch in patches:
             if patch.start < position:
@@ -209,6 +261,34 @@ class _Editor:
         if known is None:
             raise EditError(f"{edit.xpath} has no attribute {edit.name}")
         self._patch(known.start, known.end)
+
+    def _rename(self, element: Any, edit: Rename) -> None:
+        prefix, _, local = edit.name.partition(":")
+        if prefix not in NAMESPACES:
+            raise EditError(f"{edit.name!r} is not the name of an element, such as 'cbc:ID'")
+        name, span = in_scope(f"{{{NAMESPACES[prefix]}}}{local}", element.nsmap), self._spans[element]
+        end = spans.name_end(self._text, span)
+        length = end - span.start - len(b"<")
+        self._patch(span.start + len(b"<"), end, name.written + name.declaration)
+        if not span.is_empty_tag:
+            start = span.close + len(b"</")
+            self._patch(start, start + length, name.written)
+
+    def _rename_attribute(self, element: Any, edit: RenameAttribute) -> None:
+        known = spans.attributes(self._text, self._spans[element], element.nsmap)
+        attribute = known.get(edit.name)
+        if attribute is None or edit.new in known:
+            raise EditError(f"{edit.xpath} has no attribute {edit.name}, or it has {edit.new}")
+        name = in_scope(edit.new, element.nsmap, is_attribute=True)
+        value = self._text[attribute.value : attribute.end]
+        self._patch(attribute.start, attribute.end, name.declaration + b" " + name.written + b"=" + value)
+
+    def _set_namespace(self, element: Any, edit: SetNamespace) -> None:
+        declared = spans.namespaces(self._text, self._spans[element]).get(edit.prefix)
+        if declared is None:
+            raise EditError(f"{edit.xpath} declares no namespace for the prefix '{edit.prefix}'")
+        mark = self._text[declared.value : declared.value + 1]
+        self._patch(declared.value, declared.end, quoted(edit.uri, mark))
 
     def _remove(self, element: Any, edit: Remove) -> None:
         if element is self._root:

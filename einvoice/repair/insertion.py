@@ -10,6 +10,7 @@ from lxml import etree
 
 from einvoice.model.location import NAMESPACES
 from einvoice.repair import spans
+from einvoice.repair.moving import TRAILING_COMMENTS
 from einvoice.repair.serialization import EditError, escape_text, quoted
 from einvoice.repair.spans import XML, Span, indentation
 from einvoice.syntax import schema
@@ -18,7 +19,6 @@ from einvoice.syntax.schema.files import ROOTS
 
 _STEP: Final = re.compile(r"(?P<prefix>[^:\[\]]+):(?P<local>[^:\[\]]+)(?:\[(?P<number>[1-9][0-9]*)\])?")
 _LOCAL_NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
-_TRAILING_COMMENTS: Final = re.compile(rb"(?:[ \t]*+<!--(?:(?!-->)[^\r\n])*+-->)++")
 _PREFIXES: Final = {uri: prefix for prefix, uri in {**NAMESPACES, "xml": XML}.items()}
 
 
@@ -140,7 +140,7 @@ class Insertions:
         content = b"".join(inner + self._written(it, parent.nsmap, inner, unit) for it in group)
         if previous is not None:
             end = self._spans[previous].end
-            match = _TRAILING_COMMENTS.match(text, end) if inner else None
+            match = TRAILING_COMMENTS.match(text, end) if inner else None
             end = match.end() if match else end
             return end, end, content
         if span.is_empty_tag:

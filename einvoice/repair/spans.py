@@ -122,6 +122,16 @@ def attributes(text: bytes, span: Span, namespaces: Mapping[str | None, str]) ->
     return found
 
 
+def namespaces(text: bytes, span: Span) -> dict[str, Attribute]:
+    """Return the namespace declarations of an element by prefix, "" for the default namespace."""
+    found: dict[str, Attribute] = {}
+    for match in _attributes(text, span):
+        prefix, _, local = match[1].decode("utf-8").rpartition(":")
+        if prefix == "xmlns" or (not prefix and local == "xmlns"):
+            found[local if prefix else ""] = Attribute(match.start(), match.start(2), match.end())
+    return found
+
+
 def attributes_end(text: bytes, span: Span) -> int:
     """Return the end of the last attribute or namespace declaration; without one, the end of the name."""
     return max((match.end() for match in _attributes(text, span)), default=name_end(text, span))

@@ -7,7 +7,16 @@ from lxml import etree
 import einvoice
 from einvoice.model.location import NAMESPACES
 from einvoice.repair import fixing
-from einvoice.repair.edits import Insert, Remove
+from einvoice.repair.edits import (
+    Insert,
+    Move,
+    Remove,
+    RemoveAttribute,
+    Rename,
+    RenameAttribute,
+    SetAttribute,
+    SetNamespace,
+)
 from einvoice.syntax import xml
 
 FOLDERS = ("xrechnung-testsuite", "cen-files", "cen-unit", "kosit-rules", "mutants", "grown", "grown-much")
@@ -36,8 +45,14 @@ def assert_untouched(before, edits, after):
         last = end(old, first)
         if isinstance(edit, Insert):
             touched |= {first} if first == last else set()  # <a/> becomes <a>…</a>
+        elif isinstance(edit, SetAttribute | RemoveAttribute | RenameAttribute | SetNamespace):
+            touched.add(first)
+        elif isinstance(edit, Rename):
+            touched |= {first, last}
         else:
-            while isinstance(edit, Remove) and old[first - 1].isspace():
+            if isinstance(edit, Move):
+                assert b"".join(old[first : last + 1]) in b"".join(new)
+            while isinstance(edit, Remove | Move) and old[first - 1].isspace():
                 first -= 1
             touched |= set(range(first, last + 1))
     position = 0

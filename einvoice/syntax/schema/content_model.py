@@ -40,6 +40,7 @@ class ContentModels:
         self._sequences: dict[str, Sequence] = {}
         self._children: dict[str, dict[str, str | None]] = {}
         self._bases: dict[str, str | None] = {}
+        self._attributes: dict[str, tuple[str, ...]] = {}
         for schema in schemas:
             target = f"{{{schema.get('targetNamespace')}}}"
             for element in schema.iterchildren(f"{_XSD}element"):
@@ -51,6 +52,7 @@ class ContentModels:
                     _tag(child, target): _name(child, "type") for child in kind.iter(f"{_XSD}element")
                 }
                 self._bases[name] = _base(kind)
+                self._attributes[name] = tuple(it.get("name", "") for it in kind.iter(f"{_XSD}attribute"))
 
     def type_of(self, element: etree._Element) -> str | None:
         """Return the name of the element's type; None if the schema does not define the element."""
@@ -68,6 +70,14 @@ class ContentModels:
         while name and not name.startswith(_XSD):
             name = self._bases.get(name)
         return name.removeprefix(_XSD) if name else None
+
+    def attributes_of(self, element: etree._Element) -> list[str]:
+        """Return the names of the attributes that the element may have, apart from those of other namespaces."""
+        name, found = self.type_of(element), list[str]()
+        while name:
+            found += self._attributes.get(name, ())
+            name = self._bases.get(name)
+        return [it for it in dict.fromkeys(found) if it]
 
     def allows(self, element: etree._Element) -> bool:
         """Return whether the schema allows the element at its place."""

@@ -1,0 +1,105 @@
+"""Renames misspelt elements and attributes, and corrects namespaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any, Final
+
+from einvoice.model.location import NAMESPACES, name
+from einvoice.repair.case import Candidate, Case
+from einvoice.repair.edits import Rename, RenameAttribute, SetNamespace
+from einvoice.result import Finding
+from einvoice.syntax import schema
+from einvoice.syntax.schema.content_model import ContentModels
+from einvoice.syntax.schema.files import ROOTS
+
+_NAMESPACE_RANK = 4
+_RANK = 12
+_UNKNOWN: Final = ("SCHEMA-UNKNOWN-ELEMENT", "SCHEMA-WRONG-NAMESPACE")
+_UNKNOWN_ATTRIBUTE: Final = "SCHEMA-ATTRIBUTE-UNKNOWN"
+_SIMILARITY: Final = 0.75
+"""Least similarity of a name, as difflib measures it."""
+
+
+def candidates(case: Case) -> Iterator[Candidate]:
+    """Yield a candidate for each wrong namespace, and for each similar name that the schema allows at the place.
+
+    A candidate renames all elements or attributes of that name for which the schema allows the other one.
+    """
+    found = [it for it in case.findings if it.code in (*_UNKNOWN, _UNKNOWN_ATTRIBUTE) and it.location.node is not None]
+    root = case.root.tag.rpartition("}")[2]
+    if not found or root not in ROOTS:
+        return
+    models = schema.content_models(root)
+    yield from _namespaces(case)
+    for finding in found:
+        node = finding.location.node
+        if finding.code == _UNKNOWN_ATTRIBUTE:
+            yield from _attributes(case, finding, node, models)
+        elif node is not case.root:
+            yield from _elements(case, node, models)
+
+
+def _elements(case: Case, node: Any, models: ContentModels) -> Iterator[Candidate]:
+    given = node.tag.rpartition("}")[2]
+    known = {tag.rpartition("}")[2]: tag for tag in reversed(_allowed(node, models))}
+    for local in _similar(given, list(known)):
+        same = [it for it in case.root.iter(node.tag) if it is node or known[local] in _allowed(it, models)]
+        edits = tuple(Rename(case.xpath(it), name(known[local])) for it in same)
+        yield Candidate(edits, _RANK, safe=local.casefold() == given.casefold())
+
+
+def _allowed(node: Any, models: ContentModels) -> list[str]:
+    """Return the names that the schema allows at the place of an element, by the elements beside it."""
+    parent = node.getparent()
+    particles = models.sequence_of(parent)
+    ranks = {particle.tag: rank for rank, particle in enumerate(particles)}
+    if not particles:
+        return []
+    before = [ranks[it.tag] for it in node.itersiblings("*", preceding=True) if it.tag in ranks]
+    after = [ranks[it.tag] for it in node.itersiblings("*") if it.tag in ranks]
+    first, last = max(before, default=0), min(after, default=len(particles))
+    stated = [it.tag for it in parent]
+    return [
+        particle.tag
+        for particle in particles[first : last + 1]
+        if particle.max_occurs is None or stated.count(particle.tag) < particle.max_occurs
+    ]
+
+
+def _attributes(case: Case, finding: Finding, node: Any, models: ContentModels) -> Iterator[Candidate]:
+    given = str(finding.values.get("attribute", ""))
+    free = [it for it in models.attributes_of(node) if it not in node.attrib]
+    for attribute in _similar(given, free) if given in node.attrib else ():
+        same = [it for it in case.root.iter("*") if given in it.attrib and attribute in models.attributes_of(it)]
+        edits = tuple(RenameAttribute(case.xpath(it), given, attribute) for it in same if attribute not in it.attrib)
+        yield Candidate(edits, _RANK, safe=attribute.casefold() == given.casefold())
+
+
+def _similar(given: str, known: Sequence[str]) -> list[str]:
+    """Return the same name in other spelling, or else the most similar one; empty if there is none.
+
+    >>> _similar("IssueDat", ["ID", "IssueDate", "DueDate"]), _similar("id", ["ID", "IDs"])
+    (['IssueDate'], ['ID'])
+    """
+    same = [it for it in known if it.casefold() == given.casefold()]
+    if same:
+        return same[:1]
+    return get_close_matches(given, known, 1, _SIMILARITY)
+
+
+def _namespaces(case: Case) -> Iterator[Candidate]:
+    """Yield a candidate for each namespace that the root element declares for a usual prefix, or misspells."""
+    for prefix, uri in case.root.nsmap.items():
+        if uri in NAMESPACES.values() or not any(it.startswith(f"{{{uri}}}") for it in _tags(case.root)):
+            continue
+        usual = NAMESPACES.get(prefix or "")
+        near = get_close_matches(uri, list(NAMESPACES.values()), 1, 0.9)
+        for right in [usual] if usual else near:
+            edit = SetNamespace(case.xpath(case.root), prefix or "", right)
+            yield Candidate((edit,), _NAMESPACE_RANK, safe=True)
+
+
+def _tags(root: Any) -> set[str]:
+    return {element.tag for element in root.iter("*")}
