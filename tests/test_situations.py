@@ -126,6 +126,7 @@ def test_situation_replaces_only_the_texts_that_it_has() -> None:
         ("let.shown", 'syntax = "xml"\nlet.shown', "situations.syntax"),
         ("let.shown", 'until = "0.1"\nlet.shown', "situations.until"),
         ("let.shown", "kind = 'x'\nlet.shown", "situations.kind"),
+        ("let.shown", "name = ''\nlet.shown", "situations.name"),
     ],
 )
 def test_invalid_situation_is_rejected_with_its_key(tmp_path: Path, old: str, new: str, key: str) -> None:

@@ -9,7 +9,12 @@ from einvoice.rulebook.catalog.translations import Translation, Translator
 
 TEXTS = {"title": "Sum {actual}", "explanation": "Expected: {expected}", "fix": "Correct it."}
 NOTE = {"kind": "rounding", "texts": {"en": "By {difference}."}, "source": "", "until": "", "syntax": ""}
-ENTRY = CatalogEntry("BR-1", "fatal", "en16931", "totals", (), {"en": TEXTS}, "own/BR-1.toml", notes=(NOTE,))
+SITUATIONS = tuple(
+    {"texts": {"en": {"title": f"Title {name}"}}, "syntax": "", "value": "", "name": name} for name in ("", "a", "b")
+)
+ENTRY = CatalogEntry(
+    "BR-1", "fatal", "en16931", "totals", (), {"en": TEXTS}, "own/BR-1.toml", notes=(NOTE,), situations=SITUATIONS
+)
 
 
 @pytest.fixture
@@ -42,6 +47,12 @@ def test_translation_adds_a_language(write):
     assert entry.title("en", {"actual": "1"}) == "Sum 1"
 
 
+def test_situations_are_translated_by_name(write):
+    entry = translate(write('[BR-1.situations.b]\ntitle = "Titre b"'))
+    assert [entry.title("fr", {}, situation=number) for number in range(3)] == ["Title ", "Title a", "Titre b"]
+    assert entry.title("en", {}, situation=2) == "Title b"
+
+
 def test_constants_of_a_variant_are_filled_in(write):
     folder = write('[files.BR-1]\ntitle = "{label} {actual} ({term})"\n[variants.BR-1]\nlabel = "Total"')
     entry = Translator(RuleData(folder)).translated(ENTRY, {"term": "BT-1", "label": {"en": "sum"}})
@@ -65,6 +76,10 @@ def test_texts_of_a_code_precede_those_of_its_file(write):
         ('[BR-1]\ntitle = "{actul}"', "BR-1.title", "did you mean 'actual'"),
         ('[BR-1]\nnotes = ["{actual2}"]', "BR-1.notes", "quotes 'actual2'"),
         ('[BR-1]\nnotes = ["a", "b"]', "BR-1.notes", "must have 1 texts"),
+        ('[BR-1.situations.c]\ntitle = "a"', "BR-1.situations.c", "unknown situation 'c'"),
+        ('[BR-1.situations.b]\ntitel = "a"', "BR-1.situations.b.titel", "did you mean 'title'"),
+        ('[BR-1.situations]\nb = "a"', "BR-1.situations.b", "must be a table"),
+        ('[BR-1.situations.b]\ntitle = "{actual2}"', "BR-1.situations.b.title", "quotes 'actual2'"),
         ('[BR-1]\ntitel = "a"', "BR-1.titel", "did you mean 'title'"),
         ("[BR-1]\ntitle = 1", "BR-1.title", "must be a text"),
         ('[BR-2]\ntitle = "a"', "BR-2", "unknown code 'BR-2'"),

@@ -1,7 +1,7 @@
 """Translations of rule texts: ``translations/<language>.toml`` in a folder of rules, for languages its authors lack.
 
 A file has a table for each code, with ``title``, ``explanation``, ``fix``, ``examples`` and ``notes``; what it leaves
-out falls back. ``[files.NAME]`` translates all codes of the rule file ``NAME.toml``, and ``[variants.CODE]`` the
+out falls back. ``[CODE.situations.NAME]`` has the texts of the situation with that name. ``[files.NAME]`` translates all codes of the rule file ``NAME.toml``, and ``[variants.CODE]`` the
 constants of its variants. ``[ruleset]`` has the ``title`` of the rule set, ``[overrides]`` the reasons of its severity
 overrides by name. Further tables are for composed texts: ``[texts.KIND]``, ``[fragments.NAME]``, ``[forms]``,
 ``[elements]`` and ``[places]``.
@@ -29,7 +29,7 @@ _VARIANTS: Final = "variants"
 _RULESET: Final = "ruleset"
 _OVERRIDES: Final = "overrides"
 _COMPOSED: Final = ("texts", "fragments", "forms", "elements", "places")
-_KEYS: Final = {**dict.fromkeys(TEXTS, str), "examples": list, "notes": list, SITUATIONS: list}
+_KEYS: Final = {**dict.fromkeys(TEXTS, str), "examples": list, "notes": list, SITUATIONS: dict}
 _QUOTED: Final = re.compile(r"\{([^{}]*)\}")
 
 
@@ -101,18 +101,24 @@ class Translation:
                             hint = f"give it in [{_VARIANTS}.{entry.code}]"
                         message = f"quotes '{quoted}', which the texts of {entry.code} do not quote"
                         raise RuleError(message, file=self.file, key=f"{key}.{name}", hint=hint)
-        for name, own in (("notes", entry.notes), (SITUATIONS, entry.situations)):
-            if len(texts.get(name, own)) != len(own):
-                raise RuleError(f"must have {len(own)} texts, as in the rule file", file=self.file, key=f"{key}.{name}")
-        for it in texts.get(SITUATIONS, ()):
-            check_keys(it, dict.fromkeys(TEXTS, str), self.file, f"{key}.{SITUATIONS}")
+        notes = texts.get("notes", entry.notes)
+        if len(notes) != len(entry.notes):
+            message = f"must have {len(entry.notes)} texts, as in the rule file"
+            raise RuleError(message, file=self.file, key=f"{key}.notes")
+        situations = texts.get(SITUATIONS, {})
+        names = {it["name"] for it in entry.situations if it["name"]}
+        _check_known(situations, names, self.file, "situation", f"{key}.{SITUATIONS}.")
+        for name, table in situations.items():
+            check_keys({name: table}, {name: dict}, self.file, f"{key}.{SITUATIONS}")
+            check_keys(table, dict.fromkeys(TEXTS, str), self.file, f"{key}.{SITUATIONS}.{name}")
 
 
 def _by_name(texts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield each text or list of texts with its name."""
     yield from ((name, content) for name, content in texts.items() if name != SITUATIONS)
-    for situation in texts.get(SITUATIONS, ()):
-        yield from ((f"{SITUATIONS}.{name}", content) for name, content in situation.items())
+    for situation, by_key in texts.get(SITUATIONS, {}).items():
+        for name, content in by_key.items() if isinstance(by_key, dict) else ():
+            yield f"{SITUATIONS}.{situation}.{name}", content
 
 
 def read_translations(folder: Path) -> dict[Language, Translation]:
@@ -162,11 +168,10 @@ def _with(entry: CatalogEntry, lang: Language, texts: Mapping[str, Any]) -> Cata
             {**note, "texts": {**note["texts"], lang: text}} if text else note
             for note, text in zip(notes, texts["notes"], strict=True)
         )
+    translated = texts.get(SITUATIONS, {})
     situations = tuple(
-        {**situation, "texts": {**situation["texts"], lang: translated}} if translated else situation
-        for situation, translated in zip(
-            entry.situations, texts.get(SITUATIONS, [{}] * len(entry.situations)), strict=True
-        )
+        {**it, "texts": {**it["texts"], lang: translated[it["name"]]}} if it["name"] in translated else it
+        for it in entry.situations
     )
     return entry._replace(
         texts={**entry.texts, lang: {**entry.texts.get(lang, {}), **own}},

@@ -14,10 +14,10 @@ from einvoice.localization import Language, languages
 from einvoice.rulebook.rule import SYNTAXES
 
 SITUATION: Final = {
-    "syntax": str, "variants": list, "since": str, "until": str, "when": str, "let": dict, "terms": list,
+    "name": str, "syntax": str, "variants": list, "since": str, "until": str, "when": str, "let": dict, "terms": list,
 }  # fmt: skip
 #: A syntax rule has no conditions; its situations apply if findings have a value.
-SITUATION_OF_TEXTS: Final = {"syntax": str, "value": str}
+SITUATION_OF_TEXTS: Final = {"name": str, "syntax": str, "value": str}
 KEY: Final = "situations"
 
 
@@ -33,6 +33,7 @@ class Situation(NamedTuple):
         since: first release to which it applies; "" if it always did.
         until: first release to which it no longer applies; "" if it still does.
         value: name of the value that a finding of a syntax rule must have; "" for none.
+        name: by which translations refer to it; "" if there are none.
     """
 
     texts: Mapping[Language, Mapping[str, str]]
@@ -43,11 +44,12 @@ class Situation(NamedTuple):
     since: str = ""
     until: str = ""
     value: str = ""
+    name: str = ""
 
     def plain(self) -> dict[str, Any]:
         """Return what findings need, as plain data for the catalog."""
         return {"texts": {lang: dict(texts) for lang, texts in self.texts.items()}, "syntax": self.syntax,
-                "value": self.value}  # fmt: skip
+                "value": self.value, "name": self.name}  # fmt: skip
 
 
 def situation_of(entry: Mapping[str, Any]) -> Situation:
@@ -61,6 +63,7 @@ def situation_of(entry: Mapping[str, Any]) -> Situation:
         entry.get("since", ""),
         entry.get("until", ""),
         entry.get("value", ""),
+        entry.get("name", ""),
     )
 
 
@@ -79,6 +82,10 @@ def check_situations(data: Mapping[str, Any], file: str, names: tuple[str, ...])
                 _check_text(entry.get(lang, {}).get(name, ""), name, names, file, lang)
         if entry.get("syntax", "ubl") not in map(str.lower, SYNTAXES):
             raise RuleError("must be ubl or cii", file=file, key=f"{KEY}.syntax")
+    named = [entry["name"] for entry in data.get(KEY, ()) if "name" in entry]
+    for name in named:
+        if not name or named.count(name) > 1:
+            raise RuleError(f"must be a name of its own, not '{name}'", file=file, key=f"{KEY}.name")
 
 
 def _check_text(text: Any, name: str, names: tuple[str, ...], file: str, lang: Language) -> None:
