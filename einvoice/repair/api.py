@@ -26,6 +26,7 @@ from einvoice.repair.edits import (
     SetAttribute,
     SetNamespace,
 )  # fmt: skip
+from einvoice.repair.missing import MissingFacts
 from einvoice.repair.search import Explained, Search, Trial
 from einvoice.resources import RuleData
 from einvoice.result import Finding, Location, Places, ValidationResult
@@ -122,14 +123,25 @@ class Diagnosis:
         return tuple(it for it in self._result.findings if id(it) not in known)
 
     def _unexplained(self, findings: Sequence[Finding]) -> list[Cause]:
-        """Return a cause for each place and leading term with findings that no change resolves."""
-        groups: dict[tuple[str, str], list[Finding]] = {}
+        """Return the causes of the findings that no change resolves.
+
+        Those about the same missing fact have one cause, and those at the same place with the same leading term.
+        """
+        own = {id(finding): self.case.findings[number] for number, finding in self._originals.items()}
+        missing = MissingFacts(self.case, [own.get(id(it), it) for it in findings])
+        groups: dict[tuple[str, ...], list[Finding]] = {}
         for finding in sorted(findings, key=lambda it: _GRAVITY.index(it.severity)):
-            groups.setdefault((finding.xpath, finding.terms[0] if finding.terms else finding.code), []).append(finding)
-        return [
-            Cause(tuple(group), self._others(group), (), group[0].terms, group[0].location, self._result.lang)
-            for group in groups.values()
-        ]
+            fact = missing.fact(own.get(id(finding), finding))
+            place = (finding.xpath, finding.terms[0] if finding.terms else finding.code)
+            groups.setdefault((fact,) if fact else place, []).append(finding)
+        return [self._without_change(group, key[0] if len(key) == 1 else "") for key, group in groups.items()]
+
+    def _without_change(self, group: Sequence[Finding], fact: str) -> Cause:
+        first = group[0]
+        others = self._others(group)
+        leading = (fact,) if fact else ()
+        terms = tuple(dict.fromkeys((*leading, *first.terms)))
+        return Cause(tuple(group), others, (), terms, first.location, self._result.lang, missing=fact)
 
     def _change(self, trial: Trial) -> Change:
         resolved = self._findings(trial.resolved)

@@ -155,10 +155,10 @@ class Case:
         return Insert(self.xpath(node), names, text, attributes or {})
 
     def _steps_to(self, group: Group, field: str) -> tuple[str, ...]:
-        state = self._state(group)
+        state = self.state(group)
         return next(iter(sorted(_paths(state, field), key=len)), ()) if state else ()
 
-    def _state(self, group: Group) -> State | None:
+    def state(self, group: Group) -> State | None:
         """Return the state of the binding table for the element of a group."""
         if group.node is None:
             return None

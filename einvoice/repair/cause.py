@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from einvoice.localization import Language, Messages
+from einvoice.model.terms import name
 from einvoice.presentation import to_dict
 from einvoice.repair.change import Change, clauses
 from einvoice.result import Finding, Location
@@ -25,6 +26,8 @@ class Cause:
         terms: business terms at fault, the leading one first; may be empty.
         location: where the fault is.
         lang: default language of the texts.
+        missing: the business term or group that the invoice lacks and that only the issuer can know; "" if the cause
+            has changes or is something else.
     """
 
     findings: tuple[Finding, ...]
@@ -33,6 +36,7 @@ class Cause:
     terms: tuple[str, ...]
     location: Location
     lang: Language = "de"
+    missing: str = ""
 
     @property
     def is_question(self) -> bool:
@@ -40,11 +44,17 @@ class Cause:
         return len(self.changes) > 1
 
     def text(self, lang: Language | None = None) -> str:
-        """Return the cause in one sentence; for several changes, a question that lists them."""
+        """Return the cause in one sentence; for several changes, a question that lists them.
+
+        Findings about the same missing term are a question for it.
+        """
         language = lang or self.lang
         words = _TEXTS[language]
         if not self.changes:
-            return self.findings[0].title(language)
+            title = self.findings[0].title(language)
+            if not self.missing or len(self.findings) == 1:
+                return title
+            return words["missing"].format(name=name(self.missing, language), term=self.missing)
         alternatives = [clauses(it.steps, language, "cause") for it in self.changes]
         if not self.is_question:
             return words["sentence"].format(text=alternatives[0])
@@ -66,6 +76,7 @@ def _cause(cause: Cause, lang: Language) -> dict[str, Any]:
     return {
         "text": cause.text(lang),
         "is_question": cause.is_question,
+        "missing": cause.missing,
         "terms": list(cause.terms),
         "xpath": cause.location.xpath,
         "line": cause.location.line,

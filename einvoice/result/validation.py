@@ -171,9 +171,10 @@ class ValidationResult:
 
         Args:
             lang: language of the texts; default: that of the result.
-            causes: whether to add the key "causes": a list of the `causes`, each with "text", "is_question", "terms",
-                "xpath", "line", "findings" (positions, from 0, in "errors" followed by "warnings"), "remaining" (the
-                number of other findings) and "changes" (each with "text", "terms", "safe" and "edits").
+            causes: whether to add the key "causes": a list of the `causes`, each with "text", "is_question", "missing"
+                (the missing term or ""), "terms", "xpath", "line", "findings" (positions, from 0, in "errors" followed
+                by "warnings"), "remaining" (the number of other findings) and "changes" (each with "text", "terms",
+                "safe" and "edits").
         """
         language = lang or self.lang
         data = presentation.to_dict(self, language)

@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import re
 from collections import Counter
 
 import mutants as mutations
@@ -228,3 +229,31 @@ def test_all_totals_that_do_not_follow_from_the_lines(ubl):
     edits = [edit for change in changes for edit in change.edits]
     assert all(change.safe for change in changes)
     assert apply(text.encode(), edits) == ubl.encode()
+
+
+@pytest.mark.parametrize(
+    ("file", "element", "term", "codes"),
+    [
+        ("ubl", "cac:AccountingSupplierParty", "BG-4", {"BR-06", "BR-08", "BR-S-02", "BR-DE-16"}),
+        ("ubl", "cac:AccountingCustomerParty", "BG-7", {"SCHEMA-MISSING-ELEMENT", "BR-07", "BR-10"}),
+        ("ubl", "cac:PayeeFinancialAccount", "BG-17", {"BR-61", "BR-DE-19", "BR-DE-23-a"}),
+        ("ubl", "cac:PartyTaxScheme", "BT-31", {"BR-S-02", "BR-S-03", "BR-DE-16"}),
+        ("cii", "ram:SellerTradeParty", "BG-4", {"BR-06", "BR-08", "BR-09", "BR-S-02", "BR-DE-16"}),
+        ("cii", "ram:BuyerTradeParty", "BG-7", {"BR-07", "BR-10", "BR-11"}),
+    ],
+)
+def test_findings_about_the_same_missing_fact_are_one_question(sample, file, element, term, codes):
+    text = sample(f"{file}-invoice.xml").read_text(encoding="utf-8")
+    without = re.sub(rf"\s*<{element}>.*?</{element}>", "", text, flags=re.DOTALL)
+    (cause,) = (it for it in causes_of(without) if it.missing)
+    assert cause.missing == cause.terms[0] == term
+    assert codes <= {finding.code for finding in cause.findings}
+    assert cause.changes == ()
+    assert f"({term}) is missing" in cause.text()
+    assert cause.text().endswith("?")
+    assert cause.to_dict()["missing"] == term
+
+
+def test_different_missing_facts_are_different_causes(ubl):
+    without = re.sub(r"\s*<cac:PostalAddress>.*?</cac:PostalAddress>", "", ubl, flags=re.DOTALL)
+    assert [cause.missing for cause in causes_of(without)] == ["BG-5", "BG-8"]

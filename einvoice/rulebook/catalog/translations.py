@@ -1,10 +1,10 @@
 """Translations of rule texts: ``translations/<language>.toml`` in a folder of rules, for languages its authors lack.
 
 A file has a table for each code, with ``title``, ``explanation``, ``fix``, ``examples`` and ``notes``; what it leaves
-out falls back. ``[CODE.situations.NAME]`` has the texts of the situation with that name. ``[files.NAME]`` translates all codes of the rule file ``NAME.toml``, and ``[variants.CODE]`` the
-constants of its variants. ``[ruleset]`` has the ``title`` of the rule set, ``[overrides]`` the reasons of its severity
-overrides by name. Further tables are for composed texts: ``[texts.KIND]``, ``[fragments.NAME]``, ``[forms]``,
-``[elements]`` and ``[places]``.
+out falls back. ``[CODE.situations.NAME]`` has the texts of a situation. ``[files.NAME]`` translates all codes of the
+rule file ``NAME.toml``, and ``[variants.CODE]`` the constants of its variants. ``[ruleset]`` has the ``title`` of the
+rule set, ``[overrides]`` the reasons of its severity overrides by name. Further tables are for composed texts:
+``[texts.KIND]``, ``[fragments.NAME]``, ``[forms]``, ``[elements]`` and ``[places]``.
 """
 
 from __future__ import annotations
