@@ -320,7 +320,7 @@ def _listed(entries: Sequence[str]) -> list[str]:
 
 
 def _rule_line(rule: RuleCount, lang: Language) -> str:
-    return f"{rule.code}  {in_files(rule, lang)}  {rule.example.finding.title(lang)}"
+    return f"{rule.code}  {in_files(rule, lang)}  {rule.example.finding.entry.title(lang)}"
 
 
 def in_files(rule: RuleCount, lang: Language) -> str:

@@ -165,7 +165,7 @@ def _rule(rule: RuleCount, lang: Language) -> str:
     return (
         f'<tr><td class="mark {rule.severity}">{escape(rule.code)}</td>'
         f'<td class="place">{escape(in_files(rule, lang))}</td>'
-        f"<td>{escape(rule.example.finding.title(lang))}</td></tr>"
+        f"<td>{escape(rule.example.finding.entry.title(lang))}</td></tr>"
     )
 
 

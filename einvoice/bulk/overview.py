@@ -48,8 +48,8 @@ class Frequent(NamedTuple):
     finding: Finding
 
     def title(self, lang: Language | None = None) -> str:
-        """Return the problem in a few words, with the values of the example."""
-        return self.finding.title(language(lang))
+        """Return the problem in a few words, as the catalog does: without the values of one of the files."""
+        return self.finding.entry.title(language(lang))
 
 
 class ReleaseDifferences(NamedTuple):
