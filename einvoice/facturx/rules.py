@@ -35,7 +35,8 @@ class ProfileRules:
         title: name in the specification, such as "BASIC WL".
         schema: "schema" if the profile's XML schema replaces that of CII, "profile" if it applies in addition.
         replaces_en16931: whether EN 16931 is no layer of its own, since the document is not an invoice under EN 16931.
-        en16931_rules: codes of the rules of EN 16931 that apply; None if all apply.
+        en16931_rules: codes of the rules of EN 16931 that apply; None if all but `omitted_rules` apply.
+        omitted_rules: codes of the rules of EN 16931 that do not apply.
         rule_prefixes: prefixes of the codes of the rules in `rules/facturx` that apply.
         has_copies: whether the copies of EN 16931 rules in the Schematron of the profiles replace those of EN 16931.
     """
@@ -45,6 +46,7 @@ class ProfileRules:
     schema: str
     replaces_en16931: bool = False
     en16931_rules: frozenset[str] | None = None
+    omitted_rules: frozenset[str] = frozenset()
     rule_prefixes: tuple[str, ...] = ()
     has_copies: bool = False
 
@@ -61,7 +63,7 @@ class ProfileRules:
             return ruleset if isinstance(rule, SyntaxRule) or has_prefix else ""
         if ruleset != _CORE:
             return ruleset
-        if self.en16931_rules is not None and code not in self.en16931_rules:
+        if code in self.omitted_rules or (self.en16931_rules is not None and code not in self.en16931_rules):
             return ""
         return FACTURX if self.replaces_en16931 else ruleset
 
@@ -124,9 +126,12 @@ def profile_rules() -> Mapping[str, ProfileRules]:
     profiles = {}
     for name, table in cache.toml(file).items():
         codes = frozenset(table.pop("en16931_rules")) if "en16931_rules" in table else None
+        omitted = frozenset(table.pop("omitted_rules", ()))
         prefixes = tuple(table.pop("rule_prefixes", ()))
         try:
-            profiles[name] = ProfileRules(name=name, en16931_rules=codes, rule_prefixes=prefixes, **table)
+            profiles[name] = ProfileRules(
+                name=name, en16931_rules=codes, omitted_rules=omitted, rule_prefixes=prefixes, **table
+            )
         except TypeError as error:
             raise RuleError(str(error), file=f"{FACTURX}/{file.name}", key=name) from None
     return profiles

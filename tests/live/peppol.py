@@ -3,20 +3,17 @@
 The sheets are not part of this project. The repository phax/phive-rules publishes them, compiled, in the folder
 ``phive-rules-peppol/src/main/resources/external/schematron/openpeppol``.
 
-A mutant is a base with exchanged countries and one to three edits: a text, an attribute or an element is removed,
-doubled, padded or replaced by another one of the document. Codes and severities are compared, in the layer of the
-rule set. A document that makes the sheet abort, or whose rules could not run, is counted apart.
+A mutant is a base with exchanged countries and one to three edits (``edits.py``). Codes and severities are compared, in
+the layer of the rule set. A document that makes the sheet abort, or whose rules could not run, is counted apart.
 """
 
 from __future__ import annotations
 
 import argparse
-import copy
 import json
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -31,10 +28,11 @@ from einvoice.rulebook.program.build import RuleSets
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from documents import document_of
 
+from .edits import Words, mutants
+
 Findings: TypeAlias = "set[tuple[str, str]]"
 
 _CASES: Final = Path(__file__).parents[2].parent / "shared" / "cases-peppol" / "peppol"
-_PARSER: Final = etree.XMLParser(remove_comments=True, remove_pis=True, resolve_entities=False)
 _SVRL: Final = "{http://purl.oclc.org/dsdl/svrl}"
 _COUNTRIES: Final = ("DE", "DK", "GR", "EL", "IS", "IT", "NL", "NO", "SE", "BE", "FR", "no", " SE", "")
 _COUNTRY_PATHS: Final = tuple(
@@ -42,7 +40,10 @@ _COUNTRY_PATHS: Final = tuple(
     for role in ("Supplier", "Customer")
     for path in ("cac:PostalAddress/cac:Country/cbc:IdentificationCode", "cac:PartyTaxScheme/cbc:CompanyID")
 )
-_NUMBERS: Final = ("0", "-1.00", "0.01", "99.995", "1000000.00")
+_WORDS: Final = Words(
+    texts=("S", "Z", "E", "AE", "K", "G", "O", "VAT", "GST", "true", "false", "EUR", "SEK", "30", "58", "380", "381"),
+    values=("0088", "0192", "0184", "0208", "EM", "SEK", "XXX"),
+)
 
 
 def bases(ruleset: str, cases: Path) -> list[bytes]:
@@ -54,24 +55,6 @@ def bases(ruleset: str, cases: Path) -> list[bytes]:
     return [etree.tostring(document_of(example, example.file, "UBL")) for example in examples]
 
 
-def mutants(documents: list[bytes], number: int, seed: int) -> Iterator[tuple[bytes, list[str]]]:
-    """Yield mutants with their edits; the same ones for the same seed."""
-    chance = random.Random(seed)
-    for _ in range(number):
-        root: Any = etree.fromstring(chance.choice(documents), _PARSER)
-        done = [_exchange_countries(chance, root)]
-        for _ in range(chance.randint(1, 3)):
-            edit = chance.choice(_EDITS)
-            candidates = [it for it in root.iterdescendants("*") if edit in _OF_GROUPS or not len(it)]
-            if not candidates:
-                break
-            element = chance.choice(candidates)
-            name = etree.QName(element).localname
-            edit(chance, root, element)
-            done.append(f"{edit.__name__.strip('_')} {name}")
-        yield etree.tostring(root), done
-
-
 def _exchange_countries(chance: random.Random, root: Any) -> str:
     exchanged = []
     for path in _COUNTRY_PATHS:
@@ -81,47 +64,6 @@ def _exchange_countries(chance: random.Random, root: Any) -> str:
                 element.text = country if path.endswith("Code") else country + (element.text or "")[2:]
                 exchanged.append(country)
     return f"countries {exchanged}"
-
-
-def _remove(chance: random.Random, root: Any, element: Any) -> None:
-    element.getparent().remove(element)
-
-
-def _repeat(chance: random.Random, root: Any, element: Any) -> None:
-    element.addnext(copy.deepcopy(element))
-
-
-def _pad(chance: random.Random, root: Any, element: Any) -> None:
-    element.text = chance.choice((" {}", "{} ", "\n{}\n", "\u00a0{}", "{}0", "{}X")).format(element.text or "")
-
-
-def _empty(chance: random.Random, root: Any, element: Any) -> None:
-    element.text = chance.choice(("", " "))
-
-
-def _exchange(chance: random.Random, root: Any, element: Any) -> None:
-    others = [it.text for it in root.iter("*") if not len(it)]
-    element.text = chance.choice([*others, *_NUMBERS])
-
-
-def _change_number(chance: random.Random, root: Any, element: Any) -> None:
-    amounts = [it for it in root.iter("*") if it.get("currencyID") or it.get("unitCode")]
-    if amounts:
-        chance.choice(amounts).text = chance.choice(_NUMBERS)
-
-
-def _change_attribute(chance: random.Random, root: Any, element: Any) -> None:
-    marked = [it for it in root.iter("*") if it.attrib] or [element]
-    chosen = chance.choice(marked)
-    name = chance.choice([*chosen.attrib, "schemeID"])
-    values = [it.get(name) for it in marked if it.get(name)]
-    chosen.set(name, chance.choice([*values, "", "0088", "0192", "0184", "0208", "EM", "SEK", "XXX"]))
-
-
-_EDITS: Final[tuple[Callable[[random.Random, Any, Any], None], ...]] = (
-    _remove, _repeat, _pad, _empty, _exchange, _change_number, _change_attribute,
-)  # fmt: skip
-_OF_GROUPS: Final = (_remove, _repeat)
 
 
 class Sheet:
@@ -168,7 +110,7 @@ def main() -> int:
     documents, sheet = bases(options.ruleset, options.bases), Sheet(options.sheet)
     counts: Counter[str] = Counter()
     fired: set[str] = set()
-    for document, edits in mutants(documents, options.number, options.seed):
+    for document, edits in mutants(documents, options.number, options.seed, _WORDS, _exchange_countries):
         own, official = native(document, options.ruleset, options.release), sheet.findings(document)
         if own is None or official is None:
             counts["aborted"] += 1

@@ -58,6 +58,12 @@ def codes_of(profile: str) -> set[str]:
 
 def official(data: bytes, profile: str) -> tuple[set[str], set[Check]] | None:
     """Return the violated codes of EN 16931 and EXTENDED and the other violated checks; None if Saxon stops."""
+    found = official_findings(data, profile)
+    return None if found is None else (set(found[0]), found[1])
+
+
+def official_findings(data: bytes, profile: str) -> tuple[dict[str, str], set[Check]] | None:
+    """Return the violated codes as ``official`` does, each with its severity."""
     import saxonche
 
     text = re.sub(r"^\ufeff?<\?xml[^>]*\?>", "", data.decode())
@@ -68,14 +74,15 @@ def official(data: bytes, profile: str) -> tuple[set[str], set[Check]] | None:
         return None
     if answer is None:
         return None
-    codes, checks = set(), set()
+    codes: dict[str, str] = {}
+    checks: set[Check] = set()
     for found in etree.fromstring(answer.encode()).iterfind(".//svrl:*", SVRL):
         if not found.tag.endswith(("failed-assert", "successful-report")):
             continue
         text = found.findtext("svrl:text", "", SVRL)
         code = _CODE.match(text)
         if code:
-            codes.add(code[1])
+            codes[code[1]] = found.get("flag") or "fatal"
         else:
             checks.add((_plain(found.get("location", "")), *_check(found, text)))
     return codes, checks

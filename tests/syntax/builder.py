@@ -125,9 +125,11 @@ def priced(name):
     """Set the currency of the amount and of the document."""
 
     def fill(element):
-        root = element.getroottree().getroot()
-        settlement = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement"
-        grown(root, parse(f"{settlement}/{name}").steps).text = "?"
+        settlement = next(element.iterancestors(qualified("ram:ApplicableHeaderTradeSettlement")), None)
+        if settlement is None:  # an amount of a line
+            path = parse("rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement")
+            settlement = grown(element.getroottree().getroot(), path.steps)
+        grown(settlement, parse(name).steps).text = "?"
         element.set("currencyID", "?")
 
     return fill
@@ -181,6 +183,7 @@ BREAKING = {
     "one_of": unknown,
     "date_time": text("20260131"),
     "value_or_measure": nothing,
+    "one_account": nothing,
     "due_date_if_payable": text("1.00"),
 }
 
@@ -231,6 +234,7 @@ CONDITIONS = {
     "in_invoice_currency": priced("ram:InvoiceCurrencyCode"),
     "in_tax_currency": priced("ram:TaxCurrencyCode"),
     "in_other_currency": attribute("currencyID", "GBP"),
+    "credit_transfer": code("58"),
     "with_subject": child("ram:SubjectCode", "AAI"),
     "of_other_party": as_it_is,
     "format_205": attribute("format", "205"),

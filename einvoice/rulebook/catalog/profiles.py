@@ -31,8 +31,8 @@ _NOT_USED: Final = "forbidden"  # all these rows share one code, which has its o
 def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
     """Yield one entry for each code of the tables in ``folder``, if there are any.
 
-    Entries of ``rules.csv`` have no texts here, because these are in their own files. Raise ``RuleError`` for an
-    element without a name.
+    Entries of ``rules.csv`` and ``copies.csv`` have no texts here: those are in their own files, or those of the rule
+    that was copied. Raise ``RuleError`` for an element without a name.
     """
     if not (folder / "rows.csv").exists():
         return
@@ -42,7 +42,7 @@ def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
         add_texts(data, lang, translation)
     element_names = Names(folder / "elements.csv", translations)
     known: set[str] = set()
-    for row in (*_rows(folder / "rows.csv"), *_rows(folder / "rules.csv")):
+    for row in (row for name in ("rows", "rules", "copies") for row in _rows(folder / f"{name}.csv")):
         if row["code"] not in known and row["check"] != _NOT_USED:  # a code may have a row for each profile
             known.add(row["code"])
             yield _entry(row, data, element_names if row["file"].endswith("/rows.csv") else None)

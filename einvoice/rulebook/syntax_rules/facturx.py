@@ -9,7 +9,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from einvoice.model.values import BLANKS
+from einvoice.model.values import BLANKS, normalize_space
 from einvoice.rulebook.syntax_rules.checks import Found, per_context_always, per_element
 from einvoice.rulebook.syntax_rules.rule import FACTURX, SyntaxRule, condition
 from einvoice.rulebook.syntax_rules.xpath import below, text, texts
@@ -123,6 +123,10 @@ def in_other_currency(amount: Any) -> bool:
 
 
 def _currencies(amount: Any, name: str) -> list[str]:
+    """Return the currencies of the settlement around an amount; for an amount of a line, those of the invoice."""
+    settlement = next(amount.iterancestors(qualified("ram:ApplicableHeaderTradeSettlement")), None)
+    if settlement is not None:
+        return texts(settlement, name)
     return texts(amount.getroottree().getroot(), f"{_SETTLEMENT}/{name}")
 
 
@@ -142,6 +146,18 @@ def of_other_party(number: Any) -> bool:
 def format_205(date: Any) -> bool:
     """A date and time with the declared format YYYYMMDDHHMM (205)."""
     return bool(date.get("format") == "205")
+
+
+@condition(FACTURX)
+def credit_transfer(means: Any) -> bool:
+    """A credit transfer."""
+    return not {"30", "58"}.isdisjoint(map(normalize_space, texts(means, "ram:TypeCode")))
+
+
+@per_context_always
+def one_account(rule: SyntaxRule, context: Any, found: Found) -> bool:
+    """An account must have either an IBAN or another number, but not both."""
+    return len({node.tag for node in found}) != 1
 
 
 @per_element

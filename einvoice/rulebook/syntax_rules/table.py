@@ -181,7 +181,7 @@ def rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:
 
 def _rows_of_profile(folder: FilePath, profile: str) -> Iterator[list[str]]:
     """Yield the rows of a Factur-X profile as ``rows`` does; they are the same in all releases."""
-    for name in ("rows", "rules"):
+    for name in ("rows", "rules", "copies"):
         yield from (
             [FACTURX, f"{FACTURX}/{name}", *row, "", ""]
             for *row, profiles in cache.table(folder / FOLDER / f"{name}.csv")[1:]
