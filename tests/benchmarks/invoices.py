@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "ubl-invoice.xml"
 TAX = Decimal("0.19")
+PEPPOL = "urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0"
 
 
 @cache
 def typical() -> bytes:
     """Return an invoice with three lines, two VAT rates and an allowance (6 kB)."""
     return SAMPLE.read_bytes()
+
+
+@cache
+def peppol() -> bytes:
+    """Return the typical invoice, declared as Peppol BIS Billing."""
+    text = SAMPLE.read_text(encoding="utf-8").replace('schemeID="EM"', 'schemeID="9930"')  # Peppol does not allow EM
+    return re.sub("(<cbc:CustomizationID>).*?<", rf"\g<1>{PEPPOL}<", text).encode("utf-8")
 
 
 @cache

@@ -12,6 +12,7 @@ from pathlib import Path
 OFFICIAL, NATIVE = "test_official_stylesheet", "test_validate"
 RATIOS = (
     ("official stylesheet / validate", OFFICIAL, NATIVE),
+    ("official stylesheets / validate, Peppol", "test_official_peppol_stylesheets", "test_validate_peppol"),
     ("causes / validate faulty", "test_causes", "test_validate_faulty"),
 )
 FEWER, MORE = "1000 lines", "10000 lines"
