@@ -300,3 +300,26 @@ def test_xpaths_of_the_rows_are_valid():
     document = etree.fromstring(profile_document("extended"))
     for entry in profile_entries(FOLDER):
         document.xpath(entry.xpaths["CII"], namespaces=einvoice.NAMESPACES)
+
+
+# ---------------------------------------------------------------- copies of element rules of EN 16931
+
+
+@pytest.mark.parametrize(("profile", "severity"), [("en16931", "warning"), ("extended", "fatal")])
+def test_person_and_department_are_an_error_where_the_copy_says_so(profile, severity):
+    [rule] = [
+        it
+        for it in rule_table("CII", STACK, profile).rules
+        if it.code == "CII-SR-465" and profile_rules()[profile].layer_of(it)
+    ]
+    assert rule.severity == severity
+
+
+def test_rule_whose_copy_never_fails_applies_to_the_standard_only():
+    applying = [
+        profile
+        for profile in PROFILES
+        for rule in rule_table("CII", STACK, profile).rules
+        if rule.code == "CII-SR-464" and profile_rules()[profile].layer_of(rule)
+    ]
+    assert applying == ["en16931"]
