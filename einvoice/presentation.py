@@ -102,9 +102,9 @@ def to_widget(value: object, lang: Language | None) -> Any:
 
 
 @singledispatch
-def causes(value: object) -> tuple[Any, ...]:
-    """Return the causes of findings, the gravest first."""
-    found: tuple[Any, ...] = _implementation(causes, value)(value)
+def causes(value: object, seconds: float | None = None) -> tuple[Any, ...]:
+    """Return the causes of findings, the gravest first; `seconds` limits the search."""
+    found: tuple[Any, ...] = _implementation(causes, value)(value, seconds)
     return found
 
 

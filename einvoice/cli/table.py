@@ -6,12 +6,10 @@ import os
 import shutil
 import sys
 import textwrap
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from einvoice.cli.outcome import Outcome
-from einvoice.localization import Messages
 from einvoice.render.text import (
     LABELS,
     agreement_lines,
@@ -25,7 +23,6 @@ from einvoice.render.text import (
 )
 from einvoice.result import Finding, Language
 
-_TEXTS: Final = Messages("einvoice.cli", "causes")
 _MAX_WIDTH: Final = 110
 _MIN_TEXT_WIDTH: Final = 30
 _GAP: Final = "  "
@@ -107,12 +104,11 @@ class _Table:
 
     def _causes(self, causes: Sequence[Any], findings: int) -> Iterator[str]:
         """Yield the causes, each with the codes that it explains and its change."""
-        heading = _TEXTS[self._lang]["heading"].format(causes=len(causes), findings=findings)
-        yield _GAP + self._paint(heading, _BOLD)
+        from einvoice.repair.display import codes, heading  # loads the search, which only causes need
+
+        yield _GAP + self._paint(heading(len(causes), findings, self._lang), _BOLD)
         for cause in causes:
-            codes = Counter(finding.code for finding in cause.findings)
-            explained = ", ".join(code if count == 1 else f"{count} × {code}" for code, count in codes.items())
-            yield from self._wrapped(f"{cause.text(self._lang)} ({explained})")
+            yield from self._wrapped(f"{cause.text(self._lang)} ({codes(cause, self._lang)})")
             for change in () if cause.is_question else cause.changes:
                 yield from (_GAP + line for line in self._wrapped(f"→ {change.text(self._lang)}"))
 

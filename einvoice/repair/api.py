@@ -27,7 +27,7 @@ from einvoice.repair.edits import (
     SetNamespace,
 )  # fmt: skip
 from einvoice.repair.missing import MissingFacts
-from einvoice.repair.search import Explained, Search, Trial
+from einvoice.repair.search import MAX_SECONDS, Explained, Search, Trial
 from einvoice.resources import RuleData
 from einvoice.result import Finding, Location, Places, ValidationResult
 from einvoice.rulebook.syntax_rules.table import rule_table
@@ -41,23 +41,27 @@ _GRAVITY: Final = ("fatal", "warning", "information")
 
 @causes.register(ValidationResult)
 @reader.gc_paused()
-def find_causes(result: ValidationResult) -> tuple[Cause, ...]:
-    """Return the findings of a result grouped by common cause, the gravest first."""
-    return Diagnosis(result).causes()
+def find_causes(result: ValidationResult, seconds: float | None = None) -> tuple[Cause, ...]:
+    """Return the findings of a result grouped by common cause, the gravest first; see `ValidationResult.causes`."""
+    return Diagnosis(result, MAX_SECONDS if seconds is None else seconds).causes()
 
 
 class Diagnosis:
     """The search for the causes of one result.
+
+    Args:
+        result: the result.
+        seconds: time limit of the search.
 
     Attributes:
         case: the document, validated again.
         search: the search.
     """
 
-    def __init__(self, result: ValidationResult) -> None:
+    def __init__(self, result: ValidationResult, seconds: float = MAX_SECONDS) -> None:
         self._result = result
         self.case = self._validate(result.document.data)
-        self.search = Search(self.case, self._validate)
+        self.search = Search(self.case, self._validate, seconds=seconds)
         self._places = Places(result.document.data)
 
     def causes(self) -> tuple[Cause, ...]:

@@ -80,6 +80,7 @@ def _cause(cause: Cause, lang: Language) -> dict[str, Any]:
         "terms": list(cause.terms),
         "xpath": cause.location.xpath,
         "line": cause.location.line,
+        "codes": list(dict.fromkeys(finding.code for finding in cause.findings)),
         "findings": [finding.code for finding in cause.findings],
         "remaining": len(cause.remaining),
         "changes": [change.to_dict(lang) for change in cause.changes],

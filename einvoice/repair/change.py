@@ -9,6 +9,7 @@ from typing import Any, Final
 from einvoice.errors import quote
 from einvoice.localization import Language, Messages
 from einvoice.model.terms import name, terms
+from einvoice.repair.display import proof
 from einvoice.repair.edits import (
     Edit,
     Insert,
@@ -137,8 +138,10 @@ class Change:
         """Return the change as plain data, ready for JSON."""
         return {
             "text": self.text(lang),
+            "proof": proof(self, lang or self.lang),
             "terms": list(self.terms),
             "safe": self.safe,
+            "resolves": len(self.resolves),
             "edits": [edit_dict(edit) for edit in self.edits],
         }
 

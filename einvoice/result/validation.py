@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -141,14 +142,19 @@ class ValidationResult:
             raise FindingsError(self)
         return self
 
-    def causes(self) -> tuple[Any, ...]:
+    def causes(self, *, seconds: float | None = None) -> tuple[Any, ...]:
         """Return the findings grouped by common cause, the gravest first.
 
         A cause states the change of the XML that proves it: the changed document was validated with the same options.
         Every finding belongs to exactly one cause. At most 48 documents are validated, so that findings of documents
         with many errors may remain causes of their own. The document itself is not changed.
+
+        Args:
+            seconds: time limit of the search; default: 10, which only documents with thousands of lines reach. It is
+                exceeded by the duration of two validations at most. Findings that the search does not reach in time
+                remain causes of their own.
         """
-        return presentation.causes(self)
+        return presentation.causes(self, seconds)
 
     def fixed(self, *, unsafe: bool = False) -> Any:
         """Return the document with the changes that resolve findings, the verdict before and after, and what remains.
@@ -166,24 +172,25 @@ class ValidationResult:
         """
         return presentation.fixed(self, unsafe)
 
-    def to_dict(self, lang: Language | None = None, *, causes: bool = False) -> dict[str, Any]:
+    def to_dict(self, lang: Language | None = None, *, causes: bool | Sequence[Any] = False) -> dict[str, Any]:
         """Return the result as plain data, ready for JSON; numbers are decimal text.
 
         Args:
             lang: language of the texts; default: that of the result.
-            causes: whether to add the key "causes": a list of the `causes`, each with "text", "is_question", "missing"
-                (the missing term or ""), "terms", "xpath", "line", "findings" (positions, from 0, in "errors" followed
-                by "warnings"), "remaining" (the number of other findings) and "changes" (each with "text", "terms",
-                "safe" and "edits").
+            causes: whether to add the key "causes", or the `causes` to add if they are known. It is a list, each item
+                with "text", "is_question", "missing" (the missing term or ""), "terms", "xpath", "line", "codes" and
+                "findings" (codes, and positions from 0 in "errors" followed by "warnings", of the findings that it
+                explains), "remaining" (the number of other findings) and "changes" (each with "text", "proof", "terms", "safe", "resolves" and "edits").
         """
         language = lang or self.lang
         data = presentation.to_dict(self, language)
-        if causes:
+        if causes is not False:
+            found = self.causes() if causes is True else causes
             listed = [*self.errors, *(finding for finding in self.findings if finding.severity != "fatal")]
             positions = {id(finding): position for position, finding in enumerate(listed)}
             data["causes"] = [
                 {**presentation.to_dict(cause, language), "findings": [positions[id(it)] for it in cause.findings]}
-                for cause in self.causes()
+                for cause in found
             ]
         return data
 

@@ -8,6 +8,7 @@ ADDED = {
     "de": "Rechnungsbetrag mit Umsatzsteuer (BT-112) ist „41.33“ statt „415.33“. (BR-CO-15, BR-CO-16)",
     "en": "Invoice total amount with VAT (BT-112) is “41.33” instead of “415.33”. (BR-CO-15, BR-CO-16)",
 }
+HEADING = {"de": "1 Ursache, 2 Befunde", "en": "1 cause, 2 findings"}
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def faulty(sample, tmp_path):
 @pytest.mark.parametrize("lang", ADDED)
 def test_the_table_states_the_causes(faulty, lang, capsys):
     assert main(["validate", str(faulty), "--causes", "--lang", lang]) == 1
-    causes = " ".join(capsys.readouterr().out.partition({"de": "Ursachen", "en": "Causes"}[lang])[2].split())
+    causes = " ".join(capsys.readouterr().out.partition(HEADING[lang])[2].split())
     assert ADDED[lang] in causes
     assert "→" in causes
 

@@ -1,0 +1,52 @@
+"""Sentences about causes that every display shares: the command line, the report, the widget and the web app.
+
+Labels are in the table `display` of the message files; labels with `{count}` have a form for one ("_one").
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from einvoice.localization import Language, Messages
+
+if TYPE_CHECKING:
+    from einvoice.repair.cause import Cause
+    from einvoice.repair.change import Change
+
+LABELS: Final = Messages("einvoice.repair", "display")
+
+
+def heading(causes: int, findings: int, lang: Language) -> str:
+    """Return the numbers of causes and findings.
+
+    >>> heading(3, 10, "en"), heading(1, 1, "de")
+    ('3 causes, 10 findings', '1 Ursache, 1 Befund')
+    """
+    parts = {"causes": counted("causes", causes, lang), "findings": counted("findings", findings, lang)}
+    return LABELS[lang]["heading"].format(**parts)
+
+
+def counted(key: str, count: int, lang: Language) -> str:
+    """Return a label with its number.
+
+    >>> counted("explains", 2, "en"), counted("explains", 1, "en")
+    ('Explains 2 findings', 'Explains 1 finding')
+    """
+    return LABELS[lang][f"{key}_one" if count == 1 else key].format(count=count)
+
+
+def codes(cause: Cause, lang: Language) -> str:
+    """Return the codes of the findings that a cause explains: "BR-CO-15, 2 × BR-S-08"."""
+    counts = Counter(finding.code for finding in cause.findings)
+    several = LABELS[lang]["explained_codes"]
+    return ", ".join(code if count == 1 else several.format(count=count, code=code) for code, count in counts.items())
+
+
+def proof(change: Change, lang: Language) -> str:
+    """Return what the validation of the changed document shows."""
+    resolved, total = len(change.resolves), len(change.resolves) + len(change.remaining)
+    key = "proof" if resolved > 1 else "proof_one"
+    if resolved == total:
+        key = "proof_only" if total == 1 else "proof_all"
+    return LABELS[lang][key].format(resolved=resolved, total=total)

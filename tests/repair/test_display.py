@@ -1,0 +1,56 @@
+"""Sentences about causes that every display shares."""
+
+import pytest
+
+import einvoice
+from einvoice.localization import languages
+from einvoice.repair.display import codes, heading, proof
+
+PROOFS = {
+    "de": {
+        1: "Mit dieser Änderung verschwindet 1 von 3 Befunden.",
+        2: "Mit dieser Änderung verschwinden 2 der 3 Befunde.",
+    },
+    "en": {
+        1: "With this change, 1 of the 3 findings disappears.",
+        2: "With this change, 2 of the 3 findings disappear.",
+    },
+}
+
+
+@pytest.fixture
+def causes(sample):
+    """The causes of an invoice with a wrong total and an invalid date."""
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">415.33<", b">41.33<")
+    result = einvoice.validate(text.replace(b"2026-05-04", b"04.05.2026"))
+    assert len(result.findings) == 3
+    return result.causes()
+
+
+@pytest.mark.parametrize("lang", PROOFS)
+def test_proof_counts_the_findings_that_disappear(causes, lang):
+    shown = {len(cause.findings): proof(cause.changes[0], lang) for cause in causes}
+    assert shown == PROOFS[lang]
+
+
+def test_proof_of_a_change_that_resolves_everything(sample):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">415.33<", b">41.33<")
+    (cause,) = einvoice.validate(text).causes()
+    assert proof(cause.changes[0], "de") == "Mit dieser Änderung verschwinden alle 2 Befunde."
+    assert codes(cause, "de") == "BR-CO-15, BR-CO-16"
+
+
+def test_no_time_leaves_findings_without_changes(sample):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">415.33<", b">41.33<")
+    result = einvoice.validate(text)
+    causes = result.causes(seconds=0)
+    assert [cause.changes for cause in causes] == [()] * len(causes)
+    assert sum(len(cause.findings) for cause in causes) == len(result.findings)
+
+
+def test_every_language_has_a_heading():
+    assert {lang: heading(1, 1, lang) for lang in ("de", "en")} == {
+        "de": "1 Ursache, 1 Befund",
+        "en": "1 cause, 1 finding",
+    }
+    assert all("3" in heading(3, 10, lang) and "10" in heading(3, 10, lang) for lang in languages())
