@@ -9,7 +9,8 @@ All of them are imported on first use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
@@ -47,17 +48,23 @@ def invoice_pdf(
 
 
 def report_pdf(
-    result: ValidationResult, lang: Language | None = None, *, when: datetime.datetime | None = None
+    result: ValidationResult,
+    lang: Language | None = None,
+    *,
+    when: datetime.datetime | None = None,
+    causes: Sequence[Any] | None = None,
 ) -> bytes:
     """Render a validation result as a PDF: A4, PDF/A-3a and PDF/UA-1.
 
-    The report shows the result, the validated document and its rule sets, and the findings with their fixes. The output
-    is deterministic for a given result and date.
+    The report shows the result, the validated document, the causes of the findings with the changes that resolve them,
+    the findings with their fixes, and the rule sets. The output is deterministic for a given result, date and causes.
 
     Args:
         result: from ``einvoice.validate``.
         lang: language of the report, such as "de"; by default that of the result.
         when: date of the validation, with a time zone; by default now.
+        causes: from ``result.causes()``; by default they are searched for, which takes at most about 10 seconds. An
+            empty sequence omits them.
 
     Raises:
         MissingDependency: Babel, weasyprint, or a system library that it needs, is not installed.
@@ -70,7 +77,7 @@ def report_pdf(
     check_language(lang)
     from einvoice.visualization.report import page as page
 
-    return page.report_pdf(result, lang, when=when)
+    return page.report_pdf(result, lang, when=when, causes=causes)
 
 
 __all__ = ["invoice_pdf", "report_pdf"]

@@ -1,4 +1,4 @@
-"""The findings of the report, grouped by severity, section of the invoice, and text.
+"""The findings of the report, grouped by severity and text, in the order of the sections of the invoice.
 
 Large numbers of similar findings are limited: every code is shown, and the remaining findings are counted.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from einvoice.errors import quote
@@ -84,20 +83,14 @@ def _of_severity(kind: str, shown: list[_Same], found: Sequence[Finding], lang: 
         tag("h2", f"{words[kind]} ({format_number(count, lang)})"),
         tag("p", words[kind + "_means"], class_="means"),
     )
-    return tag("section", *head, *_sections(own, lang), class_=kind)
-
-
-def _sections(own: list[_Same], lang: Language) -> Iterator[Markup]:
-    for section, members in groupby(own, key=lambda same: same[0].section):
-        yield tag("h3", title(section, lang))
-        yield from (_finding(same, lang) for same in members)
+    return tag("section", *head, *(_finding(same, lang) for same in own), class_=kind)
 
 
 def _finding(same: _Same, lang: Language) -> Markup:
     first, words = same[0], WORDS[lang]
     return tag(
         "div",
-        tag("h4", tag("span", first.code, class_="code"), " ", first.title(lang)),
+        tag("h3", tag("span", first.code, class_="code"), " ", first.title(lang)),
         tag("p", " · ".join(_about(same, lang)), class_="where"),
         tag("p", first.explanation(lang)),
         _numbers(first, lang),
@@ -110,8 +103,9 @@ def _finding(same: _Same, lang: Language) -> Markup:
 
 
 def _about(same: _Same, lang: Language) -> Iterator[str]:
-    """Yield line, business term and rule set of a finding."""
+    """Yield section, line, business term and rule set of a finding."""
     first, words = same[0], WORDS[lang]
+    yield title(first.section, lang)
     if len(same) > 1:
         yield words["places"].format(count=len(same))
     elif first.line:
@@ -124,13 +118,12 @@ def _about(same: _Same, lang: Language) -> Iterator[str]:
 
 
 def _numbers(finding: Finding, lang: Language) -> Markup:
-    """Return the compared amounts as a table."""
-    amounts = list(compared(finding, lang))
-    if not amounts:
-        return EMPTY
-    head = tag("tr", *(tag("th", WORDS[lang][name], scope="col") for name, _ in amounts))
-    row = tag("tr", *(tag("td", text) for _, text in amounts))
-    return tag("table", tag("thead", head), tag("tbody", row), class_="numbers")
+    """Return the compared amounts in one line."""
+    amounts = [
+        tag("span", WORDS[lang][name], " ", tag("strong", text), class_="amount")
+        for name, text in compared(finding, lang)
+    ]
+    return tag("p", *(part for amount in amounts for part in (amount, " ")), class_="numbers") if amounts else EMPTY
 
 
 def _labelled(name: str, text: str, kind: str) -> Markup:

@@ -1,11 +1,11 @@
-"""The validation report: result, validated document, rule sets, and findings with their fixes."""
+"""The validation report: result, validated document, causes, findings with their fixes, and rule sets."""
 
 from __future__ import annotations
 
 import datetime
 import pkgutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -16,11 +16,13 @@ from einvoice.visualization.formatting import format_number
 from einvoice.visualization.glyphs import REPLACEMENT
 from einvoice.visualization.labels import label
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
+from einvoice.visualization.report.causes import causes
 from einvoice.visualization.report.findings import findings
 from einvoice.visualization.report.labels import WORDS
 from einvoice.visualization.typesetting import render
 
 if TYPE_CHECKING:
+    from einvoice.repair import Cause
     from einvoice.result import Finding, Language, Layer, ValidationResult
 
 _MAX_TITLE_LENGTH: Final = 60
@@ -28,12 +30,19 @@ _MAX_LENGTH: Final = 200
 """Maximum length of a text from the document (characters)."""
 
 
-def report_pdf(result: ValidationResult, lang: Language, *, when: datetime.datetime | None = None) -> bytes:
+def report_pdf(
+    result: ValidationResult,
+    lang: Language,
+    *,
+    when: datetime.datetime | None = None,
+    causes: Sequence[Cause] | None = None,
+) -> bytes:
     """Render a report as PDF; see `einvoice.visualization.report_pdf`."""
     moment = when or datetime.datetime.now(datetime.UTC)
+    found = result.causes() if causes is None else causes
     title = _title(result, lang)
     return render(
-        report_html(result, lang, moment),
+        report_html(result, lang, moment, found),
         lang=lang,
         title=title,
         description=f"{title}: {WORDS[lang]['valid' if result.is_valid else 'invalid']}",
@@ -42,14 +51,17 @@ def report_pdf(result: ValidationResult, lang: Language, *, when: datetime.datet
     )
 
 
-def report_html(result: ValidationResult, lang: Language, when: datetime.datetime) -> Markup:
-    """Return the report as HTML, without the style."""
+def report_html(
+    result: ValidationResult, lang: Language, when: datetime.datetime, found: Sequence[Cause] = ()
+) -> Markup:
+    """Return the report as HTML, without the style; `found` are the causes of the findings."""
     html = join(
         tag("h1", WORDS[lang]["report"], data_title=_title(result, lang)),
         _verdict(result, lang),
         _subject(result, lang, when),
-        _rules(result, lang),
+        causes(found, len(result.findings), lang),
         findings(result.findings, lang),
+        _rules(result, lang),
         tag("p", WORDS[lang]["about"], class_="about"),
     )
     missing = tag("p", label("unshown", lang), class_="about") if REPLACEMENT in html else EMPTY

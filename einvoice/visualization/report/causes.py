@@ -1,0 +1,102 @@
+"""The causes of the findings: each with its place, the findings that it explains, and its change or question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from einvoice.errors import quote
+from einvoice.render.text import LABELS as RESULT_WORDS
+from einvoice.render.text import capitalize
+from einvoice.repair.display import LABELS, codes, counted, heading, proof
+from einvoice.visualization.markup import EMPTY, Markup, join, tag
+from einvoice.visualization.report.labels import WORDS
+
+if TYPE_CHECKING:
+    from einvoice.repair import Cause, Change
+    from einvoice.result import Language
+
+_MAX_SHOWN: Final = 20
+"""Maximum number of causes shown with a change, and without."""
+_MAX_TEXT: Final = 600
+_MAX_PATH: Final = 300
+
+
+def causes(found: Sequence[Cause], findings: int, lang: Language) -> Markup:
+    """Return the causes, those with a change first; nothing if they say no more than the findings.
+
+    Args:
+        found: the causes, the gravest first.
+        findings: number of findings.
+        lang: language of the texts.
+    """
+    changed = [cause for cause in found if cause.changes]
+    if not changed and len(found) == findings:
+        return EMPTY
+    words = LABELS[lang]
+    return tag(
+        "section",
+        tag("h2", heading(len(found), findings, lang)),
+        tag("p", words["issuer"], class_="means"),
+        *(_cause(number, cause, lang) for number, cause in enumerate(changed[:_MAX_SHOWN], 1)),
+        _omitted(changed, lang),
+        _without_change([cause for cause in found if not cause.changes], lang),
+        class_="causes",
+    )
+
+
+def _cause(number: int, cause: Cause, lang: Language) -> Markup:
+    return tag(
+        "div",
+        tag("h3", f"{number}. {_limited(cause.text(lang))}"),
+        tag("p", " · ".join((*_line(cause, lang), _explained(cause, lang))), class_="where"),
+        _alternatives(cause.changes, lang) if cause.is_question else _change(cause.changes[0], lang),
+        tag("p", quote(cause.location.xpath, limit=_MAX_PATH, keep_end=True), class_="path"),
+        class_="cause",
+    )
+
+
+def _line(cause: Cause, lang: Language) -> Iterable[str]:
+    if cause.location.line:
+        yield f"{capitalize(RESULT_WORDS[lang]['line'])} {cause.location.line}"
+
+
+def _explained(cause: Cause, lang: Language) -> str:
+    return f"{counted('explains', len(cause.findings), lang)}: {codes(cause, lang)}"
+
+
+def _change(change: Change, lang: Language) -> Markup:
+    label = tag("strong", f"{LABELS[lang]['change']}:")
+    return tag("p", label, " ", _limited(change.text(lang)), " ", _proof(change, lang), class_="fix")
+
+
+def _alternatives(changes: Iterable[Change], lang: Language) -> Markup:
+    items = [tag("li", _limited(it.text(lang)), " ", _proof(it, lang)) for it in changes]
+    return join(tag("p", tag("strong", f"{LABELS[lang]['alternatives']}:"), class_="fix"), tag("ul", *items))
+
+
+def _proof(change: Change, lang: Language) -> Markup:
+    return tag("span", proof(change, lang), class_="proof")
+
+
+def _without_change(found: Sequence[Cause], lang: Language) -> Markup:
+    """Return the causes for which no change was found, one line each."""
+    if not found:
+        return EMPTY
+    items = [_item(cause, lang) for cause in found[:_MAX_SHOWN]]
+    remark = tag("p", LABELS[lang]["no_change"], class_="unchanged")
+    return join(remark, tag("ul", *items), _omitted(found, lang))
+
+
+def _item(cause: Cause, lang: Language) -> Markup:
+    place = " · ".join((*_line(cause, lang), codes(cause, lang)))
+    return tag("li", _limited(cause.text(lang)), " ", tag("span", place, class_="where"))
+
+
+def _omitted(found: Sequence[Cause], lang: Language) -> Markup:
+    left = len(found) - _MAX_SHOWN
+    return tag("p", WORDS[lang]["more_causes"].format(count=left), class_="where") if left > 0 else EMPTY
+
+
+def _limited(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
