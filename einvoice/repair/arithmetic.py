@@ -157,12 +157,15 @@ def _sum(totals: Any, field: str, summands: list[tuple[Any, str]]) -> Iterator[A
 
 def _summands(summands: list[tuple[Any, str]], numbers: list[Any], stated: Any) -> Iterator[Amount]:
     """Yield what each summand would be if the others and the sum were right."""
-    if stated is absent or sum(number is absent for number in numbers) > 1:
+    missing = sum(number is absent for number in numbers)
+    if stated is absent or missing > 1:
         return
-    for position, (group, name) in enumerate(summands):
-        others = total(number for at, number in enumerate(numbers) if at != position)
-        number = stated - others
-        if number != numbers[position]:
+    known = total(number for number in numbers if number is not absent)
+    for (group, name), present in zip(summands, numbers, strict=True):
+        if missing and present is not absent:
+            continue
+        number = stated - known if present is absent else stated - (known - present)
+        if number != present:
             yield Amount(group, name, number, is_input=True)
 
 

@@ -151,8 +151,8 @@ class ValidationResult:
 
         Args:
             seconds: time limit of the search; default: 10, which only documents with thousands of lines reach. It is
-                exceeded by the duration of two validations at most. Findings that the search does not reach in time
-                remain causes of their own.
+                looked at between validations, so the search may exceed it by a few of them. Findings that it does not
+                reach in time remain causes of their own.
         """
         return presentation.causes(self, seconds)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from einvoice.model.group import terms_of, types_of
 from einvoice.model.values import Amount as AmountValue
@@ -18,14 +18,15 @@ _ALL = 75
 
 def candidates(case: Case) -> Iterator[Candidate]:
     """Yield a candidate for each amount that differs from the calculated one, and one for all of them."""
+    numbers = {(id(it.group), it.field): it.number for it in reversed(case.values) if it.number}
     for it in calculated(case.invoice):
         if edit := _edit(case, it):
             rank = _BACKWARDS if it.is_input else _FORWARDS
-            yield Candidate((edit,), rank, not it.is_input, _terms(case, it), alternative=it.is_input)
+            yield Candidate((edit,), rank, not it.is_input, _terms(numbers, it), alternative=it.is_input)
     for with_lines in (False, True):
         amounts = [(edit, it) for it in recalculated(case.invoice, with_lines=with_lines) if (edit := _edit(case, it))]
         if amounts:
-            terms = tuple(term for _, it in amounts for term in _terms(case, it))
+            terms = tuple(term for _, it in amounts for term in _terms(numbers, it))
             yield Candidate(tuple(edit for edit, _ in amounts), _ALL, True, terms, is_fallback=True)
 
 
@@ -43,6 +44,8 @@ def _edit(case: Case, amount: Amount) -> Edit | None:
     return case.add(amount.group, amount.field, text, attributes)
 
 
-def _terms(case: Case, amount: Amount) -> tuple[str, ...]:
-    known = [it.number for it in case.values if it.group is amount.group and it.field == amount.field]
-    return tuple(number for number in known or terms_of(type(amount.group), amount.field) if number)[:1]
+def _terms(numbers: Mapping[tuple[int, str], str], amount: Amount) -> tuple[str, ...]:
+    """Return the business term of an amount; `numbers` are those of the values of the invoice by group and field."""
+    known = numbers.get((id(amount.group), amount.field))
+    possible = (known,) if known else terms_of(type(amount.group), amount.field)
+    return tuple(number for number in possible if number)[:1]
