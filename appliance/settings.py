@@ -97,6 +97,9 @@ class Settings(BaseSettings):
     upload_seconds: float = Field(default=60, gt=0, description="Maximum time to receive a body (seconds); then 408.")
     upload_megabytes: int = Field(default=512, ge=110, description="Memory for all uploads together; beyond that 503.")
     document_seconds: float = Field(default=30, gt=0, description="Maximum time per document (seconds); then 422.")
+    causes_seconds: float = Field(
+        default=5, ge=0, description="Maximum time to search for the causes of findings (seconds); 0 states none."
+    )
     worker_megabytes: int = Field(default=2048, ge=256, description="Memory limit of a worker process.")
     pdf_lines: int = Field(
         default=1000,

@@ -9,9 +9,24 @@ from starlette.responses import Response
 
 from appliance.access.auth import RIGHT_REQUIRED
 from appliance.access.quotas import DAILY_FILES
-from appliance.api.dependencies import INVALID_LANGUAGE, Caller, CurrentCaller, QueryLanguage
+from appliance.api.dependencies import (
+    INVALID_CAUSES,
+    INVALID_LANGUAGE,
+    Caller,
+    CurrentCaller,
+    QueryLanguage,
+    query_causes,
+)
 from appliance.api.form_fields import INVALID_ENGINE, INVALID_MODE, form_engine, form_mode
-from appliance.api.processing import NO_STORE, artifact_source, build_job, create_links, record_verdict, with_artifacts
+from appliance.api.processing import (
+    NO_STORE,
+    artifact_source,
+    build_job,
+    causes_seconds,
+    create_links,
+    record_verdict,
+    with_artifacts,
+)
 from appliance.api.responses import UPLOAD_PROBLEMS, form_body, problem_responses
 from appliance.contract.paths import API
 from appliance.contract.schemas import BatchResponse
@@ -26,6 +41,7 @@ _MODES: dict[str, Mode] = {"current": "current"}
 
 _PROBLEMS = problem_responses(
     INVALID_LANGUAGE,
+    INVALID_CAUSES,
     INVALID_FORM,
     NO_FILE,
     TOO_MANY_FILES,
@@ -50,7 +66,8 @@ def routes(services: Services) -> APIRouter:
     )
     async def validate_batch(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
         """Validate up to ten invoices. An unreadable file does not affect the others."""
-        with services.workers.reserve(caller.key.name) as reservation:
+        causes = causes_seconds(services, query_causes(request))
+        with services.workers.reserve(caller.key.name, is_long=causes is not None) as reservation:
             form = await read_form(
                 request.stream(),
                 request.headers.get("content-type", ""),
@@ -65,7 +82,7 @@ def routes(services: Services) -> APIRouter:
             # Without it, the last files of a batch would time out waiting for a worker.
             semaphore = asyncio.Semaphore(services.settings.workers)
             items = await _gather(
-                _validate_item(services, semaphore, request, caller, lang, engine, file) for file in form.files
+                _validate_item(services, semaphore, request, caller, lang, engine, causes, file) for file in form.files
             )
         body = b'{"status":"done","count":%d,"items":[%b]}' % (len(items), b",".join(items))
         return Response(body, media_type="application/json", headers=NO_STORE)
@@ -90,10 +107,12 @@ async def _validate_item(
     caller: Caller,
     lang: Language,
     engine: Engine,
+    causes: float | None,
     file: UploadedFile,
 ) -> bytes:
     """Validate a file and return its item in the response."""
-    job = build_job(services, "validate_item", file.content, request, caller, lang, name=file.name, engine=engine)
+    head = {"name": file.name, "engine": engine, "causes_seconds": causes}
+    job = build_job(services, "validate_item", file.content, request, caller, lang, **head)
     async with semaphore:
         try:
             outcome = await _run_item(services, job, caller)

@@ -36,7 +36,7 @@ _ENDPOINTS = {
 
 
 def capabilities(
-    entitlements: Entitlements, default_engine: Engine, languages: Sequence[Language], base: str
+    entitlements: Entitlements, default_engine: Engine, languages: Sequence[Language], causes_seconds: float, base: str
 ) -> dict[str, Any]:
     """Return the response body.
 
@@ -44,6 +44,7 @@ def capabilities(
         entitlements: entitlements of the key.
         default_engine: engine for requests that do not select one.
         languages: languages of responses.
+        causes_seconds: time limit of the search for causes; 0 if there is none.
         base: base URL of the service.
     """
     catalog = einvoice.catalog()
@@ -86,6 +87,7 @@ def capabilities(
             for ruleset in catalog.rule_sets
         ],
         "engines": _engines(default_engine),
+        "causes": {"available": causes_seconds > 0, "max_seconds": causes_seconds},
         "endpoints": {name: f"{base}{path}" for name, path in _ENDPOINTS.items()},
     }
 
@@ -123,8 +125,9 @@ def routes(services: Services) -> APIRouter:
     async def get_capabilities(request: Request, caller: CurrentCaller) -> Response:
         """Verify the key and return its entitlements, the limits, rule sets and engines, and all endpoints."""
         base = base_url(request.scope)
-        settings = services.settings
-        body = await asyncio.to_thread(capabilities, caller.entitlements, settings.engine, settings.languages, base)
+        settings, seconds = services.settings, services.workers.causes_seconds
+        known = settings.engine, settings.languages, seconds
+        body = await asyncio.to_thread(capabilities, caller.entitlements, *known, base)
         return Response(to_json(body), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return router

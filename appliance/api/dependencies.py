@@ -13,6 +13,7 @@ from appliance.contract.schemas import Entitlements
 from appliance.contract.values import LANGUAGES, Language
 from einvoice.localization import Messages
 
+INVALID_CAUSES = ProblemType("invalid_causes", 422, example={"known": "true | false", "value": "yes"})
 INVALID_LANGUAGE = ProblemType("invalid_lang", 422, example={"known": "de or en", "value": "fr"})
 
 _WORDS = Messages("appliance", "words")
@@ -50,6 +51,18 @@ async def query_language(request: Request, lang: Annotated[str, _LANG] = LANGUAG
         separator = f" {_WORDS[known[0]]['or']} "  # the language of the response
         raise Problem(INVALID_LANGUAGE, known=separator.join(known), value=lang)
     return lang
+
+
+def query_causes(request: Request) -> bool:
+    """Return the query parameter `causes`; false if it is missing.
+
+    Raises:
+        Problem: it is neither "true" nor "false".
+    """
+    value = request.query_params.get("causes", "false")
+    if value not in ("true", "false"):
+        raise Problem(INVALID_CAUSES, known="true | false", value=value)
+    return value == "true"
 
 
 CurrentCaller = Annotated[Caller, Depends(current_caller)]

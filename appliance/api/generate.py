@@ -47,7 +47,7 @@ def routes(services: Services) -> APIRouter:
     async def generate(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
         """Generate a UBL, CII or ZUGFERD invoice from a draft and validate it. The draft schema lists the fields."""
         _require_json(request.headers.get("content-type", ""))
-        with services.workers.reserve(caller.key.name, renders=True) as reservation:
+        with services.workers.reserve(caller.key.name, is_long=True) as reservation:
             draft = await read_body(
                 request.stream(), seconds=services.settings.upload_seconds, reserve=reservation.add_bytes
             )

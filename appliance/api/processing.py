@@ -38,6 +38,11 @@ def build_job(
     return Message({"job": task, **common, **head}, (document,))
 
 
+def causes_seconds(services: Services, requested: bool) -> float | None:
+    """Return the time limit of the search for causes; None if it is not requested."""
+    return services.workers.causes_seconds if requested else None
+
+
 async def run_job(services: Services, job: Message, caller: Caller) -> Message | Response:
     """Run a job; return its outcome, or the response for a problem with the document.
 

@@ -20,6 +20,10 @@ _MODE = "`current`: the current rule set. `compatibility`: the rule set the invo
 _ENGINE = (
     "`native`: einvoice. `reference`: the official Schematron. `both`: einvoice, compared with the official Schematron."
 )
+_CAUSES = (
+    "`true`: also return the causes of the findings, each with the change that resolves them, as "
+    "`validation_details.causes`. Takes as long as about fifty validations."
+)
 _FILE = "XML (UBL or CII) or hybrid PDF (ZUGFeRD, Factur-X); 10 MB at most."
 _SCHEMA = {"$ref": "#/components/schemas/ProblemDetails"}
 
@@ -66,7 +70,7 @@ def _example(type: ProblemType) -> dict[str, Any]:
 
 
 def form_body(file_field: str, *, multiple: bool, modes: list[str], engines: list[str]) -> dict[str, Any]:
-    """Return the OpenAPI request body of a multipart form with files."""
+    """Return the OpenAPI request body of a multipart form with files, and the query parameter `causes`."""
     file: dict[str, Any] = {"type": "string", "format": "binary"}
     files = {"type": "array", "items": file, "minItems": 1, "maxItems": BATCH_FILES.max_files} if multiple else file
     properties = {
@@ -75,4 +79,12 @@ def form_body(file_field: str, *, multiple: bool, modes: list[str], engines: lis
         "engine": {"type": "string", "enum": engines, "description": _ENGINE},
     }
     schema = {"type": "object", "required": [file_field], "properties": properties}
-    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
+    causes = {
+        "name": "causes",
+        "in": "query",
+        "required": False,
+        "schema": {"type": "boolean", "default": False},
+        "description": _CAUSES,
+    }
+    body = {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
+    return {"parameters": [causes], "requestBody": body}

@@ -5,12 +5,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from appliance.access.quotas import DAILY_FILES
-from appliance.api.dependencies import INVALID_LANGUAGE, CurrentCaller, QueryLanguage
+from appliance.api.dependencies import INVALID_CAUSES, INVALID_LANGUAGE, CurrentCaller, QueryLanguage, query_causes
 from appliance.api.form_fields import INVALID_ENGINE, INVALID_MODE, form_engine, form_mode
 from appliance.api.processing import (
     NO_STORE,
     artifact_source,
     build_job,
+    causes_seconds,
     create_links,
     record_verdict,
     run_job,
@@ -26,6 +27,7 @@ from appliance.workers.pool import TOO_COMPLEX
 
 _PROBLEMS = problem_responses(
     INVALID_LANGUAGE,
+    INVALID_CAUSES,
     INVALID_FORM,
     NO_FILE,
     ONE_FILE_EXPECTED,
@@ -52,7 +54,8 @@ def routes(services: Services) -> APIRouter:
     )
     async def validate(request: Request, lang: QueryLanguage, caller: CurrentCaller) -> Response:
         """Validate one invoice: UBL, CII, or a hybrid PDF (ZUGFeRD, Factur-X)."""
-        with services.workers.reserve(caller.key.name) as reservation:
+        causes = causes_seconds(services, query_causes(request))
+        with services.workers.reserve(caller.key.name, is_long=causes is not None) as reservation:
             form = await read_form(
                 request.stream(),
                 request.headers.get("content-type", ""),
@@ -63,7 +66,8 @@ def routes(services: Services) -> APIRouter:
             mode, file = form_mode(form.fields, MODES), form.files[0]
             engine = form_engine(form.fields, services.settings.engine)
             await services.quotas.consume(caller.key.name, DAILY_FILES, caller.entitlements.daily_validation_limit)
-            job = build_job(services, "validate", file.content, request, caller, lang, mode=mode, engine=engine)
+            head = {"mode": mode, "engine": engine, "causes_seconds": causes}
+            job = build_job(services, "validate", file.content, request, caller, lang, **head)
             outcome = await run_job(services, job, caller)
         if isinstance(outcome, Response):
             return outcome

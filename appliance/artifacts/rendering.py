@@ -20,8 +20,9 @@ def renderer(pool: WorkerPool) -> Render:
             "engine": source.engine,
             "name": source.filename,
             "validated_at": source.validated_at,
+            "causes_seconds": pool.causes_seconds,
         }
-        with pool.reserve(holder, renders=True):
+        with pool.reserve(holder, is_long=True):
             try:
                 outcome = await pool.run(Message(head, (source.document,)), holder)
             except JobCrashed:

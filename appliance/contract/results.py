@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import einvoice
@@ -17,6 +17,9 @@ _ONE_SIDED = ("only_native", "only_reference")
 MAX_FINDINGS_BYTES: Final = 4 << 20
 """Maximum size of all findings of a result; a thousand usual findings have 1.5 MB."""
 
+MAX_CAUSES_BYTES: Final = 1 << 20
+"""Maximum size of all causes of a result; a usual cause has 1 KB."""
+
 _FEW_FINDINGS: Final = 50
 """Number of findings that cannot exceed the limit: each quotes a few values of at most 500 characters."""
 
@@ -29,14 +32,22 @@ _UNKNOWN_RULE = "REFERENCE-RULE"
 INVALID_DRAFT = ProblemType("invalid_draft", 422, example={"count": 2})
 
 
-def validation_body(result: einvoice.ValidationResult, lang: Language, base: str | None) -> dict[str, Any]:
+def validation_body(
+    result: einvoice.ValidationResult, lang: Language, base: str | None, *, causes: Sequence[Any] | None = None
+) -> dict[str, Any]:
     """Return the response body for a validation result, with rule links and the summary but without `artifacts`.
 
-    `base` is as in `add_links`.
+    `base` is as in `add_links`; `causes` are added to `validation_details` if given.
     """
-    body = result.to_dict(lang)
+    body = result.to_dict(lang, causes=False if causes is None else causes)
+    found = body.pop("causes", [])
+    listed = [*body["errors"], *body["warnings"]]
     _add_links_to_findings(body, base)
     limit_findings(body)
+    if causes is not None:
+        kept = {id(finding): at for at, finding in enumerate([*body["errors"], *body["warnings"]])}
+        positions = {before: kept[id(finding)] for before, finding in enumerate(listed) if id(finding) in kept}
+        body["validation_details"]["causes"] = list(_limited_causes(found, positions))
     return {**body, "invoice_summary": dataclasses.asdict(result.summary)}
 
 
@@ -51,6 +62,22 @@ def generation_body(generated: einvoice.Generated, lang: Language, base: str | N
     limit_findings(validation)
     summary = dataclasses.asdict(generated.validation.summary)
     return {**body, "invoice_summary": summary, "validation": validation}
+
+
+def _limited_causes(causes: Iterable[dict[str, Any]], positions: Mapping[int, int]) -> Iterator[dict[str, Any]]:
+    """Yield causes until they have `MAX_CAUSES_BYTES` bytes as JSON; their texts and edits quote the document.
+
+    Args:
+        causes: the gravest first.
+        positions: new position of each finding that is reported.
+    """
+    left = MAX_CAUSES_BYTES
+    for cause in causes:
+        cause["findings"] = [positions[it] for it in cause["findings"] if it in positions]
+        left -= len(to_json(cause))
+        if left < 0:
+            return
+        yield cause
 
 
 def _finding_lists(result: dict[str, Any]) -> list[list[dict[str, Any]]]:

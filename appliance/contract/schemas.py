@@ -109,6 +109,33 @@ class Compatibility(_Response):
     message: str | None
 
 
+class ChangeItem(_Response):
+    """A change of the XML. It was tried: the changed document was validated, and has no new finding."""
+
+    text: str
+    proof: str = Field(examples=["With this change, 3 of the 10 findings disappear."])
+    terms: list[str]
+    safe: bool = Field(
+        description="Whether it changes only the form of a value, or an amount that follows from others."
+    )
+    resolves: int = Field(description="Number of findings that disappear.")
+    edits: list[dict[str, Any]]
+
+
+class CauseItem(_Response):
+    """One thing that is wrong, and the findings that it explains."""
+
+    text: str
+    is_question: bool = Field(description="Whether only the issuer can know which of several changes is right.")
+    terms: list[str] = Field(examples=[["BT-112"]])
+    xpath: str
+    line: int | None
+    codes: list[str] = Field(examples=[["BR-CO-15", "BR-CO-16"]])
+    findings: list[int] = Field(description="Positions, from 0, in `errors` followed by `warnings`.")
+    remaining: int = Field(description="Number of findings that it does not explain.")
+    changes: list[ChangeItem]
+
+
 class ValidationDetails(_Response):
     """The document and the rule sets applied to it."""
 
@@ -119,6 +146,11 @@ class ValidationDetails(_Response):
         default={},
         description="Number of further findings by code: a result has at most 1,000 findings, 100 per code, 4 MB.",
         examples=[{"BR-25": 4}],
+    )
+    causes: list[CauseItem] | None = Field(
+        default=None,
+        description="Causes of the findings, the gravest first: only with `causes=true`. Null if the document is too "
+        "large for the search; at most 1 MB.",
     )
 
 
@@ -308,6 +340,13 @@ class Engines(_Response):
     default: Engine = Field(description="Engine of requests without the form field `engine` (EINVOICE_ENGINE).")
 
 
+class CausesLimits(_Response):
+    """Limits of the search for the causes of findings (query parameter `causes`)."""
+
+    available: bool
+    max_seconds: float = Field(description="Maximum time of the search per document (EINVOICE_CAUSES_SECONDS).")
+
+
 class Capabilities(_Response):
     """Entitlements of the key and capabilities of the service."""
 
@@ -322,6 +361,7 @@ class Capabilities(_Response):
     rule_sets: list[RuleSet]
     specifications: list[RuleSetDescription]
     engines: Engines
+    causes: CausesLimits
     endpoints: Endpoints
 
 

@@ -50,7 +50,7 @@ async def build_examples(run_job: RunJob) -> Examples:
         "validate": validate,
         "validate_batch": batch,
         "generate": generate,
-        "capabilities": {"200": {"plan business": capabilities(BUSINESS, "native", LANGUAGES, BASE)}},
+        "capabilities": {"200": {"plan business": capabilities(BUSINESS, "native", LANGUAGES, 5, BASE)}},
         "error_catalog": {"200": {f"the first {_CATALOG_ITEMS} items": catalog}},
         "invoice_draft_schema": {"200": {"without properties": excerpt}},
     }
@@ -70,6 +70,9 @@ async def _validate(run_job: RunJob) -> dict[str, dict[str, Any]]:
     for name, (document, mode) in requests.items():
         outcome = await run_job(_job("validate", document, mode=mode))
         results[name] = _body(outcome, _links("validation_report_pdf", "readable_invoice_pdf"))
+    wrong = ubl.replace(b">693.00</cbc:LineExtensionAmount>", b">692.99</cbc:LineExtensionAmount>")
+    outcome = await run_job(_job("validate", wrong, mode="current", causes_seconds=5))
+    results["with causes"] = _body(outcome, _links("validation_report_pdf", "readable_invoice_pdf"))
     outcomes = [await run_job(_job("validate", document, mode="current")) for document in _UNREADABLE]
     problems = [outcome.head["problem"] for outcome in outcomes]
     return {"200": results, "422": {problem["code"]: problem for problem in problems}}

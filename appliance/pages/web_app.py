@@ -23,6 +23,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _LABELS: Final = Messages("appliance", "page")
+_CAUSES: Final = Messages("einvoice.repair", "display")
 _NAMES: Final = Messages("einvoice.localization", "language")
 _FORMATS: Final = Messages("einvoice.localization", "format")
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".html": "text/html"}
@@ -60,7 +61,12 @@ def _load_documents() -> Mapping[str, StaticDocument]:
 def _languages(languages: Sequence[Language]) -> StaticDocument:
     """Return name, formats and labels of each language."""
     content = {
-        lang: {"name": _NAMES[lang]["name"], "format": dict(_FORMATS[lang]), "labels": dict(_LABELS[lang])}
+        lang: {
+            "name": _NAMES[lang]["name"],
+            "format": dict(_FORMATS[lang]),
+            "labels": dict(_LABELS[lang]),
+            "causes": dict(_CAUSES[lang]),
+        }
         for lang in languages
     }
     return StaticDocument.from_json(content)

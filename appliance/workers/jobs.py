@@ -25,6 +25,9 @@ from appliance.workers.protocol import Message
 
 TOO_MANY_LINES = ProblemType("too_complex", 422, message="too_many_lines")
 
+_MIN_VALIDATIONS = 4
+"""Number of validations that must fit into the time limit of the search for causes."""
+
 log = logging.getLogger(__name__)
 
 
@@ -50,17 +53,45 @@ def run_job(job: Message) -> Message:
 
 def _validate(job: Message) -> Message:
     lang = job.head["lang"]
+    started = time.perf_counter()
     result = einvoice.validate(job.parts[0], lang=lang, mode=job.head["mode"], engine=job.head["engine"])
-    outcome = _validated(validation_body(result, lang, job.head.get("base")), job)
+    outcome = _validated(_body(result, job, time.perf_counter() - started), job)
     outcome.head["printable"] = _is_printable(_line_count(result.invoice), job)
     return outcome
+
+
+def _body(result: einvoice.ValidationResult, job: Message, seconds: float) -> dict[str, Any]:
+    """Return the response body, with the causes if requested; `seconds` is the duration of the validation."""
+    lang, base = job.head["lang"], job.head.get("base")
+    if job.head.get("causes_seconds") is None:
+        return validation_body(result, lang, base)
+    causes = _causes(result, job, seconds)
+    body = validation_body(result, lang, base, causes=causes or ())
+    if causes is None:
+        body["validation_details"]["causes"] = None
+    return body
+
+
+def _causes(result: einvoice.ValidationResult, job: Message, seconds: float) -> tuple[Any, ...] | None:
+    """Return the causes; None if the time or memory limit of a document leaves none for the search.
+
+    The search begins with a validation, and may exceed its limit by another one.
+    """
+    limit: float = job.head["causes_seconds"]
+    if limit < _MIN_VALIDATIONS * seconds or not limit:
+        return None
+    try:
+        return result.causes(seconds=limit - 2 * seconds)
+    except MemoryError:
+        return None
 
 
 def _validate_item(job: Message) -> Message:
     """Validate one file of a batch; an unreadable file is a result, not a problem."""
     lang, base, started = job.head["lang"], job.head.get("base"), time.perf_counter()
     try:
-        body = validation_body(einvoice.validate(job.parts[0], lang=lang, engine=job.head["engine"]), lang, base)
+        result = einvoice.validate(job.parts[0], lang=lang, engine=job.head["engine"])
+        body = _body(result, job, time.perf_counter() - started)
     except einvoice.UnreadableDocument as error:
         body = unreadable_result(error, lang, round((time.perf_counter() - started) * 1000), base)
     body["invoice_summary"] = None
@@ -98,9 +129,13 @@ def _generate(job: Message) -> Message:
 def _render_report(job: Message) -> Message:
     """Render the validation report; the document is validated again, with the same rules."""
     head = job.head
+    started = time.perf_counter()
     result = einvoice.validate(job.parts[0], lang=head["lang"], mode=head["mode"], engine=head["engine"])
+    causes = _causes(result, job, time.perf_counter() - started) or ()
     when = datetime.datetime.fromtimestamp(head["validated_at"], datetime.UTC)
-    return Message({}, (einvoice.report_pdf(dataclasses.replace(result, filename=head["name"]), when=when),))
+    return Message(
+        {}, (einvoice.report_pdf(dataclasses.replace(result, filename=head["name"]), when=when, causes=causes),)
+    )
 
 
 def _render_invoice(job: Message) -> Message:

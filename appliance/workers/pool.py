@@ -23,13 +23,20 @@ _KINDS: dict[str, JobKind] = {
     "validation_report_pdf": "pdf",
     "readable_invoice_pdf": "pdf",
 }
-"""Kinds of jobs that create documents. They take fifty times as long as a validation, so a worker is kept free of them;
-all others are validations."""
+"""Kinds of jobs that create documents. They take fifty times as long as a validation, as does a validation with the
+search for causes, so a worker is kept free of them; all others are validations."""
 
 DEATH_CAUSES = ("timeout", "cancelled", "signal", "exit")
 
 BUSY = ProblemType("busy", 503, example={"seconds": RETRY_AFTER_SECONDS})
 TOO_COMPLEX = ProblemType("too_complex", 422, example={"seconds": 30, "megabytes": 2048})
+
+
+def _kind(job: Message) -> JobKind:
+    task = job.head["job"]
+    if task.startswith("validate") and job.head.get("causes_seconds") is not None:
+        return "causes"
+    return _KINDS.get(task, "validation")
 
 
 class JobFailed(Exception):  # noqa: N818 (the outcome of a job)
@@ -81,7 +88,7 @@ class WorkerPool:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._requests = {renders: Shares(settings.workers + settings.queue) for renders in (False, True)}
+        self._requests = {is_long: Shares(settings.workers + settings.queue) for is_long in (False, True)}
         self._memory = Shares(settings.upload_megabytes << 20)
         self._slots = [WorkerSlot(settings) for _ in range(settings.workers)]
         self._free_slots = list(self._slots)
@@ -135,18 +142,23 @@ class WorkerPool:
         """Upload memory left, in bytes."""
         return self._memory.free
 
+    @property
+    def causes_seconds(self) -> float:
+        """Time limit of the search for causes: that of the settings, at most a quarter of that of a document."""
+        return min(self._settings.causes_seconds, self._settings.document_seconds / 4)
+
     @contextmanager
-    def reserve(self, holder: str, renders: bool = False) -> Iterator[Reservation]:
+    def reserve(self, holder: str, is_long: bool = False) -> Iterator[Reservation]:
         """Admit a request of the holder of a key, before its body is read.
 
         Args:
             holder: name of the key holder.
-            renders: whether it creates a document; these requests have a queue of their own.
+            is_long: whether it creates a document or searches for causes; these requests have a queue of their own.
 
         Raises:
             Problem: the queue is full (`BUSY`).
         """
-        requests = self._requests[renders]
+        requests = self._requests[is_long]
         if not requests.take(holder, 1):
             raise busy_problem()
         reservation = Reservation(self._memory, holder)
@@ -165,7 +177,7 @@ class WorkerPool:
             JobLimitExceeded: the job exceeded its time or memory limit.
             JobFailed: internal error.
         """
-        kind = _KINDS.get(job.head["job"], "validation")
+        kind = _kind(job)
         try:
             async with self._schedule.turn(holder, kind, self._settings.queue_seconds):
                 outcome = await self._run(job)

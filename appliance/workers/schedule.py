@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-JobKind: TypeAlias = Literal["validation", "pdf", "generation"]
+JobKind: TypeAlias = Literal["validation", "causes", "pdf", "generation"]
 JOB_KINDS: Final[tuple[JobKind, ...]] = get_args(JobKind)
 
 
@@ -19,14 +19,14 @@ class _Job:
     started: asyncio.Future[None]
 
     @property
-    def renders(self) -> bool:
+    def is_long(self) -> bool:
         return self.kind != "validation"
 
 
 class Schedule:
     """Decides which job is next: of the holder with the fewest running jobs; among these, the one served longest ago.
 
-    Jobs that render (PDFs and generated invoices) run on all workers but one; with one worker, on that one.
+    Long jobs (searches for causes, PDFs, generated invoices) run on all workers but one; with one worker, on that one.
 
     Args:
         workers: number of jobs that run at the same time.
@@ -34,7 +34,7 @@ class Schedule:
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
-        self._max_rendering = max(1, workers - 1)
+        self._max_long = max(1, workers - 1)
         self._waiting: list[_Job] = []
         self._running: Counter[str] = Counter()
         self._kinds: Counter[JobKind] = Counter()
@@ -89,8 +89,8 @@ class Schedule:
             job.started.set_result(None)
 
     def _next(self) -> _Job | None:
-        has_room = self._kinds.total() - self._kinds["validation"] < self._max_rendering
-        jobs = [it for it in self._waiting if not it.started.done() and (has_room or not it.renders)]
+        has_room = self._kinds.total() - self._kinds["validation"] < self._max_long
+        jobs = [it for it in self._waiting if not it.started.done() and (has_room or not it.is_long)]
         return min(jobs, key=lambda it: (self._running[it.holder], self._served.get(it.holder, -1)), default=None)
 
     def _end(self, job: _Job) -> None:

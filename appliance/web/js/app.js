@@ -1,6 +1,7 @@
 // The application: state, validation of files, and rendering. All state, including the API key, is kept in memory only.
 
 import { artifact, capabilities, ProblemError } from "./api.js";
+import { causesSection, hasCauses } from "./causes.js";
 import { csv } from "./csv.js";
 import { el, save } from "./dom.js";
 import { fileList } from "./file_list.js";
@@ -199,6 +200,9 @@ function csvExport() {
 function columns(entry) {
   const labels = LABELS[state.lang];
   const { selectedFinding: selected, lang } = state;
+  const announce = (text) => setStatus(text, { visible: false });
+  const causes =
+    entry.answer && hasCauses(entry.answer) ? causesSection(entry.answer, lang, { show: showFindingOfCause, announce }) : null;
   const list = entry.answer
     ? el(
         "section",
@@ -210,7 +214,7 @@ function columns(entry) {
   return el(
     "div",
     { class: entry.answer && !sortedFindings(entry.answer).length ? "columns no-findings" : "columns" },
-    list,
+    causes ? el("div", {}, causes, list) : list,
     el(
       "section",
       { class: "source", "aria-labelledby": "source-title" },
@@ -257,6 +261,19 @@ function selectFinding(index, expanded) {
 function showFinding(index) {
   selectFinding(index, true);
   focusXml();
+}
+
+/** Expand a finding in the list, if it is shown there, and show its location. */
+function showFindingOfCause(finding) {
+  const index = sortedFindings(state.entries[state.currentFile].answer).indexOf(finding);
+  const header = document.querySelector(`.finding[data-index="${index}"] .finding-header`);
+  if (header?.getAttribute("aria-expanded") === "false") {
+    header.click();
+  } else {
+    selectFinding(index, true);
+  }
+  header?.scrollIntoView({ block: "start", behavior: "instant" });
+  header?.focus({ preventScroll: true });
 }
 
 /** Show the location of a finding that is not in the findings list. */

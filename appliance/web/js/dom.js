@@ -29,6 +29,24 @@ export function icon(status) {
   return svg;
 }
 
+/** Copy text to the clipboard; return whether that succeeded. */
+export async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text); // only on https and localhost
+    return true;
+  } catch {
+    const area = el("textarea", { class: "visually-hidden", "aria-hidden": true, tabindex: "-1" });
+    const focused = document.activeElement;
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const copied = document.execCommand("copy");
+    area.remove();
+    focused?.focus();
+    return copied;
+  }
+}
+
 /** Download `blob` as a file called `name`. */
 export function save(blob, name) {
   const url = URL.createObjectURL(blob);

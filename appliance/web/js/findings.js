@@ -27,7 +27,7 @@ export function findingsList(answer, lang, { selected, select, show }) {
     const indices = [...findings.keys()].filter((index) => findings[index].severity === severity);
     return indices.length ? group(severity, indices) : null;
   });
-  return el("div", { class: "groups", onkeydown: moveFocus }, groups);
+  return el("div", { class: "groups", onkeydown: (event) => moveFocus(event, ".finding-header") }, groups);
 
   function group(severity, indices) {
     const list = el("ol", { class: "list" });
@@ -58,13 +58,13 @@ export function findingsList(answer, lang, { selected, select, show }) {
   }
 }
 
-/** Move the focus between findings with the arrow keys. */
-function moveFocus(event) {
+/** Move the focus between the elements of a list that match a selector, with the arrow keys. */
+export function moveFocus(event, selector) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!step || !event.target.matches(".finding-header")) {
+  if (!step || !event.target.matches(selector)) {
     return;
   }
-  const headers = [...event.currentTarget.querySelectorAll(".finding-header")];
+  const headers = [...event.currentTarget.querySelectorAll(selector)];
   const next = headers[headers.indexOf(event.target) + step];
   if (next) {
     event.preventDefault();

@@ -11,6 +11,11 @@ export const LABELS = Object.fromEntries(
   Object.entries(LANGUAGES).map(([lang, { labels }]) => [lang, withFunctions(labels, new Intl.PluralRules(lang))]),
 );
 
+/** The labels of causes by language, which the other displays of einvoice share. */
+export const CAUSE_LABELS = Object.fromEntries(
+  Object.entries(LANGUAGES).map(([lang, { causes }]) => [lang, withFunctions(causes, new Intl.PluralRules(lang))]),
+);
+
 function withFunctions(labels, plurals) {
   const label = ([key, text]) => [key, text.includes("{") ? (values) => filled(form(key, values.count), values) : text];
   const form = (key, count) => labels[`${key}_${plurals.select(count ?? 0)}`] ?? labels[key];
