@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from browser import Page
-from served import CII, UBL, WRONG, declaring, serving
+from served import CII, UBL, VALIDATE, WRONG, declaring, serving
 
 sys.path.append(str(Path(__file__).parents[2] / "pdf"))
 
@@ -102,6 +102,69 @@ def test_keyboard_operation(page):
     assert page.page.evaluate(f"{focused}.id") == "xml"
     assert page.text("#status") == "Geprüft: nicht gültig."
     assert page.page.locator("#status").get_attribute("aria-live") == "polite"
+
+
+TWO_CAUSES = WRONG.replace(b">380<", b">999<")
+"""Has an unknown type of invoice beside BR-CO-10 and BR-CO-13, which have a common cause."""
+
+
+@pytest.mark.parametrize(("locale", "heading"), [("de-DE", "2 Ursachen, 4 Befunde"), ("en-GB", "2 causes, 4 findings")])
+def test_causes_expand_to_their_change_and_findings(opened, locale, heading):
+    page = opened(locale=locale)
+    page.choose(("rechnung.xml", TWO_CAUSES))
+    assert page.text("#causes-title") == heading
+    found = page.server.client.post(
+        VALIDATE, params={"lang": locale[:2], "causes": "true"}, files={"file": ("a.xml", TWO_CAUSES)}
+    ).json()
+    causes = found["validation_details"]["causes"]
+    assert page.texts(".cause-header .title") == [cause["text"] for cause in causes]
+    (change,) = causes[0]["changes"]
+    assert change["text"] in page.text("#cause-0")
+    assert change["proof"] in page.text("#cause-0 .proof")
+    assert page.texts("#cause-0 .code") == causes[0]["codes"] == ["BR-CO-10", "BR-CO-13"]
+    assert not page.page.locator("#cause-1").is_visible()
+    page.page.locator(".cause-header").nth(1).click()
+    assert page.texts("#cause-1 .code") == causes[1]["codes"]
+    assert "BR-CL-01" in causes[1]["codes"]
+
+
+def test_cause_by_keyboard(page):
+    page.choose(("rechnung.xml", TWO_CAUSES))
+    focused = "document.activeElement"
+    page.page.locator(".cause-header").first.focus()
+    page.page.keyboard.press("ArrowDown")
+    page.page.keyboard.press("Enter")
+    assert page.page.evaluate(f"{focused}.getAttribute('aria-expanded')") == "true"
+    page.page.locator("#cause-0 .link-button").nth(1).focus()
+    page.page.keyboard.press("Enter")
+    assert page.page.evaluate(f"{focused}.querySelector('.code').textContent") == "BR-CO-13"
+    assert page.page.evaluate(f"{focused}.getAttribute('aria-expanded')") == "true"
+    assert highlighted_lines(page) == [line_of(TWO_CAUSES, b">693.00</cbc:TaxExclusiveAmount>")]
+
+
+@pytest.mark.parametrize("secure", [True, False])
+def test_change_is_copied(opened, secure):
+    """Over plain HTTP, browsers offer no clipboard to scripts."""
+    page = opened(permissions=["clipboard-read", "clipboard-write"])
+    page.choose(("rechnung.xml", WRONG))
+    if not secure:
+        page.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error()) }")
+    page.page.click("#cause-0 .copy")
+    page.page.get_by_text("Kopiert", exact=True).first.wait_for()
+    copied = page.page.evaluate("navigator.clipboard.readText()")
+    assert copied.splitlines() == [
+        page.texts("#cause-0 .changes p")[0],
+        "/ubl:Invoice/cac:LegalMonetaryTotal/cbc:LineExtensionAmount",
+    ]
+    assert page.text("#status") == "Kopiert"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_causes_fit_a_narrow_screen(opened, scheme):
+    page = opened(viewport={"width": 320, "height": 700}, color_scheme=scheme)
+    page.choose(("rechnung.xml", TWO_CAUSES))
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert page.page.locator("#cause-0 .copy").is_visible()
 
 
 def test_controls_have_accessible_names(page):

@@ -66,8 +66,8 @@ def test_jobs_are_counted_by_kind():
             await second
         return *counts, schedule.waiting, schedule.running
 
-    none = {"validation": 0, "pdf": 0, "generation": 0}
-    one_each = {"validation": 1, "pdf": 1, "generation": 0}
+    none = {"validation": 0, "causes": 0, "pdf": 0, "generation": 0}
+    one_each = {**none, "validation": 1, "pdf": 1}
     assert asyncio.run(run()) == ({**none, "generation": 1}, one_each, none, none)
 
 
