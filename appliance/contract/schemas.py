@@ -126,6 +126,7 @@ class CauseItem(_Response):
     """One thing that is wrong, and the findings that it explains."""
 
     text: str
+    missing: str = Field(description="The missing term that only the issuer knows; empty if there is none.")
     is_question: bool = Field(description="Whether only the issuer can know which of several changes is right.")
     terms: list[str] = Field(examples=[["BT-112"]])
     xpath: str
