@@ -15,6 +15,7 @@ import re
 import shutil
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -27,11 +28,12 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(ROOT), str(HERE)]
 
+from conf import to_restructured  # noqa: E402
+
 import appliance  # noqa: E402
 import appliance.__main__ as server_command  # noqa: E402
 import einvoice  # noqa: E402
 from appliance.contract.problems import ProblemType  # noqa: E402
-from conf import to_restructured  # noqa: E402
 from einvoice import cli, errors  # noqa: E402
 from einvoice.localization import Messages  # noqa: E402
 from einvoice.model import terms as business_terms  # noqa: E402
@@ -70,7 +72,7 @@ def documented(name: str, kind: str, docstring: str) -> str:
 
 
 def first_sentence(documented: Any) -> str:
-    """Return the first paragraph of an object's docstring, without signature quotes."""
+    """Return the first paragraph of an object's docstring, as Markdown."""
     return (inspect.getdoc(documented) or "").partition("\n\n")[0].replace("``", "`")
 
 
@@ -106,7 +108,11 @@ def api_directive(name: str, value: Any) -> str:
     """Return the description of a public name."""
     kind = kind_of(value)
     if kind == "Values":
-        return documented(f"einvoice.{name}", "data", value_doc(name))
+        cls = type(value)
+        is_ours = cls.__module__.startswith("einvoice.")
+        members = f".. autoclass:: {cls.__module__}.{cls.__name__}\n   :members:\n   :special-members: __call__"
+        text = f"The only instance of `{cls.__module__}.{cls.__name__}`." if is_ours else value_doc(name)
+        return "\n\n".join((documented(f"einvoice.{name}", "data", text), *([directive(members)] if is_ours else [])))
     if kind == "Functions":
         return directive(f".. autofunction:: einvoice.{name}")
     inherited = "\n   :inherited-members: Group" if issubclass(value, Group) else ""
@@ -143,9 +149,9 @@ def toctree(names: Iterable[str]) -> str:
 def referenced_types(public: Iterable[Any]) -> set[type]:
     """Return the classes of this package that annotations of public members name, directly or through others."""
     found: set[type] = set()
+    public = list(public)
     known = {value if isinstance(value, type) else type(value) for value in public}
     queue = [*public, *(value for value in known if value.__module__.startswith("einvoice."))]
-    found |= {type(value) for value in public if kind_of(value) == "Values" and is_described(type(value))}
     while queue:
         for cls in named_types(queue.pop()):
             if cls not in known and cls not in found and is_described(cls):
@@ -248,10 +254,9 @@ def problems_page() -> str:
              for cls in subclasses(errors.UnreadableDocument)}  # fmt: skip
     return page(
         "HTTP problems",
-        "Errors are `application/problem+json` (RFC 9457) with `type`, `title`, `status`, `detail` and `code`. `code` is "
-        "stable; titles and details are in the language of the request. Findings in a document are no errors: the "
-        "response is 200 with `is_valid` false. The server describes all requests and responses at `/docs` and "
-        "`/openapi.json`.",
+        "Errors are `application/problem+json` (RFC 9457) with `type`, `title`, `status`, `detail` and `code`. `code` "
+        "is stable; titles and details are in the language of the request. Findings in a document are no errors: the "
+        "response is 200 with `is_valid` false. The server describes all requests and responses at `/docs`.",
         "## Requests",
         table(("code", "status", "title", "detail"), sorted(declared)),
         "## Files",
@@ -270,7 +275,7 @@ def shown(message: str) -> str:
 
 def commands_page() -> str:
     """Return the page with the help of both commands and all of their subcommands."""
-    os.environ["COLUMNS"] = "100"
+    os.environ["COLUMNS"] = "110"
     parts = []
     for parser in (cli._parser([]), server_command._parser()):
         for name, text in helps(parser):
@@ -319,8 +324,10 @@ def terms_page() -> str:
         )
         for it in business_terms.terms().values()
     ]
-    text = ("Terms and groups of EN 16931-1 and of the XRechnung extension, with the path of the field in `Invoice`, for "
-            "Python and for rules.")  # fmt: skip
+    text = (
+        "Terms and groups of EN 16931-1 and of the XRechnung extension, with the path of the field in `Invoice`, which "
+        "Python and rules use."
+    )
     return page("Business terms", text, table(("number", "name", "path", "type", "cardinality"), rows))
 
 
@@ -343,7 +350,7 @@ def write_sources(folder: Path) -> None:
     for file in (file for pattern in INCLUDED for file in ROOT.glob(pattern)):
         (folder / file.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, folder / file.relative_to(ROOT))
-    for file in (*HERE.glob("*.md"), HERE / "conf.py"):
+    for file in (*HERE.glob("*.md"), *HERE.glob("*.css"), HERE / "conf.py"):
         shutil.copy(file, folder)
 
 
@@ -352,8 +359,11 @@ def main() -> int:
     output = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "docs").resolve()
     with tempfile.TemporaryDirectory() as folder:
         write_sources(Path(folder))
-        arguments = ["-b", "html", "--fail-on-warning", "--quiet", "-d", f"{folder}/.doctrees", folder, str(output)]
-        return build_main(arguments)
+        version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+        settings = {"version": version, "release": version, "html_title": f"einvoice {version}"}
+        options = [option for name, value in settings.items() for option in ("-D", f"{name}={value}")]
+        strict = ["--fail-on-warning", "--quiet", "--fresh-env"]
+        return build_main(["-b", "html", *strict, *options, "-d", f"{folder}/.doctrees", folder, str(output)])
 
 
 if __name__ == "__main__":

@@ -1,19 +1,20 @@
 """Sphinx settings of the reference; see `build.py`.
 
-Sphinx, because it is well kept and has pages beside the modules: MkDocs had no release for two years, pdoc has no pages.
+Sphinx, because it is well kept and has pages beside the modules: MkDocs had no release for two years, pdoc has no such
+pages.
 Docstrings are Google style with Markdown's single backticks and indented code, which the hook below translates.
 """
 
 import re
-from importlib.metadata import version as installed
 from typing import Any
 
+from sphinx.domains.python import PyObject
+
 project = "einvoice"
-version = release = installed("einvoice-toolkit")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["generated"]
 html_theme = "furo"
-html_title = f"einvoice {release}"
+html_static_path = ["style.css"]
+html_css_files = ["style.css"]
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
@@ -69,12 +70,28 @@ def _table_row(line: str, *, is_first: bool) -> list[str]:
     return [f"{indent}.. list-table::", f"{indent}   :header-rows: 1", "", *row] if is_first else row
 
 
+def mark_property(lines: list[str]) -> None:
+    """Keep napoleon from reading the text before a colon as the type of a property, in place."""
+    if lines and lines[0].startswith("Alias for field number"):  # of a named tuple
+        lines.clear()
+    lines[:0] = ["..", ""]
+
+
 def join_names(lines: list[str]) -> None:
     """Join the names that share a description, of which Sphinx takes the first for a type, in place."""
     lines[:] = [_NAMES.sub(lambda found: f"{found[1]} {found[2].replace(' ', '')}", line) for line in lines]
 
 
+def _before_napoleon(app: Any, what: str, name: str, described: Any, options: Any, lines: list[str]) -> None:
+    to_restructured(lines)
+    if what in ("property", "attribute"):
+        mark_property(lines)
+
+
 def setup(app: Any) -> None:
-    """Register the hooks, before and after napoleon (priority 500)."""
-    app.connect("autodoc-process-docstring", lambda *event: to_restructured(event[-1]), priority=400)
+    """Register the hooks, before and after napoleon (priority 500), and name attributes as docstrings do."""
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"
+    app.connect("autodoc-process-docstring", _before_napoleon, priority=400)
     app.connect("autodoc-process-docstring", lambda *event: join_names(event[-1]), priority=600)
