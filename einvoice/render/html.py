@@ -62,6 +62,7 @@ def _result(result: ValidationResult, lang: Language) -> str:
     return page(
         lang,
         _verdict(result.is_valid, verdict(result, lang), f" · {about}"),
+        to_html(result.known_causes, lang) if result.known_causes else "",
         _table((finding for finding in findings if finding.layer != "pdf"), lang),
         _container(result.container, of_pdf, lang) if result.container else "",
         f"<p>… + {omitted}</p>" if omitted > 0 else "",

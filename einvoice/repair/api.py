@@ -14,6 +14,7 @@ from einvoice.model.location import NAMESPACES, name
 from einvoice.presentation import causes
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.cause import Cause
+from einvoice.repair.causes import Causes
 from einvoice.repair.change import Change, Step
 from einvoice.repair.edits import (
     Edit,
@@ -41,9 +42,9 @@ _GRAVITY: Final = ("fatal", "warning", "information")
 
 @causes.register(ValidationResult)
 @reader.gc_paused()
-def find_causes(result: ValidationResult, seconds: float | None = None) -> tuple[Cause, ...]:
+def find_causes(result: ValidationResult, seconds: float | None = None) -> Causes:
     """Return the findings of a result grouped by common cause, the gravest first; see `ValidationResult.causes`."""
-    return Diagnosis(result, MAX_SECONDS if seconds is None else seconds).causes()
+    return Causes(Diagnosis(result, MAX_SECONDS if seconds is None else seconds).causes())
 
 
 class Diagnosis:

@@ -12,9 +12,11 @@ from einvoice.localization import Language, Messages
 
 if TYPE_CHECKING:
     from einvoice.repair.cause import Cause
-    from einvoice.repair.change import Change
+    from einvoice.repair.change import Change, Step
 
 LABELS: Final = Messages("einvoice.repair", "display")
+_MAX_XPATHS: Final = 20
+_WITHOUT_VALUES: Final = ("move", "whole")
 
 
 def heading(causes: int, findings: int, lang: Language) -> str:
@@ -50,3 +52,27 @@ def proof(change: Change, lang: Language) -> str:
     if resolved == total:
         key = "proof_only" if total == 1 else "proof_all"
     return LABELS[lang][key].format(resolved=resolved, total=total)
+
+
+def remaining(change: Change, lang: Language) -> str:
+    """Return how many findings remain after a change; "" if none does."""
+    return counted("remain", len(change.remaining), lang) if change.remaining else ""
+
+
+def copy_text(change: Change, lang: Language) -> str:
+    """Return a change as text for the clipboard: what is changed, then where.
+
+    Each edit is a line such as "BT-116: 261.00 -> 260.00", then follow the XPaths, one per line.
+    """
+    edits = [_copied(step, lang) for step in (*change.prior, *change.steps)]
+    xpaths = dict.fromkeys(getattr(it, "parent", "") or getattr(it, "xpath", "") for it in change.edits)
+    omitted = [f"… + {len(xpaths) - _MAX_XPATHS}"] if len(xpaths) > _MAX_XPATHS else []
+    return "\n".join([*edits, *list(xpaths)[:_MAX_XPATHS], *omitted])
+
+
+def _copied(step: Step, lang: Language) -> str:
+    if step.kind in _WITHOUT_VALUES:
+        return step.text(lang)
+    place = step.term or step.element
+    lines = f" ({', '.join(step.lines)})" if step.lines else ""
+    return f"{place}{lines}: {step.before.strip() or '–'} -> {step.after or '–'}"

@@ -129,8 +129,9 @@ class ValidationResult:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Include the summary, so that copies need not parse the document for it."""
-        return {**self.__dict__, "summary": self.summary}
+        """Include the summary, so that copies need not parse the document for it; copies search causes again."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "_causes"}
+        return {**kept, "summary": self.summary}
 
     def raise_for_findings(self) -> ValidationResult:
         """Return the result if the invoice is valid.
@@ -149,12 +150,26 @@ class ValidationResult:
         Every finding belongs to exactly one cause. At most 48 documents are validated, so that findings of documents
         with many errors may remain causes of their own. The document itself is not changed.
 
+        The causes are kept: a second call returns them at once, and the representation in a notebook shows them from
+        then on. It does not search them itself, since that takes as long as some dozen validations.
+
         Args:
             seconds: time limit of the search; default: 10, which only documents with thousands of lines reach. It is
                 looked at between validations, so the search may exceed it by a few of them. Findings that it does not
                 reach in time remain causes of their own.
         """
+        if seconds is None or self.known_causes is not None:
+            return self._causes
         return presentation.causes(self, seconds)
+
+    @cached_property
+    def _causes(self) -> tuple[Any, ...]:
+        return presentation.causes(self)
+
+    @property
+    def known_causes(self) -> tuple[Any, ...] | None:
+        """The causes if `causes` has found them without a time limit; else None."""
+        return self.__dict__.get("_causes")
 
     def fixed(self, *, unsafe: bool = False) -> Any:
         """Return the document with the changes that resolve findings, the verdict before and after, and what remains.

@@ -4,7 +4,7 @@ import pytest
 
 import einvoice
 from einvoice.localization import languages
-from einvoice.repair.display import codes, heading, proof
+from einvoice.repair.display import codes, copy_text, heading, proof, remaining
 
 PROOFS = {
     "de": {
@@ -54,3 +54,19 @@ def test_every_language_has_a_heading():
         "en": "1 cause, 1 finding",
     }
     assert all("3" in heading(3, 10, lang) and "10" in heading(3, 10, lang) for lang in languages())
+
+
+def test_copied_change_states_term_values_and_place(causes):
+    total = next(cause for cause in causes if cause.terms[0] == "BT-112")
+    assert copy_text(total.changes[0], "en").split("\n") == [
+        "BT-112: 41.33 -> 415.33",
+        "/ubl:Invoice/cac:LegalMonetaryTotal/cbc:TaxInclusiveAmount",
+    ]
+    assert remaining(total.changes[0], "en") == "1 remains."
+
+
+def test_copied_addition_and_removal(sample):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">EUR</cbc:DocumentCurrencyCode>", b"/>")
+    text = text.replace(b"<cbc:DocumentCurrencyCode/>\n", b"")
+    (cause,) = einvoice.validate(text).causes()[:1]
+    assert copy_text(cause.changes[0], "en").split("\n")[0] == "BT-5: – -> EUR"

@@ -1,0 +1,75 @@
+"""The causes of a result, as a sequence that notebooks can show."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Final
+
+from einvoice.errors import quote
+from einvoice.localization import Language
+from einvoice.presentation import to_html
+from einvoice.render.html import page
+from einvoice.render.text import LABELS as RESULT_LABELS
+from einvoice.render.text import finding_line
+from einvoice.repair.cause import Cause
+from einvoice.repair.change import Change
+from einvoice.repair.display import LABELS, codes, copy_text, heading, proof, remaining
+
+_MAX_SHOWN: Final = 50
+_MAX_FINDINGS: Final = 20
+_MAX_TEXT: Final = 1000
+
+
+class Causes(tuple[Cause, ...]):
+    """The causes of a result, the gravest first: a tuple with a representation for notebooks."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return to_html(self, self[0].lang if self else "de")
+
+
+@to_html.register(Causes)
+def _html(causes: Causes, lang: Language) -> str:
+    """Return the number of causes, and for each a section that opens without scripts; all content is escaped."""
+    findings = sum(len(cause.findings) for cause in causes)
+    omitted = len(causes) - _MAX_SHOWN
+    return page(
+        lang,
+        f"<p><strong>{escape(heading(len(causes), findings, lang))}</strong></p>",
+        *(_cause(cause, lang) for cause in causes[:_MAX_SHOWN]),
+        f"<p>… + {omitted}</p>" if omitted > 0 else "",
+    )
+
+
+def place(cause: Cause, lang: Language) -> str:
+    """Return the line and the XPath of a cause; "" if it has no place in the XML."""
+    line = f"{RESULT_LABELS[lang]['line']} {cause.location.line}" if cause.location.line else ""
+    return " · ".join(part for part in (line, cause.location.xpath) if part)
+
+
+def evidence(change: Change, lang: Language) -> str:
+    """Return what the validation of the changed document shows, with the number of findings that remain."""
+    return f"{proof(change, lang)} {remaining(change, lang)}".strip()
+
+
+def _cause(cause: Cause, lang: Language) -> str:
+    labels = LABELS[lang]
+    where = place(cause, lang)
+    found = [f"<li>{escape(finding_line(it, lang))}</li>" for it in cause.findings[:_MAX_FINDINGS]]
+    omitted = len(cause.findings) - _MAX_FINDINGS
+    found += [f"<li>… + {omitted}</li>"] if omitted > 0 else []
+    changes = "".join(_change(change, lang) for change in cause.changes)
+    label = labels["alternatives" if cause.is_question else "change"]
+    return (
+        f"<details><summary><strong>{escape(cause.text(lang))}</strong> ({escape(codes(cause, lang))})</summary>"
+        + (f"<div><code>{escape(where)}</code></div>" if where else "")
+        + (f"<div>{escape(label)}:</div><ul>{changes}</ul>" if changes else f"<p>{escape(labels['no_change'])}</p>")
+        + f"<ul>{''.join(found)}</ul></details>"
+    )
+
+
+def _change(change: Change, lang: Language) -> str:
+    lines = (quote(line, limit=_MAX_TEXT) for line in copy_text(change, lang).split("\n"))
+    edits = "<br>".join(f"<code>{escape(line)}</code>" for line in lines)
+    return f"<li>{escape(change.text(lang))} {escape(evidence(change, lang))}<br>{edits}</li>"
