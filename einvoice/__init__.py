@@ -153,6 +153,7 @@ presentation.implementations.update(
         "einvoice.render.catalog",
         "einvoice.render.rule_changes",
         "einvoice.bulk.html",
+        "einvoice.bulk.common_causes_html",
     ),
     to_xml=("einvoice.syntax.writer",),
     to_document=("einvoice.render.catalog",),

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from einvoice import presentation
 from einvoice.bulk import jsonl
 from einvoice.bulk.files.sources import Corpus, Item, content_of, corpus
 from einvoice.bulk.labels import LABELS
+from einvoice.bulk.patterns import check, check_patterns, matches
 from einvoice.bulk.record import VERDICTS, FileResult, decode, filename, has_differences, has_findings, reduce_findings
 from einvoice.localization.options import language
 from einvoice.result.catalog import catalog
@@ -27,16 +26,16 @@ from einvoice.validation import validate
 
 if TYPE_CHECKING:
     import datetime
+    from concurrent.futures import Executor
 
     import pandas as pd
 
     from einvoice.bulk.baseline import Baseline
+    from einvoice.bulk.common_causes import CommonCauses
     from einvoice.bulk.comparison import Comparison
     from einvoice.bulk.overview import Overview
 
 Table: TypeAlias = Literal["findings", "files", "differences"]
-
-_MAX_LISTED: Final = 5
 
 
 class ResultSet(Sequence[FileResult]):
@@ -140,8 +139,8 @@ class ResultSet(Sequence[FileResult]):
         Raises:
             ValueError: the verdict, code or severity is unknown.
         """
-        _check("verdict", verdict, VERDICTS)
-        _check("severity", severity, SEVERITIES)
+        check("verdict", verdict, VERDICTS)
+        check("severity", severity, SEVERITIES)
 
         def has_finding(record: Mapping[str, Any]) -> bool:
             return (code is None and severity is None) or any(
@@ -151,7 +150,7 @@ class ResultSet(Sequence[FileResult]):
         if code is not None and not any(
             it["code"] == code for record in self.records() for it in record.get("findings", ())
         ):
-            _check("code", code, self._known_codes())
+            check("code", code, self._known_codes())
         pairs = zip(self._lines, self.records(), strict=True)
         return self._subset([line for line, it in pairs if verdict in (None, it["verdict"]) and has_finding(it)])
 
@@ -171,8 +170,8 @@ class ResultSet(Sequence[FileResult]):
         check_patterns((*select, *ignore), self._known_codes())
 
         def keep(finding: Mapping[str, Any]) -> bool:
-            is_selected = not select or finding["layer"] == "file" or _matches(finding, select)
-            return is_selected and not _matches(finding, ignore)
+            is_selected = not select or finding["layer"] == "file" or matches(finding, select)
+            return is_selected and not matches(finding, ignore)
 
         return self._subset([reduce_findings(line, keep) for line in self._lines])
 
@@ -199,6 +198,39 @@ class ResultSet(Sequence[FileResult]):
         if file.sha256 and jsonl.sha256(data) != file.sha256:
             raise ValueError(f"the content of {name!r} has changed since it was validated")
         return result
+
+    def causes(
+        self,
+        *,
+        workers: int | None = None,
+        client: Any = None,
+        executor: Executor | None = None,
+        progress: bool = True,
+        limit: int | None = 1000,
+        seconds: float | None = None,
+        lang: Language | None = None,
+    ) -> CommonCauses:
+        """Return the causes of the findings of the invalid files, by the change of the export that would mend them.
+
+        Each invalid file is validated again and its `ValidationResult.causes` are searched, which takes about as long
+        as 20 validations. Causes with the same change, whatever the values, are one. First come those that explain all
+        errors of the most files. An interrupt ends the search; the files examined so far are returned.
+
+        Args:
+            workers, client, executor, progress: see `einvoice.validate_many`; without them, a few files are examined
+                in this process.
+            limit: maximum number of files; None for all. If there are more, some of each combination of codes are
+                examined; `CommonCauses.files` and `invalid` say how many.
+            seconds: no further file is examined after this time (default: no limit).
+            lang: default language of the texts (default: that of the results).
+
+        Raises:
+            LookupError: the files are no longer available (after `load` without `files`, or for an iterator).
+        """
+        from einvoice.bulk.execution.causes import find_causes
+
+        arguments = {"workers": workers, "client": client, "executor": executor, "progress": progress}
+        return find_causes(self, **arguments, limit=limit, seconds=seconds, lang=language(lang or self.lang))
 
     def explore(self, *, lang: Language | None = None) -> Any:
         """Return an interactive widget to filter and inspect the results; see `einvoice.explore`.
@@ -467,27 +499,6 @@ class ResultSet(Sequence[FileResult]):
 
     def _repr_html_(self) -> str:
         return presentation.to_html(self.summary(), self.lang)
-
-
-def _check(name: str, value: str | None, valid: Sequence[str]) -> None:
-    """Raise ValueError if the value is not valid; list the valid ones, or of many the most similar ones."""
-    if value is None or value in valid:
-        return
-    listed = valid if len(valid) <= _MAX_LISTED else get_close_matches(str(value), valid)
-    hint = f"; {'valid are' if listed is valid else 'similar are'} {', '.join(listed)}" if listed else ""
-    raise ValueError(f"unknown {name} {value!r}{hint}")
-
-
-def check_patterns(patterns: Iterable[str], codes: Collection[str]) -> None:
-    """Raise ValueError if a pattern of `ResultSet.select_findings` is neither a severity nor matches a code."""
-    for pattern in patterns:
-        if pattern not in SEVERITIES and not any(fnmatchcase(code, pattern) for code in codes):
-            _check("code", pattern, tuple(codes))
-
-
-def _matches(finding: Mapping[str, Any], patterns: Sequence[str]) -> bool:
-    """Return whether the code or the severity of a stored finding is among the patterns."""
-    return finding["severity"] in patterns or any(fnmatchcase(finding["code"], pattern) for pattern in patterns)
 
 
 def _results(given: ResultSet | str | os.PathLike[str]) -> ResultSet:

@@ -32,8 +32,29 @@ def test_causes_on_request_only(faulty, capsys):
     assert "Causes" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("option", [["--format", "json"], ["--workers", "1"]])
+@pytest.mark.parametrize("option", [["--format", "json"], ["--format", "csv"], ["--format", "sarif"]])
 def test_other_reports_have_no_causes(faulty, option, capsys):
     with pytest.raises(SystemExit):
         main(["validate", str(faulty), "--causes", *option])
     assert "--causes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("lang", ["de", "en"])
+def test_the_most_frequent_causes_of_a_folder(faulty, sample, lang, capsys):
+    text = sample("ubl-invoice.xml").read_bytes()
+    for number in range(2):
+        wrong = text.replace(b">EUR</cbc:DocumentCurrencyCode>", b">eur</cbc:DocumentCurrencyCode>")
+        (faulty.parent / f"{number}.xml").write_bytes(wrong)
+    (faulty.parent / "valid.xml").write_bytes(text)
+    assert main(["validate", str(faulty.parent), "--causes", "--summary", "--workers", "0", "--lang", lang]) == 1
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert {
+        "de": "2 4 2 Code der Rechnungswährung (BT-5) von „eur“ in „EUR“ ändern",
+        "en": "2 4 2 Change Invoice currency code (BT-5) from “eur” to “EUR”",
+    }[lang] in lines
+    assert any(line.startswith("1 2 1 ") and "(BT-112)" in line for line in lines)
+
+
+def test_causes_of_a_folder_on_request_only(faulty, capsys):
+    main(["validate", str(faulty.parent), "--summary", "--lang", "en"])
+    assert "BT-112" not in capsys.readouterr().out

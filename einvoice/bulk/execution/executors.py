@@ -1,7 +1,8 @@
 """Executors of bulk validation: serial, process pool, Dask, or an executor supplied by the caller.
 
-Files are validated in batches, and results are returned in order. Up to four batches per worker are pending; a batch
-has 64 files or 4 MiB of content (its last file may exceed that by up to 10 MiB).
+They validate files, or do another task with them, such as finding causes. Files are validated in batches, and results
+are returned in order. Up to four batches per worker are pending; a batch of files to validate has 64 files or 4 MiB of
+content (its last file may exceed that by up to 10 MiB).
 
 If a worker process dies, its batches are validated again in a separate process, then file by file, so that a crash does
 not affect other files. A caller-supplied executor is never restarted: if it breaks, all remaining files are reported as
@@ -14,7 +15,7 @@ import multiprocessing
 import os
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import suppress
 from typing import Any, Final, TypeAlias
@@ -38,16 +39,18 @@ _NO_START: Final = (
 )
 
 Batch: TypeAlias = Sequence[Item]
+Task: TypeAlias = Callable[[Batch, Options, str], list[Row]]
+"""Returns the row of each file of a batch; see `worker.validate_batch`."""
 
 
-def batches(items: Iterable[Item]) -> Iterator[Batch]:
-    """Yield the files in batches."""
+def batches(items: Iterable[Item], size_limit: int = BATCH_FILES) -> Iterator[Batch]:
+    """Yield the files in batches of at most `size_limit` files."""
     batch: list[Item] = []
     size = 0
     for item in items:
         batch.append(item)
         size += len(item.content) if isinstance(item.content, bytes) else 0
-        if len(batch) == BATCH_FILES or size >= BATCH_BYTES:
+        if len(batch) == size_limit or size >= BATCH_BYTES:
             yield batch
             batch, size = [], 0
     if batch:
@@ -57,13 +60,14 @@ def batches(items: Iterable[Item]) -> Iterator[Batch]:
 class Serial:
     """Validates in this process, one file at a time."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, task: Task = worker.validate_batch) -> None:
         self._options = options
+        self._task = task
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
         """Yield the rows in the order of the files. Interrupts are deferred until the next rows are requested."""
         for item in items:
-            rows = worker.validate_batch([item], self._options, _pinned())
+            rows = self._task([item], self._options, _pinned())
             with deferred_interrupt():
                 yield rows
 
@@ -78,16 +82,25 @@ class Serial:
 class Pooled:
     """Validates with an executor supplied by the caller; never shuts it down."""
 
-    def __init__(self, executor: Executor, workers: int, options: Options) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        workers: int,
+        options: Options,
+        task: Task = worker.validate_batch,
+        batch_files: int = BATCH_FILES,
+    ) -> None:
         self._executor = executor
         self._workers = workers
         self._options = options
+        self._task = task
+        self._batch_files = batch_files
         self._pinned = _pinned()
         self._pending: deque[tuple[Batch, Future[list[Row]]]] = deque()
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
         """Yield the rows in the order of the files. Interrupts are deferred until the next rows are requested."""
-        for batch in batches(items):
+        for batch in batches(items, self._batch_files):
             with deferred_interrupt():
                 self._pending.append((batch, self._submit(batch)))
             if len(self._pending) >= PENDING_BATCHES * self._workers:
@@ -132,7 +145,7 @@ class Pooled:
             return failed
 
     def _submit_to(self, executor: Executor, batch: Batch) -> Future[list[Row]]:
-        return executor.submit(worker.validate_batch, batch, self._options, self._pinned)
+        return executor.submit(self._task, batch, self._options, self._pinned)
 
     def _retry(self, batch: Batch) -> list[Row]:
         rows: list[Row] = []
@@ -147,8 +160,11 @@ class Pooled:
 class Dask(Pooled):
     """Validates on the workers of a Dask client."""
 
-    def __init__(self, client: Any, options: Options) -> None:
-        super().__init__(client.get_executor(pure=False), sum(client.nthreads().values()) or 1, options)
+    def __init__(
+        self, client: Any, options: Options, task: Task = worker.validate_batch, batch_files: int = BATCH_FILES
+    ) -> None:
+        workers = sum(client.nthreads().values()) or 1
+        super().__init__(client.get_executor(pure=False), workers, options, task, batch_files)
         self._client = client
 
     def _submit_to(self, executor: Executor, batch: Batch) -> Future[list[Row]]:
@@ -164,8 +180,10 @@ class Dask(Pooled):
 class ProcessPool(Pooled):
     """Validates in processes on this machine; replaces those that die."""
 
-    def __init__(self, workers: int, options: Options) -> None:
-        super().__init__(_pool(workers), workers, options)
+    def __init__(
+        self, workers: int, options: Options, task: Task = worker.validate_batch, batch_files: int = BATCH_FILES
+    ) -> None:
+        super().__init__(_pool(workers), workers, options, task, batch_files)
         self._isolated: ProcessPoolExecutor | None = None  # a single process, for batches that may crash it
 
     def shutdown(self) -> None:
@@ -206,8 +224,15 @@ class ProcessPool(Pooled):
             raise
 
 
-def create_executor(workers: int | None, client: Any, executor: Executor | None, options: Options) -> Serial | Pooled:
-    """Return the executor for the arguments of `einvoice.validate_many`.
+def create_executor(
+    workers: int | None,
+    client: Any,
+    executor: Executor | None,
+    options: Options,
+    task: Task = worker.validate_batch,
+    batch_files: int = BATCH_FILES,
+) -> Serial | Pooled:
+    """Return the executor of a task for the arguments of `einvoice.validate_many`.
 
     Raises:
         ValueError: more than one of the arguments is given, or `workers` is negative.
@@ -215,12 +240,15 @@ def create_executor(workers: int | None, client: Any, executor: Executor | None,
     if sum(argument is not None for argument in (workers, client, executor)) > 1:
         raise ValueError("arguments 'workers', 'client' and 'executor' are mutually exclusive")
     if client is not None:
-        return Dask(client, options)
+        return Dask(client, options, task, batch_files)
     if executor is not None:
-        return Pooled(executor, getattr(executor, "_max_workers", None) or _cpu_count(), options)
+        count = getattr(executor, "_max_workers", None) or _cpu_count()
+        return Pooled(executor, count, options, task, batch_files)
     if workers is not None and workers < 0:
         raise ValueError(f"argument 'workers' must be 0 (validate in this process) or more, not {workers}")
-    return ProcessPool(workers or _cpu_count(), options) if workers != 0 else Serial(options)
+    if workers == 0:
+        return Serial(options, task)
+    return ProcessPool(workers or _cpu_count(), options, task, batch_files)
 
 
 def _cpu_count() -> int:

@@ -34,9 +34,14 @@ def validate_batch(items: Sequence[Item], options: Options, pinned: str) -> list
 
     `pinned` is the caller's value of the environment variable `releases.PINNED`, which the worker adopts.
     """
+    adopt(pinned)
+    return [_validate(item, options) for item in items]
+
+
+def adopt(pinned: str) -> None:
+    """Set the environment variable `releases.PINNED`."""
     if os.environ.get(PINNED, "") != pinned:
         os.environ[PINNED] = pinned
-    return [_validate(item, options) for item in items]
 
 
 @gc_paused()

@@ -13,8 +13,8 @@ from einvoice.bulk import Baseline, Comparison, ResultSet, validate_many
 from einvoice.bulk.baseline import read
 from einvoice.bulk.execution.executors import BATCH_FILES
 from einvoice.bulk.labels import whole
+from einvoice.bulk.patterns import check_patterns
 from einvoice.bulk.record import COUNTERS
-from einvoice.bulk.results import check_patterns
 from einvoice.cli.batch.reports import REPORTS
 from einvoice.cli.batch.sources import NoFilesError, files_of
 from einvoice.cli.commands.validate import FINDINGS, NEVER, UNREADABLE, VALID
@@ -24,6 +24,7 @@ from einvoice.localization import Messages
 from einvoice.result.catalog import catalog
 
 if TYPE_CHECKING:
+    from einvoice.bulk.common_causes import CommonCauses
     from einvoice.bulk.files.sources import Corpus
 
 _LABELS: Final = Messages("einvoice.cli", "validate")
@@ -66,13 +67,12 @@ def _check(options: argparse.Namespace) -> None:
 
 def _validate(files: Corpus, options: argparse.Namespace) -> ResultSet:
     few = files.size is not None and files.size <= BATCH_FILES  # one worker would validate them all
-    with_progress = options.progress or (sys.stderr.isatty() and not options.quiet)
     if options.progress and find_spec("tqdm") is None:
         print(_LABELS[options.lang]["no_tqdm"], file=sys.stderr)
     results = validate_many(
         files,
         workers=0 if options.workers is None and few else options.workers,
-        progress=with_progress,
+        progress=_with_progress(options),
         lang=options.lang,
         mode=options.mode,
         profile=options.profile,
@@ -162,10 +162,22 @@ def _totals(filtered: Filtered, options: argparse.Namespace) -> Iterator[str]:
     if filtered.comparison is not None:
         yield filtered.comparison.to_text(lang) + "\n"
     yield str(filtered.results.summary(lang=lang))
+    if options.causes:
+        yield f"\n{_causes(filtered.results, options)}"
     if filtered.accepted:
         yield labels["accepted"].format(count=whole(filtered.accepted, lang))
     if options.write_baseline:
         yield labels["written"].format(file=options.write_baseline)
+
+
+def _causes(results: ResultSet, options: argparse.Namespace) -> CommonCauses:
+    """Return the causes of the findings of the invalid files; options that hide findings do not hide causes."""
+    workers = options.workers
+    return results.causes(workers=workers, progress=_with_progress(options), limit=None, lang=options.lang)
+
+
+def _with_progress(options: argparse.Namespace) -> bool:
+    return bool(options.progress or (sys.stderr.isatty() and not options.quiet))
 
 
 def _status(results: ResultSet, filtered: Filtered, fail_on: str) -> int:

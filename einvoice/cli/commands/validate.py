@@ -95,7 +95,10 @@ def _add_report_options(parser: argparse.ArgumentParser) -> None:
         help="output format (default: table); jsonl stores the results for --compare",
     )
     report.add_argument(
-        "--causes", action="store_true", help="also state the causes of the findings, and the changes that resolve them"
+        "--causes",
+        action="store_true",
+        help="also state the causes of the findings, and the changes that resolve them; for many files, the most "
+        "frequent causes",
     )
     report.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the report to FILE")
     report.add_argument("-q", "--quiet", action="store_true", help="print no report, totals and progress")
@@ -168,8 +171,8 @@ def run(options: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return UNREADABLE
     batched = _is_batch(options)
-    if options.causes and (batched or options.format != "table"):
-        options.reject("--causes is for tables of single files")
+    if options.causes and options.format != "table":
+        options.reject("argument --causes: needs --format table")
     if batched:
         from einvoice.cli import batch
 

@@ -1,0 +1,272 @@
+"""Causes that many invoices share: which changes of an export would mend most of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, overload
+
+from einvoice import presentation
+from einvoice.bulk.cause_record import Edit, Edits, FileCause
+from einvoice.bulk.labels import whole
+from einvoice.bulk.record import entry_of
+from einvoice.localization import Language, Messages
+from einvoice.localization.options import language
+from einvoice.render.tables import require_pandas
+from einvoice.render.text import capitalize
+from einvoice.repair.change import Step
+from einvoice.rulebook.catalog import CatalogEntry, entry
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TEXTS: Final = Messages("einvoice.bulk", "causes")
+TOP: Final = 10
+"""Number of causes that displays show."""
+_COUNTS: Final = ("invoices", "findings", "explains_errors", "valid")
+
+
+@dataclass(frozen=True, slots=True)
+class CommonCause:
+    """A cause of findings in several invoices: the same change, whatever the values.
+
+    Attributes:
+        name: names of the edits, such as "set BT-116"; "|" separates alternatives. Without a known change, the code of
+            the gravest finding.
+        alternatives: the edits of each possible change, with the texts that are the same in all invoices.
+        codes: codes of the findings, the most frequent first.
+        files: names of the files with this cause.
+        findings: number of findings that it explains.
+        explains_errors: number of files all of whose errors it explains.
+        valid: number of files that are valid with the change alone: the changed documents were validated.
+        entry: catalog entry of the gravest finding.
+        lang: default language of the texts.
+    """
+
+    name: str
+    alternatives: tuple[Edits, ...]
+    codes: tuple[str, ...]
+    files: tuple[str, ...]
+    findings: int
+    explains_errors: int
+    valid: int
+    entry: CatalogEntry
+    lang: Language = "de"
+
+    @property
+    def is_question(self) -> bool:
+        """Whether only the issuer can know which of several changes is right."""
+        return len(self.alternatives) > 1
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Business terms that the changes concern; without a known change, those of the gravest finding."""
+        changed = dict.fromkeys(edit.term for edits in self.alternatives for edit in edits if edit.term)
+        return tuple(changed) if self.alternatives else tuple(self.entry.terms)
+
+    def text(self, lang: Language | None = None) -> str:
+        """Return what to change; without a known change, what is wrong."""
+        used = language(lang or self.lang)
+        words = TEXTS[used]
+        if not self.alternatives:
+            return words["unknown"].format(title=self.entry.title(used))
+        changes = [words["and"].join(_clause(edit, used) for edit in edits) for edits in self.alternatives]
+        return capitalize(words["or"].join(changes))
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def _clause(edit: Edit, lang: Language) -> str:
+    """Return an edit as a clause, with the texts that are the same in all invoices."""
+    words = TEXTS[lang]
+    step = Step(edit.kind, edit.term, edit.element, (), edit.before or "", edit.after or "")
+    if edit.kind == "set" and edit.before is None:
+        key = "set" if edit.after is None else "set_to"
+        return words[key].format(place=step.place(lang), after=step.after)
+    if edit.kind in ("set", "add", "fill") and edit.after is None:
+        return words[edit.kind].format(place=step.place(lang))
+    return step.text(lang)
+
+
+class CommonCauses(Sequence[CommonCause]):
+    """The causes of the findings of many files: first those that explain all errors of the most files.
+
+    Attributes:
+        files: number of files that were examined.
+        invalid: number of invalid files.
+        solvable: number of examined files all of whose errors the first ten causes explain.
+        lang: default language of the texts.
+    """
+
+    def __init__(
+        self, causes: Sequence[CommonCause], *, files: int, invalid: int, solvable: int, lang: Language = "de"
+    ) -> None:
+        self._causes = tuple(causes)
+        self.files = files
+        self.invalid = invalid
+        self.solvable = solvable
+        self.lang: Language = lang
+
+    @classmethod
+    def of(
+        cls,
+        found: Iterable[tuple[str, Sequence[FileCause]]],
+        records: Iterable[Mapping[str, Any]],
+        *,
+        lang: Language = "de",
+    ) -> CommonCauses:
+        """Return the causes of files.
+
+        Args:
+            found: name and causes of each examined file.
+            records: the records of all files, for the descriptions of findings.
+            lang: default language of the texts.
+        """
+        by_file = dict(found)
+        groups: dict[str, list[tuple[str, FileCause]]] = {}
+        for file, causes in by_file.items():
+            for cause in causes:
+                groups.setdefault(cause.name, []).append((file, cause))
+        entries, invalid = _entries(records)
+        common = [_common(members, entries, lang) for members in groups.values()]
+        common.sort(key=lambda it: (-it.explains_errors, -len(it.files), -it.findings, it.name))
+        top = {it.name for it in common[:TOP]}
+        solvable = sum(_is_solvable(causes, top) for causes in by_file.values())
+        return cls(common, files=len(by_file), invalid=invalid, solvable=solvable, lang=lang)
+
+    @overload
+    def __getitem__(self, key: int | str) -> CommonCause: ...
+    @overload
+    def __getitem__(self, key: slice) -> CommonCauses: ...
+    def __getitem__(self, key: int | str | slice) -> CommonCause | CommonCauses:
+        if isinstance(key, slice):
+            return CommonCauses(
+                self._causes[key], files=self.files, invalid=self.invalid, solvable=self.solvable, lang=self.lang
+            )
+        if isinstance(key, str):
+            found = next((it for it in self._causes if it.name == key), None)
+            if found is None:
+                raise KeyError(key)
+            return found
+        return self._causes[key]
+
+    def __len__(self) -> int:
+        return len(self._causes)
+
+    def __repr__(self) -> str:
+        return f"<CommonCauses: {len(self)} causes in {self.files} of {self.invalid} invalid files>"
+
+    def __str__(self) -> str:
+        return presentation.to_text(self, self.lang)
+
+    def _repr_html_(self) -> str:
+        return presentation.to_html(self, self.lang)
+
+    def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
+        """Return a pandas table, one row per cause.
+
+        Columns: `cause` (the name, as `CommonCauses` and the filter of the widget accept it), `change`, `terms`,
+        `codes` (text), `is_question` (bool), `invoices`, `findings`, `explains_errors`, `valid` (Int64; see
+        `CommonCause`), `example` (name of a file).
+
+        Raises:
+            ImportError: pandas is not installed (extra "notebook").
+        """
+        require_pandas()
+        import pandas as pd
+
+        used = language(lang or self.lang)
+        columns: dict[str, list[Any]] = {
+            "cause": [it.name for it in self],
+            "change": [it.text(used) for it in self],
+            "terms": [" ".join(it.terms) for it in self],
+            "codes": [" ".join(it.codes) for it in self],
+            "is_question": [it.is_question for it in self],
+            "invoices": [len(it.files) for it in self],
+            "findings": [it.findings for it in self],
+            "explains_errors": [it.explains_errors for it in self],
+            "valid": [it.valid for it in self],
+            "example": [it.files[0] for it in self],
+        }
+        types = {name: "Int64" if name in _COUNTS else "string" for name in columns} | {"is_question": "bool"}
+        return pd.DataFrame(columns).astype(types)
+
+
+def _common(
+    members: Sequence[tuple[str, FileCause]], entries: Mapping[str, CatalogEntry], lang: Language
+) -> CommonCause:
+    """Return what the causes of this name have in common, by file."""
+    causes = [cause for _, cause in members]
+    codes = Counter(code for cause in causes for code in cause.codes)
+    alternatives = causes[0].alternatives
+    for cause in causes[1:]:
+        pairs = zip(alternatives, cause.alternatives, strict=True)
+        alternatives = tuple(tuple(map(Edit.merged, mine, other)) for mine, other in pairs)
+    gravest = causes[0].codes[0]
+    return CommonCause(
+        name=causes[0].name,
+        alternatives=alternatives,
+        codes=tuple(code for code, _ in codes.most_common()),
+        files=tuple(file for file, _ in members),
+        findings=sum(it.findings for it in causes),
+        explains_errors=sum(it.explains_errors for it in causes),
+        valid=sum(it.is_proven for it in causes),
+        entry=entries.get(gravest) or entry(gravest),
+        lang=lang,
+    )
+
+
+def _entries(records: Iterable[Mapping[str, Any]]) -> tuple[dict[str, CatalogEntry], int]:
+    """Return the catalog entries of all findings, by code, and the number of invalid files."""
+    entries: dict[str, CatalogEntry] = {}
+    invalid = 0
+    for record in records:
+        invalid += record["verdict"] == "invalid"
+        for stored in record.get("findings", ()):
+            if stored["code"] not in entries:
+                entries[stored["code"]] = entry_of(stored)
+    return entries, invalid
+
+
+def _is_solvable(causes: Sequence[FileCause], names: Collection[str]) -> bool:
+    """Return whether a file has errors, and causes of these names explain all of them."""
+    with_errors = [it for it in causes if it.errors]
+    return bool(with_errors) and all(it.name in names for it in with_errors)
+
+
+def lines(causes: CommonCauses, lang: Language) -> list[str]:
+    """Return what holds for all causes: how many files were examined, and what the first causes explain."""
+    words = TEXTS[lang]
+    numbers = {"files": whole(causes.files, lang), "invalid": whole(causes.invalid, lang)}
+    found = [words["examined" if causes.files == causes.invalid else "sample"].format(**numbers)]
+    if causes:
+        solvable = whole(causes.solvable, lang)
+        found.append(words["solvable"].format(count=min(TOP, len(causes)), solvable=solvable, **numbers))
+    return found
+
+
+@presentation.to_text.register(CommonCauses)
+def _text(causes: CommonCauses, lang: Language) -> str:
+    """Return a table of the first causes for a terminal."""
+    words = TEXTS[lang]
+    heads = [words[key] for key in COLUMNS]
+    rows = [cells(it, lang) for it in causes[:TOP]]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)][:-1]
+    table = [
+        "  ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])
+        for row in ([heads, *rows] if rows else [])
+    ]
+    omitted = [words["more"].format(count=whole(len(causes) - TOP, lang))] if len(causes) > TOP else []
+    return "\n".join([*lines(causes, lang), *table, *omitted])
+
+
+COLUMNS: Final = ("invoices", "findings", "valid", "cause")
+"""Labels of the columns that displays show."""
+
+
+def cells(cause: CommonCause, lang: Language) -> list[str]:
+    """Return the cells of a cause by `COLUMNS`; without a known change, nothing is known about valid files."""
+    valid = whole(cause.valid, lang) if cause.alternatives else "–"
+    return [whole(len(cause.files), lang), whole(cause.findings, lang), valid, cause.text(lang)]

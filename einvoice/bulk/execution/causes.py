@@ -1,0 +1,140 @@
+"""Causes of the findings of many files: the files are validated again, and changes of them are tried."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final
+
+from einvoice.bulk import cause_record
+from einvoice.bulk.common_causes import CommonCauses
+from einvoice.bulk.execution import worker
+from einvoice.bulk.execution.executors import create_executor
+from einvoice.bulk.execution.progress import progress_bar
+from einvoice.bulk.execution.worker import Options
+from einvoice.bulk.files.sources import Corpus, Item, content_of
+from einvoice.bulk.jsonl import options
+from einvoice.bulk.record import Row, encode
+from einvoice.errors import UnreadableDocument
+from einvoice.result.languages import Language
+from einvoice.validation import validate
+
+if TYPE_CHECKING:
+    from einvoice.bulk.results import ResultSet
+
+BATCH_FILES: Final = 8
+"""Maximum number of files per batch: the causes of one take as long as some dozen validations."""
+_FEW: Final = 16
+"""Number of files for which processes are not started."""
+LIMIT: Final = 1000
+"""Default of the maximum number of files that are examined."""
+
+Update = Callable[[list[Row]], None]
+
+
+def find_causes(
+    results: ResultSet,
+    *,
+    workers: int | None = None,
+    client: Any = None,
+    executor: Executor | None = None,
+    progress: bool = True,
+    limit: int | None = LIMIT,
+    seconds: float | None = None,
+    update: Update | None = None,
+    lang: Language,
+) -> CommonCauses:
+    """Return the causes of many files; see `ResultSet.causes`. `update` is called with the rows of completed files."""
+    records = list(results.records())
+    chosen = _chosen(records, limit)
+    if workers is None and client is None and executor is None and len(chosen) <= _FEW:
+        workers = 0
+    batch_executor = create_executor(
+        workers, client, executor, options(results.settings), causes_of_batch, batch_files=BATCH_FILES
+    )
+    deadline = None if seconds is None else time.monotonic() + seconds
+    is_sent = client is not None or executor is not None
+    items = _until(deadline, _items(results._corpus, set(chosen), is_sent))
+    rows: list[Row] = []
+    with progress_bar(progress, len(chosen)) as show:
+        try:
+            for completed in batch_executor.rows(items):
+                rows += completed
+                show(completed)
+                if update is not None:
+                    update(completed)
+        except KeyboardInterrupt:
+            rows += batch_executor.drain()
+        finally:
+            batch_executor.shutdown()
+    if chosen and not rows and deadline is None:
+        raise LookupError("the files are no longer available; load the results with ResultSet.load(path, files=...)")
+    known = {record["file"]: record.get("sha256", "") for record in records}
+    return CommonCauses.of(_restored(rows, known), records, lang=lang)
+
+
+def causes_of_batch(items: Sequence[Item], options: Options, pinned: str) -> list[Row]:
+    """Return the rows with the causes of these files, in their order; see `worker.validate_batch`."""
+    worker.adopt(pinned)
+    return [_row(item, options) for item in items]
+
+
+def _row(item: Item, options: Options) -> Row:
+    try:
+        data = content_of(item)
+        result = validate(data, **options._asdict())
+        causes = cause_record.plain(cause_record.file_causes(result))
+    except UnreadableDocument:
+        return worker.crashed_row(item, "unreadable")
+    except Exception as error:  # a defect in einvoice must not affect other files
+        return worker.crashed_row(item, type(error).__name__)
+    facts = {"file": item.name, "sha256": hashlib.sha256(data).hexdigest(), "causes": causes}
+    return Row("valid" if result.is_valid else "invalid", encode(facts))
+
+
+def _restored(rows: Iterable[Row], sha256: Mapping[str, str]) -> Iterator[tuple[str, list[cause_record.FileCause]]]:
+    """Yield name and causes of the files that were examined and have not changed since they were validated."""
+    for row in rows:
+        record = json.loads(row.line)
+        if record.get("sha256") and record["sha256"] == sha256[record["file"]]:
+            yield record["file"], cause_record.restored(record.get("causes", ()))
+
+
+def _chosen(records: Sequence[Mapping[str, Any]], limit: int | None) -> list[str]:
+    """Return the names of the invalid files; if they are too many, some of each kind.
+
+    Files with findings of the same codes are of one kind. Kinds take turns, so that rare ones are among the chosen.
+    """
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for record in records:
+        if record["verdict"] == "invalid":
+            codes = tuple(sorted({it["code"] for it in record.get("findings", ())}))
+            kinds.setdefault(codes, []).append(record["file"])
+    turns = zip_longest(*kinds.values())
+    return [name for turn in turns for name in turn if name is not None][:limit]
+
+
+def _items(corpus: Corpus, names: set[str], is_sent: bool) -> Iterator[Item]:
+    """Yield the chosen files; with their content if workers have no access to them."""
+    for item in corpus.items:
+        if item.name in names:
+            names.discard(item.name)
+            yield _read(item) if is_sent else item
+
+
+def _read(item: Item) -> Item:
+    try:
+        return Item(item.name, content_of(item))
+    except UnreadableDocument as error:
+        return Item(item.name, error)
+
+
+def _until(deadline: float | None, items: Iterator[Item]) -> Iterator[Item]:
+    for item in items:
+        if deadline is not None and time.monotonic() > deadline:
+            return
+        yield item
