@@ -174,6 +174,21 @@ function renderExcerpt(pane, excerpt, label) {
   }).observe(code);
 }
 
+// Return a button that copies the text of an element, and then has the label that `copied` returns. Without permission,
+// the text is selected for the user to copy.
+function copyButton(attributes, label, copied, element) {
+  const click = async () => {
+    try {
+      await navigator.clipboard.writeText(element.textContent);
+      button.textContent = copied();
+    } catch {
+      getSelection().selectAllChildren(element);
+    }
+  };
+  const button = create("button", { type: "button", ...attributes, "aria-live": "polite", click }, label);
+  return button;
+}
+
 // Add listeners to the model; return a function that removes them.
 function addListeners(model, listeners) {
   for (const [event, listener] of Object.entries(listeners)) model.on(event, listener);

@@ -62,7 +62,7 @@ function render({ model, el }) {
   const moreFindings = create("p", { class: "ev-more" });
   const openLabel = create("span");
   const openCode = create("code");
-  const copy = create("button", { type: "button", class: "ev-copy", click: copyCode });
+  const copy = copyButton({ class: "ev-copy" }, "", () => label("copied"), openCode);
   const open = create("div", { class: "ev-open" }, openLabel, openCode, copy);
   const parts = [title, open, noFindings, findings.element, moreFindings, explanation];
   const detail = create("section", { class: "ev-file" }, ...parts);
@@ -307,15 +307,6 @@ function render({ model, el }) {
     for (const button of pager.querySelectorAll("button")) {
       const isForward = ["next_page", "last_page"].includes(button.dataset.key);
       button.setAttribute("aria-disabled", String(isForward ? page >= pages : page <= 1));
-    }
-  }
-
-  async function copyCode() {
-    try {
-      await navigator.clipboard.writeText(openCode.textContent);
-      copy.textContent = label("copied");
-    } catch {
-      getSelection().selectAllChildren(openCode); // without permission, the user copies it
     }
   }
 

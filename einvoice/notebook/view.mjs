@@ -1,6 +1,9 @@
 // Widget for one result. Python computes the content; this script renders it.
 
+let viewCount = 0;
+
 function render({ model, el }) {
+  const causesId = `einvoice-cause-${(viewCount += 1)}`;
   const label = (key) => model.get("_labels")[key] ?? key;
   const search = searchField({ change: (text) => filter("text", text), leave: () => list.focus() });
   const root = widgetRoot("ev-single", search);
@@ -16,12 +19,17 @@ function render({ model, el }) {
     leave: () => search.focus(),
   });
   const more = create("p", { class: "ev-more" });
+  const causesTitle = create("p", { class: "ev-causes-title", role: "status", "aria-live": "polite" });
+  const findCauses = create("button", { type: "button", class: "ev-find-causes", click: showCauses });
+  const causesHeader = create("div", { class: "ev-causes-header" }, causesTitle, findCauses);
+  const causesList = create("ul", { class: "ev-causes-list" });
+  const causes = create("section", { class: "ev-causes" }, causesHeader, causesList);
   const back = (event) => event.key === "Escape" && list.focus();
   const detail = create("section", { class: "ev-detail", tabindex: "0", keydown: back });
   const source = create("section", { class: "ev-source", keydown: back });
   const footer = create("div", { class: "ev-footer" });
   const panes = create("div", { class: "ev-panes" }, create("div", {}, list.element, more), detail, source);
-  root.append(headerElement, toolbar, status, panes, footer);
+  root.append(headerElement, causes, toolbar, status, panes, footer);
 
   function change(key, value) {
     model.set(key, value);
@@ -94,6 +102,102 @@ function render({ model, el }) {
     if (!Object.keys(filters).length) search.value = "";
   }
 
+  // ---------------------------------------------------------------- causes: each opens to its findings and changes
+
+  function showCauses() {
+    findCauses.textContent = label("causes_searched");
+    findCauses.setAttribute("aria-disabled", "true");
+    change("with_causes", true);
+  }
+
+  function renderCauses() {
+    const { title, items, more, hidden } = model.get("_causes");
+    const [hadFocus, focused] = [causes.contains(root.getRootNode().activeElement), focusedCause()];
+    causes.hidden = hidden;
+    causes.setAttribute("aria-label", label("causes"));
+    causesTitle.textContent = title;
+    findCauses.hidden = model.get("with_causes");
+    findCauses.textContent = label("find_causes");
+    findCauses.title = label("find_causes_hint");
+    findCauses.removeAttribute("aria-disabled");
+    const lines = items.map(({ text, explains, severity, codes }, number) => {
+      const id = `${causesId}-${number}`;
+      const click = () => change("cause", model.get("cause") === number ? -1 : number);
+      const content = [severityIcon(severity), create("span", {}, text), create("small", {}, `${explains} (${codes})`)];
+      const button = create("button", { type: "button", "data-cause": number, "aria-controls": id, click }, ...content);
+      const onKeydown = (event) => event.key === "Escape" && (event.preventDefault(), button.focus());
+      const attributes = { id, class: "ev-cause", role: "group", "aria-label": text, keydown: onKeydown };
+      return create("li", {}, button, create("div", attributes));
+    });
+    if (more) lines.push(create("li", { class: "ev-more" }, more));
+    causesList.replaceChildren(...lines);
+    causesList.hidden = !lines.length;
+    renderCause();
+    if (hadFocus) (causesList.querySelector(`[data-cause="${focused}"]`) ?? causesList.querySelector("button"))?.focus();
+  }
+
+  function focusedCause() {
+    return root.getRootNode().activeElement?.closest("li")?.querySelector("[data-cause]")?.dataset.cause ?? "0";
+  }
+
+  function renderCause() {
+    const [open, details] = [model.get("cause"), model.get("_cause_details")];
+    for (const button of causesList.querySelectorAll("[data-cause]")) {
+      const isOpen = Number(button.dataset.cause) === open && Boolean(details.findings);
+      const body = button.nextElementSibling;
+      button.setAttribute("aria-expanded", String(isOpen));
+      body.hidden = !isOpen;
+      body.replaceChildren(...(isOpen ? causeContent(details) : []));
+    }
+    markCausedFinding();
+  }
+
+  function causeContent({ place, note, label: changeLabel, changes, findings, more: moreText }) {
+    const buttons = findings.map(({ number, severity, code, position, title }) => {
+      const where = position ? ` (${position})` : "";
+      const attributes = { type: "button", "data-finding": number, click: () => change("selected", number) };
+      return create("li", {}, create("button", attributes, severityIcon(severity), create("strong", {}, code), where, ": ", title));
+    });
+    return [
+      place ? create("p", { class: "ev-place" }, create("code", {}, place)) : "",
+      note ? create("p", { class: "ev-note" }, note) : "",
+      changeLabel ? create("p", {}, create("strong", {}, changeLabel)) : "",
+      ...changes.map(renderChange),
+      create("p", {}, create("strong", {}, label("findings"))),
+      create("ul", { class: "ev-caused" }, ...buttons),
+      moreText ? create("p", { class: "ev-more" }, moreText) : "",
+    ].filter(Boolean);
+  }
+
+  function renderChange({ text, proof, copy, diff }) {
+    const change = create("pre", { class: "ev-change", tabindex: "0", "aria-label": text }, copy);
+    const difference = create("pre", { class: "ev-change", tabindex: "0", "aria-label": label("diff") }, diff);
+    const copyAttributes = { "aria-label": `${label("copy_change")}: ${text}` };
+    const copyDiffAttributes = { "aria-label": `${label("copy_diff")}: ${text}` };
+    return create(
+      "div",
+      { class: "ev-fix" },
+      create("p", {}, text),
+      create("p", {}, proof),
+      change,
+      copyButton(copyAttributes, label("copy_change"), () => label("copied"), change),
+      diff
+        ? create(
+            "details",
+            {},
+            create("summary", {}, label("diff")),
+            difference,
+            copyButton(copyDiffAttributes, label("copy_diff"), () => label("copied"), difference),
+          )
+        : "",
+    );
+  }
+
+  function markCausedFinding() {
+    for (const button of causesList.querySelectorAll("[data-finding]"))
+      button.setAttribute("aria-pressed", String(Number(button.dataset.finding) === model.get("selected")));
+  }
+
   // ---------------------------------------------------------------- findings, details and XML excerpt
 
   function renderTable() {
@@ -140,7 +244,7 @@ function render({ model, el }) {
     return create("p", { class: "ev-note" }, create("strong", {}, label("note"), ": "), text, url ? " " : "", link);
   }
 
-  const renderAll = () => [renderHeader(), renderToolbar(), renderTable(), renderDetail(), renderFooter()];
+  const renderAll = () => [renderHeader(), renderCauses(), renderToolbar(), renderTable(), renderDetail(), renderFooter()];
   el.append(root);
   renderAll();
   return addListeners(model, {
@@ -150,7 +254,9 @@ function render({ model, el }) {
     "change:_labels": renderAll,
     "change:filters": updateToolbar,
     "change:_table": renderTable,
-    "change:selected": () => list.setSelected(model.get("selected")),
+    "change:selected": () => [list.setSelected(model.get("selected")), markCausedFinding()],
+    "change:_causes": renderCauses,
+    "change:_cause_details": renderCause,
     "change:_finding_details": renderDetail,
   });
 }

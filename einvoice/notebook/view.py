@@ -10,6 +10,7 @@ import anywidget
 import traitlets
 
 from einvoice.errors import quote
+from einvoice.notebook.causes import cause_details, cause_list
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.filters import (
     KEYS,
@@ -37,6 +38,7 @@ from einvoice.render.text import (
     verdict,
 )
 from einvoice.render.text import severity as severity_text
+from einvoice.repair import Cause
 from einvoice.result import Finding, Language, ValidationResult
 from einvoice.rulebook.catalog import catalog
 from einvoice.rulebook.sections import title
@@ -49,9 +51,15 @@ class ResultView(anywidget.AnyWidget):
 
     All logic runs in Python; the browser only displays the synchronized traits, so attributes can also be set in code.
 
+    The causes of the findings are searched when `with_causes` is set, by the button or in code, not when the widget is
+    created: the search takes as long as some dozen validations, and on documents with thousands of lines up to 10
+    seconds. The result keeps them, so a later widget of the same result shows them at once.
+
     Attributes:
         filters: filters by "severity" (one or a list), "layer", "section", "term" and "text".
         selected: index in `result.findings` of the finding shown in detail; -1 for none.
+        with_causes: whether the causes are shown; True from the start if the result knows them already.
+        cause: index in `causes` of the cause that is opened to its findings and changes; -1 for none.
         lang: one of `einvoice.localization.languages()`, or a tag with such a parent, such as "fr-BE".
         result: the result.
     """
@@ -61,6 +69,8 @@ class ResultView(anywidget.AnyWidget):
 
     filters = FiltersTrait(KEYS, {"severity": SEVERITIES}).tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
+    with_causes = traitlets.Bool(False).tag(sync=True)
+    cause = traitlets.Int(-1).tag(sync=True)
     lang = LanguageTrait("de").tag(sync=True)
 
     # Display data for the browser.
@@ -70,15 +80,20 @@ class ResultView(anywidget.AnyWidget):
     _choices = traitlets.Dict().tag(sync=True)
     _table = traitlets.Dict().tag(sync=True)
     _finding_details = traitlets.Dict().tag(sync=True)
+    _causes = traitlets.Dict().tag(sync=True)
+    _cause_details = traitlets.Dict().tag(sync=True)
 
     def __init__(self, result: ValidationResult, *, lang: Language) -> None:
         self.result = result
-        super().__init__(lang=lang, _languages=named_languages())
+        with_causes = result.known_causes is not None
+        super().__init__(lang=lang, with_causes=with_causes, _languages=named_languages())
         self._update_all()
         self.selected = next(iter(self._matching), -1)
         self.observe(self._update_all, "lang")
         self.observe(self._update_table, "filters")
         self.observe(self._update_finding, "selected")
+        self.observe(self._update_causes, "with_causes")
+        self.observe(self._update_cause, "cause")
         self._update_finding()
 
     @property
@@ -90,6 +105,18 @@ class ResultView(anywidget.AnyWidget):
     def finding(self) -> Finding | None:
         """Finding shown in detail; None if none is selected."""
         return self.result.findings[self.selected] if self.selected >= 0 else None
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """Causes of the findings, the gravest first; empty unless `with_causes` is set."""
+        return self.result.causes() if self.with_causes else ()
+
+    @traitlets.validate("cause")
+    def _check_cause(self, proposal: Any) -> int:
+        number: int = proposal["value"]
+        if not -1 <= number < len(self.causes):
+            raise traitlets.TraitError(f"trait 'cause' must be -1 to {len(self.causes) - 1}, not {number}")
+        return number
 
     @traitlets.validate("selected")
     def _check_selected(self, proposal: Any) -> int:
@@ -130,6 +157,21 @@ class ResultView(anywidget.AnyWidget):
             self._choices = choices(result.findings, lang)
             self._update_table()
             self._update_finding()
+            self._update_causes()
+
+    def _update_causes(self, _: Any = None) -> None:
+        """Update the causes; search them if they are not known."""
+        causes = self.causes if self.with_causes else None
+        with self.hold_sync():
+            self._causes = cause_list(self.result, causes, self.lang)
+            if not self.with_causes:
+                self.cause = -1
+            self._update_cause()
+
+    def _update_cause(self, _: Any = None) -> None:
+        """Update the opened cause."""
+        opened = self.causes[self.cause] if self.cause >= 0 else None
+        self._cause_details = cause_details(self.result, opened, self.lang) if opened else {}
 
     def _update_table(self, _: Any = None) -> None:
         """Update the table and its status line."""

@@ -13,7 +13,7 @@ from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.render.text import finding_line
 from einvoice.repair.cause import Cause
 from einvoice.repair.change import Change
-from einvoice.repair.display import LABELS, codes, copy_text, heading, proof, remaining
+from einvoice.repair.display import LABELS, codes, copy_text, counted, heading, proof, remaining
 
 _MAX_SHOWN: Final = 50
 _MAX_FINDINGS: Final = 20
@@ -60,12 +60,13 @@ def _cause(cause: Cause, lang: Language) -> str:
     omitted = len(cause.findings) - _MAX_FINDINGS
     found += [f"<li>… + {omitted}</li>"] if omitted > 0 else []
     changes = "".join(_change(change, lang) for change in cause.changes)
-    label = labels["alternatives" if cause.is_question else "change"]
+    label = f"<div>{escape(labels['alternatives'])}:</div>" if cause.is_question else ""
+    explains = counted("explains", len(cause.findings), lang)
     return (
         f"<details><summary><strong>{escape(cause.text(lang))}</strong> ({escape(codes(cause, lang))})</summary>"
         + (f"<div><code>{escape(where)}</code></div>" if where else "")
-        + (f"<div>{escape(label)}:</div><ul>{changes}</ul>" if changes else f"<p>{escape(labels['no_change'])}</p>")
-        + f"<ul>{''.join(found)}</ul></details>"
+        + (f"{label}<ul>{changes}</ul>" if changes else f"<p>{escape(labels['no_change'])}</p>")
+        + f"<div>{escape(explains)}:</div><ul>{''.join(found)}</ul></details>"
     )
 
 

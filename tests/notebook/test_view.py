@@ -210,3 +210,45 @@ def test_language_can_be_a_tag_with_an_available_parent(view):
     with pytest.raises(traitlets.TraitError, match=REJECTED):
         view.lang = "xx"
     assert view.lang == "fr-BE"
+
+
+def test_causes_are_searched_when_they_are_shown(sample):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">415.33<", b">41.33<")
+    view = einvoice.validate(text, lang="en").explore()
+    assert (view.with_causes, view.causes, view._causes["title"]) == (False, (), "2 findings")
+    with pytest.raises(traitlets.TraitError, match="cause"):
+        view.cause = 0
+    view.with_causes = True
+    assert view._causes["title"] == "1 cause, 2 findings"
+    view.cause = 0
+    details = view._cause_details
+    assert [it["code"] for it in details["findings"]] == ["BR-CO-15", "BR-CO-16"]
+    assert [view.result.findings[it["number"]].code for it in details["findings"]] == ["BR-CO-15", "BR-CO-16"]
+    assert '-    <cbc:TaxInclusiveAmount currencyID="EUR">41.33<' in details["changes"][0]["diff"]
+    view.lang = "de"
+    assert view._causes["title"] == "1 Ursache, 2 Befunde"
+    assert view._cause_details["changes"][0]["proof"] == "Mit dieser Änderung verschwinden alle 2 Befunde."
+    view.with_causes = False
+    assert (view.cause, view._cause_details) == (-1, {})
+    again = view.result.explore()
+    assert again.with_causes  # the result knows them
+
+
+def test_a_cause_may_have_no_change(sample):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">58</cbc:PaymentMeansCode>", b">0</cbc:PaymentMeansCode>")
+    view = einvoice.validate(text, lang="en").explore()
+    view.with_causes, view.cause = True, 0
+    assert view._cause_details["changes"] == []
+    assert "No change was found" in view._cause_details["note"]
+
+
+def test_export_shows_causes_that_are_known(sample):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">415.33<", b">41.33<")
+    view = einvoice.validate(text, lang="en").explore()
+    assert "1 cause" not in view._repr_mimebundle_()[0]["text/html"]
+    view.with_causes = True
+    assert "1 cause, 2 findings" in view._repr_mimebundle_()[0]["text/html"]
+
+
+def test_a_valid_invoice_has_no_causes_section(sample):
+    assert einvoice.validate(sample("ubl-invoice.xml").read_bytes(), lang="en").explore()._causes["hidden"]

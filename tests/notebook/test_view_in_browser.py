@@ -121,6 +121,110 @@ def test_focus_is_visible(shown):
         assert "solid 2px" in outline, page.evaluate("document.activeElement.outerHTML")
 
 
+def find_causes(page):
+    page.click("text=Find causes")
+    page.wait_for_selector("[data-cause]")
+
+
+def test_causes_are_searched_on_request(shown):
+    view, page = shown[0], shown[1].page
+    assert page.inner_text(".ev-causes-title") == f"{len(view.findings)} findings"
+    assert view.result.known_causes is None
+    find_causes(page)
+    causes = view.result.known_causes
+    assert page.inner_text(".ev-causes-title") == f"{len(causes)} causes, {len(view.findings)} findings"
+    texts = page.locator("[data-cause]").all_inner_texts()
+    assert all(cause.text("en") in text for cause, text in zip(causes, texts, strict=True))
+    assert not page.is_visible("text=Find causes")
+    page.click("button[lang=de]")
+    page.wait_for_selector(f"text={len(causes)} Ursachen")
+
+
+def test_a_cause_opens_to_its_change_and_findings(shown):
+    view, shown = shown
+    page = shown.page
+    find_causes(page)
+    number = next(it for it, cause in enumerate(view.causes) if "BT-116" in cause.terms)
+    button = page.locator(f"[data-cause='{number}']")
+    assert button.get_attribute("aria-expanded") == "false"
+    button.click()
+    page.wait_for_selector(f"[data-cause='{number}'][aria-expanded=true]")
+    body = page.locator(f"#{button.get_attribute('aria-controls')}")
+    change = view.causes[number].changes[0]
+    assert f"With this change, {len(change.resolves)} of the {len(view.findings)} findings" in body.inner_text()
+    assert "BT-116: 261.00 -> 260.00\n/ubl:Invoice/cac:TaxTotal" in body.locator("pre").first.inner_text()
+    finding = view.causes[number].findings[0]
+    body.locator("[data-finding]").first.click()
+    page.wait_for_selector(f".ev-detail >> text={finding.title('en')}")
+    assert view.finding is finding
+    assert body.locator("[data-finding]").first.get_attribute("aria-pressed") == "true"
+    button.click()
+    page.wait_for_selector(f"[data-cause='{number}'][aria-expanded=false]")
+    assert body.is_hidden()
+    assert view.cause == -1
+
+
+def test_a_change_and_its_diff_can_be_copied(shown):
+    """The page has no clipboard, so that the text is selected."""
+    view, page = shown[0], shown[1].page
+    find_causes(page)
+    number = next(it for it, cause in enumerate(view.causes) if cause.changes)
+    page.click(f"[data-cause='{number}']")
+    page.click("text=Copy the change")
+    page.wait_for_function("getSelection().toString().includes(' -> ')")
+    page.click("summary >> text=Diff of the XML")
+    page.click("text=Copy the diff")
+    page.wait_for_function("getSelection().toString().startsWith('--- ')")
+
+
+def test_causes_by_keyboard(shown):
+    view, shown = shown
+    page, keys = shown.page, shown.page.keyboard
+    page.focus("text=Find causes")
+    keys.press("Enter")
+    page.wait_for_selector("[data-cause]")
+    assert shown.focus().startswith("■")  # the first cause has the focus
+    keys.press("Enter")
+    page.wait_for_selector("[data-cause='0'][aria-expanded=true]")
+    page.focus("[data-finding]")
+    keys.press("Space")
+    page.wait_for_selector("[data-finding][aria-pressed=true]")
+    assert view.finding is view.causes[0].findings[0]
+    keys.press("Escape")
+    assert page.evaluate("document.activeElement.dataset.cause") == "0"
+    keys.press("Space")
+    page.wait_for_selector("[data-cause='0'][aria-expanded=false]")
+    for cause in page.locator("[data-cause]").all():
+        assert re.search(r'button "[^"]', cause.aria_snapshot())
+
+
+@pytest.mark.parametrize("width", [1100, 420])
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("lang", ["de", "en", "fr"])
+def test_contrast_of_causes(browser, sample, dark, width, lang):
+    data = sample("ubl-invoice.xml").read_bytes()
+    for right, wrong in ERRORS.items():
+        data = data.replace(right, wrong)
+    result, shown = einvoice.validate(data, lang=lang), NotebookPage(browser, dark)
+    shown.page.set_viewport_size({"width": width, "height": 1000})
+    result.causes()
+    view = result.explore()
+    assert view.with_causes
+    view.cause = next(it for it, cause in enumerate(view.causes) if cause.changes)
+    shown.widget(view)
+    shown.page.click(".ev-cause summary")
+    assert shown.page.evaluate("document.body.scrollWidth <= innerWidth")
+    worst, element = shown.contrasts()[0]
+    assert worst >= 1, element
+    shown.write(result._repr_html_())
+    shown.page.evaluate("document.querySelectorAll('details').forEach((it) => (it.open = true))")
+    assert shown.page.evaluate("document.body.scrollWidth <= innerWidth")
+    worst, element = shown.contrasts()[0]
+    assert worst >= 1, element
+    shown.page.close()
+    assert shown.problems == []
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_contrast(browser, sample, dark):
     wrong = sample("ubl-invoice.xml").read_bytes().replace(b">DE123456789<", b">123456789<")
