@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, overload
 
@@ -71,21 +71,31 @@ class CommonCause:
         words = TEXTS[used]
         if not self.alternatives:
             return words["unknown"].format(title=self.entry.title(used))
-        changes = [words["and"].join(_clause(edit, used) for edit in edits) for edits in self.alternatives]
-        return capitalize(words["or"].join(changes))
+        return capitalize(words["or"].join(words["and"].join(_clauses(edits, used)) for edits in self.alternatives))
 
     def __str__(self) -> str:
         return self.text()
 
 
+def _clauses(edits: Edits, lang: Language) -> Iterator[str]:
+    """Yield the edits as clauses, those of one kind without values as one, with the texts that all invoices have."""
+    corrected = [edit for edit in edits if edit.kind == "set" and edit.after is None]
+    if corrected:
+        places = [_step(edit).place(lang) for edit in corrected]
+        yield TEXTS[lang]["set"].format(place=", ".join(places))
+    yield from (_clause(edit, lang) for edit in edits if edit not in corrected)
+
+
+def _step(edit: Edit) -> Step:
+    return Step(edit.kind, edit.term, edit.element, (), edit.before or "", edit.after or "")
+
+
 def _clause(edit: Edit, lang: Language) -> str:
-    """Return an edit as a clause, with the texts that are the same in all invoices."""
     words = TEXTS[lang]
-    step = Step(edit.kind, edit.term, edit.element, (), edit.before or "", edit.after or "")
+    step = _step(edit)
     if edit.kind == "set" and edit.before is None:
-        key = "set" if edit.after is None else "set_to"
-        return words[key].format(place=step.place(lang), after=step.after)
-    if edit.kind in ("set", "add", "fill") and edit.after is None:
+        return words["set_to"].format(place=step.place(lang), after=step.after)
+    if edit.kind in ("add", "fill") and edit.after is None:
         return words[edit.kind].format(place=step.place(lang))
     return step.text(lang)
 
@@ -124,14 +134,17 @@ class CommonCauses(Sequence[CommonCause]):
             records: the records of all files, for the descriptions of findings.
             lang: default language of the texts.
         """
-        by_file = dict(found)
+        listed = list(records)
+        order = {record["file"]: number for number, record in reversed(list(enumerate(listed)))}
+        by_file = dict(sorted(found, key=lambda it: order[it[0]]))
         groups: dict[str, list[tuple[str, FileCause]]] = {}
         for file, causes in by_file.items():
             for cause in causes:
                 groups.setdefault(cause.name, []).append((file, cause))
-        entries, invalid = _entries(records)
+        entries, invalid = _entries(listed)
         common = [_common(members, entries, lang) for members in groups.values()]
-        common.sort(key=lambda it: (-it.explains_errors, -len(it.files), -it.findings, it.name))
+        with_errors = {name: sum(it.errors > 0 for _, it in members) for name, members in groups.items()}
+        common.sort(key=lambda it: (-it.explains_errors, -with_errors[it.name], -len(it.files), it.name))
         top = {it.name for it in common[:TOP]}
         solvable = sum(_is_solvable(causes, top) for causes in by_file.values())
         return cls(common, files=len(by_file), invalid=invalid, solvable=solvable, lang=lang)

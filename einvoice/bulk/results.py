@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from einvoice import presentation
 from einvoice.bulk import jsonl
-from einvoice.bulk.files.sources import Corpus, Item, content_of, corpus
+from einvoice.bulk.files.sources import Corpus, content_of, corpus
 from einvoice.bulk.labels import LABELS
 from einvoice.bulk.patterns import check, check_patterns, matches
 from einvoice.bulk.record import VERDICTS, FileResult, decode, filename, has_differences, has_findings, reduce_findings
@@ -147,9 +147,8 @@ class ResultSet(Sequence[FileResult]):
                 code in (None, it["code"]) and severity in (None, it["severity"]) for it in record.get("findings", ())
             )
 
-        if code is not None and not any(
-            it["code"] == code for record in self.records() for it in record.get("findings", ())
-        ):
+        reported = (it["code"] for record in self.records() for it in record.get("findings", ()))
+        if code is not None and code not in reported:
             check("code", code, self._known_codes())
         pairs = zip(self._lines, self.records(), strict=True)
         return self._subset([line for line, it in pairs if verdict in (None, it["verdict"]) and has_finding(it)])
@@ -193,7 +192,7 @@ class ResultSet(Sequence[FileResult]):
             UnreadableDocument: the file cannot be read as an invoice.
         """
         file = self[name]
-        data = content_of(self._corpus.find(name)) if content is None else content_of(Item(name, _bytes(content)))
+        data = content_of(self._corpus.find(name)) if content is None else xml.source_bytes(content)[0]
         result = validate(data, lang=self.lang, **jsonl.options(self.settings)._asdict())
         if file.sha256 and jsonl.sha256(data) != file.sha256:
             raise ValueError(f"the content of {name!r} has changed since it was validated")
@@ -210,18 +209,15 @@ class ResultSet(Sequence[FileResult]):
         seconds: float | None = None,
         lang: Language | None = None,
     ) -> CommonCauses:
-        """Return the causes of the findings of the invalid files, by the change of the export that would mend them.
+        """Return the causes of the findings of the invalid files, grouped by the change that would mend them.
 
-        Each invalid file is validated again and its `ValidationResult.causes` are searched, which takes about as long
-        as 20 validations. Causes with the same change, whatever the values, are one. First come those that explain all
-        errors of the most files. An interrupt ends the search; the files examined so far are returned.
+        The `ValidationResult.causes` of each file are searched, which takes about as long as 20 validations. First come
+        those that explain all errors of the most files. An interrupt ends the search and keeps the causes found.
 
         Args:
-            workers, client, executor, progress: see `einvoice.validate_many`; without them, a few files are examined
-                in this process.
-            limit: maximum number of files; None for all. If there are more, some of each combination of codes are
-                examined; `CommonCauses.files` and `invalid` say how many.
-            seconds: no further file is examined after this time (default: no limit).
+            workers, client, executor, progress: see `einvoice.validate_many`.
+            limit: maximum number of files; of more, a sample with each combination of codes is examined. None for all.
+            seconds: time after which no further file is examined (default: no limit).
             lang: default language of the texts (default: that of the results).
 
         Raises:
@@ -229,8 +225,8 @@ class ResultSet(Sequence[FileResult]):
         """
         from einvoice.bulk.execution.causes import find_causes
 
-        arguments = {"workers": workers, "client": client, "executor": executor, "progress": progress}
-        return find_causes(self, **arguments, limit=limit, seconds=seconds, lang=language(lang or self.lang))
+        given = {"workers": workers, "client": client, "executor": executor, "progress": progress, "limit": limit}
+        return find_causes(self, **given, seconds=seconds, lang=language(lang or self.lang))
 
     def explore(self, *, lang: Language | None = None) -> Any:
         """Return an interactive widget to filter and inspect the results; see `einvoice.explore`.
@@ -503,7 +499,3 @@ class ResultSet(Sequence[FileResult]):
 
 def _results(given: ResultSet | str | os.PathLike[str]) -> ResultSet:
     return given if isinstance(given, ResultSet) else ResultSet.load(given)
-
-
-def _bytes(content: xml.Source) -> bytes:
-    return xml.source_bytes(content)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from sys import intern
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -16,6 +17,7 @@ from einvoice.rulebook.catalog import CatalogEntry, entry
 
 if TYPE_CHECKING:
     from einvoice.bulk import ResultSet
+    from einvoice.bulk.common_causes import CommonCauses
 
 KINDS: Final = ("folder", "seller", "month")
 COLUMNS: Final = ("file", "verdict", "number", "date", "seller", "errors", "warnings")
@@ -60,6 +62,7 @@ class Index:
         file, code, severity, consequence: of each indexed finding: number of the file, of the code in `codes` and of
             the severity in `SEVERITIES`; sorted by file, then code.
         consequences: number of findings that may be consequences of schema errors.
+        causes: the causes of the findings, once they are searched; else None.
     """
 
     def __init__(self, results: ResultSet) -> None:
@@ -91,6 +94,7 @@ class Index:
         self._groups = {kind: _grouped(_group(row, kind) for row in self.rows) for kind in KINDS}
         self.kinds = [kind for kind, (names, _) in self._groups.items() if len(names) > 1]
         self._ranks: dict[str, Numbers] = {}
+        self.causes: CommonCauses | None = None
         self._texts = [f"{row.file}\n{row.seller}\n{row.number}".casefold() for row in self.rows]
 
     def __len__(self) -> int:
@@ -117,6 +121,18 @@ class Index:
         names, of_file = self._groups[kind]
         is_member: Mask = of_file == (names.index(name) if name in names else -1)
         return is_member
+
+    def with_cause(self, name: str) -> Mask:
+        """Return whether each file has the cause with this name."""
+        found: Mask = np.zeros(len(self), np.bool_)
+        files = next((it.files for it in self.causes or () if it.name == name), ())
+        found[[self._numbers[file] for file in files]] = True
+        return found
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """Number of each file by name; the first one if several have the same name."""
+        return {row.file: number for number, row in reversed(list(enumerate(self.rows)))}
 
     def has_text(self, text: str, codes: Iterable[int]) -> Mask:
         """Return whether each file has the text in its name, seller or number, or a finding of these codes."""

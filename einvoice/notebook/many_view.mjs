@@ -26,6 +26,19 @@ function render({ model, el }) {
   const controls = [...Object.values(toggles), ...selects, search, consequences, reset, status];
   const toolbar = create("div", { class: "ev-toolbar", role: "search" }, ...controls);
   const charts = create("div", { class: "ev-charts" });
+  const causesTitle = create("strong");
+  const causesAbout = create("span", { role: "status", "aria-live": "polite" });
+  const causesClick = () => {
+    if (model.get("with_causes")) return change({ with_causes: false });
+    causesButton.setAttribute("aria-disabled", "true");
+    causesAbout.textContent = label("causes_searched");
+    change({ with_causes: true });
+  };
+  const causesButton = create("button", { type: "button", class: "ev-find-causes", click: causesClick });
+  const causesHeader = create("div", { class: "ev-causes-header" }, causesTitle, causesButton, causesAbout);
+  const causesTable = create("table");
+  const moreCauses = create("p", { class: "ev-more" });
+  const causes = create("section", { class: "ev-causes" }, causesHeader, causesTable, moreCauses);
   const heatmap = create("div", { class: "ev-heatmap", keydown: onHeatmapKeydown });
   const moreGroups = create("p", { class: "ev-more" });
   const files = selectableTable({
@@ -69,7 +82,7 @@ function render({ model, el }) {
   const shortcuts = create("p", { class: "ev-shortcuts" });
   const panes = create("div", { class: "ev-panes" }, create("div", {}, files.element, noFiles, pager), detail, source);
   const footer = create("div", { class: "ev-footer" }, shortcuts);
-  root.append(headerElement, toolbar, charts, heatmap, moreGroups, panes, footer);
+  root.append(headerElement, toolbar, charts, causes, heatmap, moreGroups, panes, footer);
 
   function change(values) {
     for (const [key, value] of Object.entries(values)) model.set(key, value);
@@ -180,6 +193,38 @@ function render({ model, el }) {
   function selectGroup(by, group) {
     const chosen = model.get("filters")[by] === group;
     filter({ [by]: chosen ? null : group }, { by });
+  }
+
+  // ---------------------------------------------------------------- causes: changes that would mend most files
+
+  function renderCauses() {
+    const { hidden, searched, about, columns, rows, more } = model.get("_causes");
+    const chosen = model.get("filters").cause;
+    causes.hidden = hidden;
+    causes.setAttribute("aria-label", label("causes_by_change"));
+    causesTitle.textContent = label("causes_by_change");
+    causesButton.removeAttribute("aria-disabled");
+    causesButton.textContent = label(searched ? "hide_causes" : "find_causes");
+    causesButton.title = searched ? "" : label("find_many_causes_hint");
+    causesAbout.textContent = model.get("_causes_progress") || (searched ? about.join(" ") : "");
+    causesTable.hidden = !searched || !rows.length;
+    moreCauses.hidden = !searched || !more;
+    moreCauses.textContent = more;
+    const focused = causesTable.contains(root.getRootNode().activeElement) && root.getRootNode().activeElement.dataset.cause;
+    const lines = rows.map(({ name, text, codes, cells, share }) => {
+      const bar = create("span", { class: "ev-stacked-bar", "aria-hidden": "true" }, create("span", { class: "ev-bar-invalid" }));
+      bar.firstChild.style.width = `${share}%`;
+      const click = () => filter({ cause: chosen === name ? null : name });
+      const content = [create("span", {}, text), create("small", {}, codes), bar];
+      const attributes = { type: "button", "data-cause": name, "aria-pressed": String(chosen === name), click };
+      const heading = create("th", { scope: "row" }, create("button", attributes, ...content));
+      return create("tr", {}, heading, ...cells.map((cell) => create("td", {}, cell)));
+    });
+    const [last, ...others] = [...columns.slice(-1), ...columns.slice(0, -1)];
+    const headings = [last, ...others].map((text) => create("th", { scope: "col" }, text));
+    causesTable.setAttribute("aria-label", label("causes_by_change"));
+    causesTable.replaceChildren(create("thead", {}, create("tr", {}, ...headings)), create("tbody", {}, ...lines));
+    if (focused) causesTable.querySelector(`[data-cause="${CSS.escape(focused)}"]`)?.focus();
   }
 
   // ---------------------------------------------------------------- heatmap: rules by groups
@@ -346,7 +391,7 @@ function render({ model, el }) {
   }
 
   const renderAll = () => {
-    for (const renderPart of [renderHeader, renderToolbar, renderCharts, renderHeatmap, renderFiles, renderDetail]) renderPart();
+    for (const renderPart of [renderHeader, renderToolbar, renderCharts, renderCauses, renderHeatmap, renderFiles, renderDetail]) renderPart();
   };
   el.append(root);
   renderAll();
@@ -356,8 +401,10 @@ function render({ model, el }) {
     "change:lang": renderHeader,
     "change:_choices": renderToolbar,
     "change:consequences": renderToolbar,
-    "change:filters": () => [renderToolbar(), updateSelection()],
+    "change:filters": () => [renderToolbar(), updateSelection(), renderCauses()],
     "change:_charts": renderCharts,
+    "change:_causes": renderCauses,
+    "change:_causes_progress": renderCauses,
     "change:_heatmap": renderHeatmap,
     "change:by": updateSelection,
     "change:_files": renderFiles,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anywidget
 import traitlets
 
+from einvoice.bulk.execution.causes import find_causes
 from einvoice.bulk.html import overview_html
 from einvoice.bulk.labels import LABELS as BULK_LABELS
 from einvoice.bulk.labels import VERDICT_LABELS, whole
@@ -18,26 +19,35 @@ from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.filters import FiltersTrait
 from einvoice.notebook.index import COLUMNS, KINDS, Index
 from einvoice.notebook.labels import LABELS, LanguageTrait, named_languages
+from einvoice.notebook.many_causes import causes_table, searched
 from einvoice.notebook.selection import KEYS, WORDS, Selection
 from einvoice.notebook.sources import lines, script, style
+from einvoice.presentation import to_html
 from einvoice.result import Finding, Language
 
 if TYPE_CHECKING:
     from einvoice.bulk import ResultSet
+    from einvoice.bulk.common_causes import CommonCauses
     from einvoice.notebook.view import ResultView
 
 _PAGE_SIZE: Final = 100
 _MAX_FINDINGS: Final = 200
+_MAX_SECONDS: Final = 120
 
 
 class ManyView(anywidget.AnyWidget):
     """Widget for a result set; all selections can also be read and set in code.
 
+    The causes of the findings are searched when `with_causes` is set, by the button or in code: about as long as 20
+    validations of each invalid file, in several processes, of at most 1,000 files and for at most two minutes. The
+    kernel can be interrupted meanwhile; the causes found so far are shown.
+
     Attributes:
-        filters: filters of the files, which apply together: "verdict" and "severity" (one or a list), "code",
-            "folder", "seller", "month" (YYYY-MM) and "text", which searches filename, seller, invoice number and the
-            rules of the findings.
+        filters: filters of the files, which apply together: "verdict" and "severity" (one or a list), "code", "cause"
+            (the name of a cause, see `CommonCause`), "folder", "seller", "month" (YYYY-MM) and "text", which searches
+            filename, seller, invoice number and the rules of the findings.
         consequences: whether to include findings that may be consequences of schema errors (`Finding.indicative`).
+        with_causes: whether the causes of the findings are shown: the changes that would mend most files.
         by: grouping of the heatmap: "folder", "seller" or "month". Default: the first with more than one group.
         sort: column by which the files are sorted: "file", "verdict", "number", "date", "seller", "errors" or
             "warnings"; with a leading "-" in descending order; "" for the order of the results.
@@ -53,6 +63,7 @@ class ManyView(anywidget.AnyWidget):
 
     filters = FiltersTrait(KEYS, WORDS, with_empty=KINDS).tag(sync=True)
     consequences = traitlets.Bool(False).tag(sync=True)
+    with_causes = traitlets.Bool(False).tag(sync=True)
     by = traitlets.Enum(KINDS, default_value="folder").tag(sync=True)
     sort = traitlets.Enum(("", *COLUMNS, *(f"-{it}" for it in COLUMNS)), default_value="").tag(sync=True)
     page = traitlets.Int(1).tag(sync=True)
@@ -67,6 +78,8 @@ class ManyView(anywidget.AnyWidget):
     _choices = traitlets.Dict().tag(sync=True)
     _charts: Any = traitlets.List().tag(sync=True)
     _heatmap = traitlets.Dict().tag(sync=True)
+    _causes = traitlets.Dict().tag(sync=True)
+    _causes_progress = traitlets.Unicode("").tag(sync=True)
     _files = traitlets.Dict().tag(sync=True)
     _file_details = traitlets.Dict().tag(sync=True)
     _finding_details = traitlets.Dict().tag(sync=True)
@@ -81,6 +94,7 @@ class ManyView(anywidget.AnyWidget):
         self.observe(self._update_all, "lang")
         self.observe(self._filter, ["filters", "consequences"])
         self.observe(self._update_heatmap, "by")
+        self.observe(self._find_causes, "with_causes")
         self.observe(self._sort, "sort")
         self.observe(self._update_files, "page")
         self.observe(self._update_file, "file")
@@ -95,6 +109,29 @@ class ManyView(anywidget.AnyWidget):
     def finding(self) -> Finding | None:
         """Finding shown with its location; None if none is selected."""
         return self._findings[self.selected] if self.selected >= 0 else None
+
+    @property
+    def causes(self) -> CommonCauses | None:
+        """Causes of the findings; None until `with_causes` is set."""
+        return self._index.causes
+
+    def _find_causes(self, _: Any = None) -> None:
+        """Search the causes once, and show or hide them; without them, no file is filtered by its cause."""
+        if self.with_causes and self._index.causes is None:
+            try:
+                self._index.causes = find_causes(
+                    self.results, progress=False, seconds=_MAX_SECONDS, update=self._show_progress, lang=self.lang
+                )
+            except (LookupError, RuntimeError, OSError) as error:
+                self._causes_progress = str(error)
+                return
+            self._causes_progress = ""
+        if not self.with_causes:
+            self.filters = {key: value for key, value in self.filters.items() if key != "cause"}
+        self._filter()
+
+    def _show_progress(self, done: int, count: int) -> None:
+        self._causes_progress = searched(done, count, self.lang)
 
     def open_file(self) -> ResultView:
         """Return a widget for the selected file; raises the same errors as `ResultSet.result`."""
@@ -160,8 +197,14 @@ class ManyView(anywidget.AnyWidget):
             self._choices = charts.choices(self._index, self._selection, self.filters, lang)
             self._charts = charts.bars(self._index, self._selection, lang)
             self._update_heatmap()
+            self._causes = self._causes_table(self._selection)
             self._sort()
             self._update_findings()
+
+    def _causes_table(self, selection: Selection) -> dict[str, Any]:
+        hidden = not self.results.verdicts["invalid"]
+        table = causes_table(self._index, selection, self.filters.get("cause"), self.lang)
+        return {**table, "hidden": hidden, "searched": self.causes is not None and self.with_causes}
 
     def _update_heatmap(self, _: Any = None) -> None:
         chosen = self.filters.get(self.by)
@@ -269,6 +312,8 @@ class ManyView(anywidget.AnyWidget):
         page = overview_html(self.results.summary(lang=lang), lang) + many_html.html(
             charts.bars(index, selection, lang), charts.heatmap(index, selection, self.by, lang), lang
         )
+        if self.causes is not None:
+            page += to_html(self.causes, lang)
         return {**data, "text/plain": repr(self), "text/html": page}, metadata
 
 

@@ -12,7 +12,7 @@ from einvoice.notebook.filters import SEVERITIES
 from einvoice.notebook.index import KINDS, Index, Mask
 from einvoice.result import Language
 
-KEYS: Final = ("verdict", "severity", "code", *KINDS, "text")
+KEYS: Final = ("verdict", "severity", "code", "cause", *KINDS, "text")
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {"verdict": VERDICTS, "severity": SEVERITIES}
 _OF_FINDINGS: Final = ("code", "severity")
 
@@ -35,6 +35,8 @@ class Selection:
         self._findings: dict[str, Mask] = {}
         if "verdict" in filters:
             self._files["verdict"] = np.isin(index.verdicts, [VERDICTS.index(it) for it in filters["verdict"]])
+        if "cause" in filters:
+            self._files["cause"] = index.with_cause(filters["cause"])
         if "text" in filters:
             self._files["text"] = index.has_text(filters["text"], _codes_with(filters["text"], index, lang))
         if "severity" in filters:

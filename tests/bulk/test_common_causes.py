@@ -129,6 +129,19 @@ def test_limit_takes_some_of_each_kind(results):
     assert "Causes in 3 of the 11" in str(causes)
 
 
+def test_a_sample_has_each_kind_once_and_the_rest_in_proportion():
+    kinds = {"A": 60, "B": 30, "C": 1}
+    records = [
+        {"file": f"{kind}{number}", "verdict": "invalid", "findings": [{"code": kind}]}
+        for kind, count in kinds.items()
+        for number in range(count)
+    ]
+    chosen = execution._chosen([*records, {"file": "valid", "verdict": "valid"}], 31)
+    assert {kind: sum(name[0] == kind for name in chosen) for kind in kinds} == {"A": 20, "B": 10, "C": 1}
+    assert {name[0] for name in chosen[:3]} == set(kinds)
+    assert len(execution._chosen(records, None)) == 91
+
+
 def test_time_limit(results):
     assert results.causes(progress=False, seconds=0).files == 0
 

@@ -332,3 +332,44 @@ def test_rules_outside_of_the_catalog_are_shown(monkeypatch, sample):
     assert file_counts(view) == {"H-1": {"a": 1, "b": 1}}
     view.filters = {"code": "H-1", "text": "H-1"}
     assert names(view) == ["a/1.xml", "b/1.xml"]
+
+
+def test_causes_are_searched_when_they_are_shown(view):
+    assert (view.causes, view._causes["rows"], view._causes["hidden"]) == (None, [], False)
+    view.with_causes = True
+    assert [(it["name"], it["cells"]) for it in view._causes["rows"]] == [("set BT-116", ["2", "2", "2"])]
+    assert view._causes["rows"][0]["text"] == "Change VAT category taxable amount (BT-116) from “261.00” to “260.00”"
+    view.filters = {"cause": "set BT-116"}
+    assert names(view) == ["a/2.xml", "b/1.xml"]
+    view.filters = {"cause": "set BT-116", "folder": "a"}
+    assert names(view) == ["a/2.xml"]
+    assert view._causes["rows"][0]["cells"] == ["1", "2", "2"]  # files that match the other filters
+    view.lang = "de"
+    assert view._causes["columns"][-1] == "Änderung"
+    assert "Change" not in view._repr_mimebundle_()[0]["text/html"]
+    assert "(BT-116) von „261.00“ in „260.00“ ändern" in view._repr_mimebundle_()[0]["text/html"]
+    view.with_causes = False
+    assert view.filters == {"folder": "a"}
+
+
+def test_unknown_cause_selects_no_file(view):
+    view.filters = {"cause": "set BT-1"}
+    assert names(view) == []
+
+
+def test_progress_and_missing_files(results, tmp_path, view):
+    texts = []
+    view.observe(lambda change: texts.append(change["new"]), "_causes_progress")
+    view.with_causes = True
+    assert texts == ["1 of 2 files examined …", "2 of 2 files examined …", ""]
+    results.save(tmp_path / "results.jsonl")
+    loaded = einvoice.ResultSet.load(tmp_path / "results.jsonl", lang="en").explore()
+    loaded.with_causes = True
+    assert loaded.causes is None
+    assert "no longer available" in loaded._causes_progress
+    assert not loaded._causes["searched"]
+
+
+def test_valid_files_have_no_causes(sample):
+    good = {"a.xml": sample("ubl-invoice.xml").read_bytes()}
+    assert einvoice.validate_many(good, workers=0, progress=False).explore()._causes["hidden"]

@@ -227,3 +227,52 @@ def test_text_contrast(browser, results, dark, width):
     worst, element = shown.contrasts()[0]
     assert worst >= 1, element
     shown.page.close()
+
+
+def test_a_cause_filters_the_files(shown):
+    view, shown = shown
+    page, keys = shown.page, shown.page.keyboard
+    page.focus("text=Find causes")
+    keys.press("Enter")
+    page.wait_for_selector("[data-cause]")
+    assert page.locator("[data-cause]").evaluate_all("all => all.map((it) => it.dataset.cause)") == [
+        it.name for it in view.causes
+    ]
+    cells = page.locator(".ev-causes tbody tr", has_text="BT-116").locator("td").all_inner_texts()
+    assert cells == ["2", "2", "2"]
+    page.focus("[data-cause='set BT-116']")
+    keys.press("Space")
+    status(page, "2 of 10 files")
+    assert listed_files(page) == ["a/wrong.xml", "a/april.xml"]
+    page.wait_for_selector("[data-cause='set BT-116'][aria-pressed=true]")
+    assert page.evaluate("document.activeElement.dataset.cause") == "set BT-116"
+    keys.press("Enter")
+    status(page, "10 of 10 files")
+    assert view.filters == {}
+    page.click("[data-cause='BR-DE-15']")
+    status(page, "3 of 10 files")
+    page.click("text=Hide the causes")
+    status(page, "10 of 10 files")
+    assert page.locator("[data-cause]:visible").count() == 0
+
+
+@pytest.mark.parametrize("width", [1100, 420])
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("lang", ["de", "en", "fr"])
+def test_contrast_of_causes(browser, results, dark, width, lang):
+    view, shown = results.explore(lang=lang), NotebookPage(browser, dark)
+    view.with_causes = True
+    view.filters = {"cause": "set BT-116"}
+    shown.page.set_viewport_size({"width": width, "height": 1000})
+    shown.widget(view)
+    assert shown.page.locator("[data-cause]:visible").count() == len(view.causes) > 0
+    for button in shown.page.locator("[data-cause]").all():
+        assert re.search(r'button "[^"]', button.aria_snapshot())
+    assert shown.page.evaluate("document.body.scrollWidth <= innerWidth")
+    worst, element = shown.contrasts()[0]
+    assert worst >= 1, element
+    shown.write(view._repr_mimebundle_()[0]["text/html"])
+    worst, element = shown.contrasts()[0]
+    assert worst >= 1, element
+    shown.page.close()
+    assert shown.problems == []

@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.bulk import cause_record
@@ -33,8 +32,6 @@ _FEW: Final = 16
 LIMIT: Final = 1000
 """Default of the maximum number of files that are examined."""
 
-Update = Callable[[list[Row]], None]
-
 
 def find_causes(
     results: ResultSet,
@@ -45,10 +42,11 @@ def find_causes(
     progress: bool = True,
     limit: int | None = LIMIT,
     seconds: float | None = None,
-    update: Update | None = None,
+    update: Callable[[int, int], None] | None = None,
     lang: Language,
 ) -> CommonCauses:
-    """Return the causes of many files; see `ResultSet.causes`. `update` is called with the rows of completed files."""
+    """Return the causes of many files; see `ResultSet.causes`. `update` is called with the number of files
+    that were examined and that of all."""
     records = list(results.records())
     chosen = _chosen(records, limit)
     if workers is None and client is None and executor is None and len(chosen) <= _FEW:
@@ -58,7 +56,8 @@ def find_causes(
     )
     deadline = None if seconds is None else time.monotonic() + seconds
     is_sent = client is not None or executor is not None
-    items = _until(deadline, _items(results._corpus, set(chosen), is_sent))
+    missing = set(chosen)
+    items = _until(deadline, _items(results._corpus, chosen, missing, is_sent))
     rows: list[Row] = []
     with progress_bar(progress, len(chosen)) as show:
         try:
@@ -66,12 +65,12 @@ def find_causes(
                 rows += completed
                 show(completed)
                 if update is not None:
-                    update(completed)
+                    update(len(rows), len(chosen))
         except KeyboardInterrupt:
             rows += batch_executor.drain()
         finally:
             batch_executor.shutdown()
-    if chosen and not rows and deadline is None:
+    if chosen and len(missing) == len(chosen):
         raise LookupError("the files are no longer available; load the results with ResultSet.load(path, files=...)")
     known = {record["file"]: record.get("sha256", "") for record in records}
     return CommonCauses.of(_restored(rows, known), records, lang=lang)
@@ -105,24 +104,34 @@ def _restored(rows: Iterable[Row], sha256: Mapping[str, str]) -> Iterator[tuple[
 
 
 def _chosen(records: Sequence[Mapping[str, Any]], limit: int | None) -> list[str]:
-    """Return the names of the invalid files; if they are too many, some of each kind.
+    """Return the names of the invalid files; if they are too many, at least one of each kind, the rest in proportion.
 
-    Files with findings of the same codes are of one kind. Kinds take turns, so that rare ones are among the chosen.
+    Files with findings of the same codes are of one kind.
     """
     kinds: dict[tuple[str, ...], list[str]] = {}
     for record in records:
         if record["verdict"] == "invalid":
             codes = tuple(sorted({it["code"] for it in record.get("findings", ())}))
             kinds.setdefault(codes, []).append(record["file"])
-    turns = zip_longest(*kinds.values())
-    return [name for turn in turns for name in turn if name is not None][:limit]
+    placed = [
+        (turn / len(kind), number, name) for number, kind in enumerate(kinds.values()) for turn, name in enumerate(kind)
+    ]
+    return [name for *_, name in sorted(placed)[:limit]]
 
 
-def _items(corpus: Corpus, names: set[str], is_sent: bool) -> Iterator[Item]:
-    """Yield the chosen files; with their content if workers have no access to them."""
-    for item in corpus.items:
-        if item.name in names:
-            names.discard(item.name)
+def _items(corpus: Corpus, names: Sequence[str], missing: set[str], is_sent: bool) -> Iterator[Item]:
+    """Yield the files with these names, with their content if workers have no access to them.
+
+    They come in this order, so that a time limit leaves a sample of all kinds; those of archives and iterators in the
+    order of the source. Names that are found are removed from `missing`.
+    """
+    found = corpus.items
+    if isinstance(found, Sequence):
+        by_name = {item.name: item for item in reversed(found)}
+        found = (by_name[name] for name in names if name in by_name)
+    for item in found:
+        if item.name in missing:
+            missing.discard(item.name)
             yield _read(item) if is_sent else item
 
 
