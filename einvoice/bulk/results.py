@@ -147,11 +147,11 @@ class ResultSet(Sequence[FileResult]):
                 code in (None, it["code"]) and severity in (None, it["severity"]) for it in record.get("findings", ())
             )
 
-        reported = (it["code"] for record in self.records() for it in record.get("findings", ()))
-        if code is not None and code not in reported:
+        found = (it["code"] for record in self.records() for it in record.get("findings", ()))
+        if code is not None and code not in found:
             check("code", code, self._known_codes())
-        pairs = zip(self._lines, self.records(), strict=True)
-        return self._subset([line for line, it in pairs if verdict in (None, it["verdict"]) and has_finding(it)])
+        rows = zip(self._lines, self.records(), strict=True)
+        return self._subset([line for line, it in rows if verdict in (None, it["verdict"]) and has_finding(it)])
 
     def select_findings(self, select: Sequence[str] = (), *, ignore: Sequence[str] = ()) -> ResultSet:
         """Return the results with some of their findings only; verdicts and differences are unchanged.
@@ -209,16 +209,15 @@ class ResultSet(Sequence[FileResult]):
         seconds: float | None = None,
         lang: Language | None = None,
     ) -> CommonCauses:
-        """Return the causes of the findings of the invalid files, grouped by the change that would mend them.
+        """Return the causes in the invalid files, grouped by their change, those that explain all errors of most first.
 
-        The `ValidationResult.causes` of each file are searched, which takes about as long as 20 validations. First come
-        those that explain all errors of the most files. An interrupt ends the search and keeps the causes found.
+        The search takes about as long as 20 validations per file. An interrupt ends it and keeps the causes found.
 
         Args:
-            workers, client, executor, progress: see `einvoice.validate_many`.
+            workers, client, executor, progress: as of `validate_many`.
             limit: maximum number of files; of more, a sample with each combination of codes is examined. None for all.
             seconds: time after which no further file is examined (default: no limit).
-            lang: default language of the texts (default: that of the results).
+            lang: default language of the texts.
 
         Raises:
             LookupError: the files are no longer available (after `load` without `files`, or for an iterator).
@@ -226,7 +225,7 @@ class ResultSet(Sequence[FileResult]):
         from einvoice.bulk.execution.causes import find_causes
 
         given = {"workers": workers, "client": client, "executor": executor, "progress": progress, "limit": limit}
-        return find_causes(self, **given, seconds=seconds, lang=language(lang or self.lang))
+        return find_causes(self, **given, seconds=seconds, lang=lang or self.lang)
 
     def explore(self, *, lang: Language | None = None) -> Any:
         """Return an interactive widget to filter and inspect the results; see `einvoice.explore`.
@@ -490,8 +489,8 @@ class ResultSet(Sequence[FileResult]):
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{number} {verdict}" for verdict, number in self.verdicts.items() if number)
-        interrupted = "" if self.complete else ", interrupted"
-        return f"<ResultSet: {len(self)} files{': ' if counts else ''}{counts}{interrupted}>"
+        counts = f": {counts}" if counts else ""
+        return f"<ResultSet: {len(self)} files{counts}{'' if self.complete else ', interrupted'}>"
 
     def _repr_html_(self) -> str:
         return presentation.to_html(self.summary(), self.lang)
