@@ -22,7 +22,7 @@ class Edit(NamedTuple):
     """A kind of edit.
 
     Attributes:
-        kind: "set", "fill", "add", "remove", "move" or "whole"; see `einvoice.repair.change.Step`.
+        kind: "set", "fill", "add" and others; see `einvoice.repair.change.Step`.
         term: business term; "" if there is none.
         element: name of the element or attribute.
         before: previous text; None if it differs.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TEXTS: Final = Messages("einvoice.bulk", "causes")
+_WITH_VALUE: Final = ("set", "rename", "namespace")
 TOP: Final = 10
 """Number of causes that displays show."""
 _COUNTS: Final = ("invoices", "findings", "explains_errors", "valid")
@@ -79,7 +80,7 @@ class CommonCause:
 
 def _clauses(edits: Edits, lang: Language) -> Iterator[str]:
     """Yield the edits as clauses, those of one kind without values as one, with the texts that all invoices have."""
-    corrected = [edit for edit in edits if edit.kind == "set" and edit.after is None]
+    corrected = [edit for edit in edits if edit.kind in _WITH_VALUE and edit.after is None]
     if corrected:
         places = [_step(edit).place(lang) for edit in corrected]
         yield TEXTS[lang]["set"].format(place=", ".join(places))
