@@ -84,7 +84,7 @@ def test_status_is_1_if_errors_are_left(incomplete, capsys):
     assert b">EUR<" in incomplete.read_bytes()
     out = capsys.readouterr().out
     assert "Changes (1):" in out
-    assert "The invoice number is missing" in out.partition("Remaining")[2]
+    assert "Invoice number (BT-1) is missing" in out.partition("Remaining")[2]
 
 
 def test_diff_writes_no_file(faulty, valid, capsys):
