@@ -20,7 +20,7 @@ from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
 from einvoice.rulebook.catalog.translations import Translator
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition, Sentence
-from einvoice.rulebook.files.keys import TEXTS, check_examples, check_keys, check_texts, languages_of
+from einvoice.rulebook.files.keys import TEXT_FILE, TEXTS, check_examples, check_keys, check_texts, languages_of
 from einvoice.rulebook.files.load import natural
 from einvoice.rulebook.files.notes import DEVIATION_OF_TEXTS, check_notes, check_values, notes
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
@@ -33,10 +33,6 @@ from einvoice.rulebook.rule import EXPECTED, SYNTAXES
 #: The layers without a rule set.
 TEXT_LAYERS: Final = ("file", "schema", "pdf")
 _TEXTS: Final = "texts"
-_TEXT_KEYS: Final = {
-    "code": str, "severity": str, "section": str, "terms": list, "source": str,
-    "examples": dict, "deviation": list, SITUATIONS: list,
-}  # fmt: skip
 _FIXED_TEXT: Final = re.compile("'[^']*'")
 _PATH: Final = re.compile(r"\{(\w+(?:\.\w+)+)\}")
 
@@ -199,7 +195,7 @@ def entry_of_text(path: Path, layer: str) -> CatalogEntry:
         data = tomllib.loads(path.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise RuleError(str(error), file=file) from None
-    check_keys(data, {**_TEXT_KEYS, **dict.fromkeys(languages(), dict)}, file)
+    check_keys(data, {**TEXT_FILE, **dict.fromkeys(languages(), dict)}, file)
     check_texts(data, file)
     check_examples(data, file)
     for situation in data.get(SITUATIONS, ()):

@@ -1,10 +1,15 @@
-"""The keys of rule files, and checks of their types and required texts."""
+"""The keys of rule files with their types, and checks of types and required texts.
+
+The loader and the JSON Schemas of rule files (``json_schema``) use these tables. Types are written as in annotations:
+``str``, ``list[str]``, ``dict[str, str]`` for a table of texts, or a union.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, Final
+from types import UnionType
+from typing import Any, Final, TypeAlias, get_args, get_origin
 
 from einvoice.errors import RuleError
 from einvoice.localization import Language, languages
@@ -13,61 +18,82 @@ from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.situations import SITUATION, check_situations
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 
+Keys: TypeAlias = Mapping[str, Any]
+"""The keys of a table, each with its type."""
+
 TEXTS: Final = ("title", "explanation", "fix")
-OF_SENTENCE: Final = {
+OF_SENTENCE: Final[Keys] = {
     "for": str,
-    "let": dict,
+    "let": dict[str, str],
     "when": str,
     "assert": str,
-    "terms": list,
+    "terms": list[str],
     "severity": str,
     "not_applicable": str,
 }
-_OVERLAY: Final = {**OF_SENTENCE, "code": str}
-_MEMBER: Final = {**OF_SENTENCE, "renamed_from": dict, "ubl": dict, "cii": dict}
-_EXAMPLE: Final = {
-    "name": str, "set": dict, "drop": list, "root": str, "syntax": str, "variants": list, "ubl": dict, "cii": dict,
+OVERLAY: Final[Keys] = {**OF_SENTENCE, "code": str}
+#: The constant of a variant: in expressions and texts, or a text for each language.
+CONSTANT: Final = str | int | list[str] | dict[str, str]
+_OF_SYNTAX: Final[Keys] = {"ubl": dict, "cii": dict}
+#: Keys of a variant; all others are constants.
+MEMBER: Final[Keys] = {**OF_SENTENCE, "since": str, "until": str, "renamed_from": dict, **_OF_SYNTAX}
+_QUIRKS_MEMBER: Final[Keys] = {key: kind for key, kind in MEMBER.items() if key not in ("since", "until")}
+#: The content of a field: its text in the document, or a table or list that ``files.examples`` reads.
+_Content: TypeAlias = str | dict[str, Any] | list[Any]
+EXAMPLE: Final[Keys] = {
+    "name": str, "set": dict[str, _Content], "drop": list[str], "root": str, "syntax": str, "variants": list[str],
+    **_OF_SYNTAX,
 }  # fmt: skip
+INSERT: Final[Keys] = {"insert": dict[str, str]}
 #: What an example may state as ``root``; any other document has the root Invoice or CrossIndustryInvoice.
-_CREDIT_NOTE: Final = "CreditNote"
-_HISTORY: Final = {**OF_SENTENCE, "until": str, "variants": list, "ubl": dict, "cii": dict}
-_FILE: Final = {
-    **_OVERLAY,
-    "variants": dict, "section": str, "since": str, "until": str, "replaces": list, "aliases": list,
-    "renamed_from": dict, "source": str, "ubl": dict, "cii": dict, "history": list,
-    "deviation": list, "notes": list, SITUATIONS: list, "valid": list, "invalid": list, "examples": dict,
+CREDIT_NOTE: Final = "CreditNote"
+HISTORY: Final[Keys] = {**OF_SENTENCE, "until": str, "variants": list[str], **_OF_SYNTAX}
+_TABLES: Final = list[dict[str, Any]]
+FILE: Final[Keys] = {
+    **OVERLAY,
+    "variants": dict[str, dict[str, Any]], "section": str, "since": str, "until": str, "replaces": list[str],
+    "aliases": list[str], "renamed_from": dict, "source": str, **_OF_SYNTAX, "history": _TABLES, "deviation": _TABLES,
+    "notes": _TABLES, SITUATIONS: _TABLES, "valid": _TABLES, "invalid": _TABLES, "examples": dict,
 }  # fmt: skip
 #: The folder that states what the official Schematron does otherwise, and the keys of its files.
 SCHEMATRON: Final = "schematron"
-_QUIRKS: Final = {
+_QUIRKS: Final[Keys] = {
     **OF_SENTENCE,
-    "variants": dict, "renamed_from": dict, "ubl": dict, "cii": dict, "history": list, "deviation": list,
-    SITUATIONS: list, "valid": list, "invalid": list,
+    "variants": dict[str, dict[str, Any]], "renamed_from": dict, **_OF_SYNTAX, "history": _TABLES, "deviation": _TABLES,
+    SITUATIONS: _TABLES, "valid": _TABLES, "invalid": _TABLES,
 }  # fmt: skip
 #: Keys of such a file for a rule that the rule set adopts.
-_ADOPTED: Final = {**_QUIRKS, "since": str, "until": str}
+ADOPTED: Final[Keys] = {**_QUIRKS, "since": str, "until": str}
 #: Keys of a file about the copy of a rule in another rule set.
-_COPY: Final = {
+COPY: Final[Keys] = {
     **OF_SENTENCE,
-    "variants": list, "ubl": dict, "cii": dict, "deviation": list, "valid": list, "invalid": list,
+    "variants": list[str], **_OF_SYNTAX, "deviation": _TABLES, "valid": _TABLES, "invalid": _TABLES,
 }  # fmt: skip
-_RELEASE: Final = {"release": str, "rules": list, "deviation": list, "valid": list, "invalid": list}
-_ADOPTED_MEMBER: Final[Mapping[str, type[Any]]] = {**_MEMBER, "since": str, "until": str}
-RENAMED_FROM: Final = {"code": str, "until": str, "syntax": str}
-_ENTRIES: Final[dict[str, Mapping[str, type[Any]]]] = {
-    "history": _HISTORY,
+RELEASE: Final[Keys] = {
+    "release": str, "rules": list[str], "deviation": _TABLES, "valid": _TABLES, "invalid": _TABLES,
+}  # fmt: skip
+RENAMED_FROM: Final[Keys] = {"code": str, "until": str, "syntax": str}
+#: Keys of a file that has texts without a rule.
+TEXT_FILE: Final[Keys] = {
+    "code": str, "severity": str, "section": str, "terms": list[str], "source": str,
+    "examples": dict, "deviation": _TABLES, SITUATIONS: _TABLES,
+}  # fmt: skip
+ENTRIES: Final[Mapping[str, Keys]] = {
+    "history": HISTORY,
     "deviation": DEVIATION,
     "notes": NOTES,
     SITUATIONS: SITUATION,
-    "valid": _EXAMPLE,
-    "invalid": _EXAMPLE,
+    "valid": EXAMPLE,
+    "invalid": EXAMPLE,
 }
-_TYPE_NAMES: Final = {"str": "a text", "list": "a list", "dict": "a table"}
+#: The type of the texts of an entry in each language.
+OF_LANGUAGE: Final[Keys] = {"deviation": str, "notes": str, SITUATIONS: dict}
+_TYPE_NAMES: Final = {str: "text", list: "list", dict: "table", int: "integer"}
 
 
 def check_file(data: Mapping[str, Any], file: str) -> None:
     """Check the keys, texts and examples of a rule file; raise ``RuleError`` for an invalid one."""
-    check_keys(data, {**_FILE, **dict.fromkeys(languages(), dict)}, file)
+    check_keys(data, {**FILE, **dict.fromkeys(languages(), dict)}, file)
     if ("code" in data) == ("variants" in data):
         raise RuleError("must have either code or [variants]", file=file, key="code")
     if "severity" not in data:
@@ -75,9 +101,9 @@ def check_file(data: Mapping[str, Any], file: str) -> None:
     for syntax in map(str.lower, SYNTAXES):
         _check_overlay(data, data.get(syntax, {}), file, syntax)
     for code, member in data.get("variants", {}).items():
-        if not isinstance(member, dict):
-            raise RuleError("must be a table of constants", file=file, key=f"variants.{code}", hint="write {} for none")
+        check_keys(member, {**dict.fromkeys(member, CONSTANT), **MEMBER}, file, f"variants.{code}")
         _check_overlay(data, {key: member[key] for key in OF_SENTENCE if key in member}, file, f"variants.{code}")
+        _check_syntaxes(member, file, f"variants.{code}", constants=True)
     _check_entries(data, file)
     check_texts(data, file)
     check_examples(data, file)
@@ -89,7 +115,7 @@ def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str, 
     ``adopted`` says whether it is that of a rule set that adopts the rule. Raise ``RuleError`` for an invalid one, and
     for a key that repeats the rule file.
     """
-    check_keys(quirks, _ADOPTED if adopted else _QUIRKS, file)
+    check_keys(quirks, ADOPTED if adopted else _QUIRKS, file)
     _check_overlay(data, {key: quirks[key] for key in OF_SENTENCE if key in quirks}, file, "")
     both = {**data, **quirks, "let": data.get("let", {}) | quirks.get("let", {})}
     for syntax in map(str.lower, SYNTAXES):
@@ -97,10 +123,10 @@ def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str, 
     for code, member in quirks.get("variants", {}).items():
         if code not in data.get("variants", {}):
             raise RuleError(f"{code} is not in the rule file", file=file, key=f"variants.{code}")
-        constants: dict[str, type[Any]] = {name: type(content) for name, content in data["variants"][code].items()}
-        known: Mapping[str, type[Any]] = {**constants, **_ADOPTED_MEMBER} if adopted else _MEMBER
-        check_keys(member, known, file, f"variants.{code}")
+        constants = dict.fromkeys(data["variants"][code], CONSTANT) if adopted else {}
+        check_keys(member, {**constants, **(MEMBER if adopted else _QUIRKS_MEMBER)}, file, f"variants.{code}")
         _check_overlay({}, {key: member[key] for key in OF_SENTENCE if key in member}, file, f"variants.{code}")
+        _check_syntaxes(member, file, f"variants.{code}", constants=True)
     _check_entries(quirks, file)
 
 
@@ -109,21 +135,20 @@ def check_copy(data: Mapping[str, Any], file: str) -> None:
 
     It can repeat the definition of the rule, from which the copied release may differ.
     """
-    check_keys(data, _COPY, file)
+    check_keys(data, COPY, file)
     check_quirks({key: content for key, content in data.items() if key != "variants"}, {}, file)
 
 
 def check_release(data: Mapping[str, Any], file: str) -> None:
     """Check the table of the rules that another rule set copied from a release."""
-    check_keys(data, _RELEASE, file, "copied")
+    check_keys(data, RELEASE, file, "copied")
     _check_entries(data, file)
 
 
 def _check_entries(data: Mapping[str, Any], file: str) -> None:
     """Check notes, examples and history."""
-    texts = {"deviation": str, "notes": str, SITUATIONS: dict}
-    for kind, keys in _ENTRIES.items():
-        of_languages = dict.fromkeys(languages(), texts[kind]) if kind in texts else {}
+    for kind, keys in ENTRIES.items():
+        of_languages = dict.fromkeys(languages(), OF_LANGUAGE[kind]) if kind in OF_LANGUAGE else {}
         for entry in data.get(kind, []):
             check_keys(entry, {**keys, **of_languages}, file, kind)
     for kind in ("valid", "invalid"):
@@ -131,14 +156,15 @@ def _check_entries(data: Mapping[str, Any], file: str) -> None:
             if "name" not in entry:
                 raise RuleError("is missing", file=file, key=f"[[{kind}]].name")
             for syntax in map(str.lower, SYNTAXES):
-                check_keys(entry.get(syntax, {}), {"insert": dict}, file, f"[[{kind}]].{syntax}")
+                check_keys(entry.get(syntax, {}), INSERT, file, f"[[{kind}]].{syntax}")
             if entry.get("syntax", "ubl") not in map(str.lower, SYNTAXES):
                 raise RuleError("must be ubl or cii", file=file, key=f"[[{kind}]].syntax")
-            if entry.get("root", _CREDIT_NOTE) != _CREDIT_NOTE:
-                raise RuleError(f"must be {_CREDIT_NOTE} or omitted", file=file, key=f"[[{kind}]].root")
+            if entry.get("root", CREDIT_NOTE) != CREDIT_NOTE:
+                raise RuleError(f"must be {CREDIT_NOTE} or omitted", file=file, key=f"[[{kind}]].root")
     for entry in data.get("history", []):
         if "until" not in entry:
             raise RuleError("is missing", file=file, key="history.until")
+        _check_syntaxes(entry, file, "history")
     check_notes(data, file)
     check_situations(data, file, TEXTS)
 
@@ -153,7 +179,7 @@ def check_examples(data: Mapping[str, Any], file: str) -> None:
     if "examples" not in data:
         return
     texts = data["examples"]
-    check_keys(texts, dict.fromkeys(languages(), list), file, "examples")
+    check_keys(texts, dict.fromkeys(languages(), list[str]), file, "examples")
     if len(set(map(len, texts.values()))) != 1 or not all(texts.values()):
         raise RuleError("must have the same number of examples in each language", file=file, key="examples")
 
@@ -171,7 +197,7 @@ def check_texts(data: Mapping[str, Any], file: str) -> None:
                 raise RuleError("is missing", file=file, key=f"{language}.{key}")
 
 
-def check_keys(data: Mapping[str, Any], known: Mapping[str, type[Any]], file: str, inside: str = "") -> None:
+def check_keys(data: Mapping[str, Any], known: Keys, file: str, inside: str = "") -> None:
     """Check that all keys are known and have the right type; raise ``RuleError`` otherwise."""
     for key, content in data.items():
         full = f"{inside}.{key}".lstrip(".")
@@ -179,19 +205,55 @@ def check_keys(data: Mapping[str, Any], known: Mapping[str, type[Any]], file: st
             near = get_close_matches(key, known, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"valid keys are {', '.join(known)}"
             raise RuleError("is not a known key", file=file, key=full, hint=hint)
-        if not isinstance(content, known[key]):
-            name = _TYPE_NAMES[known[key].__name__]
-            raise RuleError(f"must be {name}", file=file, key=full)
+        if not _fits(content, known[key]):
+            raise RuleError(f"must be {_named(known[key])}", file=file, key=full)
     if data.get("severity", SEVERITIES[0]) not in SEVERITIES:
         raise RuleError("must be one of " + ", ".join(SEVERITIES), file=file, key=f"{inside}.severity".lstrip("."))
 
 
+def _fits(content: Any, kind: Any) -> bool:
+    """Return whether content has a type, as in the tables of keys."""
+    if kind is Any:
+        return True
+    if isinstance(kind, UnionType):
+        return any(_fits(content, one) for one in get_args(kind))
+    if not isinstance(content, get_origin(kind) or kind) or isinstance(content, bool):
+        return isinstance(content, bool) and kind is bool
+    items = content.values() if isinstance(content, dict) else content
+    return all(_fits(item, one) for one in get_args(kind)[-1:] for item in items)
+
+
+def _named(kind: Any) -> str:
+    """Return a type with its article.
+
+    >>> _named(list[str]), _named(dict[str, str]), _named(str | int)
+    ('a list of texts', 'a table of texts', 'a text or an integer')
+    """
+    if isinstance(kind, UnionType):
+        return " or ".join(map(_named, get_args(kind)))
+    name = _TYPE_NAMES[get_origin(kind) or kind]
+    items = [_TYPE_NAMES[get_origin(item) or item] + "s" for item in get_args(kind)[-1:] if _is_single(item)]
+    return " of ".join([f"{'an' if name[0] in 'aeiou' else 'a'} {name}", *items])
+
+
+def _is_single(kind: Any) -> bool:
+    return kind is not Any and not isinstance(kind, UnionType)
+
+
 def _check_overlay(data: Mapping[str, Any], overlay: Mapping[str, Any], file: str, name: str) -> None:
     """Check an overlay; repeating the definition of the rule is an error."""
-    check_keys(overlay, _OVERLAY, file, name)
+    check_keys(overlay, OVERLAY, file, name)
     values = overlay.get("let", {}).items()
     repeated = [f"let.{value}" for value, content in values if content == data.get("let", {}).get(value)]
     repeated += [key for key, content in overlay.items() if key != "let" and content == data.get(key)]
     if repeated:
         key = f"{name}.{repeated[0]}".lstrip(".")
         raise RuleError("repeats the definition of the rule", file=file, key=key, hint="remove it")
+
+
+def _check_syntaxes(data: Mapping[str, Any], file: str, inside: str, *, constants: bool = False) -> None:
+    """Check the keys of the overlays in a table, such as ``history.ubl``; those of a variant can have constants."""
+    for syntax in map(str.lower, SYNTAXES):
+        overlay = data.get(syntax, {})
+        known = {**dict.fromkeys(overlay if constants else (), CONSTANT), **OVERLAY}
+        check_keys(overlay, known, file, f"{inside}.{syntax}")

@@ -15,16 +15,16 @@ from einvoice.localization import Language, languages
 from einvoice.rulebook.rule import SYNTAXES
 
 _COMMON_KEYS: Final = {"syntax": str, "source": str}
-_RULE_KEYS: Final = {**_COMMON_KEYS, "variants": list, "since": str, "until": str, "when": str}
+_RULE_KEYS: Final = {**_COMMON_KEYS, "variants": list[str], "since": str, "until": str, "when": str}
 DEVIATION: Final = {**_RULE_KEYS, "direction": str}
 NOTES: Final = {**_RULE_KEYS, "kind": str}
 #: A note about a syntax rule has no condition, but values of the document that it applies to.
-DEVIATION_OF_TEXTS: Final = {**_COMMON_KEYS, "codes": list, "direction": str, "values": list}
+DEVIATION_OF_TEXTS: Final = {**_COMMON_KEYS, "codes": list[str], "direction": str, "values": list[str]}
 
 LAXER: Final = "laxer"
 #: The kinds of entries, each with the key that classifies it.
 KINDS: Final = {"deviation": "direction", "notes": "kind"}
-_CLASSES: Final = {"direction": ("stricter", LAXER), "kind": ("conflict", "rounding")}
+CLASSES: Final = {"direction": ("stricter", LAXER), "kind": ("conflict", "rounding")}
 
 
 class Note(NamedTuple):
@@ -88,7 +88,7 @@ def check_notes(data: Mapping[str, Any], file: str) -> None:
             for name in needed:
                 if not entry.get(name, "").strip():
                     raise RuleError("is missing", file=file, key=f"[[{key}]].{name}")
-            _one_of(entry.get(inside), _CLASSES[inside], file, f"[[{key}]].{inside}")
+            _one_of(entry.get(inside), CLASSES[inside], file, f"[[{key}]].{inside}")
             _one_of(entry.get("syntax", "ubl"), map(str.lower, SYNTAXES), file, f"[[{key}]].syntax")
             if entry.get(inside) == LAXER and "when" in entry:
                 raise RuleError("has no effect: no finding shows this note", file=file, key=f"[[{key}]].when")

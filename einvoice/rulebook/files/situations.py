@@ -14,7 +14,8 @@ from einvoice.localization import Language, languages
 from einvoice.rulebook.rule import SYNTAXES
 
 SITUATION: Final = {
-    "name": str, "syntax": str, "variants": list, "since": str, "until": str, "when": str, "let": dict, "terms": list,
+    "name": str, "syntax": str, "variants": list[str], "since": str, "until": str, "when": str,
+    "let": dict[str, str], "terms": list[str],
 }  # fmt: skip
 #: A syntax rule has no conditions; its situations apply if findings have a value.
 SITUATION_OF_TEXTS: Final = {"name": str, "syntax": str, "value": str}
