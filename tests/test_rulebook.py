@@ -483,7 +483,7 @@ INVALID_RULE_SETS = {
         'name = "Own"',
         'name = "Own"\nversions = [{ version = "1", dte = "" }]',
         "versions.dte",
-        "valid keys are announced, base",
+        "did you mean 'date'?",
     ),
     "announced before others": (
         'name = "Own"',

@@ -25,11 +25,11 @@ from einvoice.rulebook.rule import SYNTAXES
 #: Every rule may read the invoice; a rule without ``for`` runs once per invoice.
 INVOICE: Final = "invoice"
 
-_KEYS: Final = ("for", "where", "unless", "group", "location")
+KEYS: Final = ("for", "where", "unless", "group", "location")
 #: Where findings point instead of at the value of the first term.
 LOCATIONS: Final = ("item", "parent")
-_SYNTAX_KEYS: Final = (*_KEYS, "xpath", "xpath_excluded", "xpath_from_item")
-_HISTORY: Final = "history"
+SYNTAX_KEYS: Final = (*KEYS, "xpath", "xpath_excluded", "xpath_from_item")
+HISTORY: Final = "history"
 
 #: In place of a syntax: the context as in the standard, alike in both syntaxes.
 NORM: Final = ""
@@ -206,14 +206,14 @@ def _read(name: str, rows: Sequence[_Row]) -> dict[str, tuple[Context, ...]]:
     """
     definitions: dict[str, tuple[Context, ...]] = {}
     for row in rows:
-        _check_keys(row.content, (*_KEYS, *map(str.lower, SYNTAXES), _HISTORY), row.file, name)
+        _check_keys(row.content, (*KEYS, *map(str.lower, SYNTAXES), HISTORY), row.file, name)
     for syntax in (NORM, *SYNTAXES):
         parts = [part for row in rows if syntax or row.is_norm for part in _parts(name, row, syntax.lower())]
-        content = {key: own[key] for _, _, own in parts for key in _SYNTAX_KEYS if key in own}
+        content = {key: own[key] for _, _, own in parts for key in SYNTAX_KEYS if key in own}
         if "for" in content:
-            places = {part: Where(file, f"{key}.{part}") for file, key, own in parts for part in _KEYS if part in own}
+            places = {part: Where(file, f"{key}.{part}") for file, key, own in parts for part in KEYS if part in own}
             newest = Context(name, loops=content.pop("for"), places=places, **content)
-            entries = [(row.file, entry) for row in rows for entry in row.content.get(_HISTORY, [])]
+            entries = [(row.file, entry) for row in rows for entry in row.content.get(HISTORY, [])]
             definitions[syntax] = (*_history(newest, entries, syntax.lower()), newest)
     return definitions
 
@@ -222,7 +222,7 @@ def _parts(name: str, row: _Row, syntax: str) -> Iterator[tuple[str, str, Mappin
     """Yield the definitions of a context in one file, for both syntaxes and for one, each with file and key."""
     yield row.file, name, row.content
     if syntax in row.content:
-        _check_keys(row.content[syntax], _SYNTAX_KEYS, row.file, f"{name}.{syntax}")
+        _check_keys(row.content[syntax], SYNTAX_KEYS, row.file, f"{name}.{syntax}")
         yield row.file, f"{name}.{syntax}", row.content[syntax]
 
 
@@ -230,8 +230,8 @@ def _history(newest: Context, entries: list[tuple[str, dict[str, Any]]], syntax:
     """Yield the definitions of older releases: the newest one, changed in the keys that differ."""
     for file, entry in entries:
         if syntax in entry:
-            key = f"{newest.name}.{_HISTORY}.{syntax}"
-            _check_keys(entry[syntax], (*_SYNTAX_KEYS, "not_applicable"), file, key)
+            key = f"{newest.name}.{HISTORY}.{syntax}"
+            _check_keys(entry[syntax], (*SYNTAX_KEYS, "not_applicable"), file, key)
             content = {("loops" if name == "for" else name): value for name, value in entry[syntax].items()}
             places = {**newest.places, **{part: Where(file, f"{key}.{part}") for part in entry[syntax]}}
             yield replace(newest, places=places, until=entry["until"], **content)
@@ -242,7 +242,7 @@ def _check_keys(row: Mapping[str, Any], keys: tuple[str, ...], file: str, key: s
         if name not in keys:
             hint = f"valid keys are {', '.join(keys)}"
             raise RuleError(f"has the unknown key '{name}'", file=file, key=key, hint=hint)
-        if not isinstance(content, str) and name.upper() not in SYNTAXES and name != _HISTORY:
+        if not isinstance(content, str) and name.upper() not in SYNTAXES and name != HISTORY:
             raise RuleError("must be text", file=file, key=f"{key}.{name}")
 
 

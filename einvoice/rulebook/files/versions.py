@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,11 +13,14 @@ from einvoice.localization import TranslatedTexts, languages
 from einvoice.rulebook.rule import SYNTAXES
 
 KINDS = ("en16931", "cius", "extension", "profile")
-_TYPES: Mapping[str, type] = {
+KEYS: Mapping[str, type] = {
     "kind": str, "base": str, "name": str, "title": dict, "syntaxes": list, "default": bool, "source": str,
     "versions": list, "adopted": dict,
 }  # fmt: skip
-_VERSION_KEYS = {"version", "date", "valid_from", "specification", "base", "announced", *map(str.lower, SYNTAXES)}
+VERSION_KEYS: Mapping[str, type] = {
+    "version": str, "date": str, "valid_from": str, "specification": str, "base": str, "announced": bool,
+    **dict.fromkeys(map(str.lower, SYNTAXES), str),
+}  # fmt: skip
 
 
 class Version(NamedTuple):
@@ -155,8 +159,8 @@ def read_ruleset(folder: Path) -> RuleSet:
         data = cache.toml(folder / "ruleset.toml")
     except ValueError as error:
         raise RuleError(str(error), file=file) from None
-    _check_keys(data, set(_TYPES), file, "")
-    for key, kind in _TYPES.items():
+    _check_keys(data, KEYS, file, "")
+    for key, kind in KEYS.items():
         if key in data and not isinstance(data[key], kind):
             raise RuleError(f"must be of type {kind.__name__}", file=file, key=key)
     _check(data, file)
@@ -187,7 +191,7 @@ def _check(data: Mapping[str, Any], file: str) -> None:
         raise RuleError("must be one of " + ", ".join(KINDS), file=file, key="kind")
     if not all(isinstance(title, str) and title for title in data["title"].values()):
         raise RuleError("must have a text for each language", file=file, key="title")
-    _check_keys(data["title"], set(languages()), file, "title")
+    _check_keys(data["title"], languages(), file, "title")
     for name, files in data.get("adopted", {}).items():
         if not isinstance(files, list) or not all(isinstance(pattern, str) for pattern in files):
             raise RuleError("must list rule files", file=file, key=f"adopted.{name}")
@@ -200,16 +204,22 @@ def _check(data: Mapping[str, Any], file: str) -> None:
 def _version(entry: Any, file: str) -> Version:
     if not isinstance(entry, dict):
         raise RuleError("must be a table", file=file, key="versions", hint="write [[versions]]")
-    _check_keys(entry, _VERSION_KEYS, file, "versions")
+    _check_keys(entry, VERSION_KEYS, file, "versions")
     if not isinstance(entry.get("version"), str):
         raise RuleError("must have a version, as text", file=file, key="versions")
+    for key, kind in VERSION_KEYS.items():
+        if isinstance(entry.get(key), list | dict) or (kind is bool and not isinstance(entry.get(key, False), bool)):
+            raise RuleError(
+                f"must be {'true or false' if kind is bool else 'a text'}", file=file, key=f"versions.{key}"
+            )
     numbers = {syntax: str(entry[syntax.lower()]) for syntax in SYNTAXES if syntax.lower() in entry}
     texts = {key: str(entry.get(key, "")) for key in ("date", "specification", "base", "valid_from")}
-    return Version(entry["version"], announced=entry.get("announced") is True, numbers=numbers, **texts)
+    return Version(entry["version"], announced=entry.get("announced", False), numbers=numbers, **texts)
 
 
-def _check_keys(data: Mapping[str, Any], keys: set[str], file: str, inside: str) -> None:
+def _check_keys(data: Mapping[str, Any], keys: Collection[str], file: str, inside: str) -> None:
     for key in data:
         if key not in keys:
-            hint = f"valid keys are {', '.join(sorted(keys))}"
+            near = get_close_matches(key, keys, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"valid keys are {', '.join(sorted(keys))}"
             raise RuleError("is not a known key", file=file, key=f"{inside}.{key}".lstrip("."), hint=hint)
