@@ -1,8 +1,8 @@
 """JSON Schemas of the TOML files of a rule set, so that editors complete and check them.
 
 They are made from the tables of keys that the loader uses. The folder ``json-schema`` of the rule data holds them for
-``.taplo.toml`` and ``#:schema`` lines; ``einvoice rules schema --write`` renews it. A schema accepts every file that the
-loader accepts; the loader checks more, such as expressions.
+``.taplo.toml`` and ``#:schema`` lines; ``einvoice rules schema --write`` renews it. A schema accepts every file that
+the loader accepts; the loader checks more, such as expressions.
 """
 
 from __future__ import annotations
@@ -159,9 +159,13 @@ def _entries(*names: str) -> dict[str, Schema]:
 
 
 def _deviation(known: keys.Keys) -> Schema:
+    """Return the schema of a deviation: no finding shows a laxer one; of a syntax rule, the others list values."""
     laxer: Schema = {"properties": {"direction": {"const": notes.LAXER}}, "required": ["direction"]}
-    only_others = {"if": laxer, "then": {"properties": {"when": False}}}
-    return {**_note("deviation", known, ["direction", "source"]), **only_others}
+    content = {**_note("deviation", known, ["direction", "source"]), "if": laxer}
+    if "when" in known:
+        return {**content, "then": {"properties": {"when": False}}}
+    listed: Schema = {"type": "array", "minItems": 1}
+    return {**content, "else": {"required": ["values"], "properties": {"values": listed, "syntax": False}}}
 
 
 def _note(table: str, known: keys.Keys, required: Iterable[str]) -> Schema:
@@ -174,7 +178,8 @@ def _situation(known: keys.Keys) -> Schema:
     texts = dict.fromkeys(
         languages(), _table("", dict.fromkeys(keys.TEXTS, str), dict.fromkeys(keys.TEXTS, _NOT_BLANK))
     )
-    return {**_table("situations", {**known, **dict.fromkeys(languages(), dict)}, texts), **_some_language()}
+    nested: dict[str, Schema] = {**texts, "name": {"type": "string", "minLength": 1}}
+    return {**_table("situations", {**known, **dict.fromkeys(languages(), dict)}, nested), **_some_language()}
 
 
 def _example() -> Schema:
