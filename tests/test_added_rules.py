@@ -3,6 +3,8 @@
 import hashlib
 import os
 import pickle
+import re
+import shlex
 import shutil
 import zipfile
 from pathlib import Path
@@ -186,12 +188,15 @@ def test_tutorial_works_as_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "invoice.xml").write_bytes(UBL)
     page = (rules_folder() / "HOUSE-RULES.md").read_text("utf-8")
-    for block in page.split("```toml\n# ")[1:]:
-        path, content = block.partition("```")[0].split("\n", 1)
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(content, "utf-8")
-    commands = [block.partition("```")[0].strip() for block in page.split("```sh\n")[1:]]
-    assert [main(command.split()[1:]) for command in commands] == [0, 1]
+    statuses = []
+    for kind, content in re.findall(r"^```(toml|sh)\n(.*?)^```", page, flags=re.M | re.S):  # in their order
+        if kind == "sh":
+            statuses += [main(shlex.split(command, comments=True)[1:]) for command in content.splitlines()]
+        else:
+            path, text = content.removeprefix("# ").split("\n", 1)
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).write_text(text, "utf-8")
+    assert statuses == [0, 0, 0, 1]  # new, test, check, validate
     assert "ACME-01" in capsys.readouterr().out
 
 
@@ -300,7 +305,7 @@ WRONG = {
         r"acme/ACME-01\.toml, line 5, assert, column \d+: Invoice has no field 'order'",
     ),
     "missing texts": (broken(**{"ACME-01.toml": RULE.replace("fix ", "fixed ")}), r"acme/ACME-01\.toml, line \d+, "),
-    "no TOML": (broken(**{"ACME-01.toml": "code = ACME"}), r"acme/ACME-01\.toml, line 1: "),
+    "no TOML": (broken(**{"ACME-01.toml": "code = ACME"}), r"acme/ACME-01\.toml, line 1, column 8: "),
     "nested too deeply": (
         broken(**{"ACME-01.toml": "terms = " + "[" * 100_000}),
         r"acme/ACME-01\.toml, line \d+: .*(deep|nested)",

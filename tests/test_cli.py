@@ -339,21 +339,6 @@ def test_rules_check_reports_file_and_key(tmp_path, capsys):
     assert "own/ruleset.toml, versions" in capsys.readouterr().out
 
 
-def test_rules_new_creates_a_file_and_never_overwrites(tmp_path, capsys):
-    rule_set = tmp_path / "own"
-    rule_set.mkdir()
-    (rule_set / "ruleset.toml").write_text("")
-    assert main(["rules", "new", "BR-99", "own", "--folder", str(tmp_path)]) == 0
-    path = rule_set / "BR-99.toml"
-    assert capsys.readouterr().out == f"{path}\n"
-    assert 'code     = "BR-99"' in path.read_text()
-    path.write_text("mine")
-    assert main(["rules", "new", "BR-99", "own", "--folder", str(tmp_path)]) == 2
-    assert path.read_text() == "mine"
-    assert main(["rules", "new", "BR-99", "other", "--folder", str(tmp_path)]) == 2
-    assert "other" in capsys.readouterr().err
-
-
 def test_version(capsys):
     with pytest.raises(SystemExit) as exited:
         main(["--version"])

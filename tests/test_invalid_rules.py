@@ -9,7 +9,7 @@ import pytest
 
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData, rules_folder
-from einvoice.rulebook.check import check_all, new_rule
+from einvoice.rulebook.check import check_all
 from einvoice.rulebook.program.engine import RuleBook
 
 RULE = """
@@ -166,7 +166,7 @@ def test_schematron_file_replaces_parts_of_the_rule(folder: Path) -> None:
     rule = rule.replace("non_blank(line.identifier)", "length(text) >= limit")
     write_quirks(folder, '[cii]\nlet.limit = "3"\n[[valid]]\nname = "x"\nset = { "lines[0].identifier" = "123" }')
     assert [str(error) for error in errors(folder, rule)] == [
-        "en16931/BR-99.toml, [[valid]]: BR-99 in CII: 'numbered' violates the rule"
+        "en16931/BR-99.toml, line 21, [[valid]]: BR-99 in CII: 'numbered' violates the rule"
     ]
 
 
@@ -199,9 +199,30 @@ def test_error_in_a_copy_is_reported(folder: Path, name: str, content: str, mess
     assert message in str(reported[0])
 
 
-def test_error_in_a_condition_has_a_column(folder: Path) -> None:
+def test_error_in_a_condition_has_line_and_column(folder: Path) -> None:
     (error, *_) = errors(folder, RULE.replace("line.identifier)", "line.identifer)"))
-    assert error.column == len("non_blank(") + 1
+    assert (error.line, error.column) == (7, len("non_blank(") + 1)
+
+
+def test_invalid_toml_has_line_and_column(folder: Path) -> None:
+    (error,) = errors(folder, RULE.replace('"fatal"', "fatal"))
+    assert (error.line, error.column) == (3, 12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "message"),
+    [
+        ('["BT-126"]', "[126]", "terms", "must be a list of texts"),
+        ("\nassert =", "\nlet.rate = 7\nassert =", "let", "must be a table of texts"),
+        ('drop  = ["lines[0].identifier"]', 'set = { "lines[0].identifier" = 1 }', "invalid.set", "must be a table"),
+        ('name = "numbered"', 'name = "x"\nubl.insert = { "cac:Party" = 1 }', "[[valid]].ubl.insert", "of texts"),
+        ("\n[de]", "\n[examples]\nde = [1]\n[de]", "examples.de", "must be a list of texts"),
+    ],
+)
+def test_items_of_another_type_are_reported(folder: Path, old: str, new: str, key: str, message: str) -> None:
+    assert old in RULE
+    (error, *_) = errors(folder, RULE.replace(old, new, 1))
+    assert (error.key, message in str(error)) == (key, True)
 
 
 def test_duplicate_code_is_an_error(folder: Path) -> None:
@@ -242,14 +263,3 @@ def test_invalid_rule_raises_rule_error_on_load(folder: Path) -> None:
     (folder / "en16931" / "BR-99.toml").write_text(RULE.replace("non_blank", "non_blnk"), "utf-8")
     with pytest.raises(RuleError, match=r"en16931/BR-99\.toml, assert, column 1"):
         RuleBook(RuleData(folder)).program("UBL", (("en16931", "1.3.16"),))
-
-
-def test_new_rule_reports_missing_texts(folder: Path) -> None:
-    path = new_rule("BR-98", "en16931", folder)
-    assert path == folder / "en16931" / "BR-98.toml"
-    (error,) = check_all(RuleData(folder))
-    assert (error.file, error.key) == ("en16931/BR-98.toml", "de.title")
-    with pytest.raises(FileExistsError):
-        new_rule("BR-98", "en16931", folder)
-    with pytest.raises(LookupError, match="unknown rule set 'other'"):
-        new_rule("BR-98", "other", folder)

@@ -19,6 +19,7 @@ from einvoice.rulebook.catalog.formatting import show
 from einvoice.rulebook.check import check_all
 from einvoice.rulebook.files.definition import Example
 from einvoice.rulebook.files.examples import invoice_of
+from einvoice.rulebook.files.lines import located
 from einvoice.rulebook.files.versions import read_ruleset
 from einvoice.rulebook.program.engine import RuleBook, rulebook
 from einvoice.rulebook.program.program import Program, Violation
@@ -528,11 +529,12 @@ def test_invalid_ruleset_is_reported_with_file_and_key(
     assert old in OWN
     (folder / "own").mkdir()
     (folder / "own" / "ruleset.toml").write_text(OWN.replace(old, new), "utf-8")
+    data = RuleData(folder)
     with pytest.raises(RuleError) as caught:
-        releases(RuleData(folder))
+        releases(data)
     assert (caught.value.file, caught.value.key) == ("own/ruleset.toml", key)
     assert message in str(caught.value)
-    assert list(map(str, check_all(RuleData(folder)))) == [str(caught.value)]
+    assert list(map(str, check_all(data))) == [str(located(caught.value, data))]
 
 
 def test_rule_sets_that_build_on_each_other_are_reported(folder: Path) -> None:

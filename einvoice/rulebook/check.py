@@ -1,18 +1,17 @@
-"""Check all rule files with their examples, and create new rules."""
+"""Check all rule files with their examples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Final
 
 from einvoice.errors import RuleError
-from einvoice.resources import RuleData, rules_folder, shipped
+from einvoice.resources import RuleData, shipped
 from einvoice.rulebook.catalog.build import entry_of_text, text_files
 from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of, invoice_of
+from einvoice.rulebook.files.lines import located
 from einvoice.rulebook.files.load import adopted_files, check_siblings, read_file, rule_files
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.program.build import NEWEST, RuleSets, assemble, contexts_of
@@ -20,35 +19,14 @@ from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.program.typecheck import CheckedRule, check_norm, check_rule
 from einvoice.rulebook.rule import SYNTAXES
 
-_NEW: Final = """code     = "{code}"
-severity = "fatal"
-source   = ""
-terms    = ["BT-1"] # every term that the condition reads; the finding points at the first
-
-assert = "non_blank(invoice.number)"
-
-[de]
-title       = ""
-explanation = ""
-fix         = ""
-
-[en]
-title       = ""
-explanation = ""
-fix         = ""
-
-[[valid]]
-name = "the base invoice"
-
-[[invalid]]
-name = ""
-drop = ["number"]
-"""
-
 
 def check_all(data: RuleData | None = None) -> list[RuleError]:
-    """Return the errors in the rule data, each with file, key, column and a correction."""
+    """Return the errors in the rule data, each with file, line, key, column and a correction."""
     data = data or shipped()
+    return [located(error, data) for error in _errors(data)]
+
+
+def _errors(data: RuleData) -> list[RuleError]:
     try:
         sets = read_rulesets(data.sets)
     except RuleError as error:
@@ -70,22 +48,6 @@ def check_all(data: RuleData | None = None) -> list[RuleError]:
         except RuleError as error:
             problems.append(error)
     return problems
-
-
-def new_rule(code: str, ruleset: str, folder: Path | None = None) -> Path:
-    """Create the file of a new rule from a template. Return its path.
-
-    Raises:
-        LookupError: unknown rule set.
-        FileExistsError: the rule exists.
-    """
-    directory = (folder or rules_folder()) / ruleset
-    if not (directory / "ruleset.toml").exists():
-        raise LookupError(f"unknown rule set '{ruleset}'")
-    path = directory / f"{code}.toml"
-    with path.open("x", encoding="utf-8") as file:
-        file.write(_NEW.format(code=code))
-    return path
 
 
 def program_of(
@@ -117,7 +79,7 @@ def check_rules(data: RuleData, ruleset: RuleSet, contexts: Contexts, *, example
                 yield RuleError(f"{definition.code} is already defined in {other}", file=definition.file, key="code")
             yield from _of_definition(definition, contexts, data, examples)
             if examples:
-                yield from _of_norm(definition, contexts, data)
+                yield from norm_errors(definition, contexts, data)
 
 
 def _of_copies(data: RuleData) -> Iterator[RuleError]:
@@ -148,7 +110,7 @@ def _of_definition(
                 yield error
 
 
-def _of_norm(definition: Definition, contexts: Contexts, data: RuleData) -> Iterator[RuleError]:
+def norm_errors(definition: Definition, contexts: Contexts, data: RuleData) -> Iterator[RuleError]:
     """Yield the errors of the rule as in the standard; the examples of its file must agree with it.
 
     Rule files that define their own overlays are left out: their examples are about both.

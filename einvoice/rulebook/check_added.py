@@ -15,7 +15,7 @@ from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import catalog
 from einvoice.rulebook.check import check_rules
 from einvoice.rulebook.files.contexts import Contexts
-from einvoice.rulebook.files.lines import line_of
+from einvoice.rulebook.files.lines import located
 from einvoice.rulebook.files.tables import tables
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.program.build import contexts_of
@@ -42,9 +42,9 @@ def check_added(data: RuleData, *, examples: bool = False) -> Iterator[RuleError
     try:
         for error in _errors(data, examples):
             errors = True
-            yield _located(error, data)
+            yield located(error, data)
         if not errors:
-            yield from (_located(error, data) for error in _of_catalog(data))
+            yield from (located(error, data) for error in _of_catalog(data))
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         # A structure that no other check expects; it must not stop a service.
         names = ", ".join(data.added)
@@ -192,13 +192,3 @@ def _raised(read: Callable[[], Content]) -> Generator[RuleError, None, Content |
     except LookupError as error:
         yield RuleError(str(error), file="rules")
     return None
-
-
-def _located(error: RuleError, data: RuleData) -> RuleError:
-    """Return the error with the line of its key in the file."""
-    name, _, rest = error.file.partition("/")
-    path = data.sets[name] / rest if name in data.sets else data.root / error.file
-    if error.line is not None or path.suffix != ".toml" or not path.is_file():
-        return error
-    match = re.search(r"at line (\d+)", error.message)
-    return error.at_line(int(match[1]) if match else line_of(path.read_text("utf-8"), error.key) or 1)

@@ -5,9 +5,30 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from einvoice.errors import RuleError
+from einvoice.resources import RuleData
+
 _HEADER: Final = re.compile(r"\s*\[{1,2}\s*([^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?$")
 _KEY: Final = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 _PART: Final = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+
+
+#: How the parser states the place of an error.
+_PLACE: Final = re.compile(r" \(at line (\d+), column (\d+)\)")
+
+
+def located(error: RuleError, data: RuleData) -> RuleError:
+    """Return the error with the line of its key in the file; for one of the parser, with line and column."""
+    name, _, rest = error.file.partition("/")
+    path = data.sets[name] / rest if name in data.sets else data.root / error.file
+    if error.line is not None or path.suffix != ".toml" or not path.is_file():
+        return error
+    place = _PLACE.search(error.message)
+    if not place:
+        return error.at_line(line_of(path.read_text("utf-8"), error.key) or 1)
+    line, column = map(int, place.groups())
+    message = _PLACE.sub("", error.message)
+    return RuleError(message, file=error.file, key=error.key, line=line, column=column, hint=error.hint)
 
 
 def line_of(content: str, key: str) -> int | None:
