@@ -203,11 +203,44 @@ def inside(element: Any, value: Any) -> Any:
     """Return the occurrences of a value inside an element: a copy of the first, with the others in ``more``."""
     if value is absent:
         return absent
-    occurrences = [it for it in (value, *value.more) if element in it.node.iterancestors()]
+    return _merged([it for it in (value, *value.more) if element in it.node.iterancestors()])
+
+
+def split(group: T, elements: Sequence[Any]) -> list[T]:
+    """Return ``group`` once for each of the ``elements`` that it was read from, with the content inside the element.
+
+    The reader merges elements that the XML schema allows once, such as the UBL party of a seller; the official rules
+    check each of them.
+    """
+    return [group] if len(elements) == 1 else [_part(group, element) for element in elements]
+
+
+def _part(group: Any, element: Any) -> Any:
+    part = object.__new__(type(group))
+    part.__dict__.update(vars(group), node=element, more=())
+    part.tracked = {name: [it for it in found if _is_in(element, it)] for name, found in group.tracked.items()}
+    for name in vars(group).keys() & group.fields.keys() - {"more"}:
+        content = getattr(group, name)
+        is_list = isinstance(content, list)
+        found = [it for it in (content if is_list else (content, *content.more)) if _is_in(element, it.node)]
+        part.__dict__[name] = found if is_list else _merged(found)
+    return part
+
+
+def _is_in(element: Any, node: Any) -> bool:
+    return node is element or element in node.iterancestors()
+
+
+def _merged(occurrences: Sequence[Any]) -> Any:
+    """Return a copy of the first occurrence with the others in ``more``; ``absent`` if there is none."""
     if not occurrences:
         return absent
     result = copy.copy(occurrences[0])
-    result.more = occurrences[1:]
+    if isinstance(result, Group):
+        result.__dict__.update(vars(occurrences[0]))  # a copy has no reference to the document
+        result.__dict__["more"] = occurrences[1:]
+    else:
+        result.more = occurrences[1:]
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeAlias
 
-from einvoice.model.group import Group, first, numbered, term, terms, view
+from einvoice.model.group import Group, first, numbered, split, term, terms, view
 from einvoice.model.parties import Identified
 from einvoice.model.values import Amount, Code, Date, Identifier, Percentage, Text, UnitPrice, absent
 
@@ -102,6 +102,11 @@ class TaxCategory(Group):
         """Whether it is the VAT of the item of a line, which UBL has in an element of its own."""
         return isinstance(self, LineTax)
 
+    @view()
+    def categories(self) -> Sequence[TaxCategory]:
+        """Itself; a UBL breakdown with several elements TaxCategory has one of each."""
+        return [self]
+
 
 @numbered("BG-20 BG-21", category="BT-95 BT-102", rate="BT-96 BT-103")
 class AllowanceTax(TaxCategory):
@@ -140,6 +145,14 @@ class VatBreakdown(TaxCategory):
     def is_of_invoice(self) -> bool:
         """Whether it is at document level; from there the official UBL rules find lines, allowances and charges."""
         return self.node is None or self.node.getparent().getparent().getparent() is None
+
+    @view()
+    def categories(self) -> Sequence[TaxCategory]:
+        """The VAT categories: one, unless a UBL document repeats the element TaxCategory."""
+        repeated = any(it.more for it in (self.category, self.rate, self.exemption_reason_code) if it is not absent)
+        if not repeated or self.node is None or self.find_invoice().syntax != "UBL":
+            return [self]
+        return split(self, list(self.node.iterchildren("{*}TaxCategory")))
 
     @property
     def is_of_other_total(self) -> bool:

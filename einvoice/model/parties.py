@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final
 
-from einvoice.model.group import Group, first, inside, numbered, term, terms, view
+from einvoice.model.group import Group, first, inside, numbered, split, term, terms, view
 from einvoice.model.values import Code, Date, Identifier, Text, Value, absent, normalize_space
 
 
@@ -225,20 +225,6 @@ class TradeParty(Addressee):
         """Whether the document has the element PartyLegalEntity or SpecifiedLegalOrganization, which may be empty."""
         return "legal entity" in self.tracked or self.legal_identifier is not absent
 
-    @property
-    def has_party(self) -> bool:
-        """Whether the document has the UBL party element, which may be empty."""
-        return self.node is None or "party" in self.tracked
-
-    @property
-    def has_party_without_address(self) -> bool:
-        """Whether the document has a UBL party element without an electronic address; there may be several."""
-        parties = set(self.tracked.get("party", ()))
-        if parties and self.electronic_address is not absent:
-            for address in (self.electronic_address, *self.electronic_address.more):
-                parties.difference_update(address.node.iterancestors())
-        return bool(parties)
-
     @view()
     def first_electronic_address(self) -> Identifier:
         """The electronic address; in CII, that of the first such element."""
@@ -285,6 +271,11 @@ class Seller(TradeParty):
     address: SellerAddress = term("BG-5")
     contact: SellerContact = term("BG-6")
 
+    @view()
+    def parties(self) -> Sequence[Seller]:
+        """The seller once for each UBL party element; the XML schema allows at most one."""
+        return [self] if self.node is None else split(self, self.tracked.get("party", ()))
+
     @view("BT-32")
     def tax_number(self) -> Identifier:
         """BT-32: the first registration for a tax other than VAT."""
@@ -304,6 +295,11 @@ class Buyer(TradeParty):
     electronic_address: Identifier = term("BT-49")
     address: BuyerAddress = term("BG-8")
     contact: BuyerContact = term("BG-9")
+
+    @view()
+    def parties(self) -> Sequence[Buyer]:
+        """The buyer once for each UBL party element; the XML schema allows at most one."""
+        return [self] if self.node is None else split(self, self.tracked.get("party", ()))
 
 
 class Payee(Party):

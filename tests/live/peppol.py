@@ -108,14 +108,15 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     documents, sheet = bases(options.ruleset, options.bases), Sheet(options.sheet)
-    counts: Counter[str] = Counter()
+    counts = Counter(same=0, different=0, findings=0, sheet_aborted=0, rules_incomplete=0)
     fired: set[str] = set()
     for document, edits in mutants(documents, options.number, options.seed, _WORDS, _exchange_countries):
         own, official = native(document, options.ruleset, options.release), sheet.findings(document)
         if own is None or official is None:
-            counts["aborted"] += 1
+            counts["sheet_aborted" if official is None else "rules_incomplete"] += 1
             continue
         fired |= {code for code, _ in official if code.startswith(options.codes)}
+        counts["findings"] += len(own)
         differing = sorted(it for it in own ^ official if it[0].startswith(options.codes))
         counts["different" if differing else "same"] += 1
         if differing:
@@ -124,7 +125,7 @@ def main() -> int:
                 "sheet": [it for it in differing if it in official],
             }
             print(json.dumps({**difference, "edits": edits, "document": document.decode()}))
-    print(f"{len(documents)} bases, {dict(counts)}, {len(fired)} codes fired", file=sys.stderr)
+    print(f"{len(documents)} bases, {options.number} mutants, {dict(counts)}, {len(fired)} codes fired", file=sys.stderr)
     return bool(counts["different"])
 
 

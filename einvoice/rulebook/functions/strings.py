@@ -80,6 +80,16 @@ def starts_with(x: str, beginning: str) -> bool:
 
 
 @function()
+def contains_words(x: str, words: str) -> bool:
+    """``contains(concat(' ', x, ' '), concat(' ', words, ' '))``: several words must follow each other in ``x``.
+
+    >>> contains_words("1 10 31", "10"), contains_words("1 10 31", "10 31"), contains_words("1 10 31", "1 31")
+    (True, True, False)
+    """
+    return f" {words} " in f" {x} "
+
+
+@function()
 def substring_before(x: str, mark: str) -> str:
     """``substring-before(x, mark)``: '' if the mark does not occur.
 
