@@ -65,3 +65,63 @@ def test_releases_of_self_billing_differ_in_the_processes():
     numbered = document(changes={"type_code": "389"}).replace(BILLING, SELF_BILLING).replace(b":01:1.0", b":02:1.0")
     older, newer = (einvoice.validate(numbered, ruleset=f"peppol-selfbilling-2026.{month}") for month in (3, 5))
     assert (codes(older), codes(newer)) == ([], ["PEPPOL-EN16931-R007"])
+
+
+WRONG_GLN = {"raw": "7300010000002", "schemeID": "0088"}
+
+
+@pytest.mark.parametrize(
+    ("path", "term", "section"),
+    [
+        ("seller.electronic_address", "BT-34", "seller"),
+        ("seller.legal_identifier", "BT-30", "seller"),
+        ("buyer.electronic_address", "BT-49", "buyer"),
+        ("buyer.legal_identifier", "BT-47", "buyer"),
+    ],
+)
+def test_a_number_of_a_party_is_reported_with_its_term(path, term, section):
+    result = einvoice.validate(document(changes={path: WRONG_GLN}))
+    found = [(it.code, it.terms, it.section) for it in result.findings]
+    assert found == [("PEPPOL-COMMON-R040", (term,), section)]
+
+
+def test_a_number_without_a_business_term_has_none():
+    agent = '<cac:AgentParty><cbc:EndpointID schemeID="0088">7300010000002</cbc:EndpointID></cac:AgentParty>'
+    result = einvoice.validate(document({"cac:AccountingCustomerParty/cac:Party": agent}))
+    terms = {it.code: it.terms for it in result.findings}
+    assert terms["PEPPOL-COMMON-R040"] == ()
+
+
+def test_the_swedish_rate_of_a_line_leads_the_terms():
+    changes = {
+        "seller.address.country_code": "SE",
+        "seller.tax_registrations": [{"identifier": "SE556036079301", "scheme": "VAT"}],
+    }
+    result = einvoice.validate(document(changes=changes))
+    assert [it.terms[0] for it in result.findings if it.code == "SE-R-006"] == ["BT-119", "BT-152"]
+
+
+def parties(second):
+    """Return the Belgian invoice with a second party of the seller."""
+    return document({"cac:AccountingSupplierParty": f"<cac:Party>{second}</cac:Party>"})
+
+
+def test_each_party_of_a_seller_needs_an_electronic_address():
+    address = '<cbc:EndpointID schemeID="0208">0202239951</cbc:EndpointID>'
+    code = "PEPPOL-EN16931-R020"
+    assert code not in codes(einvoice.validate(parties(address)))
+    (finding,) = [it for it in einvoice.validate(parties("")).findings if it.code == code]
+    assert finding.xpath.endswith("cac:AccountingSupplierParty/cac:Party[2]")
+
+
+def test_each_category_of_a_breakdown_is_checked():
+    reason = "<cbc:TaxExemptionReasonCode>VATEX-EU-O</cbc:TaxExemptionReasonCode>"
+    code = "PEPPOL-EN16931-P0105"
+
+    def found(*categories):
+        inserted = "".join(f"<cac:TaxCategory><cbc:ID>{it}</cbc:ID>{reason}</cac:TaxCategory>" for it in categories)
+        return codes(einvoice.validate(document({"cac:TaxTotal/cac:TaxSubtotal": inserted}))).count(code)
+
+    assert (found("O", "S"), found("Z", "S"), found("O", "O")) == (1, 2, 0)
+    # Two codes in one category match none of the official rules.
+    assert code not in codes(einvoice.validate(document({"cac:TaxTotal/cac:TaxSubtotal/cac:TaxCategory": reason * 2})))

@@ -28,6 +28,8 @@ class Rule(NamedTuple):
         location: where a finding points: "item", at the checked item; "parent", at the element that contains it; '' at
             the value of the first term.
         situations: the situations that findings can have, each as ``Situation``.
+        shared: whether one condition reads values of several terms, so that the value at fault has one of them: all
+            values with a scheme, or the rates of lines and of allowances.
     """
 
     code: str
@@ -43,6 +45,7 @@ class Rule(NamedTuple):
     notes: tuple[int, ...] = ()
     location: str = ""
     situations: tuple[tuple[Any, ...], ...] = ()
+    shared: bool = False
 
 
 class Situation(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from einvoice import errors
+from einvoice.model.values import Value
 from einvoice.result import Finding, Language, Places, Severity
 from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.sections import section
@@ -52,14 +53,15 @@ class FindingBuilder:
         override = self._overrides.get(rule.code)
         severity = override.severity if override else flag
         node = self._invoice.node if violation.node is None else violation.node
+        terms = self._at_fault(violation) if rule.shared else violation.terms
         return Finding(
             code=rule.code,
             severity=severity,
             flag=flag,
             layer=layer,
             kind=self._kinds.get(layer, ""),
-            section=rule.section,
-            terms=violation.terms,
+            section=rule.section if terms[:1] == rule.terms[:1] else section(None, terms, rule.file),
+            terms=terms,
             location=self.places.at(node, getattr(place, "attribute", None)),
             values=_quotable(violation.values),
             indicative=self._indicative,
@@ -121,6 +123,13 @@ class FindingBuilder:
     def entry(self, code: str) -> CatalogEntry:
         """Return the catalog entry of a code; raise `KeyError` for an unknown one."""
         return entry(code, self._rules)
+
+    def _at_fault(self, violation: Violation) -> tuple[str, ...]:
+        """Return the terms of a violation, that of its value first; of a rule about single values, only that term."""
+        own = self._terms_of(violation.node)
+        if isinstance(violation.item, Value):
+            return own
+        return tuple(dict.fromkeys((*own, *violation.terms))) if set(own) <= set(violation.terms) else violation.terms
 
     def _described_by(self, code: str, layer: str) -> CatalogEntry | None:
         """Return the catalog entry of a rule in an added rule set; None for the rules that are shipped."""

@@ -125,7 +125,9 @@ def main() -> int:
                 "sheet": [it for it in differing if it in official],
             }
             print(json.dumps({**difference, "edits": edits, "document": document.decode()}))
-    print(f"{len(documents)} bases, {options.number} mutants, {dict(counts)}, {len(fired)} codes fired", file=sys.stderr)
+    print(
+        f"{len(documents)} bases, {options.number} mutants, {dict(counts)}, {len(fired)} codes fired", file=sys.stderr
+    )
     return bool(counts["different"])
 
 

@@ -164,6 +164,7 @@ class _Checker:
         definition, sentence = self.definition, self.sentence
         first = sentence.terms[0] if sentence.terms else ""
         names = tuple(self.names)
+        path = self._path_to(first, read)
         return Rule(
             sentence.code,
             sentence.severity,
@@ -173,10 +174,18 @@ class _Checker:
             definition.file,
             names,
             names.index(self.scope.item),
-            self._path_to(first, read),
+            path,
             self._quotes(self._texts()),
             location=self.scope.location,
+            shared=len(self._alternatives(path)) > 1,
         )
+
+    def _alternatives(self, path: str) -> set[str]:
+        """Return the terms of the rule that the value at a path can have; without a path, the checked value."""
+        terms = set(self.sentence.terms)
+        if path:
+            return terms.intersection(terms_at(path, self.names))
+        return terms if issubclass(self.names[self.scope.item].cls, Value) else set()
 
     def _texts(self) -> dict[str, dict[str, str]]:
         """Return the texts of the rule and of its notes, by language and key."""
