@@ -231,7 +231,7 @@ class TradeParty(Addressee):
         elements = self.tracked.get("electronic address")
         return inside(elements[0], self.electronic_address) if elements else self.electronic_address
 
-    @property
+    @view()
     def country(self) -> str:
         """The country code of the address, as in the document; empty if there is none, or several."""
         return _only_country(self)
@@ -252,7 +252,7 @@ class TradeParty(Addressee):
         return _first_for_vat(self.tax_registrations)
 
 
-@numbered("BG-4", first_electronic_address="BT-34", vat_identifiers="BT-31", vat_identifier="BT-31")
+@numbered("BG-4", first_electronic_address="BT-34", vat_identifiers="BT-31", vat_identifier="BT-31", country="BT-40")
 class Seller(TradeParty):
     """BG-4: the seller.
 
@@ -282,7 +282,7 @@ class Seller(TradeParty):
         return first(r.identifier for r in self.tax_registrations if not r.is_vat)
 
 
-@numbered("BG-7", first_electronic_address="BT-49", vat_identifiers="BT-48", vat_identifier="BT-48")
+@numbered("BG-7", first_electronic_address="BT-49", vat_identifiers="BT-48", vat_identifier="BT-48", country="BT-55")
 class Buyer(TradeParty):
     """BG-7: the buyer."""
 

@@ -68,7 +68,7 @@ def _html(catalog: Catalog, lang: Language) -> str:
         parts.append(f'<h2 id="{layer}">{escape(_layer(catalog, layer, lang))}</h2>\n')
         for section, entries in sections.items():
             parts.append(f'<h3 id="{layer}-{section}">{escape(title(section, lang))}</h3>\n')
-            parts += (_article(entry, lang) for entry in entries)
+            parts += (_article(entry, lang) if entry.layers[0] == layer else _link(entry, lang) for entry in entries)
     return "".join((*parts, "</main>\n</body>\n</html>\n"))
 
 
@@ -80,7 +80,10 @@ def _markdown(catalog: Catalog, lang: Language) -> str:
         parts.append(f'\n<a id="{layer}"></a>\n\n## {_escape_markdown(_layer(catalog, layer, lang))}\n')
         for section, entries in sections.items():
             parts.append(f'\n<a id="{layer}-{section}"></a>\n\n### {_escape_markdown(title(section, lang))}\n')
-            parts += (_paragraphs(entry, lang) for entry in entries)
+            parts += (
+                _paragraphs(entry, lang) if entry.layers[0] == layer else _markdown_link(entry, lang)
+                for entry in entries
+            )
     return "".join(parts)
 
 
@@ -120,15 +123,24 @@ def _layer(catalog: Catalog, layer: str, lang: Language) -> str:
 
 
 def _groups(catalog: Catalog) -> dict[str, dict[str, list[CatalogEntry]]]:
-    """Return the entries by layer and section, both in display order."""
+    """Return the entries by layer and section, both in display order; an entry is in all of its layers."""
     known = list(catalog.values())
     groups: dict[str, dict[str, list[CatalogEntry]]] = {}
     for layer in catalog.layers:
         for section in SECTIONS:
-            members = [entry for entry in known if (entry.layer, entry.section) == (layer, section)]
+            members = [entry for entry in known if layer in entry.layers and entry.section == section]
             if members:
                 groups.setdefault(layer, {})[section] = members
     return groups
+
+
+def _link(entry: CatalogEntry, lang: Language) -> str:
+    """Return a reference to a rule that another rule set describes."""
+    return f'<p><a href="#{escape(entry.code)}">{escape(entry.code)}</a> {escape(entry.title(lang))}</p>\n'
+
+
+def _markdown_link(entry: CatalogEntry, lang: Language) -> str:
+    return f"\n[{_escape_markdown(entry.code)}](#{entry.code}): {_escape_markdown(entry.title(lang))}\n"
 
 
 def _article(entry: CatalogEntry, lang: Language) -> str:

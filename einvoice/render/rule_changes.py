@@ -10,6 +10,8 @@ from einvoice.presentation import to_frame, to_html, to_text
 from einvoice.render.html import page
 from einvoice.render.tables import require_pandas
 from einvoice.result.rule_changes import KINDS, RuleChanges
+from einvoice.rulebook.catalog import CatalogEntry
+from einvoice.rulebook.releases import releases
 from einvoice.rulebook.rule import SEVERITIES
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ def _frame(changes: RuleChanges, lang: Language) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (kind, entry.code, entry.severity, entry.layer, entry.section, entry.title(lang))
+        (kind, entry.code, entry.severity, changes.layer(entry), entry.section, entry.title(lang))
         for kind in KINDS
         for entry in changes.entries(kind)
     ]
@@ -41,22 +43,44 @@ def _frame(changes: RuleChanges, lang: Language) -> pd.DataFrame:
 @to_text.register(RuleChanges)
 def _text(changes: RuleChanges, lang: Language) -> str:
     parts = []
-    for kind in KINDS:
-        lines = [f"  {entry.code}  {entry.title(lang)}\n" for entry in changes.entries(kind)]
-        parts.append(f"{_LABELS[lang][kind]}: {len(lines)}\n{''.join(lines)}")
+    for heading, kinds in _by_layer(changes).items():
+        parts.append(f"{heading}\n")
+        for kind, entries in kinds.items():
+            lines = [f"  {entry.code}  {entry.title(lang)}\n" for entry in entries]
+            parts.append(f"{_LABELS[lang][kind]}: {len(lines)}\n{''.join(lines)}")
     return "\n".join(parts)
+
+
+def _by_layer(changes: RuleChanges) -> dict[str, dict[str, list[CatalogEntry]]]:
+    """Return the entries by name of the rule set and kind of change; rule sets without changes only if there are none.
+
+    The compared rule set comes first. What it builds on comes last, since it concerns other documents, too.
+    """
+    sets = releases().sets
+    entries = {kind: list(changes.entries(kind)) for kind in KINDS}
+    changed = {changes.layer(entry) for members in entries.values() for entry in members} or set(changes.layers[:1])
+    last = {name: rank for rank, name in enumerate(changes.layers[1:], 1)}
+    return {
+        sets[layer].label: {
+            kind: [entry for entry in members if changes.layer(entry) == layer] for kind, members in entries.items()
+        }
+        for layer in sorted(changed, key=lambda layer: last.get(layer, 0))
+    }
 
 
 @to_html.register(RuleChanges)
 def _html(changes: RuleChanges, lang: Language) -> str:
     heading = f"<p><strong>{escape(changes.old)} → {escape(changes.new)}</strong></p>"
-    return page(lang, heading, *(_list(changes, kind, lang) for kind in KINDS))
+    parts = []
+    for layer, kinds in _by_layer(changes).items():
+        parts += [f"<p>{escape(layer)}</p>", *(_list(entries, kind, lang) for kind, entries in kinds.items())]
+    return page(lang, heading, *parts)
 
 
-def _list(changes: RuleChanges, kind: str, lang: Language) -> str:
+def _list(entries: list[CatalogEntry], kind: str, lang: Language) -> str:
     rows = "".join(
         f'<tr><td class="mark {entry.severity}">{escape(entry.code)}</td><td>{escape(entry.title(lang))}</td></tr>'
-        for entry in changes.entries(kind)
+        for entry in entries
     )
-    summary = f"{_LABELS[lang][kind]}: {len(getattr(changes, kind))}"
+    summary = f"{_LABELS[lang][kind]}: {len(entries)}"
     return f"<details><summary>{escape(summary)}</summary><table><tbody>{rows}</tbody></table></details>"

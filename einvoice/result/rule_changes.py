@@ -28,6 +28,7 @@ class RuleChanges:
         added: codes of the rules that only the newer release has.
         removed: codes of the rules that only the older release has.
         changed: codes of the rules whose condition, severity, location or code list changed.
+        layers: rule sets of the newer release: its own, then those that it builds on.
         lang: default language of the texts.
     """
 
@@ -36,6 +37,7 @@ class RuleChanges:
     added: tuple[str, ...]
     removed: tuple[str, ...]
     changed: tuple[str, ...]
+    layers: tuple[str, ...] = ()
     lang: Language = "de"
 
     def __bool__(self) -> bool:
@@ -45,6 +47,10 @@ class RuleChanges:
     def entries(self, kind: str) -> Iterator[CatalogEntry]:
         """Yield the catalog entries of one kind of change (`KINDS`); renamed rules keep the code of their release."""
         return (entry(code)._replace(code=code) for code in getattr(self, kind))
+
+    def layer(self, entry: CatalogEntry) -> str:
+        """Return the compared rule set that has a rule; the first one if several do."""
+        return next((name for name in self.layers if name in entry.layers), entry.layer)
 
     def to_frame(self, *, lang: Language | None = None) -> pd.DataFrame:
         """Return a pandas table, one row per rule, described as in the current catalog.
@@ -58,7 +64,7 @@ class RuleChanges:
         return presentation.to_frame(self, lang or self.lang)
 
     def to_text(self, lang: Language | None = None) -> str:
-        """Return the rules with their titles, by kind of change."""
+        """Return the rules with their titles, by rule set and kind of change."""
         return presentation.to_text(self, lang or self.lang)
 
     def __str__(self) -> str:
@@ -86,4 +92,5 @@ def rule_changes(old: str, new: str, *, lang: Language | None = None) -> RuleCha
     lang = language(lang)
     known = releases()
     before, after = known.named(old), known.named(new)
-    return RuleChanges(before.name, after.name, *changes(before, after), lang=lang)
+    layers = tuple(name for name, _ in reversed(after.versions))
+    return RuleChanges(before.name, after.name, *changes(before, after), layers, lang)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from einvoice.codelists import codes, holds, names, ruleset_of
@@ -12,7 +12,6 @@ from einvoice.rulebook.files.load import natural
 from einvoice.rulebook.files.tables import tables
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.releases import Release
-from einvoice.rulebook.rule import SYNTAXES
 
 Definitions: TypeAlias = dict[str, list[Any]]
 """The definitions of the rules of a release, by code: the parts that decide the result."""
@@ -33,9 +32,13 @@ class Changes(NamedTuple):
 
 
 def changes(old: Release, new: Release, data: RuleData | None = None) -> Changes:
-    """Return the changes from one release to another, including those of the rule sets that they build on."""
+    """Return the changes from one release to another, including those of the rule sets that they build on.
+
+    Only the syntaxes of the newer release count: Peppol has no CII, and the CII rules of EN 16931 do not concern it.
+    """
     rule_sets = RuleSets(data or shipped())
-    before, after = (_definitions(rule_sets, release) for release in (old, new))
+    syntaxes = rule_sets.sets[new.ruleset].syntaxes
+    before, after = (_definitions(rule_sets, release, syntaxes) for release in (old, new))
     return Changes(
         _sorted(after.keys() - before.keys()),
         _sorted(before.keys() - after.keys()),
@@ -47,41 +50,41 @@ def _sorted(found: set[str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=natural))
 
 
-def _definitions(rule_sets: RuleSets, release: Release) -> Definitions:
+def _definitions(rule_sets: RuleSets, release: Release, syntaxes: Iterable[str]) -> Definitions:
     versions = dict(release.versions)
     for name, ruleset in rule_sets.sets.items():
         if ruleset.shares_releases and ruleset.base in versions:
             versions[name] = versions[ruleset.base]
     definitions: Definitions = {}
     for name, version in versions.items():
-        for code, definition in (*_sentences(rule_sets, name, version), *_rows(rule_sets.data, name, versions)):
-            definitions.setdefault(code, []).append(definition)
+        for syntax in syntaxes:
+            sentences = _sentences(rule_sets, name, version, syntax)
+            for code, definition in (*sentences, *_rows(rule_sets.data, name, versions, syntax)):
+                definitions.setdefault(code, []).append(definition)
     return definitions
 
 
-def _sentences(rule_sets: RuleSets, name: str, version: str) -> Iterator[tuple[str, Any]]:
-    """Yield the rules of the rule files of a release, in each syntax in which they apply."""
+def _sentences(rule_sets: RuleSets, name: str, version: str, syntax: str) -> Iterator[tuple[str, Any]]:
+    """Yield the rules of the rule files of a release that apply in a syntax."""
     contexts = rule_sets.contexts[name]
     for definition in rule_sets.definitions[name]:
         if not definition.in_version(version):
             continue
-        for syntax in SYNTAXES:
-            it = definition.sentence(syntax, version)
-            context = contexts.get(it.context, syntax, version) if it.context in contexts.names else None
-            if not it.not_applicable and not (context and context.not_applicable):
-                items = (context.loops, context.where, context.unless) if context else ()
-                yield it.code, (syntax, it.severity, items, dict(it.let), it.when, it.assertion)
+        it = definition.sentence(syntax, version)
+        context = contexts.get(it.context, syntax, version) if it.context in contexts.names else None
+        if not it.not_applicable and not (context and context.not_applicable):
+            items = (context.loops, context.where, context.unless) if context else ()
+            yield it.code, (syntax, it.severity, items, dict(it.let), it.when, it.assertion)
 
 
-def _rows(data: RuleData, name: str, versions: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+def _rows(data: RuleData, name: str, versions: Mapping[str, str], syntax: str) -> Iterator[tuple[str, Any]]:
     """Yield the syntax rules of a release, with the codes of their lists."""
     lists = names(data)
-    for syntax in SYNTAXES:
-        for path in tables(data.sets[name], syntax):
-            with path.open(encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file):
-                    if holds(row["since"], row["until"], versions[name]):
-                        code_list = row["argument"].partition(" ")[0]
-                        release = versions.get(ruleset_of(code_list, data)) if code_list in lists else None
-                        listed = codes(code_list, release, syntax, data) if code_list in lists else ()
-                        yield row["code"], (syntax, *list(row.values())[1:6], listed)
+    for path in tables(data.sets[name], syntax):
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if holds(row["since"], row["until"], versions[name]):
+                    code_list = row["argument"].partition(" ")[0]
+                    release = versions.get(ruleset_of(code_list, data)) if code_list in lists else None
+                    listed = codes(code_list, release, syntax, data) if code_list in lists else ()
+                    yield row["code"], (syntax, *list(row.values())[1:6], listed)

@@ -110,7 +110,8 @@ class RuleSelection:
             if rule.ruleset == layer.name
         ]
         digest = hashlib.sha256(f"{layer.sha256} {rows}".encode()).hexdigest() if rows else layer.sha256
-        count = layer.rules + len(rows)
+        own = {rule.code for rule in self.program.rules if rule.layer == layer.name}
+        count = len(own.union(row[0] for row in rows))
         return Layer(
             layer.name,
             releases(self.data).sets[layer.name].title,
