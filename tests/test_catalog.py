@@ -279,6 +279,16 @@ def test_html_page_is_well_formed(lang):
     assert "@media print" in content
 
 
+def test_documents_list_a_shared_rule_in_each_of_its_rule_sets():
+    code = "PEPPOL-EN16931-R020"
+    places = len(catalog()[code].layers)
+    assert places > 2
+    in_nav, main = catalog().to_html("de").split("<main")
+    assert main.count(f'href="#{code}"') == places
+    assert catalog().to_markdown("de").count(f"](#{code})") == places - 1
+    assert f"#{code}" not in in_nav
+
+
 def test_markup_in_texts_is_escaped():
     assert "&lt;cbc:AccountingCost/&gt;" in catalog().to_html("de")
     markdown = catalog().to_markdown("de")
@@ -296,7 +306,7 @@ def test_markdown_has_an_anchor_for_each_code(lang):
 
 def test_notebook_display_lists_the_layers():
     page = catalog()._repr_html_()
-    assert Page(page).tags["tr"] == 1 + len({catalog()[code].layer for code in CODES})
+    assert Page(page).tags["tr"] == 1 + len({layer for code in CODES for layer in catalog()[code].layers})
     assert len(page) < 2000
 
 

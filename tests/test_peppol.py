@@ -125,3 +125,9 @@ def test_each_category_of_a_breakdown_is_checked():
     assert (found("O", "S"), found("Z", "S"), found("O", "O")) == (1, 2, 0)
     # Two codes in one category match none of the official rules.
     assert code not in codes(einvoice.validate(document({"cac:TaxTotal/cac:TaxSubtotal/cac:TaxCategory": reason * 2})))
+
+
+@pytest.mark.parametrize(("release", "assertions"), [("2025.11", 159), ("2026.5", 165)])
+def test_the_number_of_rules_is_that_of_the_assertions_of_the_official_schematron(release, assertions):
+    result = einvoice.validate(document(), ruleset=f"peppol-{release}")
+    assert {layer.name: layer.rules for layer in result.stack.layers}["peppol"] == assertions

@@ -62,3 +62,18 @@ def test_unknown_release_or_language_is_rejected():
         einvoice.rule_changes("xrechnung-9", "xrechnung-3.0.2")
     with pytest.raises(ValueError, match=REJECTED):
         einvoice.rule_changes("xrechnung-2.3.1", "xrechnung-3.0.2", lang="xx")
+
+
+def test_changes_of_peppol_are_apart_from_those_of_en_16931():
+    changes = einvoice.rule_changes("peppol-2025.11", "peppol-2026.5", lang="en")
+    listed = {*changes.added, *changes.removed, *changes.changed}
+    assert not [code for code in listed if code.startswith("CII-")]  # Peppol has no CII
+    own, base = str(changes).split("EN 16931\n\n")
+    assert own.startswith("Peppol BIS Billing\n")
+    # The official Schematron has the rules about Dutch identifiers since 2026.5.
+    assert "PEPPOL-COMMON-R054" in own
+    assert "UBL-SR-56" in base
+    assert "PEPPOL-" not in base
+    assert changes._repr_html_().count("<details>") == 6
+    layers = changes.to_frame().set_index("code").layer
+    assert (layers["PEPPOL-EN16931-R007"], layers["UBL-SR-56"]) == ("peppol", "en16931")
