@@ -131,3 +131,18 @@ def test_each_category_of_a_breakdown_is_checked():
 def test_the_number_of_rules_is_that_of_the_assertions_of_the_official_schematron(release, assertions):
     result = einvoice.validate(document(), ruleset=f"peppol-{release}")
     assert {layer.name: layer.rules for layer in result.stack.layers}["peppol"] == assertions
+
+
+def test_a_second_seller_in_greece_counts():
+    second = """
+<cac:AccountingSupplierParty>
+  <cac:Party>
+    <cac:PostalAddress><cac:Country><cbc:IdentificationCode>GR</cbc:IdentificationCode></cac:Country></cac:PostalAddress>
+    <cac:PartyTaxScheme>
+      <cbc:CompanyID>EL094259216</cbc:CompanyID>
+      <cac:TaxScheme><cbc:ID>VAT</cbc:ID></cac:TaxScheme>
+    </cac:PartyTaxScheme>
+  </cac:Party>
+</cac:AccountingSupplierParty>"""
+    without = document({".": second}, {"seller.tax_registrations": []})
+    assert "GR-R-004-1" in codes(einvoice.validate(without))
