@@ -29,6 +29,15 @@ def test_round_trip_returns_the_same_invoice(sample, name):
     assert einvoice.read(back.xml) == einvoice.read(sample(name))
 
 
+def test_tax_number_of_a_peppol_invoice_has_the_scheme_of_cii(sample):
+    """The rules for CII only accept VA and FC as scheme of a tax registration."""
+    number = "<cbc:CompanyID>29/123</cbc:CompanyID><cac:TaxScheme><cbc:ID>TAX</cbc:ID></cac:TaxScheme>"
+    end = "</cac:PartyTaxScheme>"
+    document = sample("ubl-invoice.xml").read_text("utf-8").replace(end, f"{end}<cac:PartyTaxScheme>{number}{end}", 1)
+    registrations = einvoice.read(convert(document.encode()).xml).seller.tax_registrations
+    assert [it.scheme.raw for it in registrations if it.identifier.text == "29/123"] == ["FC"]
+
+
 @settings(max_examples=40)
 @given(plausible_invoices())
 def test_lossless_conversion_is_reversible(invoice):

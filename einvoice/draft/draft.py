@@ -47,6 +47,9 @@ _PROFILES: Final[dict[Format, tuple[Profile, ...]]] = {
     "CII": ("XRECHNUNG", "EN16931"),
 }
 _PEPPOL_BILLING: Final = "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
+#: Scheme of the tax number (BT-32): EN 16931 only requires one that is not VAT, the Norwegian rules of Peppol TAX.
+_TAX_SCHEME: Final = "FC"
+_TAX_SCHEMES: Final = {"PEPPOL": "TAX"}
 
 
 class Draft(DraftModel):
@@ -204,7 +207,7 @@ class Draft(DraftModel):
             payment_terms=[] if self.payment_terms is None else [PaymentTerms(note=as_text(self.payment_terms))],
             notes=[note.build() for note in self.notes or ()],
             preceding_invoices=[it.build() for it in self.preceding_invoices or ()],
-            seller=self.seller.build(),
+            seller=self.seller.build(_TAX_SCHEMES.get(self.declared_profile, _TAX_SCHEME)),
             buyer=self.buyer.build(),
             payee=self.payee.build() if self.payee else absent,
             tax_representative=self.tax_representative.build() if self.tax_representative else absent,

@@ -214,6 +214,22 @@ def test_violations_of_peppol_point_to_the_draft():
     ]
 
 
+def test_norwegian_tax_number_has_the_scheme_that_peppol_requires():
+    registered = {"country_code": "NO", "vat_id": "NO974760673MVA", "tax_number": "Foretaksregisteret"}
+    draft = peppol_draft()
+    draft = draft | {"seller": draft["seller"] | registered}
+    generated = einvoice.generate(draft, lang="en")
+    assert "NO-R-002" not in {it.code for it in generated.validation.findings}
+    schemes = [it.scheme.raw for it in einvoice.read(generated.data).seller.tax_registrations]
+    assert schemes == ["VAT", "TAX"]
+
+
+def test_tax_number_of_other_profiles_keeps_its_scheme():
+    seller = minimal_draft()["seller"] | {"tax_number": "29/123/45678"}
+    generated = einvoice.generate(minimal_draft(seller=seller), lang="en")
+    assert [it.scheme.raw for it in einvoice.read(generated.data).seller.tax_registrations][-1] == "FC"
+
+
 @pytest.mark.parametrize("format", ["CII", "ZUGFERD"])
 def test_peppol_profile_needs_ubl(format):
     with pytest.raises(einvoice.DraftError) as caught:

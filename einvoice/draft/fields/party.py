@@ -130,8 +130,8 @@ class Seller(DraftModel):
         if self.tax_id is not None and getattr(self, field) is not None:
             yield DraftProblem(f"/{field}", "tax_number_twice", {"field": field})
 
-    def build(self) -> model.Seller:
-        """Return the seller of the invoice."""
+    def build(self, tax_scheme: str) -> model.Seller:
+        """Return the seller of the invoice; ``tax_scheme`` is the scheme of the tax number."""
         vat_id = self.tax_id if _is_vat_identifier(self.tax_id) else self.vat_id
         tax_number = self.tax_number if _is_vat_identifier(self.tax_id) or self.tax_id is None else self.tax_id
         return model.Seller(
@@ -141,7 +141,7 @@ class Seller(DraftModel):
             legal_identifier=_identifier(self.legal_registration),
             tax_registrations=[
                 model.SellerTaxRegistration(identifier=as_identifier(number), scheme=Code(scheme))
-                for number, scheme in ((vat_id, "VAT"), (tax_number, "FC"))
+                for number, scheme in ((vat_id, "VAT"), (tax_number, tax_scheme))
                 if number is not None
             ],
             legal_information=as_text(self.legal_information),

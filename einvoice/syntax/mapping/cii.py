@@ -71,7 +71,9 @@ _TAX_REGISTRATION: Final = group(
     "ram:SpecifiedTaxRegistration",
     "tax_registrations",
     leaf("ram:ID", "identifier"),
-    leaf("ram:ID/@schemeID", "scheme", view=_registered_for, default="FC", foreign={"VAT": "VA", "": "FC"}),
+    leaf(
+        "ram:ID/@schemeID", "scheme", view=_registered_for, default="FC", foreign={"VAT": "VA", "TAX": "FC", "": "FC"}
+    ),
     misplaced=TaxRegistration,
 )
 
