@@ -125,6 +125,46 @@ def test_note_texts_have_no_unfilled_placeholders() -> None:
     assert not [text for text in texts if re.search(r"\{(category|label|reason_term|category_term|name)\}", text)]
 
 
+# ---------------------------------------------------------------- copies in the Schematron of Factur-X
+
+
+def of_profile(document: str, code: str, profile: str | None = "facturx") -> list[tuple[str, str]]:
+    """Return the notes on a finding in the profile EN 16931, or on the same invoice outside of Factur-X."""
+    document = re.sub("<ram:ID>urn:cen[^<]*", "<ram:ID>urn:cen.eu:en16931:2017", document, count=1)
+    result = einvoice.validate(document.encode(), profile=profile, lang="en")
+    (finding,) = [finding for finding in result.findings if finding.code == code]
+    return [(note.kind, note.text) for note in finding.notes()]
+
+
+BLANK_SELLER = re.sub("(<ram:SellerTradeParty>.*?<ram:Name>)[^<]*", r"\1 ", CII, count=1, flags=re.DOTALL)
+NO_SELLER = re.sub("(<ram:SellerTradeParty>.*?)<ram:Name>[^<]*</ram:Name>", r"\1", CII, count=1, flags=re.DOTALL)
+
+
+def test_finding_says_that_the_copy_of_a_profile_accepts_the_invoice() -> None:
+    ((kind, text),) = of_profile(BLANK_SELLER, "BR-06")
+    assert (kind, "older release" in text) == ("laxer", True)
+
+
+def test_finding_has_no_such_note_if_the_copy_rejects_the_invoice_or_does_not_apply() -> None:
+    assert of_profile(NO_SELLER, "BR-06") == []
+    assert of_profile(BLANK_SELLER, "BR-06", None) == []
+
+
+def test_finding_of_an_element_rule_says_what_its_copy_does_otherwise() -> None:
+    department = "<ram:DepartmentName>Einkauf</ram:DepartmentName>"
+    document = re.sub("(</ram:PersonName>)", rf"\1{department}", CII, count=1)
+    ((kind, text),) = of_profile(document, "CII-SR-465")
+    assert (kind, "this is an error" in text) == ("stricter", True)
+    assert of_profile(document, "CII-SR-465", None) == []
+
+
+def test_deviations_of_a_context_are_those_of_its_rules() -> None:
+    for code in ("BR-S-05", "BR-S-06", "BR-S-07", "BR-S-09"):
+        copies = [note for note in entry(code).notes if note["ruleset"] == "facturx"]
+        assert "not vat.is_vat" in {note["when"] for note in copies}, code
+    assert not any(note["ruleset"] for note in entry("BR-CO-10").notes)
+
+
 # ---------------------------------------------------------------- conflicts and rounding
 
 

@@ -6,7 +6,7 @@ import functools
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from einvoice import cache
 from einvoice.errors import RuleError
@@ -38,7 +38,8 @@ class ProfileRules:
         en16931_rules: codes of the rules of EN 16931 that apply; None if all but `omitted_rules` apply.
         omitted_rules: codes of the rules of EN 16931 that do not apply.
         rule_prefixes: prefixes of the codes of the rules in `rules/facturx` that apply.
-        has_copies: whether the copies of EN 16931 rules in the Schematron of the profiles replace those of EN 16931.
+        copies: "applied" if the copies of EN 16931 rules in the Schematron of the profiles replace those of EN 16931,
+            "noted" if findings only say where the copies accept the invoice.
     """
 
     name: str
@@ -48,7 +49,12 @@ class ProfileRules:
     en16931_rules: frozenset[str] | None = None
     omitted_rules: frozenset[str] = frozenset()
     rule_prefixes: tuple[str, ...] = ()
-    has_copies: bool = False
+    copies: Literal["applied", "noted"] = "applied"
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether the copies of EN 16931 rules replace those of EN 16931."""
+        return self.copies == "applied"
 
     @property
     def is_schema(self) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from einvoice import errors
+from einvoice.facturx import FACTURX
 from einvoice.model.values import Value
 from einvoice.result import Finding, Language, Places, Severity
 from einvoice.rulebook.catalog import entry
+from einvoice.rulebook.files.notes import LAXER
 from einvoice.rulebook.sections import section
 from einvoice.validation.element_terms import terms_of_elements
 
@@ -42,6 +45,7 @@ class FindingBuilder:
         self._rules = selection.data
         self._kinds = selection.kinds
         self._overrides = selection.overrides
+        self._selection = selection
         self._indicative = indicative
         self.lang = lang
         self._terms: dict[Any, tuple[str, ...]] | None = None  # by element, computed on first use
@@ -66,7 +70,7 @@ class FindingBuilder:
             values=_quotable(violation.values),
             indicative=self._indicative,
             override=override if severity != flag else None,
-            note_indices=violation.note_indices,
+            note_indices=(*violation.note_indices, *self._notes_of_copy(rule.code)),
             situation=violation.situation,
             described_by=self._described_by(rule.code, layer),
             lang=self.lang,
@@ -91,6 +95,7 @@ class FindingBuilder:
             values=_quotable(values),
             indicative=self._indicative,
             override=override if severity != flag else None,
+            note_indices=self._about_copy(violation.code),
             situation=self._situation(catalog_entry, values),
             described_by=self._described_by(violation.code, layer),
             lang=self.lang,
@@ -130,6 +135,27 @@ class FindingBuilder:
         if isinstance(violation.item, Value):
             return own
         return tuple(dict.fromkeys((*own, *violation.terms))) if set(own) <= set(violation.terms) else violation.terms
+
+    def _notes_of_copy(self, code: str) -> tuple[int, ...]:
+        """Return the notes of a violated rule that say why its copy in the profile's Schematron is satisfied."""
+        indices = self._about_copy(code, LAXER)
+        return () if not indices or code in self._violated_copies else indices
+
+    def _about_copy(self, code: str, *kinds: str) -> tuple[int, ...]:
+        """Return the notes, by default of any kind, about the copy of a rule that the profile does not apply."""
+        if self._selection.noted_copies is None:
+            return ()
+        return tuple(
+            index
+            for index, note in enumerate(self.entry(code).notes)
+            if note["ruleset"] == FACTURX and (not kinds or note["kind"] in kinds)
+        )
+
+    @functools.cached_property
+    def _violated_copies(self) -> frozenset[str]:
+        """The codes of the rules that the document violates as copied in the profile's Schematron."""
+        copies = self._selection.noted_copies
+        return frozenset(it.rule.code for it in copies.run(self._invoice)) if copies else frozenset()
 
     def _described_by(self, code: str, layer: str) -> CatalogEntry | None:
         """Return the catalog entry of a rule in an added rule set; None for the rules that are shipped."""

@@ -91,6 +91,13 @@ class RuleSelection:
         return engine.rulebook(self.data).program(self.identity.syntax, self.stack, copied_by)
 
     @functools.cached_property
+    def noted_copies(self) -> Program | None:
+        """The rules with the copies of the Factur-X profile, if it does not apply them but notes where they differ."""
+        if self.profile is None or self.profile.has_copies:
+            return None
+        return engine.rulebook(self.data).program(self.identity.syntax, self.stack, FACTURX)
+
+    @functools.cached_property
     def layers(self) -> tuple[Layer, ...]:
         """The rule layers for the validation stack, in order."""
         if self.profile:

@@ -222,22 +222,34 @@ def entry_of_text(path: Path, layer: str) -> CatalogEntry:
 
 
 def _notes_of_text(data: Mapping[str, Any], file: str) -> tuple[dict[str, Any], ...]:
-    for entry in data.get("deviation", ()):
-        check_keys(entry, {**DEVIATION_OF_TEXTS, **dict.fromkeys(languages(), str)}, file, "deviation")
-    check_notes(data, file)
+    _check_deviations(data, file)
     check_values(data, file)
     return tuple(note.plain() for note, _ in notes(data))
 
 
+def _check_deviations(data: Mapping[str, Any], file: str) -> None:
+    for entry in data.get("deviation", ()):
+        check_keys(entry, {**DEVIATION_OF_TEXTS, **dict.fromkeys(languages(), str)}, file, "deviation")
+    check_notes(data, file)
+
+
 def _add_notes(composed: dict[str, CatalogEntry], path: Path) -> None:
-    """Add the notes of ``path`` to the entries with composed texts."""
+    """Add the notes of ``path`` to the entries with composed texts.
+
+    A note on a rule of another rule set is about the copy of the rule in the Schematron of this one.
+    """
     if not path.exists():
         return
     file = "/".join(path.parts[-3:])
     data = tomllib.loads(path.read_text("utf-8"))
-    _notes_of_text(data, file)
+    _check_deviations(data, file)
+    ruleset = path.parent.parent.name
     for note, codes in notes(data):
         for code in codes or ():
             if code not in composed:
                 raise RuleError(f"unknown syntax rule '{code}'", file=file, key="[[deviation]].codes")
-            composed[code] = composed[code]._replace(notes=(*composed[code].notes, note.plain()))
+            entry = composed[code]
+            about = note._replace(ruleset="" if entry.layer == ruleset else ruleset)
+            if not about.ruleset:
+                check_values(data, file)
+            composed[code] = entry._replace(notes=(*entry.notes, about.plain()))

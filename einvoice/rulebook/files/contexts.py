@@ -18,6 +18,7 @@ from einvoice.codelists import holds
 from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
 from einvoice.rulebook.files.keys import SCHEMATRON
+from einvoice.rulebook.files.notes import check_notes
 from einvoice.rulebook.language import Expression, Loop, Where, condition, loops
 from einvoice.rulebook.language.types import Type
 from einvoice.rulebook.rule import SYNTAXES
@@ -30,6 +31,8 @@ KEYS: Final = ("for", "where", "unless", "group", "location")
 LOCATIONS: Final = ("item", "parent")
 SYNTAX_KEYS: Final = (*KEYS, "xpath", "xpath_excluded", "xpath_from_item")
 HISTORY: Final = "history"
+DEVIATION: Final = "deviation"
+_TABLES: Final = (*map(str.lower, SYNTAXES), HISTORY, DEVIATION)
 
 #: In place of a syntax: the context as in the standard, alike in both syntaxes.
 NORM: Final = ""
@@ -189,6 +192,15 @@ def _rows_of(folder: Path, copied: str = "") -> dict[str, list[_Row]]:
     return found
 
 
+def deviations_of(folder: Path, copied: str) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the deviations of the contexts that the Schematron of a rule set copied from another one, by context."""
+    rows = _rows_of(folder, copied)
+    deviations = {name: [it for row in found for it in row.content.get(DEVIATION, ())] for name, found in rows.items()}
+    for name, entries in deviations.items():
+        check_notes({DEVIATION: entries}, f"{rows[name][0].file}, {name}")
+    return {name: entries for name, entries in deviations.items() if entries}
+
+
 def _rows(path: Path, file: str) -> dict[str, Any]:
     if not path.exists():
         return {}
@@ -206,7 +218,7 @@ def _read(name: str, rows: Sequence[_Row]) -> dict[str, tuple[Context, ...]]:
     """
     definitions: dict[str, tuple[Context, ...]] = {}
     for row in rows:
-        _check_keys(row.content, (*KEYS, *map(str.lower, SYNTAXES), HISTORY), row.file, name)
+        _check_keys(row.content, (*KEYS, *_TABLES), row.file, name)
     for syntax in (NORM, *SYNTAXES):
         parts = [part for row in rows if syntax or row.is_norm for part in _parts(name, row, syntax.lower())]
         content = {key: own[key] for _, _, own in parts for key in SYNTAX_KEYS if key in own}
@@ -242,7 +254,7 @@ def _check_keys(row: Mapping[str, Any], keys: tuple[str, ...], file: str, key: s
         if name not in keys:
             hint = f"valid keys are {', '.join(keys)}"
             raise RuleError(f"has the unknown key '{name}'", file=file, key=key, hint=hint)
-        if not isinstance(content, str) and name.upper() not in SYNTAXES and name != HISTORY:
+        if not isinstance(content, str) and name not in _TABLES:
             raise RuleError("must be text", file=file, key=f"{key}.{name}")
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData
-from einvoice.rulebook.files.contexts import Contexts
-from einvoice.rulebook.files.definition import Definition
+from einvoice.rulebook.files.contexts import Contexts, deviations_of
+from einvoice.rulebook.files.definition import Copy, Definition
 from einvoice.rulebook.files.load import read_copies, read_definitions
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.language import bind
@@ -45,10 +45,26 @@ class RuleSets:
         for code in copies.keys() - known:
             raise RuleError(f"'{code}' is not a rule of {base}", file=copies[code].file)
         if copies:
-            self.definitions[base] = [
+            added = [
                 replace(it, copies=(*it.copies, copies[it.code])) if it.code in copies else it
                 for it in self.definitions[base]
             ]
+            deviations = deviations_of(self.data.sets[name], base)
+            self.definitions[base] = [self._with_deviations(it, name, deviations) for it in added]
+
+    def _with_deviations(
+        self, definition: Definition, name: str, deviations: Mapping[str, Sequence[Mapping[str, Any]]]
+    ) -> Definition:
+        """Return a rule with the deviations of the contexts that its copy in a rule set has; they are by context."""
+        copied, release = definition.copy_in(name), definition.ruleset.newest
+        contexts = sorted({copied.sentence(syntax, release).context for syntax in self.sets[name].syntaxes})
+        found = [entry for context in contexts for entry in deviations.get(context, ())]
+        if not found:
+            return definition
+        others = tuple(it for it in definition.copies if it.ruleset != name)
+        own = next((it for it in definition.copies if it.ruleset == name), Copy(name, definition.file))
+        data = {**own.data, "deviation": [*own.data.get("deviation", ()), *found]}
+        return replace(definition, copies=(*others, replace(own, data=data)))
 
     def copied_by(self, name: str) -> tuple[dict[str, Contexts], dict[str, list[Definition]]]:
         """Return contexts and definitions with the copies of rules in the Schematron of a rule set."""
