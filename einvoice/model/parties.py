@@ -367,3 +367,8 @@ class Delivery(Location):
     def is_dated(self) -> bool:
         """Whether the document has an element for the date; in CII it may be empty."""
         return "date" in self.tracked or self.date is not absent
+
+    @property
+    def has_text(self) -> bool:
+        """Whether the element in the document contains any text, also text without a business term."""
+        return self.node is not None and normalize_space("".join(self.node.itertext())) != ""
