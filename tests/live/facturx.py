@@ -89,13 +89,14 @@ def deviating(document: bytes, profile: str, own: Codes, official: Codes) -> Cod
     rules = {it.code for it in selection.noted_copies.rules}
     violated = {it.rule.code for it in selection.noted_copies.run(einvoice.read(document))}
     different = {code for code, _ in own.items() ^ official.items()}
-    directions = {code: "laxer" if code not in official else "stricter" for code in different}
-    return {
-        code: direction
-        for code, direction in directions.items()
-        if (code not in rules or (code in violated) == (code in official))
-        and any(note["ruleset"] == "facturx" and note["kind"] == direction for note in entry(code).notes)
-    }
+    found = {}
+    for code in different:
+        direction = "stricter" if code in official else "laxer"
+        kinds = {note["kind"] for note in entry(code).notes if note["ruleset"] == "facturx"}
+        is_described = direction in kinds and (code in violated) == (code in official) if code in rules else kinds
+        if is_described:  # for an element rule, any note on its copy: two rules are the other way round
+            found[code] = direction
+    return found
 
 
 @functools.cache
