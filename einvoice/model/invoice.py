@@ -356,8 +356,16 @@ class Invoice(Identified):
 
     @view("BG-25")
     def counted_lines(self) -> Sequence[Line]:
-        """BG-25: the lines that count towards the totals, without subtotal and information lines (BT-X-8)."""
-        return [line for line in self.lines if line.status_reason.text in ("DETAIL", absent)]
+        """BG-25: the lines that count towards the totals, without subtotal and information lines (BT-X-8).
+
+        One DETAIL is enough where the reason is given several times.
+        """
+        reasons = ((line, line.status_reason) for line in self.lines)
+        return [
+            line
+            for line, reason in reasons
+            if reason is absent or any(it.text == "DETAIL" for it in (reason, *reason.more))
+        ]
 
     @view("BT-110")
     def vat_total(self) -> Amount:

@@ -26,8 +26,9 @@ class Note(NamedTuple):
     """Background information on the rule of a finding; it does not affect the verdict.
 
     Attributes:
-        kind: "stricter" (the official Schematron rejects what the standard allows), "conflict" (with another rule),
-            "rounding" or "more" (violations that are not listed).
+        kind: "stricter" (the official Schematron rejects what the standard allows), "laxer" (that of the Factur-X
+            profile accepts what EN 16931 forbids), "conflict" (with another rule), "rounding" or "more" (violations
+            that are not listed).
         text: the note in one language.
         source: reference to its origin; "" if it comes from einvoice.
     """

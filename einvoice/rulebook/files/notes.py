@@ -1,8 +1,9 @@
 """Notes inform about a rule and never change the validation result.
 
 ``[[deviation]]`` states where the official Schematron deviates from the standard. If it is ``stricter``, findings show
-the note; if it is ``laxer``, there is no finding, so only the catalog shows it. ``[[notes]]`` explain a finding: a
-``conflict`` with another rule, or ``rounding``.
+the note; if it is ``laxer``, there is no finding, so only the catalog shows it. A note on a copy of the rule that does
+not apply is the other way round: a finding shows it if only the copy accepts the invoice. ``[[notes]]`` explain a
+finding: a ``conflict`` with another rule, or ``rounding``.
 """
 
 from __future__ import annotations
