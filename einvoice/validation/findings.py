@@ -143,7 +143,8 @@ class FindingBuilder:
 
     def _about_copy(self, code: str, *kinds: str) -> tuple[int, ...]:
         """Return the notes, by default of any kind, about the copy of a rule that the profile does not apply."""
-        if self._selection.noted_copies is None:
+        profile = self._selection.profile
+        if profile is None or profile.has_copies:
             return ()
         return tuple(
             index
