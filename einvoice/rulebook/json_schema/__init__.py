@@ -105,6 +105,7 @@ def _ruleset() -> Schema:
 
 def _contexts() -> Schema:
     location = {"location": {"enum": list(contexts.LOCATIONS)}}
+    lists = (contexts.HISTORY, contexts.DEVIATION)
     older = dict.fromkeys((*contexts.SYNTAX_KEYS, "not_applicable"), str)
     overlays = dict.fromkeys(_OF_SYNTAX, _table("contexts", dict.fromkeys(contexts.SYNTAX_KEYS, str), location))
     history = _table(
@@ -115,8 +116,8 @@ def _contexts() -> Schema:
     )
     context = _table(
         "contexts",
-        {**dict.fromkeys(contexts.KEYS, str), **dict.fromkeys(_OF_SYNTAX, dict), contexts.HISTORY: list},
-        {**location, **overlays, contexts.HISTORY: {"type": "array", "items": history}},
+        {**dict.fromkeys(contexts.KEYS, str), **dict.fromkeys(_OF_SYNTAX, dict), **dict.fromkeys(lists, list)},
+        {**location, **overlays, contexts.HISTORY: {"type": "array", "items": history}, **_entries(contexts.DEVIATION)},
     )
     return {"type": "object", "additionalProperties": context}
 

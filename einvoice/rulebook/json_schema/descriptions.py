@@ -82,6 +82,7 @@ DESCRIPTIONS: Final = {
     "contexts.xpath_excluded": "Those of them that an earlier rule of its pattern matches.",
     "contexts.xpath_from_item": "The path from the item's element to that element, if they are not the same.",
     "contexts.history": "The definition in older releases.",
+    "contexts.deviation": "What the official Schematron of another rule set does otherwise in its copies of the rules.",
     "contexts.not_applicable": "The reason why older releases check no elements.",
     "specifications.identifiers": "The values of BT-24, the first one is written.",
     "specifications.profile": "The name that is shown.",
