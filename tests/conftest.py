@@ -17,6 +17,8 @@ os.environ["LC_ALL"] = "C.UTF-8"  # the language of the command line depends on 
 
 ROOT = Path(__file__).parent.parent
 CASES = ROOT.parent / "shared" / "cases"
+#: Fixtures that start other programs.
+PROGRAMS = {"browser", "own_redis", "redis_url", "server"}
 
 
 @pytest.fixture(scope="session")
@@ -53,8 +55,24 @@ def browser():
         yield browser
 
 
-def pytest_collection_modifyitems(items):
-    """Run all appliance tests in one process, which starts the server once."""
+@pytest.hookimpl(tryfirst=True)  # before the markers are evaluated
+def pytest_collection_modifyitems(config, items):
+    """Mark the tests that need other programs as slow, and prepare the distribution of tests to processes."""
     for item in items:
-        if "tests/appliance" in item.path.as_posix():
-            item.add_marker(pytest.mark.xdist_group("appliance"))
+        if not PROGRAMS.isdisjoint(item.fixturenames):
+            item.add_marker(pytest.mark.slow)
+    if hasattr(config, "workerinput"):  # a process of pytest-xdist
+        distribute(items)
+
+
+def distribute(items):
+    """Run each module in one process, which makes its fixtures once; begin with the modules that have slow tests."""
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix()))
+    slow = {group(item) for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: group(item) not in slow)
+
+
+def group(item):
+    return item.get_closest_marker("xdist_group").args[0]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
+from einvoice.resources import shipped
+from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.releases import releases
 
 #: The tables of syntax rules; ``{}`` is the syntax in lower case.
@@ -88,6 +91,12 @@ def write_rule_set(
 def table(name: str, syntax: str) -> str:
     """Return the name of a table in a syntax."""
     return name.format(syntax.lower())
+
+
+@functools.cache
+def shipped_rule_sets() -> RuleSets:
+    """Return all rule sets with their contexts and definitions: read once, as this takes seconds."""
+    return RuleSets(shipped())
 
 
 def newest_stack(*rulesets: str) -> tuple[tuple[str, str], ...]:

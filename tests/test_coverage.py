@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from rule_sets import newest_stack
+from rule_sets import newest_stack, shipped_rule_sets
 from syntax import builder
 from test_syntax_rules import SYNTAXES, UNREACHABLE
 from test_xml import BAD
@@ -18,7 +18,6 @@ import einvoice
 from einvoice.codelists import codes as codes_of
 from einvoice.resources import rules_folder, shipped
 from einvoice.rulebook.files.versions import read_ruleset
-from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.table import rows, rule_table
 from einvoice.syntax import reader
@@ -80,7 +79,7 @@ def last_releases():
 @cache
 def by_examples():
     """Return the codes with an invalid example; test_rules evaluates the examples."""
-    definitions = [definition for ruleset in RuleSets(shipped()).definitions.values() for definition in ruleset]
+    definitions = [definition for ruleset in shipped_rule_sets().definitions.values() for definition in ruleset]
     return {
         definition.sentence(syntax, definition.ruleset.newest).code
         for definition in definitions

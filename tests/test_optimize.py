@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from documents import document_of
 from hypothesis import given
-from rule_sets import newest_stack
+from rule_sets import newest_stack, shipped_rule_sets
 from strategies import invoices
 
 from einvoice.model.invoice import Invoice
@@ -50,9 +50,8 @@ def reported(program: Program, invoice: Invoice) -> list[tuple[str, str, tuple[i
 
 
 def examples(syntax: str) -> Iterator[Invoice]:
-    rule_sets = build.RuleSets(shipped())
     for name, _ in newest_stack():
-        for definition in rule_sets.definitions[name]:
+        for definition in shipped_rule_sets().definitions[name]:
             for _, example in examples_of(definition, syntax):
                 yield read(document_of(example, example.file, syntax))
 

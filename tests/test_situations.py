@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from documents import document_of
+from rule_sets import shipped_rule_sets
 
 import einvoice
 from einvoice.errors import RuleError
-from einvoice.resources import rules_folder, shipped
+from einvoice.resources import rules_folder
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
@@ -19,13 +20,10 @@ from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of
 from einvoice.rulebook.files.load import read_file
 from einvoice.rulebook.files.versions import read_ruleset
-from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.program.program import Violation
 from einvoice.rulebook.program.typecheck import check_rule
 from einvoice.syntax.reader import read
 
-RULE_SETS = RuleSets(shipped())
-RULES = [it for definitions in RULE_SETS.definitions.values() for it in definitions if it.situations]
 FOLDER = rules_folder() / "en16931"
 
 RULE = """
@@ -158,12 +156,16 @@ def test_expressions_and_placeholders_of_situations_are_checked(
 # ---------------------------------------------------------------- situations of the shipped rules
 
 
+def rules() -> list[Definition]:
+    return [it for definitions in shipped_rule_sets().definitions.values() for it in definitions if it.situations]
+
+
 def selected_by_examples(definition: Definition) -> set[int]:
     """Return the situations that the invalid examples of a rule select, in any syntax and any release."""
     selected: set[int] = set()
     for syntax in definition.ruleset.syntaxes:
         for version in definition.versions:
-            checked = check_rule(definition, syntax, version, RULE_SETS.contexts[definition.layer])
+            checked = check_rule(definition, syntax, version, shipped_rule_sets().contexts[definition.layer])
             if checked is None:
                 continue
             program = program_of(checked, syntax)
@@ -174,11 +176,15 @@ def selected_by_examples(definition: Definition) -> set[int]:
     return selected
 
 
-@pytest.mark.parametrize("definition", RULES, ids=lambda it: it.code)
-def test_every_situation_is_selected_by_an_example(definition: Definition) -> None:
-    syntaxes = ("", *definition.ruleset.syntaxes)  # an adopting rule set may have more
-    reachable = {number for number, it in enumerate(definition.situations) if it.syntax in syntaxes}
-    assert selected_by_examples(definition) == reachable
+def test_every_situation_is_selected_by_an_example() -> None:
+    selected = {(it.layer, it.code): selected_by_examples(it) for it in rules()}
+    assert selected == {(it.layer, it.code): reachable(it) for it in rules()}
+
+
+def reachable(definition: Definition) -> set[int]:
+    """Return the situations that apply to a syntax of the rule set; an adopting one may have more syntaxes."""
+    syntaxes = ("", *definition.ruleset.syntaxes)
+    return {number for number, it in enumerate(definition.situations) if it.syntax in syntaxes}
 
 
 def test_situations_reach_every_output(tmp_path: Path) -> None:
@@ -211,8 +217,8 @@ def test_nothing_is_computed_for_rules_that_hold() -> None:
     """Situations are functions of their own, which only the report of a violation calls."""
     from einvoice.rulebook.program.generate import generate
 
-    definition = next(it for it in RULES if it.code == "BR-S-01")
-    checked = check_rule(definition, "UBL", definition.ruleset.newest, RULE_SETS.contexts["en16931"])
+    definition = next(it for it in rules() if it.code == "BR-S-01")
+    checked = check_rule(definition, "UBL", definition.ruleset.newest, shipped_rule_sets().contexts["en16931"])
     assert checked is not None
     source, _, _ = generate([checked])
     calls = [line.strip() for line in source.splitlines() if "_situation_0(" in line and not line.startswith("def")]

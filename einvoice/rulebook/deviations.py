@@ -6,11 +6,11 @@ release is compared; ``[[history]]`` entries state in a comment how older ones d
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from einvoice.model.invoice import Invoice
-from einvoice.rulebook.files.definition import Definition
+from einvoice.rulebook.files.definition import Definition, Sentence
 from einvoice.rulebook.files.notes import LAXER
 from einvoice.rulebook.program.build import RuleSets, assemble
 from einvoice.rulebook.program.program import Program, Violation
@@ -39,19 +39,19 @@ class Comparison:
     A rule whose file has no ``assert`` is left out: nothing is claimed about it.
     """
 
-    def __init__(self, rule_sets: RuleSets, name: str, syntax: str, codes: Collection[str] | None = None) -> None:
-        """Compare the rules with these codes, by default all. Raise ``RuleError`` for an invalid rule."""
+    def __init__(self, rule_sets: RuleSets, name: str, syntax: str) -> None:
+        """Compile the rules. Raise ``RuleError`` for an invalid one."""
         self.syntax = syntax
         self.release = rule_sets.sets[name].newest
-        self.definitions: dict[str, Definition] = {}
+        self._definitions: dict[str, Definition] = {}
+        self._sentences: dict[str, Sentence] = {}
         official: list[CheckedRule] = []
         standard: list[CheckedRule] = []
         for definition in rule_sets.definitions[name]:
             if not definition.in_version(self.release) or not definition.norm.assertion:
                 continue
-            if codes is not None and definition.code not in codes:
-                continue
-            self.definitions[definition.code] = definition
+            self._definitions[definition.code] = definition
+            self._sentences[definition.code] = definition.sentence(syntax, self.release)
             rule = check_rule(definition, syntax, self.release, rule_sets.contexts[name])
             norm = check_norm(definition, rule_sets.contexts[name])
             official += [rule] if rule else []
@@ -65,8 +65,8 @@ class Comparison:
         A rule that is not applicable in the syntax, with the reason in its file, needs no deviation.
         """
         official, standard = _by_code(self._official, invoice), _by_code(self._standard, invoice)
-        for code, definition in self.definitions.items():
-            sentence = definition.sentence(self.syntax, self.release)
+        for code, definition in self._definitions.items():
+            sentence = self._sentences[code]
             reported = official.get(sentence.code, [])
             if reported and code not in standard:
                 yield Difference(code, STRICTER, _shown_on_all(definition, reported))
@@ -77,7 +77,7 @@ class Comparison:
 
     def deviations(self) -> Iterator[tuple[str, int]]:
         """Yield the deviations that a document in this syntax can show, as code and index of the note."""
-        for code, definition in self.definitions.items():
+        for code, definition in self._definitions.items():
             for index, note in enumerate(definition.notes):
                 if note.kind in (STRICTER, LAXER) and self._applies(definition, index):
                     yield code, index

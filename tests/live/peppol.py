@@ -21,12 +21,11 @@ from lxml import etree
 
 import einvoice
 from einvoice.model.location import NAMESPACES
-from einvoice.resources import shipped
 from einvoice.rulebook.files.examples import examples_of
-from einvoice.rulebook.program.build import RuleSets
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from documents import document_of
+from rule_sets import shipped_rule_sets
 
 from .edits import Words, mutants
 
@@ -50,7 +49,7 @@ def bases(ruleset: str, cases: Path) -> list[bytes]:
     """Return the documents to change: those of a folder, or the examples of a rule set if the folder does not exist."""
     if cases.exists():
         return [path.read_bytes() for path in sorted(cases.glob("*.xml"))]
-    definitions = RuleSets(shipped()).definitions[ruleset]
+    definitions = shipped_rule_sets().definitions[ruleset]
     examples = (example for definition in definitions for _, example in examples_of(definition, "UBL"))
     return [etree.tostring(document_of(example, example.file, "UBL")) for example in examples]
 

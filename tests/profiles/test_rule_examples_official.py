@@ -11,18 +11,16 @@ from documents import document_of
 from lxml import etree
 from profiles.official_rules import codes_of, official
 from profiles.profile_documents import PROFILES
+from rule_sets import shipped_rule_sets
 
 import einvoice
 from einvoice.facturx.rules import profile_rules
 from einvoice.model.location import NAMESPACES
-from einvoice.resources import shipped
 from einvoice.rulebook.files.examples import examples_of
-from einvoice.rulebook.program.build import RuleSets
 
 pytest.importorskip("saxonche")
 pytestmark = pytest.mark.slow
 
-RULE_SETS = RuleSets(shipped())
 DECLARED = "rsm:ExchangedDocumentContext/ram:GuidelineSpecifiedDocumentContextParameter/ram:ID"
 
 
@@ -30,7 +28,8 @@ DECLARED = "rsm:ExchangedDocumentContext/ram:GuidelineSpecifiedDocumentContextPa
 def documents():
     """Return code, name and root element of each example in CII, without repetitions."""
     found = {}
-    for definition in (*RULE_SETS.definitions["en16931"], *RULE_SETS.definitions["facturx"]):
+    definitions = shipped_rule_sets().definitions
+    for definition in (*definitions["en16931"], *definitions["facturx"]):
         for one in (definition, definition.copy_in("facturx")):
             for kind, example in examples_of(one, "CII"):
                 root = document_of(example, example.file, "CII")
