@@ -1,12 +1,17 @@
 """Chromium, and pages that record requests and console errors."""
 
 import shutil
+import time
 from contextlib import contextmanager
 
 import pytest
+from waiting import SECONDS
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
 THIS_MACHINE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+FLAGS = ["--no-sandbox", "--disable-gpu", THIS_MACHINE]
+TIMEOUT = SECONDS * 1000
+"""Of everything that Playwright waits for, in milliseconds."""
 
 
 @contextmanager
@@ -16,7 +21,7 @@ def chromium():
     if PROGRAM is None:
         pytest.skip("chromium is not installed")
     with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=PROGRAM, args=["--no-sandbox", THIS_MACHINE])
+        browser = playwright.chromium.launch(executable_path=PROGRAM, args=FLAGS, timeout=TIMEOUT)
         try:
             yield browser
         finally:
@@ -28,6 +33,7 @@ class MonitoredPage:
 
     def __init__(self, browser, **options):
         self.page = browser.new_page(**options)
+        self.page.set_default_timeout(TIMEOUT)
         self.requests = []
         self.console_errors = []
         self.page.on("request", lambda request: self.requests.append(request.url))
@@ -42,6 +48,13 @@ class MonitoredPage:
     def _dismiss(self, dialog):
         self.console_errors.append(dialog.message)
         dialog.dismiss()
+
+    def assert_becomes(self, ask, expected):
+        """Assert that `ask()` returns a value, if not at once then soon: pages react to input in their own time."""
+        deadline = time.monotonic() + SECONDS
+        while (found := ask()) != expected and time.monotonic() < deadline:
+            self.page.wait_for_timeout(20)  # unlike a sleep, this lets Playwright handle events
+        assert found == expected
 
     def external_requests(self, *prefixes):
         """Return the requested URLs without these prefixes and without objects of the page itself."""

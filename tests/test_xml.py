@@ -136,12 +136,12 @@ def refusal(data: bytes) -> errors.UnreadableDocument:
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_rejected_with_cause_and_position(case):
     data, kind, said = BAD[case]
-    start = time.perf_counter()
+    start = time.process_time()
     error = refusal(data)
     assert type(error) is kind
     assert said.items() <= error.values.items()
     assert (error.line, error.column) == (error.values.get("line"), error.values.get("column"))
-    assert time.perf_counter() - start < 2, "refusing must be quick"
+    assert time.process_time() - start < 2, "refusing must be quick"
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -202,9 +202,9 @@ def test_a_comment_before_the_root_may_be_long():
 
 
 def test_an_unfinished_prolog_is_scanned_in_linear_time():
-    start = time.perf_counter()
+    start = time.process_time()
     assert type(refusal(b"<!---->" * 1_000_000 + b"<!--")) is errors.TruncatedXml
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_depth_is_allowed_up_to_the_limit():

@@ -20,6 +20,7 @@ class Page(MonitoredPage):
         )
         try:
             self.page.goto(str(server.base))
+            self.page.wait_for_selector("[data-lang]")  # the labels have been loaded; the page listens from now on
             if key:
                 self.enter_key()
         except Exception as error:

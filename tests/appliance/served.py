@@ -9,9 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
+from waiting import SECONDS, wait_until
 
 from appliance.access.keys import KeyFile
 from appliance.contract.schemas import ProblemDetails
@@ -56,6 +59,12 @@ DRAFT = {
 DRAFT["seller"]["tax_id"] = "DE123456789"  # type: ignore[index]
 
 
+http = SimpleNamespace(
+    **{name: partial(getattr(httpx, name), timeout=SECONDS) for name in ("get", "head", "options", "post", "request")}
+)
+"""The functions of httpx that open a connection for each request; their limit of 5 s is too short on a busy machine."""
+
+
 def declaring(declared: str | None, document: bytes = UBL) -> bytes:
     """Return an invoice that declares a version of XRechnung ("2.3"), any other identifier, or none (None)."""
     kosit = "urn:xeinkauf.de:kosit:" if declared == "3.0" else "urn:xoev-de:kosit:standard:"
@@ -95,7 +104,7 @@ def _started(
     finally:
         process.terminate()
         try:
-            process.communicate(timeout=40)
+            process.communicate(timeout=SECONDS)
         finally:
             process.kill()
             process.communicate()
@@ -153,11 +162,15 @@ class Server:
         return self.data.with_suffix(".log").read_text()
 
     def wait_until_ready(self) -> None:
-        for _ in range(400):
-            if self.client.get("/readyz").status_code == 200:
-                return
-            time.sleep(0.05)
-        raise AssertionError(self.log())
+        wait_until(lambda: self.client.get("/readyz").status_code == 200, self.log)
+
+    def wait_for_metric(self, metric: str) -> None:
+        """Wait for a line of the metrics; requires ``metrics=1``."""
+        wait_until(lambda: f"\n{metric}\n" in self.client.get("/metrics").text, self.log)
+
+    def wait_until_running(self, kind: str = "validation") -> None:
+        """Wait until a worker processes a document; requires ``metrics=1``."""
+        self.wait_for_metric(f'einvoice_documents_running{{kind="{kind}"}} 1.0')
 
 
 @contextmanager
@@ -166,7 +179,7 @@ def serving(data: Path, **settings: object) -> Iterator[Server]:
     with _started(data, settings=settings) as (call, process):
         url = httpx.URL(call[-1])
         base = url.copy_with(path="/", query=None)
-        with httpx.Client(base_url=base, headers={"X-API-Key": key_in(call)}, timeout=60) as client:
+        with httpx.Client(base_url=base, headers={"X-API-Key": key_in(call)}, timeout=SECONDS) as client:
             server = Server(client, url, base, data, call, process)
             server.wait_until_ready()
             yield server

@@ -1,17 +1,18 @@
 """The notebooks in JupyterLab: execution, interaction and export, without external requests."""
 
+import contextlib
 import json
 import os
 import secrets
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from chromium import MonitoredPage
+from chromium import TIMEOUT, MonitoredPage
+from waiting import SECONDS, wait_until
 from widgets import CONTRASTS, marks
 
 pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
@@ -74,19 +75,22 @@ def lab(folder, tmp_path_factory):
         assert kernels
     finally:
         server.terminate()
-        server.wait(timeout=30)
-    _, alive = psutil.wait_procs(kernels, timeout=10)
+        server.wait(timeout=SECONDS)
+    _, alive = psutil.wait_procs(kernels, timeout=SECONDS)
     assert alive == []
 
 
 def address(server, home):
     """Wait for the server and return its address."""
-    for _ in range(300):
+
+    def url():
         assert server.poll() is None, (home / "log").read_text()
         for file in home.glob("runtime/jpserver-*.json"):
-            return json.loads(file.read_text())["url"]
-        time.sleep(0.1)
-    pytest.fail((home / "log").read_text())
+            with contextlib.suppress(ValueError):  # not written yet
+                return json.loads(file.read_text())["url"]
+        return None
+
+    return wait_until(url, (home / "log").read_text)
 
 
 @pytest.fixture
@@ -94,7 +98,7 @@ def opened(browser, lab):
     """Open a notebook and run its cells; finally check for external requests and console errors."""
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
     page, external_requests, console_errors = context.new_page(), [], []
-    page.set_default_timeout(90_000)
+    page.set_default_timeout(TIMEOUT)
 
     def route(route):
         if urlsplit(route.request.url).hostname == "127.0.0.1":
@@ -188,7 +192,7 @@ from large import large_results
 results = large_results({{size}})
 """
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
-MAX_SECONDS = 5  # of an interaction; far more than it takes, since tests share the machine
+MAX_SECONDS = 5  # of the processor for an interaction; far more than it takes
 
 
 def write_notebook(path, *sources):
@@ -199,30 +203,36 @@ def write_notebook(path, *sources):
     path.write_text(json.dumps(notebook), encoding="utf-8")
 
 
+def processor_seconds(processes):
+    return sum(times.user + times.system for times in (it.cpu_times() for it in processes))
+
+
 def test_many_files_by_keyboard(opened, folder, record_property):
-    """Open, sort, filter, search, change the language and inspect a file of 20,000; each within seconds."""
+    """Open, sort, filter, search, change the language and inspect a file of 20,000: each takes few processor seconds."""
     size = int(os.environ.get("EINVOICE_TEST_FILES", "20000"))
     total = f"{size:,}"
     write_notebook(folder / "large.ipynb", LARGE.format(size=size), "results.explore()")
     page = opened("large.ipynb")
     keys, seconds = page.keyboard, {}
+    kernels = [it for it in psutil.Process().children(recursive=True) if "ipykernel_launcher" in it.cmdline()]
+    assert kernels
 
     def press(name, focused, pressed, selector):
         page.focus(f".ev-many {focused}")
-        start = time.perf_counter()
+        start = processor_seconds(kernels)
         for key in pressed:
             keys.press(key)
         page.wait_for_selector(f".ev-many >> {selector}")
-        seconds[name] = round(time.perf_counter() - start, 2)
+        seconds[name] = round(processor_seconds(kernels) - start, 2)
 
     page.wait_for_selector(f".ev-many [role=status] >> text='{total} of {total} files'")
     page.evaluate("jupyterapp.commands.execute('notebook:move-cursor-down')")
     page.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
     page.wait_for_selector(".ev-many", state="detached")
-    start = time.perf_counter()
+    start = processor_seconds(kernels)
     page.evaluate("jupyterapp.commands.execute('notebook:run-all-below')")
     page.wait_for_selector(".ev-many tr[data-key]")
-    seconds["first picture"] = round(time.perf_counter() - start, 2)
+    seconds["first picture"] = round(processor_seconds(kernels) - start, 2)
     press("sort by file", "th.ev-file button", ["Enter"], "th.ev-file[aria-sort=ascending]")
     press("sort by errors", "th.ev-errors button", ["Enter"], "th.ev-errors[aria-sort=descending]")
     press("next page", "[data-key=next_page]", ["Enter"], "text=101–200 of")

@@ -67,7 +67,6 @@ class NotebookPage(MonitoredPage):
 
     def __init__(self, browser, dark=False):
         super().__init__(browser, color_scheme="dark" if dark else "light", viewport={"width": 1100, "height": 1000})
-        self.page.set_default_timeout(10_000)
         self.write("")
 
     @property

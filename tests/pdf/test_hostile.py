@@ -29,7 +29,7 @@ def outcome(data):
         answer = "read"
     except errors.UnreadableDocument as error:
         answer = type(error).__name__
-    assert time.perf_counter() - started < 4 * SECONDS
+    assert time.perf_counter() - started < 30 * SECONDS
     return answer
 
 

@@ -65,6 +65,6 @@ def test_context_and_header():
 def test_large_documents_take_linear_time():
     before = "\n".join("<y/>" if n % 3 else f"<x>{n}</x>" for n in range(300_000))
     after = before.replace("000</x>", "000</x><new/>")
-    started = time.perf_counter()
+    started = time.process_time()
     assert unified(before.encode(), after.encode(), "a", "b").count("\n+") == before.count("000</x>") + 1
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10

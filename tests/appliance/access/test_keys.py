@@ -7,9 +7,8 @@ import stat
 import subprocess
 import sys
 
-import httpx
 import pytest
-from served import API, assert_problem, key_in, running
+from served import API, assert_problem, http, key_in, running
 
 from appliance.__main__ import main
 from appliance.access.key_usage import KeyUsage
@@ -73,11 +72,11 @@ def test_later_start_issues_a_temporary_key(tmp_path):
     kept = (data / "keys.env").read_text()
     with running(data) as call:
         temporary = key_in(call)
-        responses = [httpx.get(call[-1], headers={"X-API-Key": key}).status_code for key in (first, temporary)]
+        responses = [http.get(call[-1], headers={"X-API-Key": key}).status_code for key in (first, temporary)]
     assert responses == [405, 405]
     assert (data / "keys.env").read_text() == kept
     with running(data) as call:
-        assert httpx.get(call[-1], headers={"X-API-Key": temporary}).status_code == 401
+        assert http.get(call[-1], headers={"X-API-Key": temporary}).status_code == 401
 
 
 def stored_key(name="first"):

@@ -4,9 +4,8 @@ import asyncio
 import datetime
 import stat
 
-import httpx
 import pytest
-from served import API, serving
+from served import API, http, serving
 
 from appliance.access.keys import KeyFile, KeyRing, generate_key
 from appliance.access.plans import BUSINESS, parse_plans
@@ -148,6 +147,6 @@ def test_quotas_survive_a_restart(tmp_path):
     key = {"X-API-Key": keys.add("acme", "small")}
     for status in (200, 200, 429):
         with serving(tmp_path / "data", workers=1) as server:
-            answer = httpx.get(server.base.join(f"{API}/capabilities"), headers=key)
+            answer = http.get(server.base.join(f"{API}/capabilities"), headers=key)
             assert answer.status_code == status
             server.process.kill()

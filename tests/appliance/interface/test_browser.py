@@ -6,10 +6,9 @@ import re
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 from browser import Page
-from served import CII, UBL, VALIDATE, WRONG, declaring, serving
+from served import CII, UBL, VALIDATE, WRONG, declaring, http, serving
 
 sys.path.append(str(Path(__file__).parents[2] / "pdf"))
 
@@ -42,6 +41,11 @@ def page(opened):
     return opened()
 
 
+def assert_highlighted(page, *lines):
+    """Assert that these lines, and no others in view, are highlighted: the list is drawn when it has been scrolled."""
+    page.assert_becomes(lambda: highlighted_lines(page), list(lines))
+
+
 def highlighted_lines(page):
     """Return the numbers of the highlighted lines in view."""
     return page.page.evaluate(
@@ -72,7 +76,7 @@ def test_findings_are_shown_beside_the_xml(page):
     assert len(page.texts(".layers li")) == len(found["validation_details"]["validation_stack"]["layers"])
     assert "KB-2026-1108 vom 02.11.2026" in page.text(".key-facts")
     page.page.wait_for_selector(".row.highlighted")
-    assert highlighted_lines(page) == [line_of(WRONG, b">692.99<")]
+    assert_highlighted(page, line_of(WRONG, b">692.99<"))
 
 
 def test_selecting_a_finding_highlights_its_line(page):
@@ -82,10 +86,10 @@ def test_selecting_a_finding_highlights_its_line(page):
         head = page.page.locator(".finding-header", has_text=code)
         if head.get_attribute("aria-expanded") == "true":
             head.click()
-            assert highlighted_lines(page) == []
+            assert_highlighted(page)
         head.click()
-        assert highlighted_lines(page) == [line_of(wrong, piece)]
-        assert page.text("#source-status") == f"Zeile {line_of(wrong, piece)} ist markiert."
+        assert_highlighted(page, line_of(wrong, piece))
+        page.assert_becomes(lambda: page.text("#source-status"), f"Zeile {line_of(wrong, piece)} ist markiert.")
 
 
 def test_keyboard_operation(page):
@@ -327,7 +331,7 @@ def test_engines_differ(browser, tmp_path):
         assert page.texts(".differences .code") == [it["code"] for it in reference["only_native"]] + reference_codes
         assert set(page.texts(".differences .origin")) == {"nur einvoice", "nur Schematron"}
         page.page.locator(".differences li", has_text="BR-CO-10").get_by_role("button").click()
-        assert highlighted_lines(page) == [line_of(WRONG, b">692.99<")]
+        assert_highlighted(page, line_of(WRONG, b">692.99<"))
         chosen(page, "engine", "reference")
         assert page.page.locator("#reference-title").count() == 0
         assert "nur mit dem offiziellen Schematron" in page.text(".layers")
@@ -372,10 +376,9 @@ def test_invoice_content_is_not_markup(page):
     hostile = wrong.replace("Kranich Bürobedarf GmbH".encode(), ESCAPED.encode())
     page.choose((f"{HOSTILE}.xml".replace("/", ""), hostile))
     page.page.locator(".finding-header", has_text="BR-CL-04").click()
-    page.page.wait_for_selector(".row.highlighted")
+    page.page.locator(".row.highlighted", has_text=ESCAPED).wait_for()
     assert HOSTILE in page.text(".key-facts"), "as it stands there"
     assert "onerror" in page.text(".groups"), "the finding quotes it"
-    assert ESCAPED in page.text(".row.highlighted")
     page.page.wait_for_timeout(200)
     assert page.page.evaluate("window.executed") is None
     assert page.page.locator("main img, main script").count() == 0
@@ -389,7 +392,7 @@ def test_multiple_files(page):
     assert "gelesen" in page.text(".summary-text")
     page.page.click("text=falsch.xml")
     page.page.wait_for_selector(".row.highlighted")
-    assert highlighted_lines(page) == [line_of(WRONG, b">692.99<")]
+    assert_highlighted(page, line_of(WRONG, b">692.99<"))
     rows = table(page.download("text=Befunde als CSV")[1], ";")
     assert [row["Datei"] for row in rows] == ["gut.xml", "kaputt.xml", "falsch.xml", "falsch.xml"]
     assert page.page.locator(".key-facts").count() == 0
@@ -419,7 +422,7 @@ def test_unreadable_file_is_explained(opened):
     assert page.text("#result-title") == problem["title"]
     assert problem["detail"] in page.text(".problem")
     page.page.wait_for_selector(".row.highlighted")
-    assert highlighted_lines(page) == [str(problem["line"])]
+    assert_highlighted(page, str(problem["line"]))
     page.console_errors.clear()  # the browser logs the status 422
 
 
@@ -448,8 +451,8 @@ def test_file_changed_after_selection(page, tmp_path):
 def test_files_wait_for_a_key(opened):
     page = opened(key=False)
     page.page.set_input_files("#files", [{"name": "a.xml", "mimeType": "text/xml", "buffer": CII}])
-    assert "Schlüssel" in page.text("#status")
-    assert page.page.evaluate("document.activeElement.id") == "key"
+    page.page.locator("#status", has_text="Schlüssel").wait_for()
+    page.assert_becomes(lambda: page.page.evaluate("document.activeElement.id"), "key")
     page.enter_key("ei_wrong")
     page.page.get_by_role("alert").get_by_role("heading", name="Ungültiger API-Schlüssel").wait_for()
     page.enter_key()
@@ -462,7 +465,7 @@ def test_files_wait_for_a_key(opened):
 def test_key_is_checked_once(page):
     page.page.focus("#key")
     page.page.click("[data-lang=en]")
-    assert page.text("#key-hint") == "The key is valid (plan business)."
+    page.assert_becomes(lambda: page.text("#key-hint"), "The key is valid (plan business).")
     page.choose(("rechnung.xml", CII))
     assert sum("/capabilities" in url for url in page.requests) == 1
 
@@ -484,7 +487,7 @@ def test_single_line_xml(page):
     page.choose(("zeile.xml", wrong))
     page.page.wait_for_selector(".row.highlighted")
     assert ">692.99<" in page.text(".row.highlighted")
-    assert highlighted_lines(page) == ["1"]
+    assert_highlighted(page, "1")
     shown = page.page.evaluate("import('/page/js/rows.js').then(({splitRows}) => splitRows('x'.repeat(1000), 10))")
     assert (shown["starts"], shown["ends"]) == ([0, 200, 400, 600, 800], [200, 400, 600, 800, 1000])
 
@@ -507,14 +510,12 @@ def test_largest_file_does_not_block_the_page(page):
     page.page.wait_for_selector(".row.highlighted")
     assert page.page.locator(".row").count() < 300
     page.page.evaluate(
-        """async () => {
+        """() => {
             const box = document.getElementById('xml');
             box.scrollTop = box.scrollHeight / 2;
-            await new Promise(requestAnimationFrame);
-            await new Promise(requestAnimationFrame);
         }"""
     )
-    assert int(page.page.locator(".row").first.get_attribute("data-line")) > 50_000
+    page.page.wait_for_function("() => document.querySelector('.row').dataset.line > 50_000")
 
 
 def test_xml_in_another_encoding(page):
@@ -580,8 +581,9 @@ def test_what_is_entered_before_the_labels_are_loaded(opened, server):
     page.page.reload(wait_until="commit")
     page.page.fill("#key", server.client.headers["x-api-key"])
     page.page.set_input_files("#files", [{"name": "a.xml", "mimeType": "text/xml", "buffer": CII}])
-    page.page.wait_for_timeout(200)
+    page.assert_becomes(lambda: bool(waiting), True)
     assert page.page.locator("[data-lang]").count() == 0, "the labels are still loading"
+    page.page.unroute("**/languages.json")
     for route in waiting:
         route.continue_()
     page.page.wait_for_selector(".key-valid")
@@ -602,7 +604,7 @@ def test_behind_a_proxy_with_a_path(browser, tmp_path):
 
 def test_content_security_policy(server):
     for path in ("/", "/page/js/app.js", "/page/style.css", "/page/icon.svg"):
-        headers = httpx.get(server.base.join(path)).raise_for_status().headers
+        headers = http.get(server.base.join(path)).raise_for_status().headers
         policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
         assert policy.pop("default-src") == "'none'"
         assert policy.pop("frame-ancestors") == "'none'"
@@ -611,7 +613,7 @@ def test_content_security_policy(server):
         assert "unsafe" not in str(policy)
         assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
     for path in ("/page/", "/page/README.md", "/page/..%2fkeys.py"):
-        assert httpx.get(server.base.join(path)).status_code == 404
+        assert http.get(server.base.join(path)).status_code == 404
 
 
 def test_page_can_be_disabled(tmp_path):

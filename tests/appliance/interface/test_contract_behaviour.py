@@ -5,10 +5,9 @@ import io
 import json
 import re
 
-import httpx
 import pikepdf
 import pytest
-from served import API, BATCH, CII, DRAFT, GENERATE, UBL, VALIDATE, WRONG, assert_problem, declaring
+from served import API, BATCH, CII, DRAFT, GENERATE, UBL, VALIDATE, WRONG, assert_problem, declaring, http
 
 from appliance.access.keys import KeyFile
 from appliance.transport.uploads import MAX_FILE_BYTES
@@ -51,7 +50,7 @@ def plain_pdf(tmp_path_factory):
 @endpoints
 @pytest.mark.parametrize(("headers", "code"), [({}, "key_missing"), ({"X-API-Key": "ei_x"}, "key_invalid")])
 def test_without_a_valid_key(server, method, path, headers, code):
-    assert_problem(httpx.request(method, server.base.join(path), headers=headers), 401, code)
+    assert_problem(http.request(method, server.base.join(path), headers=headers), 401, code)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +61,7 @@ def personal(server):
 
 @endpoints
 def test_key_of_another_plan(server, personal, method, path):
-    assert_problem(httpx.request(method, server.base.join(path), headers=personal), 403, "plan_required")
+    assert_problem(http.request(method, server.base.join(path), headers=personal), 403, "plan_required")
 
 
 @pytest.mark.parametrize(("entitlement", "path"), [("can_batch", BATCH), ("can_generate_invoice", GENERATE)])
@@ -71,16 +70,16 @@ def test_entitlements_of_a_plan(server, entitlement, path):
     plan = entitlement.replace("_", "-")
     server.add_plan(f"EINVOICE_PLAN_{entitlement.upper()}={','.join(sorted(entitlements))}")
     key = server.add_key(plan, plan)
-    assert entitlement in assert_problem(httpx.post(server.base.join(path), headers=key), 403, "right_required").detail
-    response = httpx.get(server.base.join(f"{API}/capabilities"), headers=key).json()
+    assert entitlement in assert_problem(http.post(server.base.join(path), headers=key), 403, "right_required").detail
+    response = http.get(server.base.join(f"{API}/capabilities"), headers=key).json()
     assert (response["plan_type"], response["entitlements"][entitlement]) == (plan, False)
 
 
 def test_plan_without_summary_and_readable_invoice(server):
     server.add_plan("EINVOICE_PLAN_LIMITED=can_use_api,can_generate_invoice")
     key = server.add_key("limited", "limited")
-    response = httpx.post(server.base.join(VALIDATE), headers=key, files={"file": UBL}).json()
-    generated = httpx.post(server.base.join(GENERATE), headers=key, json=DRAFT, timeout=30).json()
+    response = http.post(server.base.join(VALIDATE), headers=key, files={"file": UBL}).json()
+    generated = http.post(server.base.join(GENERATE), headers=key, json=DRAFT, timeout=30).json()
     for body in (response, generated):
         assert body["invoice_summary"] is None
         assert body["artifacts"]["readable_invoice_pdf"] == NO_LINK
@@ -90,14 +89,14 @@ def test_daily_limits(server):
     server.add_plan("EINVOICE_PLAN_SMALL=can_use_api,can_batch,daily_usage_limit=3,daily_validation_limit=2")
     key = server.add_key("small-plan", "small")
     ten = [("files", ("a.xml", UBL))] * 3
-    over = httpx.post(server.base.join(BATCH), headers=key, files=ten)
+    over = http.post(server.base.join(BATCH), headers=key, files=ten)
     assert_problem(over, 429, "daily_validation_limit")
     assert 0 < int(over.headers["Retry-After"]) <= 86_401
-    assert httpx.post(server.base.join(BATCH), headers=key, files=ten[:2]).status_code == 200
+    assert http.post(server.base.join(BATCH), headers=key, files=ten[:2]).status_code == 200
     assert_problem(
-        httpx.post(server.base.join(VALIDATE), headers=key, files={"file": UBL}), 429, "daily_validation_limit"
+        http.post(server.base.join(VALIDATE), headers=key, files={"file": UBL}), 429, "daily_validation_limit"
     )
-    assert_problem(httpx.get(server.base.join(f"{API}/capabilities"), headers=key), 429, "daily_usage_limit")
+    assert_problem(http.get(server.base.join(f"{API}/capabilities"), headers=key), 429, "daily_usage_limit")
 
 
 # ---------------------------------------------------------------- 4.1 validate
@@ -139,7 +138,7 @@ def test_findings_are_not_http_errors(server):
         response = server.validate(declaring("2.3", WRONG), validation_mode=mode).json()
         compatibility = response["validation_details"]["compatibility"]
         for finding in (*response["errors"], *response["warnings"], *compatibility["differences"]):
-            assert httpx.get(finding["doc_url"]).status_code == 200
+            assert http.get(finding["doc_url"]).status_code == 200
 
 
 # ---------------------------------------------------------------- 4.2 batch
@@ -278,19 +277,19 @@ def test_link_is_bound_to_the_key_holder(server):
     head = server.client.head(link["url"])
     assert (head.status_code, head.content) == (200, b"")
     other = server.add_key("other-holder")
-    assert_problem(httpx.get(link["url"], headers=other), 404, "artifact_not_found")
-    assert_problem(httpx.get(link["url"]), 401, "key_missing")
+    assert_problem(http.get(link["url"], headers=other), 404, "artifact_not_found")
+    assert_problem(http.get(link["url"]), 401, "key_missing")
     assert_problem(server.client.get(link["url"].replace("zugferd.pdf", "other.pdf")), 404, "artifact_not_found")
 
 
 def test_keys_with_the_same_name_share_links(server):
     """During key rotation, the new key opens links created with the old one."""
     old, new = server.add_key("rotated"), server.add_key("rotated")
-    response = httpx.post(server.base.join(GENERATE), headers=old, json={**DRAFT, "format": "ZUGFERD"}, timeout=30)
+    response = http.post(server.base.join(GENERATE), headers=old, json={**DRAFT, "format": "ZUGFERD"}, timeout=30)
     url = response.json()["artifacts"]["zugferd_pdf"]["url"]
     KeyFile(server.data / "keys.env").revoke("ROTATED_1")
-    assert httpx.get(url, headers=new).status_code == 200
-    assert_problem(httpx.get(url, headers=old), 401, "key_invalid")
+    assert http.get(url, headers=new).status_code == 200
+    assert_problem(http.get(url, headers=old), 401, "key_invalid")
 
 
 def test_unknown_tokens(server):
@@ -303,8 +302,8 @@ def test_unknown_tokens(server):
 def test_order_of_checks(server, personal):
     """Key, plan, path, method, then the content of the request."""
     post = server.client.post
-    assert_problem(httpx.post(server.base.join(f"{API}/nothing")), 401, "key_missing")
-    assert_problem(httpx.post(server.base.join(f"{API}/nothing"), headers=personal), 403, "plan_required")
+    assert_problem(http.post(server.base.join(f"{API}/nothing")), 401, "key_missing")
+    assert_problem(http.post(server.base.join(f"{API}/nothing"), headers=personal), 403, "plan_required")
     assert_problem(post(f"{API}/nothing", params={"lang": "fr"}), 404, "not_found")
     assert_problem(server.client.get(VALIDATE, params={"lang": "fr"}), 405, "method_not_allowed")
     assert_problem(post(VALIDATE, params={"lang": "fr"}), 422, "invalid_lang")

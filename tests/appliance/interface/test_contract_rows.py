@@ -4,11 +4,10 @@ import copy
 import io
 import re
 
-import httpx
 import pikepdf
 import pytest
 from contract import ENDPOINTS
-from served import API, BATCH, CII, DRAFT, GENERATE, UBL, VALIDATE, WRONG, assert_problem, declaring
+from served import API, BATCH, CII, DRAFT, GENERATE, UBL, VALIDATE, WRONG, assert_problem, declaring, http
 
 KINDS = {"validation_report_pdf": "report.pdf", "readable_invoice_pdf": "invoice.pdf", "zugferd_pdf": "zugferd.pdf"}
 
@@ -275,7 +274,7 @@ def test_plan_without_can_use_api(server, path):
     server.add_plan("EINVOICE_PLAN_READER=can_batch,can_generate_invoice")
     key = server.add_key(f"reader-{abs(hash(path)) % 10**9}", "reader")
     for method in ("GET", "POST"):
-        response = httpx.request(method, server.base.join(f"{API}{path}"), headers=key)
+        response = http.request(method, server.base.join(f"{API}{path}"), headers=key)
         assert_problem(response, 403, "plan_required")
 
 

@@ -5,10 +5,9 @@ import re
 import shutil
 import subprocess
 
-import httpx
 import pytest
 import yaml
-from served import ROOT
+from served import ROOT, http
 
 from appliance.settings import Settings, variable_name
 
@@ -78,7 +77,7 @@ def test_kubernetes_manifests_fit_together():
 @pytest.mark.slow
 def test_alerts_and_dashboard_use_existing_metrics(server):
     server.validate()
-    exported = httpx.get(server.base.join("/metrics")).text
+    exported = http.get(server.base.join("/metrics")).text
     dashboard = json.loads((APPLIANCE / "monitoring" / "dashboard.json").read_text())
     alerts = yaml.safe_load((APPLIANCE / "monitoring" / "alerts.yaml").read_text())
     expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]

@@ -7,22 +7,19 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from importlib.metadata import version
 
-import httpx
 import pytest
-from served import API, UBL, WRONG, assert_problem, declaring, serving
+from served import API, UBL, WRONG, assert_problem, declaring, http, serving
+from waiting import SECONDS, wait_until
 
 
 def log_line(server, request_id, logger="appliance.transport.access_log"):
-    for _ in range(100):
-        lines = [json.loads(line) for line in server.log().splitlines()]
-        matches = [line for line in lines if (line.get("request_id"), line["logger"]) == (request_id, logger)]
-        if matches:
-            return matches[0]
-        time.sleep(0.02)
-    raise AssertionError(server.log())
+    def matches():
+        lines = [json.loads(line) for line in server.log().splitlines(keepends=True) if line.endswith("\n")]
+        return [line for line in lines if (line.get("request_id"), line["logger"]) == (request_id, logger)]
+
+    return wait_until(matches, server.log)[0]
 
 
 def test_request_ids(server):
@@ -77,12 +74,8 @@ def test_death_of_a_worker_is_logged_and_counted(tmp_path):
     with serving(tmp_path / "data", workers=1, metrics=1) as server:
         (worker,) = server.workers()
         os.kill(worker, signal.SIGKILL)
-        for _ in range(100):
-            text = server.client.get("/metrics").text
-            if 'einvoice_worker_deaths_total{cause="signal"} 1.0' in text:
-                break
-            time.sleep(0.05)
-        assert 'einvoice_worker_deaths_total{cause="signal"} 1.0' in text
+        server.wait_for_metric('einvoice_worker_deaths_total{cause="signal"} 1.0')
+        text = server.client.get("/metrics").text
         assert 'einvoice_worker_deaths_total{cause="timeout"} 0.0' in text
         (line,) = [line for line in map(json.loads, server.log().splitlines()) if "A worker ended" in line["message"]]
         assert (line["cause"], line["pid"], line["exit_status"]) == ("signal", worker, -9)
@@ -90,7 +83,7 @@ def test_death_of_a_worker_is_logged_and_counted(tmp_path):
 
 def test_metrics_of_memory_store_and_build(server):
     server.validate(WRONG)
-    text = httpx.get(server.base.join("/metrics")).text
+    text = http.get(server.base.join("/metrics")).text
     values = {
         name: float(value) for name, value in re.findall(r"^(einvoice_\w+(?:{[^}]*})?) (\S+)$", text, re.MULTILINE)
     }
@@ -103,8 +96,8 @@ def test_metrics_of_memory_store_and_build(server):
 
 
 def test_probes(server):
-    assert httpx.get(server.base.join("/healthz")).json() == {"status": "ok"}
-    assert httpx.get(server.base.join("/readyz")).json() == {
+    assert http.get(server.base.join("/healthz")).json() == {"status": "ok"}
+    assert http.get(server.base.join("/readyz")).json() == {
         "status": "ready",
         "checks": {"workers": True, "artifacts": True},
     }
@@ -112,7 +105,7 @@ def test_probes(server):
 
 def test_metrics(server):
     def value(metric):
-        text = httpx.get(server.base.join("/metrics")).text
+        text = http.get(server.base.join("/metrics")).text
         return float(re.search(rf"^{re.escape(metric)} (\S+)$", text, re.MULTILINE)[1])
 
     server.validate()
@@ -131,7 +124,7 @@ def test_metrics(server):
 def test_metrics_use_route_templates(server):
     for path in ("/a", "/b", f"{API}/x", "/catalog/NONE"):
         server.client.get(path)
-    text = httpx.get(server.base.join("/metrics")).text
+    text = http.get(server.base.join("/metrics")).text
     routes = set(re.findall(r'route="([^"]*)"', text))
     assert routes.isdisjoint({"/a", "/b", f"{API}/x", "/catalog/NONE"})
     assert "none" in routes
@@ -139,7 +132,7 @@ def test_metrics_use_route_templates(server):
 
 @pytest.mark.parametrize("path", ["/docs", "/catalog/BR-CO-10", "/catalog/BR-CO-10?lang=en"])
 def test_pages_are_self_contained(server, path):
-    response = httpx.get(server.base.join(path), timeout=60)
+    response = http.get(server.base.join(path), timeout=60)
     assert response.status_code == 200
     assert response.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in response.headers["content-security-policy"]
@@ -156,10 +149,10 @@ def test_docs_list_every_route(server):
 
 
 def test_rule_pages(server):
-    de, en = (httpx.get(server.base.join(f"/catalog/BR-CO-10?lang={lang}")).text for lang in ("de", "en"))
+    de, en = (http.get(server.base.join(f"/catalog/BR-CO-10?lang={lang}")).text for lang in ("de", "en"))
     assert de != en
     assert "BT-106" in de
-    assert_problem(httpx.get(server.base.join("/catalog/NONE")), 404, "not_found")
+    assert_problem(http.get(server.base.join("/catalog/NONE")), 404, "not_found")
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +182,7 @@ def test_no_doc_url_without_catalog_pages(minimal):
 
 def test_cors_if_configured(minimal, server):
     ask = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
-    asked = httpx.options(minimal.base.join(f"{API}/validate"), headers=ask)
+    asked = http.options(minimal.base.join(f"{API}/validate"), headers=ask)
     assert (asked.status_code, asked.headers["access-control-allow-origin"]) == (200, "https://a.example")
     response = minimal.client.post(f"{API}/validate", files={"file": UBL}, headers={"Origin": "https://a.example"})
     assert response.headers["access-control-allow-origin"] == "https://a.example"
@@ -209,14 +202,11 @@ def test_only_known_loggers_are_enabled():
 def test_draining_server_is_not_ready_but_answers(tmp_path):
     with serving(tmp_path / "data", workers=1, drain_seconds=600) as server:
         server.process.terminate()
-        for _ in range(200):
-            if server.client.get("/readyz").status_code == 503:
-                break
-            time.sleep(0.02)
+        wait_until(lambda: server.client.get("/readyz").status_code == 503)
         assert server.client.get("/readyz").json()["status"] == "not_ready"
         assert server.validate().status_code == 200
         server.process.terminate()  # a second signal ends the delay
-        assert server.process.wait(timeout=30) == 0
+        assert server.process.wait(SECONDS) == 0
 
 
 STOPPED = """

@@ -2,9 +2,8 @@
 
 import ipaddress
 
-import httpx
 import pytest
-from served import serving
+from served import http, serving
 
 from appliance.settings import Settings
 from appliance.transport.forwarded import ForwardedHeaders
@@ -106,6 +105,6 @@ def test_prefix_does_not_bypass_authentication(tmp_path):
         for path in ("/api", "/e/api", "/e/e/api", "/e/e/e/api", "//api", "/e//api", "/e/./api"):
             for rest in ("/external/capabilities", "/external/errors/catalog", "/external/schemas/invoice-draft.json"):
                 address = f"{str(server.base).rstrip('/')}{path}{rest}"
-                assert httpx.get(address).status_code in (401, 404), address
+                assert http.get(address).status_code in (401, 404), address
         response = server.client.get("/e/api/external/capabilities").json()
         assert response["endpoints"]["validate"] == "https://example.org/e/api/external/validate"

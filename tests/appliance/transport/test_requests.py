@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from served import CII, UBL, VALIDATE, assert_problem
+from served import CII, UBL, VALIDATE, assert_problem, http
 
 from appliance.__main__ import main
 from appliance.contract.schemas import ValidationResponse
@@ -15,13 +15,13 @@ from appliance.transport.uploads import MAX_FILE_BYTES
 
 
 def test_health_requires_no_key(server):
-    response = httpx.get(server.base.join("/healthz"))
+    response = http.get(server.base.join("/healthz"))
     assert (response.status_code, response.json()) == (200, {"status": "ok"})
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_head_of_probes(server, path):
-    response, expected = httpx.head(server.base.join(path)), httpx.get(server.base.join(path))
+    response, expected = http.head(server.base.join(path)), http.get(server.base.join(path))
     assert (response.status_code, response.content) == (200, b"")
     assert response.headers["Content-Length"] == str(len(expected.content))
 
@@ -63,9 +63,9 @@ def test_printed_request_works(server):
 
 
 def test_missing_and_unknown_keys(server):
-    without = httpx.post(server.url, files={"file": UBL})
-    german = httpx.post(server.base.join(VALIDATE), files={"file": UBL})
-    wrong = httpx.post(server.url, files={"file": UBL}, headers={"X-API-Key": "ei_wrong"})
+    without = http.post(server.url, files={"file": UBL})
+    german = http.post(server.base.join(VALIDATE), files={"file": UBL})
+    wrong = http.post(server.url, files={"file": UBL}, headers={"X-API-Key": "ei_wrong"})
     assert assert_problem(without, 401, "key_missing").title == "No API key"
     assert assert_problem(german, 401, "key_missing").title == "Kein API-Schlüssel"
     assert_problem(wrong, 401, "key_invalid")
@@ -75,7 +75,7 @@ def test_missing_and_unknown_keys(server):
 
 def test_two_keys_in_one_request(server):
     key = server.client.headers["X-API-Key"]
-    assert_problem(httpx.get(server.url, headers=[("X-API-Key", key), ("X-API-Key", key)]), 401, "key_invalid")
+    assert_problem(http.get(server.url, headers=[("X-API-Key", key), ("X-API-Key", key)]), 401, "key_invalid")
 
 
 @pytest.mark.parametrize("value", ["{} ", "  {}", "\t{}\t "])
@@ -92,9 +92,9 @@ def test_other_plan_and_revoked_key(server, monkeypatch, capsys):
     server.add_plan("EINVOICE_PLAN_PERSONAL=can_batch")
     assert main(["keys", "add", "small", "--plan", "personal"]) == 0
     small = {"X-API-Key": capsys.readouterr().out.strip()}
-    assert_problem(httpx.post(server.url, files={"file": UBL}, headers=small), 403, "plan_required")
+    assert_problem(http.post(server.url, files={"file": UBL}, headers=small), 403, "plan_required")
     assert main(["keys", "revoke", "SMALL_1"]) == 0
-    assert_problem(httpx.post(server.url, files={"file": UBL}, headers=small), 401, "key_invalid")
+    assert_problem(http.post(server.url, files={"file": UBL}, headers=small), 401, "key_invalid")
     assert server.validate().status_code == 200
 
 
@@ -106,13 +106,13 @@ def test_key_is_checked_before_the_body(server):
 
 
 def test_the_key_is_checked_before_path_and_method(server):
-    assert_problem(httpx.get(server.base.join("/api/external/nothing")), 401, "key_missing")
+    assert_problem(http.get(server.base.join("/api/external/nothing")), 401, "key_missing")
     assert_problem(httpx.delete(server.base.join(VALIDATE)), 401, "key_missing")
 
 
 def test_unknown_paths_and_methods(server):
     assert_problem(server.client.get("/api/external/nothing"), 404, "not_found")
-    assert_problem(httpx.get(server.base.join("/nothing")), 404, "not_found")
+    assert_problem(http.get(server.base.join("/nothing")), 404, "not_found")
     response = server.client.get(VALIDATE)
     assert "GET" in assert_problem(response, 405, "method_not_allowed").detail
     assert response.headers["Allow"] == "POST"

@@ -5,11 +5,11 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
 from served import ROOT, serving
+from waiting import wait_until
 
 from appliance.workers.environment import worker_environment
 
@@ -88,10 +88,7 @@ def test_worker_cannot_open_the_key_file(tmp_path, monkeypatch):
             pytest.skip("the kernel has no Landlock")
         server.add_key("acme")
         os.kill(server.workers()[0], signal.SIGUSR1)
-        for _ in range(100):
-            if "KEYS" in server.log():
-                break
-            time.sleep(0.05)
+        wait_until(lambda: "KEYS" in server.log())
         assert f"KEYS HIDDEN {server.data / 'keys.env'}" in server.log()
         assert server.validate().status_code == 200
 

@@ -7,12 +7,12 @@ import re
 import secrets
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from python_multipart.multipart import MultipartParser
 from served import UBL, serving
+from waiting import wait_until
 
 from appliance.contract.problems import Problem
 from appliance.transport.uploads import SINGLE_FILE, read_form
@@ -68,10 +68,7 @@ def test_content_is_gone_after_the_response(roomy, readable):
     marked = (b"<!--" + mark + b" " * 16_000 + b"-->") * 250
     assert roomy.batch(("a.xml", document + marked)).status_code == 200
     pids = [roomy.process.pid, *roomy.workers()]
-    deadline = time.monotonic() + 5
-    while max(left := [_copies(pid, mark) for pid in pids]) > 50 and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert max(left) <= 50
+    wait_until(lambda: max(_copies(pid, mark) for pid in pids) <= 50)
 
 
 NEEDS_MUCH_MEMORY = """

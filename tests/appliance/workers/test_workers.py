@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from served import BATCH, UBL, VALIDATE, assert_problem, serving
+from waiting import SECONDS
 
 from appliance.workers.protocol import Message
 
@@ -19,9 +20,10 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory):
-    """A server with one worker, a time limit of two seconds, and capacity for two requests."""
+    """A server with one worker, a time limit of three seconds, and capacity for two requests."""
     data = tmp_path_factory.mktemp("limited") / "data"
-    with serving(data, workers=1, queue=1, document_seconds=2, queue_seconds=10, upload_seconds=2) as server:
+    limits = {"queue": 1, "document_seconds": 3, "queue_seconds": SECONDS, "upload_seconds": 3}
+    with serving(data, workers=1, metrics=1, **limits) as server:
         yield server
 
 
@@ -60,8 +62,11 @@ def test_crashed_worker_affects_only_its_request(server):
 def test_response_of_a_crashed_job(limited):
     (worker,) = limited.workers()
     os.kill(worker, signal.SIGSTOP)
-    threading.Timer(0.5, os.kill, (worker, signal.SIGKILL)).start()
-    response = limited.validate()
+    with ThreadPoolExecutor(1) as threads:
+        request = threads.submit(limited.validate)
+        limited.wait_until_running()
+        os.kill(worker, signal.SIGKILL)
+        response = request.result()
     assert_problem(response, 503, "busy")
     assert int(response.headers["Retry-After"]) > 0
     assert limited.validate().status_code == 200
@@ -71,8 +76,8 @@ def test_document_exceeding_the_time_limit(limited):
     (worker,) = limited.workers()
     os.kill(worker, signal.SIGSTOP)
     started = time.monotonic()
-    assert "2" in assert_problem(limited.validate(lang="en"), 422, "too_complex").detail
-    assert 1.5 < time.monotonic() - started < 6
+    assert "3" in assert_problem(limited.validate(lang="en"), 422, "too_complex").detail
+    assert time.monotonic() - started > 2.5
     assert limited.validate().status_code == 200
     assert limited.workers() != [worker]
 
@@ -99,7 +104,7 @@ def test_more_requests_than_capacity(limited):
 def test_stalled_upload(limited):
     def body():
         yield b"--b\r\n"
-        time.sleep(3)
+        time.sleep(4)
         yield b"x"
 
     headers = {"Content-Type": "multipart/form-data; boundary=b"}
@@ -128,13 +133,17 @@ def test_worker_is_replaced_at_its_job_limit(tmp_path):
 
 
 def test_shutdown_waits_for_running_requests(tmp_path):
-    with serving(tmp_path / "data", workers=1, document_seconds=20) as server:
+    with serving(tmp_path / "data", workers=1, metrics=1, document_seconds=SECONDS) as server:
         (worker,) = server.workers()
         os.kill(worker, signal.SIGSTOP)
-        threading.Timer(0.5, server.process.send_signal, (signal.SIGTERM,)).start()
-        threading.Timer(1.5, os.kill, (worker, signal.SIGCONT)).start()
-        assert server.validate().status_code == 200
-        assert server.process.wait(10) == 0
+        with ThreadPoolExecutor(1) as threads:
+            request = threads.submit(server.validate)
+            server.wait_until_running()
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(1)  # it would end meanwhile
+            os.kill(worker, signal.SIGCONT)
+            assert request.result().status_code == 200
+        assert server.process.wait(SECONDS) == 0
         assert not Path(f"/proc/{worker}").exists()
 
 
