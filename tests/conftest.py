@@ -57,22 +57,10 @@ def browser():
 
 @pytest.hookimpl(tryfirst=True)  # before the markers are evaluated
 def pytest_collection_modifyitems(config, items):
-    """Mark the tests that need other programs as slow, and prepare the distribution of tests to processes."""
+    """Mark the tests that need other programs as slow; in parallel, begin with the modules that have slow tests."""
     for item in items:
         if not PROGRAMS.isdisjoint(item.fixturenames):
             item.add_marker(pytest.mark.slow)
     if hasattr(config, "workerinput"):  # a process of pytest-xdist
-        distribute(items)
-
-
-def distribute(items):
-    """Run each module in one process, which makes its fixtures once; begin with the modules that have slow tests."""
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix()))
-    slow = {group(item) for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: group(item) not in slow)
-
-
-def group(item):
-    return item.get_closest_marker("xdist_group").args[0]
+        slow = {item.path for item in items if item.get_closest_marker("slow")}
+        items.sort(key=lambda item: item.path not in slow)

@@ -20,8 +20,6 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCKS = {"everything": ROOT / ".ci" / "requirements.lock", "server": ROOT / "appliance" / "requirements.lock"}
-# Run in a single worker: the wheel is built and installed once.
-pytestmark = pytest.mark.xdist_group("packaging")
 
 UBL = ROOT / "appliance" / "samples" / "xrechnung-ubl.xml"
 

@@ -72,7 +72,6 @@ def opened(browser, exported):
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("browser")
 @pytest.mark.parametrize("name", ["einvoice_html", "executed"])
 def test_page_shows_results_without_network(opened, name):
     monitored = opened(name)
@@ -95,7 +94,6 @@ def test_page_shows_results_without_network(opened, name):
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("browser")
 def test_other_exports_are_not_changed(opened):
     """The page of nbconvert's own exporter requests the scripts of widgets; this also shows that requests are seen."""
     assert any("html-manager" in url for url in opened("html").external_requests("file:", "data:"))

@@ -208,7 +208,7 @@ def processor_seconds(processes):
 
 
 def test_many_files_by_keyboard(opened, folder, record_property):
-    """Open, sort, filter, search, change the language and inspect a file of 20,000: each takes few processor seconds."""
+    """Open, sort, filter, search, change the language and inspect a file of 20,000; none takes long to compute."""
     size = int(os.environ.get("EINVOICE_TEST_FILES", "20000"))
     total = f"{size:,}"
     write_notebook(folder / "large.ipynb", LARGE.format(size=size), "results.explore()")

@@ -59,7 +59,7 @@ CONTRASTS = """(root) => {
     .sort(([one], [other]) => one - other);
 }"""  # noqa: E501
 
-marks = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+marks = pytest.mark.slow
 
 
 class NotebookPage(MonitoredPage):

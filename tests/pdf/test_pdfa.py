@@ -15,7 +15,7 @@ from einvoice.facturx.profile import PROFILES
 from einvoice.pdf.writer.embed import embed
 from einvoice.visualization import invoice_pdf
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("pdfa")]
+pytestmark = pytest.mark.slow
 
 VERAPDF = os.environ.get("EINVOICE_TEST_VERAPDF", "")
 TEXTS = (

@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -496,7 +495,7 @@ def test_links_survive_a_crash(folder):
     script = """if 1:
         import asyncio, os, sys
         from pathlib import Path
-        sys.path.insert(0, sys.argv[2])
+        sys.path[:0] = sys.argv[2:]
         from test_stores_and_links import KINDS, SOURCE, Renderer, token_of
         from appliance.artifacts.links import ArtifactLinks
         from appliance.artifacts.sqlite_store import SQLiteStore
@@ -504,7 +503,7 @@ def test_links_survive_a_crash(folder):
         print(token_of(asyncio.run(links.create("acme", KINDS, SOURCE))["validation_report_pdf"]), flush=True)
         os.kill(os.getpid(), 9)
     """
-    command = [sys.executable, "-c", script, str(folder), str(Path(__file__).parent)]
+    command = [sys.executable, "-c", script, str(folder), *sys.path]
     token = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60).stdout.strip()
     store = SQLiteStore(folder, MEGABYTE)
     assert run(ArtifactLinks(store, 3600, Renderer()).fetch(token, "report.pdf", "acme")).startswith(b"%PDF")
