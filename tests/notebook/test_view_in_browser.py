@@ -35,10 +35,10 @@ def test_interaction_updates_python_traits(shown):
     page.focus("table[role=grid]")
     page.keyboard.press("ArrowDown")
     page.wait_for_selector('tr[aria-selected=true] >> text="' + view.findings[1].code + '"')
-    assert view.finding is view.findings[1]
+    shown[1].assert_becomes(lambda: view.finding is view.findings[1], True)
     page.click("button[lang=de]")
     page.wait_for_selector(".einvoice-view[lang=de]")
-    assert view.lang == "de"
+    shown[1].assert_becomes(lambda: view.lang, "de")
     page.fill("input[type=search]", "br-co-09")
     page.wait_for_selector("tbody tr:only-child")
     page.click("tbody tr")
@@ -156,12 +156,12 @@ def test_a_cause_opens_to_its_change_and_findings(shown):
     finding = view.causes[number].findings[0]
     body.locator("[data-finding]").first.click()
     page.wait_for_selector(f".ev-detail >> text={finding.title('en')}")
-    assert view.finding is finding
+    shown.assert_becomes(lambda: view.finding is finding, True)
     assert body.locator("[data-finding]").first.get_attribute("aria-pressed") == "true"
     button.click()
     page.wait_for_selector(f"[data-cause='{number}'][aria-expanded=false]")
     assert body.is_hidden()
-    assert view.cause == -1
+    shown.assert_becomes(lambda: view.cause, -1)
 
 
 def test_a_change_and_its_diff_can_be_copied(shown):
@@ -183,13 +183,13 @@ def test_causes_by_keyboard(shown):
     page.focus("text=Find causes")
     keys.press("Enter")
     page.wait_for_selector("[data-cause]")
-    assert shown.focus().startswith("■")  # the first cause has the focus
+    shown.assert_becomes(lambda: shown.focus()[0], "■")  # the first cause has the focus
     keys.press("Enter")
     page.wait_for_selector("[data-cause='0'][aria-expanded=true]")
     page.focus("[data-finding]")
     keys.press("Space")
     page.wait_for_selector("[data-finding][aria-pressed=true]")
-    assert view.finding is view.causes[0].findings[0]
+    shown.assert_becomes(lambda: view.finding is view.causes[0].findings[0], True)
     keys.press("Escape")
     assert page.evaluate("document.activeElement.dataset.cause") == "0"
     keys.press("Space")
