@@ -61,6 +61,55 @@ UNKNOWN = [
 ]
 
 
+def profile(name: str) -> str:
+    """Return the CII invoice, declaring a Factur-X profile."""
+    kind = "conformant" if name == "extended" else "compliant"
+    specification = f"urn:cen.eu:en16931:2017#{kind}#urn:factur-x.eu:1p0:{name}"
+    return replaced(CII, r"urn:cen.eu:en16931:2017[^<]*", specification)
+
+
+ALLOWANCE = """<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>1</udt:Indicator>
+</ram:ChargeIndicator><ram:ActualAmount>1.00</ram:ActualAmount></ram:SpecifiedTradeAllowanceCharge>"""
+INVOICEE = "<ram:InvoiceeTradeParty><ram:Name>Muster</ram:Name></ram:InvoiceeTradeParty>"
+#: Name of the value, code, document, and what title and fix quote.
+OTHER = [
+    ("code", "BR-CL-03", replaced(UBL, '(<cbc:PriceAmount currencyID=")EUR', r"\1QQQ"), "“QQQ”", "EUR"),
+    (
+        "count",
+        "FX-SCH-A-000030",
+        replaced(profile("basic"), r"(<ram:BuyerTradeParty>\s*)(<ram:Name>[^<]*</ram:Name>)", r"\1\2\2"),
+        "Given more than once: name of the buyer",
+        "Keep only the valid entry",
+    ),
+    (
+        "allowed",
+        "FX-SCH-A-000857",
+        replaced(
+            profile("basic"),
+            r"(<ram:ApplicableTradeTax>\s*<ram:CalculatedAmount>[^<]*</ram:CalculatedAmount>\s*"
+            r"<ram:TypeCode>)VAT",
+            r"\1GST",
+        ),
+        "Not in the code list",
+        "VAT",
+    ),
+    (
+        "argument",
+        "PROFILE-NOT-USED",
+        before(profile("basic"), "ram:SpecifiedTradeSettlementHeaderMonetarySummation", ALLOWANCE),
+        "allowance or a charge",
+        "ram:ChargeIndicator",
+    ),
+    (
+        "profile",
+        "CONTENT-UNCOVERED",
+        before(profile("extended"), "ram:SpecifiedTradeSettlementPaymentMeans", INVOICEE),
+        "belongs to the profile EXTENDED",
+        "nothing needs to be changed",
+    ),
+]
+
+
 def finding_of(code: str, document: str) -> Finding:
     result = einvoice.validate(document.encode(), lang="en")
     return next(it for it in result.findings if it.code == code)
@@ -93,9 +142,30 @@ def test_texts_name_no_other_syntax(code: str, document: str) -> None:
     assert not [text for text in texts if other in text]
 
 
+@pytest.mark.parametrize(("value", "code", "document", "title", "fix"), OTHER)
+def test_situation_of_another_value(value: str, code: str, document: str, title: str, fix: str) -> None:
+    finding = finding_of(code, document)
+    assert finding.values[value]
+    assert title in finding.title()
+    assert fix in finding.fix()
+
+
+def test_missing_entry_is_not_called_repeated() -> None:
+    document = replaced(profile("basic"), r"(<ram:BuyerTradeParty>\s*)<ram:Name>[^<]*</ram:Name>", r"\1")
+    finding = finding_of("FX-SCH-A-000030", document)
+    assert finding.title("en") == "Missing: name of the buyer"
+    assert finding.title("de") == "Angabe fehlt: Name des Käufers"
+
+
+def test_missing_currency_is_not_called_unknown() -> None:
+    finding = finding_of("BR-CL-03", replaced(UBL, '(<cbc:PriceAmount) currencyID="EUR"', r"\1"))
+    assert finding.title("en") == "The currency of an amount is missing"
+
+
 def test_every_value_situation_of_a_text_is_tested() -> None:
-    known = {code for code, entry in catalog().items() if any(it["value"] for it in entry.situations)}
-    assert known == {code for code, *_ in INTENDED}
+    used = {(it["value"], code) for code, entry in catalog().items() for it in entry.situations if it["value"]}
+    assert {code for value, code in used if value == "intended"} == {code for code, *_ in INTENDED}
+    assert {value for value, _ in used} == {"intended", *(value for value, *_ in OTHER)}
 
 
 def test_name_wins_over_another_spelling_of_a_code() -> None:

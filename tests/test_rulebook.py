@@ -216,7 +216,7 @@ def test_substitute_for_a_missing_value_is_not_quoted(values: dict[str, str], ti
         ("{line.empty} % of it is {expected}", "(empty) % of it is (cannot be determined)"),
         ("The charge of {line.amount} {invoice.currency} says", "The charge of (not given) says"),
         ("An allowance ({line.amount})", "An allowance (not given)"),
-        ("Line {line.identifier} is {line.empty}, {line.empty}", "Line (not given) is (empty), (empty)"),
+        ("Line {line.identifier} is {line.empty}, {line.empty}", "Line (without a number) is (empty), (empty)"),
     ],
 )
 def test_substitute_for_a_missing_value_fits_the_sentence(text: str, expected: str) -> None:

@@ -216,9 +216,11 @@ def unmapped(context: Context) -> Outcome:
     if context.violations:
         return Outcome()
     elements = [it for it in context.invoice.unmapped if context.reported.isdisjoint((it, *it.iterancestors()))]
+    rules = context.selection.profile
+    profile = {"profile": rules.title} if rules and rules.is_schema else {}  # the profile provides for the content
     found = FindingsByCode(_MAX_UNMAPPED)
     for it in elements:
-        values = {"element": etree.QName(it).localname}
+        values = {"element": etree.QName(it).localname, **profile}
         found.add(_UNMAPPED, "", partial(context.build.of_entry, _UNMAPPED, "file", it, values))
     return Outcome(found.findings())
 

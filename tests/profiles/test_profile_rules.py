@@ -201,8 +201,8 @@ def test_code_outside_the_list_of_the_profile(profile):
 def test_missing_element_required_exactly_once():
     data = changed("basic", "<ram:Name>Kunde AG</ram:Name>", "")
     [finding] = [item for item in validated(data).findings if item.code.startswith("FX-SCH-A-")]
-    assert finding.title("de") == "Nicht genau einmal angegeben: Name des Käufers"
-    assert finding.title("en") == "Required exactly once: name of the buyer"
+    assert finding.title("de") == "Angabe fehlt: Name des Käufers"
+    assert finding.title("en") == "Missing: name of the buyer"
 
 
 def test_checks_and_conditions_of_the_rows_are_known():

@@ -11,6 +11,7 @@ from einvoice.localization import Messages
 from einvoice.localization.formatting import format_date, format_number
 
 VALUES: Final = Messages("einvoice.rulebook", "values")
+_LINE_NUMBER: Final = "line.identifier"
 
 
 def show(value: Any, values: Mapping[str, Any], language: str) -> str:
@@ -32,11 +33,14 @@ def missing(name: str, values: Mapping[str, Any], language: str, before: str) ->
     """Return the words for a missing value, depending on the text ``before`` it.
 
     After a colon, the text is "nothing" ("Given: nothing"); elsewhere it is in parentheses ("line (not given)").
-    Empty texts and values that cannot be calculated are worded differently.
+    Empty texts and values that cannot be calculated are worded differently, and so are lines without a number ("line
+    (without a number)").
     """
     listed = before.endswith(": ")
     if name in values:
         key = "empty"
+    elif name == _LINE_NUMBER and not listed:
+        key = "unnumbered"
     elif name != "actual" and "." not in name:
         key = "incalculable"
     else:

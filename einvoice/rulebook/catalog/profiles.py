@@ -17,7 +17,7 @@ from einvoice.errors import RuleError
 from einvoice.localization import Language
 from einvoice.rulebook.catalog.entry import CatalogEntry
 from einvoice.rulebook.catalog.naming import Name, Names
-from einvoice.rulebook.catalog.syntax_rules import add_texts, fill
+from einvoice.rulebook.catalog.syntax_rules import add_texts, composed_situations, fill
 from einvoice.rulebook.catalog.translations import read_translations
 from einvoice.rulebook.catalog.xpaths import xpath_of_row
 from einvoice.rulebook.files.keys import TEXTS
@@ -57,13 +57,15 @@ def _rows(file: Path) -> Iterator[dict[str, str]]:
 def _entry(row: Mapping[str, str], data: Mapping[str, Any], element_names: Names | None) -> CatalogEntry:
     """Return the entry of a row; ``data`` are the texts by check."""
     texts: dict[str, dict[str, str]] = {}
+    words: dict[str, dict[str, str]] = {}
+    texts_of = data.get(f"{row['check']} {row['path']}", data.get(row["check"], {}))
     section = "document"
     if element_names is not None:
         steps = [element_names[path] for path in _paths(row)]
         section = next((step["section"] for step in reversed(steps) if step["section"]), section)
-        for language in (lang for lang in data[row["check"]] if all(lang in step for step in steps)):
-            placeholders = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
-            texts[language] = {name: fill(text, placeholders) for name, text in data[row["check"]][language].items()}
+        for language in (lang for lang in texts_of if all(lang in step for step in steps)):
+            words[language] = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
+            texts[language] = {name: fill(text, words[language]) for name, text in texts_of[language].items()}
     if section not in SECTIONS:
         raise RuleError("must be one of " + ", ".join(SECTIONS), file=row["file"], key=section)
     return CatalogEntry(
@@ -77,6 +79,7 @@ def _entry(row: Mapping[str, str], data: Mapping[str, Any], element_names: Names
         severities={_SYNTAX: row["severity"]},
         xpaths={_SYNTAX: xpath_of_row(row, _SYNTAX, data["conditions"])},
         examples={language: (by_name["example"],) for language, by_name in texts.items()},
+        situations=composed_situations(texts_of, words),
     )
 
 

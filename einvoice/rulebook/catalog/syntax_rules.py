@@ -23,6 +23,7 @@ from einvoice.rulebook.catalog.naming import Name, Names, inflected
 from einvoice.rulebook.catalog.translations import Translation, read_translations
 from einvoice.rulebook.catalog.xpaths import xpath_of_row
 from einvoice.rulebook.files.keys import TEXTS
+from einvoice.rulebook.files.situations import KEY, situation_of
 from einvoice.rulebook.files.tables import FOLDER, tables
 from einvoice.rulebook.rule import SYNTAXES
 
@@ -147,7 +148,8 @@ class Composer:
             lang: (fill(texts[lang]["example"], words[lang]),) for lang in words if "example" in texts[lang]
         }
         composed = {lang: {name: fill(texts[lang][name], words[lang]) for name in TEXTS} for lang in words}
-        return entry._replace(section=section, terms=terms, texts=composed, examples=examples)
+        situations = composed_situations(texts, words)
+        return entry._replace(section=section, terms=terms, texts=composed, examples=examples, situations=situations)
 
     def _kind(self, row: Mapping[str, str]) -> str:
         """Return the table of texts for the code or, if there is none, for the kind."""
@@ -178,6 +180,23 @@ class Composer:
 
     def _fragment(self, heading: str, word: str, language: Language) -> str:
         return str(self._texts[heading].get(word, {}).get(language, ""))
+
+
+def composed_situations(
+    texts: Mapping[str, Any], words: Mapping[Language, Mapping[str, str]]
+) -> tuple[dict[str, Any], ...]:
+    """Return the situations of a kind of check, with the words of a row by language; see ``Situation.plain``."""
+    return tuple(
+        {
+            **situation.plain(),
+            "texts": {
+                lang: {name: fill(text, words[lang]) for name, text in texts_of.items()}
+                for lang, texts_of in situation.texts.items()
+                if lang in words
+            },
+        }
+        for situation in map(situation_of, texts.get(KEY, ()))
+    )
 
 
 def add_texts(texts: dict[str, Any], lang: Language, translation: Translation) -> None:

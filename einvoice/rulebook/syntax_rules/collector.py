@@ -18,6 +18,8 @@ from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.reader import ElementCollector
 
 _Matches: TypeAlias = list[tuple[Watch, list[Any]]]
+_MAX_ALLOWED: Final = 12
+"""Maximum number of codes for texts to list all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,18 @@ class SyntaxViolation:
     def values(self) -> dict[str, object]:
         """Values for the texts: number of elements, argument of the rule, content and name of the element.
 
-        A wrong code that can be recognised also has ``code``, and ``intended``: the code that is probably meant.
+        A wrong code that can be recognised also has ``code``, and ``intended``: the code that is probably meant. A
+        currency that is given has ``code``. A code that is not among a few allowed ones has these as ``allowed``.
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
         values = {"count": len(self.found), "argument": self.rule.argument, "found": content, "name": self.name}
+        if self.found and self.rule.check == "in_currency" and (given := checks.code(self.rule, self.element)):
+            values["code"] = given
         if self.found and (intended := checks.intended(self.rule, self.element)):
             values |= {"code": checks.code(self.rule, self.element), "intended": intended}
+        if self.rule.check == "one_of" and len(allowed := checks.choice(self.rule)) <= _MAX_ALLOWED:
+            values["allowed"] = ", ".join(sorted(allowed))
         return {**values, "actual": content} if self.rule.of_profile else values
 
     @property
