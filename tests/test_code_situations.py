@@ -46,6 +46,7 @@ INTENDED = [
     ("BR-CL-14", replaced(UBL, "<cbc:IdentificationCode>DE", "<cbc:IdentificationCode>Germany"), "Germany", "DE"),
     ("BR-CL-14", replaced(CII, "<ram:CountryID>DE", "<ram:CountryID>de"), "de", "DE"),
     ("BR-CL-15", before(UBL, "cac:ClassifiedTaxCategory", ORIGIN.format("Frankreich")), "Frankreich", "FR"),
+    ("BR-CL-16", replaced(UBL, "(<cbc:PaymentMeansCode[^>]*>)[^<]*", r"\1SEPA-Überweisung"), "SEPA-Überweisung", "58"),
     ("BR-CL-17", replaced(UBL, r"(<cac:TaxCategory>\s*<cbc:ID>)S", r"\1s"), "s", "S"),
     ("BR-CL-18", replaced(UBL, r"(<cac:ClassifiedTaxCategory>\s*<cbc:ID>)S", r"\1s"), "s", "S"),
     ("BR-CL-21", before(UBL, "cac:ClassifiedTaxCategory", GTIN.format("GTIN")), "GTIN", "0160"),
