@@ -9,13 +9,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
+from einvoice.errors import quote
 from einvoice.model.lines import Line
 from einvoice.model.location import NAMESPACES, name
 from einvoice.presentation import causes
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.cause import Cause
 from einvoice.repair.causes import Causes
-from einvoice.repair.change import Change, Step
+from einvoice.repair.change import MAX_QUOTED, Change, Step
 from einvoice.repair.edits import (
     Edit,
     Insert,
@@ -153,7 +154,7 @@ class Diagnosis:
         return Change(
             edits=trial.edits,
             steps=tuple(self._steps(trial.candidate)),
-            terms=trial.candidate.terms,
+            terms=tuple(dict.fromkeys(filter(None, trial.candidate.terms))),
             safe=all(it.safe for it in trial.candidates),
             resolves=resolved,
             remaining=self._others(resolved),
@@ -182,14 +183,16 @@ class Diagnosis:
         edits, terms = candidate.edits, candidate.terms
         if candidate.moved:
             element = self._element(Remove(candidate.moved))
-            yield Step("move", terms[0] if terms else "", name(element.tag), self._lines(element))
+            yield Step("move", terms[0] if terms else "", _label(element), self._lines(element))
             return
         if candidate.whole:
             yield Step("whole", candidate.whole, "")
             return
         repeats = bool(terms) and len(edits) % len(terms) == 0
         for number, edit in enumerate(edits):
-            yield self._step(edit, terms[number % len(terms)] if repeats else "")
+            term = terms[number % len(terms)] if repeats else ""
+            if term or not any(terms) or not isinstance(edit, Insert):  # such as the scheme beside a VAT category
+                yield self._step(edit, term)
 
     def _step(self, edit: Edit, term: str) -> Step:
         element = self._element(edit)
@@ -198,30 +201,43 @@ class Diagnosis:
             case Insert():
                 return Step("add", term, edit.path[-1], lines, "", edit.text)
             case Remove():
-                return Step("remove", term, name(element.tag), lines, element.text or "")
+                return Step("remove", term, _label(element), lines, element.text or "")
             case RemoveAttribute():
-                return Step("remove", term, f"{name(element.tag)}/@{edit.name}", lines, element.get(edit.name, ""))
+                return Step("remove", term, _label(element, edit.name), lines, element.get(edit.name, ""))
             case Rename():
-                return Step("rename", "", name(element.tag), lines, _written(element), edit.name)
+                return Step("rename", "", _label(element), lines, _written(element), edit.name)
             case RenameAttribute():
-                return Step("rename", "", f"{name(element.tag)}/@{edit.name}", lines, edit.name, edit.new)
+                return Step("rename", "", _label(element, edit.name), lines, edit.name, edit.new)
             case SetNamespace():
-                return Step("namespace", "", edit.prefix, (), element.nsmap.get(edit.prefix or None, ""), edit.uri)
+                return Step(
+                    "namespace", "", _quoted(edit.prefix), (), element.nsmap.get(edit.prefix or None, ""), edit.uri
+                )
             case Move():
-                return Step("move", term, name(element.tag), lines)
+                return Step("move", term, _label(element), lines)
             case SetAttribute():
-                before, label = element.get(edit.name, ""), f"{name(element.tag)}/@{edit.name}"
+                before, label = element.get(edit.name, ""), _label(element, edit.name)
                 return Step("set" if before else "add", term, label, lines, before, edit.value)
         before = element.text or ""
-        return Step("set" if before.strip() else "fill", term, name(element.tag), lines, before, edit.text)
+        return Step("set" if before.strip() else "fill", term, _label(element), lines, before, edit.text)
 
     def _lines(self, element: Any) -> tuple[str, ...]:
         """Return the identifier of the invoice line around an element; empty outside of lines."""
         for ancestor in (element, *element.iterancestors()):
             group = self.case.groups.get(ancestor)
             if isinstance(group, Line):
-                return (str(group.identifier) or str(1 + ancestor.getparent().findall(ancestor.tag).index(ancestor)),)
+                position = 1 + sum(1 for _ in ancestor.itersiblings(ancestor.tag, preceding=True))
+                return (_quoted(str(group.identifier)) or str(position),)
         return ()
+
+
+def _label(element: Any, attribute: str = "") -> str:
+    """Return the name of an element, or of one of its attributes, as texts quote it."""
+    label = _quoted(name(element.tag))
+    return f"{label}/@{_quoted(attribute)}" if attribute else label
+
+
+def _quoted(text: str) -> str:
+    return quote(text, limit=MAX_QUOTED)
 
 
 def _written(element: Any) -> str:

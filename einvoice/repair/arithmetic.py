@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
@@ -49,35 +48,46 @@ _PASSES: Final = 6
 """More than the steps from a line amount to the amount due."""
 
 
-def recalculated(invoice: Invoice, *, with_lines: bool) -> Iterator[Amount]:
-    """Yield the amounts that change if all are calculated again from the lines.
+def recalculated(invoice: Invoice, *, with_lines: bool) -> list[Amount]:
+    """Return the amounts that change if all are calculated again from the lines.
 
     Args:
         invoice: the invoice.
         with_lines: whether the amounts of the lines are calculated too, from quantity and price.
     """
-    twin = copy.deepcopy(invoice)
-    originals = {id(copied): group for copied, group in zip(twin.walk(), invoice.walk(), strict=True)}
     changed: dict[tuple[int, str], Amount] = {}
-    for _ in range(_PASSES):
-        stale = [
-            it
-            for it in calculated(twin)
-            if not it.is_input
-            and (with_lines or not isinstance(it.group, Line))
-            and getattr(it.group, it.field).number != it.number
-        ]
-        for it in stale:
-            setattr(it.group, it.field, it.number)
-            changed[id(it.group), it.field] = Amount(originals[id(it.group)], it.field, it.number)
-        if not stale:
-            break
-    yield from changed.values()
+    before: dict[int, tuple[Group, dict[str, Any]]] = {}
+    try:  # a copy of an invoice with thousands of lines takes longer than its validation
+        for _ in range(_PASSES):
+            stale = [it for it in calculated(invoice) if _is_stale(it, with_lines)]
+            for it in stale:
+                before.setdefault(id(it.group), (it.group, dict(vars(it.group))))
+                setattr(it.group, it.field, it.number)
+                changed[id(it.group), it.field] = it
+            if not stale:
+                break
+    finally:
+        for group, fields in before.values():
+            vars(group).clear()
+            vars(group).update(fields)
+    return list(changed.values())
+
+
+def _is_stale(amount: Amount, with_lines: bool) -> bool:
+    if amount.is_input or (isinstance(amount.group, Line) and not with_lines):
+        return False
+    return bool(getattr(amount.group, amount.field).number != amount.number)
 
 
 def round2(number: Any) -> Any:
-    """Round to two decimals, half away from zero; absent if the number is."""
-    return absent if number is absent else number.quantize(_CENT, context=_EXACT)
+    """Round to two decimals, half away from zero; absent if the number is, or has too many digits for an amount."""
+    return _rounded(number, 2)
+
+
+def _rounded(number: Any, places: int) -> Any:
+    if number is absent or number.adjusted() + places >= _EXACT.prec - 1:
+        return absent
+    return number.quantize(Decimal(1).scaleb(-places), context=_EXACT)
 
 
 def total(numbers: Iterable[Any]) -> Any:
@@ -132,16 +142,17 @@ def _factor(product: Any, factor: Any, base: Decimal) -> Any:
         return absent
     exact = product / factor
     for places in range(6):
-        short = exact.quantize(Decimal(1).scaleb(-places), context=_EXACT)
+        short = _rounded(exact, places)
         if round2(short * factor / base) == round2(product / base):
             return short
-    return exact.quantize(Decimal("0.000001"), context=_EXACT)
+    return _rounded(exact, 6)
 
 
 def _sums(invoice: Invoice) -> Iterator[Amount]:
     """Yield the sums of lines, allowances and charges, and from the sums each summand."""
     totals = invoice.totals
-    yield from _sum(totals, "line_net", [(line, "net_amount") for line in invoice.lines])
+    if invoice.lines:
+        yield from _sum(totals, "line_net", [(line, "net_amount") for line in invoice.lines])
     for field, items in (("allowances", invoice.allowances), ("charges", invoice.charges)):
         if items:
             yield from _sum(totals, field, [(it, "amount") for it in items])
@@ -169,14 +180,30 @@ def _summands(summands: list[tuple[Any, str]], numbers: list[Any], stated: Any) 
             yield Amount(group, name, number, is_input=True)
 
 
+def unclassified(invoice: Invoice) -> list[Any]:
+    """Return the lines, allowances and charges that may belong to any VAT breakdown, as they lack category or rate."""
+    return [it for it in taxed_items(invoice) if not _is_classified(it.taxes)]
+
+
+def taxed_items(invoice: Invoice) -> list[Any]:
+    """Return the lines, allowances and charges, which have a VAT category each."""
+    return [*invoice.lines, *invoice.allowances_and_charges]
+
+
+def _is_classified(taxes: Iterable[Any]) -> bool:
+    keys = [category_of(tax) for tax in taxes]
+    return bool(keys) and all(category and (category not in TAXED or rate is not absent) for category, rate in keys)
+
+
 def _breakdown(invoice: Invoice) -> Iterator[Amount]:
+    are_classified = bool(invoice.lines) and not unclassified(invoice)
     for vat in invoice.vat_breakdown:
         key = category_of(vat)
         plus = [(line, "net_amount") for line in invoice.lines if _is_of(line.taxes, key)]
         items = [it for it in invoice.allowances_and_charges if _is_of(it.taxes, key)]
         numbers = [getattr(group, name).number for group, name in plus]
         expected = total([*numbers, *(_signed(it) for it in items)])
-        if plus or items:
+        if (plus or items) and are_classified:
             yield Amount(vat, "taxable_amount", expected)
             difference = vat.taxable_amount.number - expected
             for it in items if difference is not absent and difference else ():
@@ -186,8 +213,20 @@ def _breakdown(invoice: Invoice) -> Iterator[Amount]:
             yield from _summands(plus, numbers, stated)
         rate = Decimal(0) if key[0] not in TAXED else vat.rate.number
         yield Amount(vat, "tax_amount", round2(vat.taxable_amount.number * rate / 100))
-        if not (plus or items) and rate:
+        if not (plus or items) and are_classified and rate:
             yield Amount(vat, "taxable_amount", round2(vat.tax_amount.number * 100 / rate), is_input=True)
+
+
+def rate_of_amounts(vat: Any) -> Any:
+    """Return the rate in whole percent with which a breakdown has its tax amount; absent if there is none."""
+    taxable, tax = vat.taxable_amount.number, vat.tax_amount.number
+    if absent in (taxable, tax) or not taxable or not tax:
+        return absent
+    percent = round2(tax * 100 / taxable)
+    if percent is absent or not 1 <= percent <= 100:
+        return absent
+    percent = percent.to_integral_value()
+    return percent if round2(taxable * percent / 100) == tax else absent
 
 
 def _is_of(taxes: Iterable[Any], key: tuple[str, Any]) -> bool:
@@ -208,12 +247,20 @@ def _totals(invoice: Invoice) -> Iterator[Amount]:
     paid, rounding = _known(totals.paid), _known(totals.rounding)
     vat = tax.amount.number if tax is not absent else absent
     yield Amount(totals, "net", line_net - less + plus)
-    yield Amount(totals, "gross", net + (Decimal(0) if tax is absent else vat))
+    if tax is not absent or not _is_taxed(invoice):
+        yield Amount(totals, "gross", net + (Decimal(0) if tax is absent else vat))
     yield Amount(totals, "due", gross - paid + rounding)
     if gross - paid + rounding != due:
         yield Amount(totals, "paid", gross + rounding - due, is_input=True)
     if net != line_net - less + plus and not invoice.allowances_and_charges:
         yield Amount(totals, "line_net", net + less - plus, is_input=True)
+
+
+def _is_taxed(invoice: Invoice) -> bool:
+    """Return whether a rate or an amount of the invoice says that it has VAT."""
+    taxes = (tax for it in taxed_items(invoice) for tax in it.taxes)
+    rates = [tax.rate.number for tax in (*taxes, *invoice.vat_breakdown)]
+    return any(it for it in (*rates, *(vat.tax_amount.number for vat in invoice.vat_breakdown)) if it is not absent)
 
 
 def _in_currency(tax: Any, invoice: Invoice) -> bool:

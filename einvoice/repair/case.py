@@ -34,6 +34,8 @@ class Candidate:
         is_fallback: whether it is tried only if no other candidate resolves anything.
         moved: XPath of the element that the edits move; "" if they move none.
         whole: business group that the edits add as a whole; "" if they add none.
+        is_total: whether it calculates amounts from the lines; it is not tried after a change that is a guess.
+        required: codes of which the change must resolve a finding; it is no repair if they remain.
     """
 
     edits: tuple[Edit, ...]
@@ -44,6 +46,8 @@ class Candidate:
     is_fallback: bool = False
     moved: str = ""
     whole: str = ""
+    is_total: bool = False
+    required: tuple[str, ...] = ()
 
 
 class Case:
@@ -84,6 +88,11 @@ class Case:
     def values(self) -> tuple[Filled, ...]:
         """All values of the invoice, each with its term."""
         return tuple(it for it in filled(self.invoice) if it.value.node is not None)
+
+    @cached_property
+    def numbers(self) -> Mapping[tuple[int, str], str]:
+        """The terms of the values by the identity of their group and their field."""
+        return {(id(it.group), it.field): it.number for it in reversed(self.values) if it.number}
 
     @cached_property
     def by_element(self) -> Mapping[Any, list[Filled]]:

@@ -25,8 +25,8 @@ from einvoice.repair.edits import (
 from einvoice.result import Finding
 
 _TEXTS: Final = Messages("einvoice.repair", "changes")
-_QUOTED: Final = 60
-"""Maximum number of characters of a quoted value."""
+MAX_QUOTED: Final = 60
+"""Maximum number of characters of a quoted value, identifier or name."""
 _LISTED: Final = 5
 """Maximum number of lines that a text lists."""
 _LISTED_PLACES: Final = 3
@@ -40,8 +40,8 @@ class Step:
     Attributes:
         kind: "set", "fill", "add", "remove", "move", "rename", "namespace", "whole" (a group).
         term: business term; "" if there is none.
-        element: name of the element or attribute.
-        lines: identifiers of the invoice lines; empty outside of lines.
+        element: name of the element or attribute, shortened.
+        lines: identifiers of the invoice lines, shortened; empty outside of lines.
         before: previous text.
         after: new text.
     """
@@ -93,11 +93,11 @@ def _quotable(before: str, after: str) -> tuple[str, str]:
     >>> _quotable("urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_9.9", "")[0]
     'urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xre…'
     """
-    if max(len(before), len(after)) > _QUOTED and before and after:
+    if max(len(before), len(after)) > MAX_QUOTED and before and after:
         shared = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), 0)
-        if start := max(0, shared - _QUOTED // 2):
+        if start := max(0, shared - MAX_QUOTED // 2):
             before, after = f"…{before[start:]}", f"…{after[start:]}"
-    return quote(before, limit=_QUOTED), quote(after, limit=_QUOTED)
+    return quote(before, limit=MAX_QUOTED), quote(after, limit=MAX_QUOTED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
 
 from einvoice.model.group import terms_of
+from einvoice.model.lines import Line
 from einvoice.model.location import NAMESPACES
 from einvoice.model.terms import terms
-from einvoice.repair.case import Case
+from einvoice.repair.case import Case, is_within
 from einvoice.result import Finding
 from einvoice.syntax.mapping.binding import WRAPPER
+from einvoice.syntax.paths import path_of
 
 _MISSING_ELEMENT: Final = "SCHEMA-MISSING-ELEMENT"
+_LINE: Final = "BG-25"
+_ABSENCE: Final = ("not_blank", "exactly_one", "at_least_one")
+"""Checks of syntax rules that say an element, or its content, is missing."""
+_CONDITION: Final = re.compile(r"\[[^]]*\]")
+_ROOT: Final = re.compile(r"^/(?:ubl|cn):[^/]+")
 
 
 class MissingFacts:
     """The terms and groups that a document lacks and that findings are about.
+
+    A term without content is missing, too. A term of a line is missing if the line of the finding lacks it.
 
     Args:
         case: the document.
@@ -25,48 +36,143 @@ class MissingFacts:
 
     def __init__(self, case: Case, findings: Sequence[Finding]) -> None:
         self._case = case
-        self._present = {it.number for it in case.values}
-        for number in list(self._present):
-            self._present.update(_ancestors(number))
-        self._leading = {fact for finding in findings if (fact := self._fact_of(self._first(finding)))}
+        self._findings = findings
+        self._leading = {fact for finding in findings if (fact := self._of_leading(finding))}
+        self._outer = dict(self._contained())
 
     def fact(self, finding: Finding) -> str:
         """Return the outermost missing group, or else the missing term, that a finding is about; "" if there is none.
 
         It is that of the leading term. If the document has the leading term, it is the only one of the other terms that
-        the leading term of another finding says is missing.
+        the leading term of another finding says is missing. If the finding says that an element is empty, it is what
+        the other findings at the element are about.
         """
-        first = self._first(finding)
-        if fact := self._fact_of(first):
-            return fact
-        others = {fact for number in finding.terms[1:] if (fact := self._fact_of(number)) in self._leading}
-        return others.pop() if len(others) == 1 else ""
+        found = self._of_leading(finding) or self._only(self._of_others(finding)) or self._at_same_element(finding)
+        return self._outer.get(found, found)
+
+    def _of_leading(self, finding: Finding) -> str:
+        number = self._first(finding)
+        return self._of_element(number) or self._fact_of(number, finding)
+
+    def _of_others(self, finding: Finding) -> set[str]:
+        if self._line_of(finding) is not None:
+            return {self._fact_of(number, finding) for number in finding.terms[1:]} & self._leading
+        # A finding about the document can be about what only a line lacks.
+        return {fact for number in finding.terms for fact in (number, *_ancestors(number))} & self._leading
+
+    def _at_same_element(self, finding: Finding) -> str:
+        node = finding.location.node
+        if node is None or self._case.check_of(finding) not in _ABSENCE:
+            return ""
+        at = [it for it in self._findings if it.location.node is not None and is_within(it.location.node, node)]
+        return self._only({fact for it in at if (fact := self._of_leading(it))})
+
+    def _only(self, facts: set[str]) -> str:
+        return next(iter(facts)) if len(facts) == 1 else ""
 
     def _first(self, finding: Finding) -> str:
         if finding.code == _MISSING_ELEMENT:
             return next(self._expected(finding), "")
         return finding.terms[0] if finding.terms else ""
 
-    def _fact_of(self, number: str) -> str:
-        if number not in terms() or number in self._present:
+    def _fact_of(self, number: str, finding: Finding) -> str:
+        present = self._present_for(number, finding)
+        if number not in terms() or number in present:
             return ""
         fact = number
-        for group in _ancestors(number):
-            if group not in self._present:
+        for group in () if number in self._blank else _ancestors(number):
+            if group not in present:
                 fact = group
         return fact
 
+    def _present_for(self, number: str, finding: Finding) -> set[str]:
+        line = self._line_of(finding) if _LINE in _ancestors(number) else None
+        return self._present if line is None else self._present_in_lines[line]
+
+    def _line_of(self, finding: Finding) -> Any:
+        """Return the element of the line that a finding is about; None if it is about the document."""
+        node = finding.location.node
+        elements = () if node is None else (node, *node.iterancestors())
+        return next((it for it in elements if isinstance(self._case.groups.get(it), Line)), None)
+
+    @cached_property
+    def _blank(self) -> set[str]:
+        return {it.number for it in self._case.values if not it.value.filled}
+
+    @cached_property
+    def _present(self) -> set[str]:
+        return _with_ancestors({it.number for it in self._case.values if it.value.filled})
+
+    @cached_property
+    def _present_in_lines(self) -> Mapping[Any, set[str]]:
+        """The terms and groups that each line has, by its element."""
+        owners: dict[Any, Any] = {}
+        found: dict[Any, set[str]] = {}
+        for line in self._case.groups.values():
+            if isinstance(line, Line):
+                found[line.node] = {_LINE}
+                owners.update(dict.fromkeys(line.node.iter(), line.node))
+        for it in self._case.values:
+            if it.value.filled and it.value.node in owners:
+                found[owners[it.value.node]].add(it.number)
+        return {node: _with_ancestors(numbers) for node, numbers in found.items()}
+
     def _expected(self, finding: Finding) -> Iterator[str]:
-        """Yield the terms of the elements that the schema expects."""
+        """Yield the terms of the elements that the schema expects, a group for an element that is one."""
         group = self._case.groups.get(finding.location.node)
         state = self._case.state(group) if group is not None else None
-        for name in str(finding.values.get("expected", "")).split(", "):
+        for name in _names(finding):
+            if group_number := self._elements.get(f"{_ROOT.sub('/*', _plain(finding.xpath))}/{name}"):
+                yield group_number
             prefix, _, local = name.partition(":")
             child = state.children.get(f"{{{NAMESPACES.get(prefix, '')}}}{local}") if state is not None else None
             while child is not None and child.kind == WRAPPER and child.children:
                 child = next(iter(child.children.values()))
             if child is not None and child.field and group is not None:
                 yield from terms_of(type(group), child.field)[:1]
+
+    def _of_element(self, number: str) -> str:
+        """Return the group of a missing element that would contain a term; "" if there is none."""
+        path = _plain(path_of(number, self._case.syntax)) if number in terms() else ""
+        return next((group for known, group in self._elements.items() if f"{path}/".startswith(f"{known}/")), "")
+
+    @cached_property
+    def _elements(self) -> Mapping[str, str]:
+        """The groups whose elements the schema misses, by path; UBL has terms of BG-22 in another element, too."""
+        missing = [it for it in self._findings if it.code == _MISSING_ELEMENT]
+        if not missing:
+            return {}
+        known = {_plain(path_of(it, self._case.syntax)): it for it in terms() if it.startswith("BG-")}
+        paths = [f"{_ROOT.sub('/*', _plain(it.xpath))}/{name}" for it in missing for name in _names(it)]
+        return {path: known[path] for path in paths if path in known}
+
+    def _contained(self) -> Iterator[tuple[str, str]]:
+        """Yield missing terms, each with the missing group beside it: a rule demands both, and they share an element.
+
+        An example is the total VAT amount in UBL, whose element contains the VAT breakdown.
+        """
+        for finding in self._findings:
+            fact = self._of_leading(finding)
+            if not fact.startswith("BG-"):
+                continue
+            element = _plain(path_of(fact, self._case.syntax)).rpartition("/")[0]
+            for number in finding.terms[1:]:
+                path = _plain(path_of(number, self._case.syntax))
+                if element.count("/") > 1 and path.startswith(f"{element}/") and self._fact_of(number, finding):
+                    yield number, fact
+
+
+def _names(finding: Finding) -> Sequence[str]:
+    return str(finding.values.get("expected", "")).split(", ")
+
+
+def _plain(path: str) -> str:
+    """Return a path without conditions and positions."""
+    return _CONDITION.sub("", path)
+
+
+def _with_ancestors(numbers: set[str]) -> set[str]:
+    return numbers.union(*(_ancestors(number) for number in numbers))
 
 
 def _ancestors(number: str) -> Iterator[str]:

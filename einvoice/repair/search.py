@@ -90,14 +90,17 @@ class Search:
         """Return the explained findings; the others have no change that was tried with success."""
         found: list[Explained] = []
         accepted: tuple[Candidate, ...] = ()
+        is_guess = False
         case, remaining = self._case, frozenset(range(len(self._case.findings)))
         while remaining and not self._exhausted(_RESERVE):
-            picked = self._picked(self._trials(case, accepted, remaining), remaining)
+            picked = self._picked(self._trials(case, accepted, remaining, is_guess), remaining)
             # An unambiguous change can show that another one explains the findings of a question, too.
             picked = [it for it in picked if len(it.trials) == 1] or picked
             joint = self._joint(accepted, picked)
             if joint is None:
                 break
+            self._add_consequences(picked, joint, remaining)
+            is_guess = is_guess or any(len(it.trials) > 1 for it in picked)
             found += picked
             remaining -= joint.resolved
             case, accepted = joint.after, joint.candidates
@@ -105,15 +108,30 @@ class Search:
             explained.trials = [self._alone(trial, explained.resolved) for trial in explained.trials]
         return found
 
+    def _add_consequences(self, picked: list[Explained], joint: Trial, remaining: frozenset[int]) -> None:
+        """Add the findings that only all changes together resolve to the last one, so that its change resolves them."""
+        explained = frozenset().union(*(it.resolved for it in picked))
+        if consequences := (joint.resolved & remaining) - explained:
+            last = picked[-1]
+            last.resolved |= consequences
+            last.trials = [joint]
+
     def _exhausted(self, reserve: int = 0) -> bool:
         return self.validations + reserve >= self._limit or time.monotonic() > self._end
 
-    def _trials(self, case: Case, accepted: tuple[Candidate, ...], remaining: frozenset[int]) -> list[Trial]:
-        """Try the candidates; once one resolves everything, only alternatives to it."""
+    def _trials(
+        self, case: Case, accepted: tuple[Candidate, ...], remaining: frozenset[int], is_guess: bool
+    ) -> list[Trial]:
+        """Try the candidates; once one resolves everything, only alternatives to it.
+
+        If a change accepted before is a guess, no amounts are calculated from it.
+        """
         trials: list[Trial] = []
         complete = False
-        for group in _alike(candidates(case)):
+        for group in _alike(candidates(case, self._end)):
             first = group[0]
+            if is_guess and first.is_total:
+                continue
             if complete and not first.alternative and first.rank != trials[-1].candidate.rank:
                 continue
             if trials and first.is_fallback:
@@ -160,7 +178,13 @@ class Search:
         except UnreadableDocument:
             return None
         resolved, added = compare(self._case.findings, after.findings)
+        if any(not self._reduces(code, after) for code in tried[-1].required):
+            return None
         return Trial(tried, resolved, after) if resolved and not added else None
+
+    def _reduces(self, code: str, after: Case) -> bool:
+        before, remaining = (_totals(it for it in case.findings if it.code == code) for case in (self._case, after))
+        return remaining[code] < before[code]
 
     def _picked(self, trials: Sequence[Trial], remaining: frozenset[int]) -> list[Explained]:
         """Return disjoint causes, greedily: first the change that resolves the most and gravest findings."""

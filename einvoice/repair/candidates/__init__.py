@@ -8,7 +8,9 @@ anything is found out by trying it.
 from __future__ import annotations
 
 import functools
+import math
 import pkgutil
+import time
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import TypeAlias
@@ -18,11 +20,20 @@ from einvoice.repair.case import Candidate, Case
 Strategy: TypeAlias = Callable[[Case], Iterable[Candidate]]
 
 
-def candidates(case: Case) -> list[Candidate]:
-    """Return the candidates of all strategies in the order in which to try them, each change once."""
+def candidates(case: Case, end: float = math.inf) -> list[Candidate]:
+    """Return the candidates of all strategies in the order in which to try them, each change once.
+
+    Args:
+        case: the document.
+        end: time (`time.monotonic`) after which no further candidate is generated.
+    """
     found: dict[frozenset[object], Candidate] = {}
     for strategy in _strategies():
+        if time.monotonic() > end:
+            break
         for it in strategy(case):
+            if time.monotonic() > end:
+                break
             known = found.setdefault(frozenset(it.edits), it)
             if it.rank < known.rank:
                 found[frozenset(it.edits)] = it

@@ -1,4 +1,4 @@
-"""Adds the VAT breakdown of a category and rate that lines, allowances or charges have."""
+"""Adds the VAT breakdown of a category and rate that lines, allowances or charges have, and the total VAT amount."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from einvoice.repair.case import Candidate, Case, decimal_text
 from einvoice.repair.edits import Edit, Insert
 
 _RANK = 35
+_TOTAL_RANK = 24
 _REASONS: Final[Mapping[str, str]] = {"AE": "VATEX-EU-AE", "K": "VATEX-EU-IC", "G": "VATEX-EU-G", "O": "VATEX-EU-O"}
 """The only exemption reason code of a category (code list VATEX)."""
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate with all missing breakdowns."""
+    """Yield a candidate with all missing breakdowns, and one with the missing total of their tax amounts (BT-110)."""
     invoice = case.invoice
+    yield from _tax_total(case)
     stated = {_key(vat) for vat in invoice.vat_breakdown}
     amounts: dict[tuple[str, Any], list[Any]] = {}
     for item, amount in _amounts(invoice):
@@ -27,13 +29,34 @@ def candidates(case: Case) -> Iterator[Candidate]:
             amounts.setdefault(_key(tax), []).append(amount)
     edits: list[Edit] = []
     missing = [key for key in amounts if key not in stated and key[0]]
+    sums: list[Decimal] = []
     for number, key in enumerate(missing, 1):
         taxable = total(amounts[key])
-        if taxable is absent or key[1] is absent:
+        tax = round2(taxable * key[1] / 100)
+        if tax is absent:
             return
-        edits += _added(case, number, key, taxable)
+        edits += _added(case, number, key, taxable, tax)
+        sums.append(tax)
+    if edits and case.syntax == "UBL" and case.root.find("{*}TaxTotal") is None:
+        text = decimal_text(total(sums), 2)
+        edits.insert(
+            0, Insert(case.xpath(case.root), ("cac:TaxTotal", "cbc:TaxAmount"), text, case.currency_attributes)
+        )
     if edits:
         yield Candidate(tuple(edits), _RANK, terms=("BG-23",), whole="BG-23")
+
+
+def _tax_total(case: Case) -> Iterator[Candidate]:
+    """Yield the candidate for the total VAT amount in CII; UBL has it in the element around the breakdowns."""
+    invoice = case.invoice
+    settlement = "{*}SupplyChainTradeTransaction/{*}ApplicableHeaderTradeSettlement"
+    sums = case.root.find(f"{settlement}/{{*}}SpecifiedTradeSettlementHeaderMonetarySummation")
+    tax = total(vat.tax_amount.number for vat in invoice.vat_breakdown)
+    if sums is None or invoice.tax_totals or not invoice.vat_breakdown or tax is absent:
+        return
+    attributes = {} if invoice.currency is absent else {"currencyID": invoice.currency.text}
+    edit = Insert(case.xpath(sums), ("ram:TaxTotalAmount",), decimal_text(tax, 2), attributes)
+    yield Candidate((edit,), _TOTAL_RANK, safe=True, terms=("BT-110",), is_total=True)
 
 
 def _amounts(invoice: Invoice) -> Iterator[tuple[Any, Any]]:
@@ -49,14 +72,14 @@ def _key(tax: Any) -> tuple[str, Any]:
     return (category, rate) if category in TAXED else (category, Decimal(0))
 
 
-def _added(case: Case, number: int, key: tuple[str, Any], taxable: Decimal) -> Iterator[Edit]:
+def _added(case: Case, number: int, key: tuple[str, Any], taxable: Decimal, tax: Decimal) -> Iterator[Edit]:
     """Yield the edits that add a breakdown; `number` counts those that are added."""
     category, rate = key
     amount = case.currency_attributes
     parent, path = _place(case, number)
     contents = {
         "taxable": (decimal_text(taxable, 2), amount),
-        "tax": (decimal_text(round2(taxable * rate / 100), 2), amount),
+        "tax": (decimal_text(tax, 2), amount),
         "category": (category, {}),
         "rate": (decimal_text(rate), {}),
         "reason": (_REASONS.get(category, ""), {}),

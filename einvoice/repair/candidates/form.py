@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation
 
 from einvoice.model.iteration import Filled
-from einvoice.model.values import BLANKS, Amount, Code, Date, Number, UnitPrice, Value
+from einvoice.model.values import BLANKS, Amount, Code, Date, Number, UnitPrice, Value, absent
+from einvoice.repair.arithmetic import round2
 from einvoice.repair.case import Candidate, Case, decimal_text, is_malformed
 from einvoice.repair.edits import SetAttribute
 from einvoice.syntax.paths import term_of_attribute
@@ -96,9 +97,9 @@ def _numbers(text: str, value: Number) -> Iterator[str]:
         return
     yield plain
     if isinstance(value, Amount) and not isinstance(value, UnitPrice):
-        rounded = decimal_text(number.quantize(Decimal("0.01"), ROUND_HALF_UP), 2)
-        if rounded != plain:
-            yield rounded
+        rounded = round2(number)
+        if rounded is not absent and decimal_text(rounded, 2) != plain:
+            yield decimal_text(rounded, 2)
 
 
 def _split(digits: str) -> tuple[str, str, str]:

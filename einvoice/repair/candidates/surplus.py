@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Candidate, Case, is_within
 from einvoice.repair.edits import Edit, Remove, RemoveAttribute
 from einvoice.result import Finding
 
@@ -15,7 +15,8 @@ _REFUSED: Final = (
     "SCHEMA-ATTRIBUTE-UNKNOWN", "CONTENT-UNCOVERED",
 )  # fmt: skip
 """Codes of findings outside the rules that say an element or attribute must not be there."""
-_FORBIDDING: Final = ("forbidden", "at_most", "at_most_distinct", "not_blank", "only_in", "only_if", "one_name_of")
+_NOT_BLANK: Final = "not_blank"
+_FORBIDDING: Final = ("forbidden", "at_most", "at_most_distinct", _NOT_BLANK, "only_in", "only_if", "one_name_of")
 """Checks of syntax rules that say the same."""
 
 
@@ -26,7 +27,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
         if node is None or node is case.root:
             continue
         if finding.code in _REFUSED or case.check_of(finding) in _FORBIDDING:
-            yield Candidate((_removal(case, finding, node),), _RANK, terms=finding.terms[:1])
+            required = _required(case, finding) if case.check_of(finding) == _NOT_BLANK else ()
+            yield Candidate((_removal(case, finding, node),), _RANK, terms=finding.terms[:1], required=required)
     terms = {term for finding in case.findings for term in finding.terms}
     elements = {finding.location.node for finding in case.findings}
     for it in case.values:
@@ -34,6 +36,16 @@ def candidates(case: Case) -> Iterator[Candidate]:
         if further and (it.number in terms or not elements.isdisjoint([it.value.node, *(x.node for x in further)])):
             edits: tuple[Edit, ...] = tuple(Remove(case.xpath(value.node)) for value in further)
             yield Candidate(edits, _RANK, terms=(it.number,) if it.number else ())
+
+
+def _required(case: Case, finding: Finding) -> tuple[str, ...]:
+    """Return the codes of the other findings about an empty element: if one of them remains, it needs content."""
+    node = finding.location.node
+    others = [it for it in case.findings if it.code != finding.code]
+    inside = [it for it in others if it.location.node is not None and is_within(it.location.node, node)]
+    leading = {term for it in (finding, *inside) for term in it.terms[:1]}
+    about = [it for it in others if not leading.isdisjoint(it.terms[:1])]
+    return tuple(sorted({it.code for it in (*inside, *about)}))
 
 
 def _removal(case: Case, finding: Finding, node: Any) -> Edit:

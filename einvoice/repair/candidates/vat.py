@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 from einvoice.model.group import terms_of
 from einvoice.model.money import TaxCategory, VatBreakdown
 from einvoice.model.values import absent
+from einvoice.repair.arithmetic import TAXED, rate_of_amounts, round2
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import Edit
 
 _RANK = 40
+_RATE: Final = re.compile(r"(\d{1,3}(\.\d{1,9})?)?", re.ASCII)
 _TERMS = {"BT-95", "BT-96", "BT-102", "BT-103", "BT-118", "BT-119", "BT-151", "BT-152"}
 
 
@@ -26,10 +30,28 @@ def candidates(case: Case) -> Iterator[Candidate]:
     for tax in taxes:
         own, others = _pair(tax), used if isinstance(tax, VatBreakdown) else stated
         doubtful = own not in others
+        if isinstance(tax, VatBreakdown) and not own[1]:
+            others = list(_by_amounts(tax, own, others))
         for pair in others:
             if pair != own:
                 rank = _RANK - doubtful - (pair[0] == own[0] or pair[1] == own[1])
                 yield from _candidate(case, tax, pair, rank)
+
+
+def _by_amounts(
+    tax: VatBreakdown, own: tuple[str, str], others: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, str]]:
+    """Yield the pairs for a breakdown without rate that its amounts allow; without one, the rate that they make."""
+    taxable, amount = tax.taxable_amount.number, tax.tax_amount.number
+    if taxable is absent or amount is absent or not taxable:
+        yield from others
+        return
+    known = [it for it in others if _RATE.fullmatch(it[1]) and own[0] in ("", it[0])]
+    fitting = [it for it in known if round2(taxable * Decimal(it[1] or 0) / 100) == amount]
+    percent = rate_of_amounts(tax)
+    if not fitting and own[0] in TAXED and percent is not absent:
+        fitting = [(own[0], _plain(percent))]
+    yield from fitting
 
 
 def _pair(tax: Any) -> tuple[str, str]:
@@ -60,10 +82,13 @@ def _candidate(case: Case, tax: Any, pair: tuple[str, str], rank: int) -> Iterat
             return
         edits.append(edit)
         terms += _term(case, tax, field)
+    if edits and tax.scheme is absent and (edit := case.add(tax, "scheme", "VAT")):
+        edits.append(edit)
+        terms.append("")
     if edits:
         yield Candidate(tuple(edits), rank, terms=tuple(terms))
 
 
 def _term(case: Case, tax: Any, field: str) -> Sequence[str]:
-    known = [it.number for it in case.values if it.group is tax and it.field == field]
-    return [number for number in known or terms_of(type(tax), field) if number][:1]
+    known = case.numbers.get((id(tax), field))
+    return [number for number in ((known,) if known else terms_of(type(tax), field)) if number][:1]

@@ -1,0 +1,178 @@
+"""Adds the VAT category and rate that lines, allowances and charges lack, as the VAT breakdown says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from einvoice.model.group import terms_of
+from einvoice.model.lines import Line
+from einvoice.model.values import absent
+from einvoice.repair.arithmetic import TAXED, category_of, rate_of_amounts, taxed_items, total, unclassified
+from einvoice.repair.case import Candidate, Case, decimal_text
+from einvoice.repair.edits import Edit, Insert
+
+_RANK = 22
+_MAX_ITEMS: Final = 24
+"""Maximum number of items with several possible rates; further ones are a question."""
+_MAX_STEPS: Final = 5000
+"""Maximum number of assignments that are tried; of 12 lines, two rates have 4,096."""
+
+Key = tuple[str, Any]
+
+
+def candidates(case: Case) -> Iterator[Candidate]:
+    """Yield a candidate that gives each of them the category and rate with which the taxable amounts are right.
+
+    None if several assignments fit: only the issuer knows which of them is right.
+    """
+    invoice = case.invoice
+    items, breakdown = unclassified(invoice), [(vat, _key(vat)) for vat in invoice.vat_breakdown]
+    stated = list(dict.fromkeys(key for _, key in breakdown))
+    if not items or not stated or any(not category or _lacks_rate((category, rate)) for category, rate in stated):
+        return
+    keys = stated * len(items) if len(stated) == 1 else _assigned(case, items, breakdown)
+    if not keys:
+        return
+    edits: list[Edit] = []
+    terms: list[str] = []
+    for vat, key in breakdown:
+        edit = _set(case, vat, "rate", decimal_text(key[1])) if _lacks_rate(category_of(vat)) else None
+        if edit is not None:
+            edits.append(edit)
+            terms.append("BT-119")
+    for item, key in zip(items, keys, strict=True):
+        for edit, term in _classified(case, item, key):
+            edits.append(edit)
+            terms.append(term)
+    if edits:
+        yield Candidate(tuple(edits), _RANK, terms=tuple(terms))
+
+
+def _lacks_rate(key: Key) -> bool:
+    return key[0] in TAXED and key[1] is absent
+
+
+def _key(vat: Any) -> Key:
+    """Return category and rate of a breakdown, a missing rate calculated from its amounts."""
+    category, rate = category_of(vat)
+    return category, rate_of_amounts(vat) if _lacks_rate((category, rate)) else rate
+
+
+def _assigned(case: Case, items: Sequence[Any], breakdown: Sequence[tuple[Any, Key]]) -> Sequence[Key]:
+    """Return the only assignment of the items with which all taxable amounts are right; () if there is none."""
+    if len(items) > _MAX_ITEMS:
+        return ()
+    left: dict[Key, Any] = {}
+    for vat, key in breakdown:
+        left[key] = left.get(key, -_sum_of(case, key)) + vat.taxable_amount.number
+    amounts = [_amount(item) for item in items]
+    if any(it is absent for it in (*left.values(), *amounts)):
+        return ()
+    search = _Assignment(items, amounts, left)
+    search.run(0, ())
+    return search.found[0] if len(search.found) == 1 and search.steps <= _MAX_STEPS else ()
+
+
+class _Assignment:
+    """A bounded search for the assignments of items to keys; it stops at the second one."""
+
+    def __init__(self, items: Sequence[Any], amounts: Sequence[Decimal], left: dict[Key, Decimal]) -> None:
+        self._items, self._amounts, self._left = items, amounts, left
+        self.found: list[tuple[Key, ...]] = []
+        self.steps = 0
+
+    def run(self, number: int, chosen: tuple[Key, ...]) -> None:
+        self.steps += 1
+        if self.steps > _MAX_STEPS or len(self.found) > 1:
+            return
+        if number == len(self._items):
+            if not any(self._left.values()):
+                self.found.append(chosen)
+            return
+        for key in self._left:
+            if _may_be(self._items[number], key):
+                self._left[key] -= self._amounts[number]
+                self.run(number + 1, (*chosen, key))
+                self._left[key] += self._amounts[number]
+
+
+def _may_be(item: Any, key: Key) -> bool:
+    """Return whether the category and rate that an item has do not contradict the key."""
+    for tax in item.taxes:
+        category, rate = category_of(tax)
+        if (category and category != key[0]) or (rate is not absent and key[0] in TAXED and rate != key[1]):
+            return False
+    return True
+
+
+def _sum_of(case: Case, key: Key) -> Any:
+    """Return the sum of the items that have the category and rate."""
+    items = taxed_items(case.invoice)
+    others = {id(it) for it in unclassified(case.invoice)}
+    return total(_amount(it) for it in items if id(it) not in others and any(_is_of(tax, key) for tax in it.taxes))
+
+
+def _is_of(tax: Any, key: Key) -> bool:
+    category, rate = category_of(tax)
+    return category == key[0] and (category not in TAXED or rate == key[1])
+
+
+def _amount(item: Any) -> Any:
+    if isinstance(item, Line):
+        return item.net_amount.number
+    return item.amount.number if item.is_charge else -item.amount.number
+
+
+def _classified(case: Case, item: Any, key: Key) -> Iterator[tuple[Edit, str]]:
+    """Yield the edits that give an item a category and rate, each with its term."""
+    category, rate = key
+    texts = {"category": category, "rate": "" if rate is absent else decimal_text(rate)}
+    if not item.taxes:
+        yield from _whole(case, item, texts)
+        return
+    tax = item.taxes[0]
+    for field, text in texts.items():
+        value = getattr(tax, field)
+        known = value is not absent and (value.filled if field == "category" else value.number is not absent)
+        if not text or known:
+            continue
+        edit = _set(case, tax, field, text)
+        if edit is not None:
+            yield edit, _term(item, tax, field)
+
+
+def _set(case: Case, tax: Any, field: str, text: str) -> Edit | None:
+    value = getattr(tax, field)
+    return case.add(tax, field, text) if value is absent else case.set(value, text)
+
+
+def _term(item: Any, tax: Any, field: str) -> str:
+    numbers = terms_of(type(tax), field)
+    return numbers[1] if len(numbers) > 1 and not isinstance(item, Line) and item.is_charge else numbers[0]
+
+
+def _whole(case: Case, item: Any, texts: Mapping[str, str]) -> Iterator[tuple[Edit, str]]:
+    """Yield the edits that add the VAT category as a whole."""
+    if item.node is None:
+        return
+    is_line = isinstance(item, Line)
+    parent, elements = _ELEMENTS[case.syntax, is_line]
+    terms = ("BT-151", "BT-152") if is_line else ("BT-102", "BT-103") if item.is_charge else ("BT-95", "BT-96")
+    numbers = dict(zip(texts, terms, strict=True))
+    for name, steps in elements.items():
+        if text := texts.get(name, "VAT" if name == "scheme" else ""):
+            yield Insert(case.xpath(item.node), (*parent, *steps), text, {}), numbers.get(name, "")
+
+
+_UBL: Final = {"category": ("cbc:ID",), "rate": ("cbc:Percent",), "scheme": ("cac:TaxScheme", "cbc:ID")}
+_CII: Final = {
+    "scheme": ("ram:TypeCode",), "category": ("ram:CategoryCode",), "rate": ("ram:RateApplicablePercent",)
+}  # fmt: skip
+_ELEMENTS: Final[Mapping[tuple[str, bool], tuple[tuple[str, ...], Mapping[str, tuple[str, ...]]]]] = {
+    ("UBL", True): (("cac:Item", "cac:ClassifiedTaxCategory"), _UBL),
+    ("UBL", False): (("cac:TaxCategory",), _UBL),
+    ("CII", True): (("ram:SpecifiedLineTradeSettlement", "ram:ApplicableTradeTax"), _CII),
+    ("CII", False): (("ram:CategoryTradeTax",), _CII),
+}

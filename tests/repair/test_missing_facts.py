@@ -1,0 +1,238 @@
+"""Causes of invoices that lack something: what is missing, once, instead of totals calculated without it."""
+
+import re
+
+import pytest
+from benchmarks.invoices import long
+
+import einvoice
+from einvoice.repair.api import Diagnosis
+from einvoice.repair.arithmetic import recalculated
+from einvoice.repair.candidates import candidates
+from einvoice.repair.edits import Insert, SetText, apply
+from einvoice.syntax.reader import read
+from einvoice.syntax.xml import parse
+
+CATEGORY = r"\s*<cac:ClassifiedTaxCategory>.*?</cac:ClassifiedTaxCategory>"
+LINE = r"\s*<cac:InvoiceLine>.*?</cac:InvoiceLine>"
+TOTALS = ("LegalMonetaryTotal", "TaxTotal", "MonetarySummation")
+
+
+@pytest.fixture
+def ubl(sample):
+    return sample("ubl-invoice.xml").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def cii(sample):
+    return sample("cii-invoice.xml").read_text(encoding="utf-8")
+
+
+def without(text, pattern, count=0):
+    changed = re.sub(pattern, "", text, count=count, flags=re.DOTALL)
+    assert changed != text
+    return changed
+
+
+def causes_of(text):
+    result = einvoice.validate(text.encode(), lang="en")
+    causes = result.causes()
+    assert sorted(id(it) for cause in causes for it in cause.findings) == sorted(map(id, result.findings))
+    return causes
+
+
+def places(causes):
+    edits = [edit for cause in causes for change in cause.changes for edit in change.edits]
+    return [edit.parent if isinstance(edit, Insert) else edit.xpath for edit in edits]
+
+
+def repaired(text, cause):
+    (change,) = cause.changes
+    return einvoice.validate(apply(text.encode(), change.edits))
+
+
+# ---------------------------------------------------------------- lines without VAT category
+
+
+@pytest.mark.parametrize("count", [1, 2, 0], ids=["one line", "two lines", "all lines"])
+def test_missing_vat_category_follows_from_the_breakdown(ubl, count):
+    text = without(ubl, CATEGORY, count)
+    (cause,) = causes_of(text)
+    assert set(cause.terms) == {"BT-151", "BT-152"}
+    assert not any(total in place for place in places([cause]) for total in TOTALS)
+    after = repaired(text, cause)
+    assert not after.findings
+    taxes = [line.taxes[0] for line in after.invoice.lines]
+    assert [(it.category.text, it.rate.number) for it in taxes] == [("S", 19), ("S", 19), ("S", 7)]
+
+
+def test_missing_vat_category_in_cii(cii):
+    line = cii.index("<ram:SpecifiedLineTradeSettlement>")
+    tax = r"\s*<ram:ApplicableTradeTax>.*?</ram:ApplicableTradeTax>"
+    text = cii[:line] + without(cii[line:], tax, 1)
+    (cause,) = causes_of(text)
+    assert cause.text("en").startswith("Invoiced item VAT category code (BT-151) of line 1")
+    assert not repaired(text, cause).findings
+
+
+def test_missing_rates_follow_from_the_amounts(ubl):
+    text = without(ubl, r"\s*<cbc:Percent>[^<]*</cbc:Percent>")
+    (cause,) = causes_of(text)
+    assert {"BT-96", "BT-119", "BT-152"} == set(cause.terms)
+    assert not repaired(text, cause).findings
+
+
+def test_categories_that_several_lines_could_have_are_a_question(ubl):
+    """Lines of 102.00 at both rates: only the issuer knows which of them has which rate."""
+    text = ubl.replace(">99.00<", ">102.00<").replace(">9.90<", ">10.20<").replace(">6.93<", ">7.14<")
+    for before, after in (("56.33", "56.54"), ("369.00", "372.00"), ("359.00", "362.00"), ("415.33", "418.54"),
+                          ("400.00", "403.21")):  # fmt: skip
+        text = text.replace(f">{before}<", f">{after}<")
+    assert not einvoice.validate(text.encode()).findings
+    causes = causes_of(without(text, CATEGORY))
+    assert not any(total in place for place in places(causes) for total in TOTALS)
+    assert any(cause.missing == "BG-30" for cause in causes)
+
+
+# ---------------------------------------------------------------- totals are not calculated from faulty lines
+
+
+def test_totals_of_missing_lines_are_not_calculated(ubl):
+    (cause,) = causes_of(without(ubl, LINE))
+    assert (cause.missing, cause.changes) == ("BG-25", ())
+
+
+def test_totals_of_a_missing_line_are_no_safe_change(ubl):
+    """All totals agree with each other: the line is as likely to be missing as they are to be wrong."""
+    result = einvoice.validate(without(ubl, LINE, 1).encode())
+    assert not result.fixed().is_changed
+
+
+def test_line_without_quantity_and_amount_is_not_calculated(ubl):
+    line = ubl.index("<cac:InvoiceLine>")
+    text = without(ubl[line:], r"\s*<cbc:(?:InvoicedQuantity|LineExtensionAmount)[^>]*>[^<]*</[^>]*>")
+    causes = causes_of(ubl[:line] + text)
+    assert {cause.missing for cause in causes} == {"BT-129", "BT-130", "BT-131"}
+    assert not places(causes)
+
+
+def test_amounts_that_all_lines_lack_are_one_change(ubl):
+    line = ubl.index("<cac:InvoiceLine>")
+    text = ubl[:line] + without(ubl[line:], r"\s*<cbc:LineExtensionAmount[^>]*>[^<]*</[^>]*>")
+    (cause,) = causes_of(text)
+    assert cause.terms == ("BT-131",)
+    assert not repaired(text, cause).findings
+
+
+def test_total_tax_is_added_rather_than_taken_from_the_totals(cii):
+    text = without(cii, r"\s*<ram:TaxTotalAmount[^>]*>[^<]*</ram:TaxTotalAmount>")
+    (cause,) = causes_of(text)
+    assert cause.terms == ("BT-110",)
+    assert not repaired(text, cause).findings
+
+
+def test_calculation_leaves_the_invoice_as_it_is(ubl):
+    text = ubl.replace(">102.00<", ">103.00<")
+    invoice = read(parse(text.encode()).getroot())
+    before = [dict(vars(group)) for group in invoice.walk()]
+    assert recalculated(invoice, with_lines=True)
+    assert [dict(vars(group)) for group in invoice.walk()] == before
+
+
+# ---------------------------------------------------------------- one cause for one fact
+
+
+def test_missing_totals_are_one_cause(ubl):
+    (cause,) = causes_of(without(ubl, r"\s*<cac:LegalMonetaryTotal>.*?</cac:LegalMonetaryTotal>"))
+    assert cause.missing == "BG-22"
+    assert cause.text("en").startswith("Document totals (BG-22) is missing")
+    assert {it.code for it in cause.findings} == {"SCHEMA-MISSING-ELEMENT", "BR-CO-15"}
+
+
+def test_missing_tax_total_is_one_change(ubl):
+    text = without(ubl, r"\s*<cac:TaxTotal>.*?</cac:TaxTotal>")
+    (cause,) = causes_of(text)
+    assert cause.terms == ("BG-23",)
+    assert not repaired(text, cause).findings
+
+
+def test_missing_tax_total_that_nothing_determines_is_one_cause(ubl):
+    text = without(without(ubl, r"\s*<cac:TaxTotal>.*?</cac:TaxTotal>"), r"\s*<cbc:Percent>[^<]*</cbc:Percent>")
+    cause = next(it for it in causes_of(text) if it.missing == "BG-23")
+    assert {"BR-CO-15", "BR-CO-18"} <= {it.code for it in cause.findings}
+
+
+def test_missing_price_of_one_line_is_one_cause(ubl):
+    (cause,) = causes_of(without(ubl, r"\s*<cac:Price>.*?</cac:Price>", 1))
+    assert cause.missing == "BG-29"
+
+
+def test_missing_amount_of_one_line_explains_the_sums(ubl):
+    text = without(ubl, r"\s*<cac:Price>.*?</cac:Price>", 1)
+    text = without(text, r"(?<=</cbc:InvoicedQuantity>)\s*<cbc:LineExtensionAmount[^>]*>[^<]*</[^>]*>", 1)
+    causes = {cause.missing: cause for cause in causes_of(text)}
+    assert set(causes) == {"BG-29", "BT-131"}
+    assert {"BR-CO-10", "BR-S-08"} <= {it.code for it in causes["BT-131"].findings}
+
+
+# ---------------------------------------------------------------- empty elements
+
+
+@pytest.mark.parametrize(
+    ("element", "term"),
+    [("cbc:CityName", "BT-37"), ("cbc:BuyerReference", "BT-10"), ("cbc:Name", "BT-153")],
+)
+def test_empty_term_that_must_be_given_is_a_question(ubl, element, term):
+    start = ubl.index("<cac:Item>") if term == "BT-153" else 0
+    text = ubl[:start] + re.sub(f"(?<=<{element}>)[^<]+", "", ubl[start:], count=1)
+    (cause,) = causes_of(text)
+    assert cause.missing == term
+    assert cause.changes == ()
+    assert len(cause.findings) == 2
+    assert cause.text("en").endswith("What should be entered?")
+
+
+def test_empty_term_that_may_be_left_out_is_removed(ubl):
+    text = ubl.replace("<cbc:BuyerReference>", "<cbc:AccountingCost></cbc:AccountingCost><cbc:BuyerReference>", 1)
+    (cause,) = causes_of(text)
+    assert not repaired(text, cause).findings
+
+
+def test_empty_price_is_not_removed(ubl):
+    text = without(ubl, r"\s*<cbc:PriceAmount[^>]*>[^<]*</cbc:PriceAmount>")
+    (cause,) = causes_of(text)
+    assert cause.terms == ("BT-146",)
+    assert not repaired(text, cause).findings
+
+
+# ---------------------------------------------------------------- bounds
+
+
+def test_texts_shorten_identifiers_of_lines_and_names_of_elements(ubl):
+    text = ubl.replace("<cbc:ID>2</cbc:ID>", f"<cbc:ID>{'9' * 100_000}</cbc:ID>").replace(">168.00<", ">169.00<")
+    result = einvoice.validate(text.encode())
+    for cause in result.causes():
+        assert len(cause.text()) < 1000
+        assert all(len(step.place("en")) < 200 for change in cause.changes for step in change.steps)
+    name = "n" * 40_000
+    (cause,) = causes_of(ubl.replace("<cbc:ID>", f"<{name}/><cbc:ID>", 1))
+    assert all(len(it.element) < 200 for change in cause.changes for it in change.steps)
+    assert len(cause.text()) < 1000
+
+
+def test_no_candidates_are_generated_after_the_time_limit(ubl):
+    case = Diagnosis(einvoice.validate(ubl.replace(">56.33<", ">57.33<").encode())).case
+    assert any(isinstance(edit, SetText) for it in candidates(case) for edit in it.edits)
+    assert candidates(case, end=0) == []
+
+
+def test_many_lines_without_category_are_not_assigned():
+    text = long(1200).decode()
+    causes = causes_of(without(text, CATEGORY))
+    assert not any(total in place for place in places(causes) for total in TOTALS)
+
+
+@pytest.mark.parametrize("element", ["LineExtensionAmount", "TaxAmount", "TaxableAmount", "Percent"])
+@pytest.mark.parametrize("digits", ["9" * 60 + ".99", "0." + "0" * 50 + "1"])
+def test_numbers_with_many_digits(ubl, element, digits):
+    causes_of(re.sub(f"(<cbc:{element}[^>]*>)[^<]*", rf"\g<1>{digits}", ubl, count=1))
