@@ -108,6 +108,11 @@ def test_totals_of_a_missing_line_are_no_safe_change(ubl):
     assert not result.fixed().is_changed
 
 
+def test_totals_of_another_rate_are_no_safe_change(ubl):
+    """All totals agree with the tax amount: the rate is as likely to be wrong as they are."""
+    assert not einvoice.validate(ubl.replace("Percent>19<", "Percent>7<").encode()).fixed().is_changed
+
+
 def test_line_without_quantity_and_amount_is_not_calculated(ubl):
     line = ubl.index("<cac:InvoiceLine>")
     text = without(ubl[line:], r"\s*<cbc:(?:InvoicedQuantity|LineExtensionAmount)[^>]*>[^<]*</[^>]*>")

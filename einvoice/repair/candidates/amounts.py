@@ -21,6 +21,10 @@ _MISSING = 26
 _BACKWARDS = 70
 _ALL = 75
 
+# Amounts at the start and at the end of a calculation. If both differ, the invoice states all amounts between them
+# consistently, and the value from which they are calculated (a line, a rate) may be wrong instead.
+_CONSISTENT = ({"BT-106", "BT-116"}, {"BT-117", "BT-115"})
+
 
 def candidates(case: Case) -> Iterator[Candidate]:
     """Yield a candidate for each amount that differs from the calculated one, and one for all of them."""
@@ -41,7 +45,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
         amounts = [(edit, it) for it in recalculated(case.invoice, with_lines=with_lines) if (edit := _edit(case, it))]
         if amounts:
             terms = tuple(term for _, it in amounts for term in _terms(numbers, it))
-            is_safe = not with_lines and not {"BT-106", "BT-116"} <= set(terms)
+            is_safe = not with_lines and not any(pair <= set(terms) for pair in _CONSISTENT)
             edits = tuple(edit for edit, _ in amounts)
             yield Candidate(edits, _ALL, is_safe, terms, is_fallback=True, is_total=True)
 
