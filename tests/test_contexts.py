@@ -10,8 +10,9 @@ import pytest
 from lxml import etree
 from rule_sets import shipped_rule_sets
 
+from einvoice.errors import RuleError
 from einvoice.model.location import NAMESPACES
-from einvoice.rulebook.files.contexts import Context
+from einvoice.rulebook.files.contexts import Context, deviations_of
 from einvoice.rulebook.language import Expression, Where
 from einvoice.rulebook.language.types import BOOLEAN
 from einvoice.rulebook.program.build import assemble
@@ -117,3 +118,14 @@ def test_contexts_select_the_elements_of_the_official_schematron() -> None:
     assert compared > 1000
     wrong = {key: [case for case in cases if case not in DAMAGED] for key, cases in found.items()}
     assert {key: f"{len(cases)} files, such as {cases[:3]}" for key, cases in wrong.items() if cases} == {}
+
+
+def test_deviation_of_a_context_with_an_unknown_key_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "own" / "schematron" / "en16931"
+    folder.mkdir(parents=True)
+    entry = 'direction = "laxer"\nsource = "test"\nen = "text"\n'
+    (folder / "contexts.toml").write_text(f"[[line.deviation]]\n{entry}", "utf-8")
+    assert list(deviations_of(tmp_path / "own", "en16931")) == ["line"]
+    (folder / "contexts.toml").write_text(f'[[line.deviation]]\n{entry}wehn = "True"\n', "utf-8")
+    with pytest.raises(RuleError, match="wehn"):
+        deviations_of(tmp_path / "own", "en16931")

@@ -16,8 +16,10 @@ from typing import Any, Final, NamedTuple
 
 from einvoice.codelists import holds
 from einvoice.errors import RuleError
+from einvoice.localization import languages
 from einvoice.model.invoice import Invoice
-from einvoice.rulebook.files.keys import SCHEMATRON
+from einvoice.rulebook.files.keys import SCHEMATRON, check_keys
+from einvoice.rulebook.files.notes import DEVIATION as OF_DEVIATION
 from einvoice.rulebook.files.notes import check_notes
 from einvoice.rulebook.language import Expression, Loop, Where, condition, loops
 from einvoice.rulebook.language.types import Type
@@ -197,6 +199,9 @@ def deviations_of(folder: Path, copied: str) -> dict[str, list[Mapping[str, Any]
     rows = _rows_of(folder, copied)
     deviations = {name: [it for row in found for it in row.content.get(DEVIATION, ())] for name, found in rows.items()}
     for name, entries in deviations.items():
+        for entry in entries:
+            known = {**OF_DEVIATION, **dict.fromkeys(languages(), str)}
+            check_keys(entry, known, rows[name][0].file, f"{name}.{DEVIATION}")
         check_notes({DEVIATION: entries}, f"{rows[name][0].file}, {name}")
     return {name: entries for name, entries in deviations.items() if entries}
 
