@@ -6,7 +6,7 @@ release is compared; ``[[history]]`` entries state in a comment how older ones d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from einvoice.model.invoice import Invoice
@@ -39,8 +39,8 @@ class Comparison:
     A rule whose file has no ``assert`` is left out: nothing is claimed about it.
     """
 
-    def __init__(self, rule_sets: RuleSets, name: str, syntax: str) -> None:
-        """Compile the rules. Raise ``RuleError`` for an invalid one."""
+    def __init__(self, rule_sets: RuleSets, name: str, syntax: str, codes: Collection[str] | None = None) -> None:
+        """Compile the rules with these codes, by default all. Raise ``RuleError`` for an invalid one."""
         self.syntax = syntax
         self.release = rule_sets.sets[name].newest
         self._definitions: dict[str, Definition] = {}
@@ -49,6 +49,8 @@ class Comparison:
         standard: list[CheckedRule] = []
         for definition in rule_sets.definitions[name]:
             if not definition.in_version(self.release) or not definition.norm.assertion:
+                continue
+            if codes is not None and definition.code not in codes:
                 continue
             self._definitions[definition.code] = definition
             self._sentences[definition.code] = definition.sentence(syntax, self.release)
