@@ -48,8 +48,12 @@ class Frequent(NamedTuple):
     finding: Finding
 
     def title(self, lang: Language | None = None) -> str:
-        """Return the problem in a few words, as the catalog does: without the values of one of the files."""
-        return self.finding.entry.title(language(lang))
+        """Return the problem in a few words, as the catalog does: without the values of one of the files.
+
+        Rules of added official artefacts have no catalog entry, but a text with their code.
+        """
+        entry = self.finding.entry
+        return entry.title(language(lang)) if entry.code == self.code else self.finding.title(lang)
 
 
 class ReleaseDifferences(NamedTuple):

@@ -59,12 +59,12 @@ def _by_layer(changes: RuleChanges) -> dict[str, dict[str, list[CatalogEntry]]]:
     sets = releases().sets
     entries = {kind: list(changes.entries(kind)) for kind in KINDS}
     changed = {changes.layer(entry) for members in entries.values() for entry in members} or set(changes.layers[:1])
-    last = {name: rank for rank, name in enumerate(changes.layers[1:], 1)}
+    rank = {name: place or -1 for place, name in enumerate(changes.layers)}
     return {
         sets[layer].label: {
             kind: [entry for entry in members if changes.layer(entry) == layer] for kind, members in entries.items()
         }
-        for layer in sorted(changed, key=lambda layer: last.get(layer, 0))
+        for layer in sorted(changed, key=lambda layer: (rank.get(layer, 0), layer))
     }
 
 
