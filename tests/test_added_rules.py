@@ -36,6 +36,7 @@ def codes(result):
 # ---------------------------------------------------------------- use
 
 
+@pytest.mark.slow
 def test_added_rules_apply_beside_the_declared_ones(rules):
     result = einvoice.validate(UBL, rules=rules, lang="en")
     assert codes(result) == ["ACME-01", "ACME-02"]
@@ -56,6 +57,7 @@ def test_added_rules_apply_beside_the_declared_ones(rules):
     assert einvoice.validate(UBL).is_valid
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lang", ["en", "fr"])
 def test_rule_set_in_one_language_shows_its_texts_in_every_language(rules, lang):
     house_rules.write(rules, **house_rules.in_one_language(lang))
@@ -76,6 +78,7 @@ def test_rule_set_without_any_texts_is_an_error(rules):
         einvoice.validate(UBL, rules=rules)
 
 
+@pytest.mark.slow
 def test_translation_of_an_added_rule_set_is_a_file(rules):
     french = '[ruleset]\ntitle = "ACME, règles internes"\n[ACME-01]\ntitle = "Numéro de commande non conforme"\n'
     house_rules.write(rules, **{"translations/fr.toml": french})
@@ -96,6 +99,7 @@ def test_result_with_added_rules_is_pickled_with_its_texts(rules):
     assert result.errors[0].title() == "The order number does not have the form 4500…"
 
 
+@pytest.mark.slow
 def test_rule_set_with_a_specification_applies_to_documents_that_declare_it(rules):
     house_rules.write(rules, **{"specifications.toml": house_rules.SPECIFICATION})
     declared = CORE.replace(b"urn:cen.eu:en16931:2017", house_rules.IDENTIFIER.encode())
@@ -108,6 +112,7 @@ def test_rule_set_with_a_specification_applies_to_documents_that_declare_it(rule
     assert "ACME-01" in codes(forced)
 
 
+@pytest.mark.slow
 def test_rule_set_can_build_on_another_added_one(rules):
     other = house_rules.RULESET.replace('"en16931"', '"acme"').replace("ACME", "ACME Berlin")
     rule = house_rules.RULE.replace("ACME-01", "BER-01").replace("4500[0-9]{6}", "B-26/[0-9]+").replace("4711", "x")
@@ -121,6 +126,7 @@ def test_rule_set_can_build_on_another_added_one(rules):
     assert codes(result) == ["ACME-01", "ACME-02"]
 
 
+@pytest.mark.slow
 def test_changed_file_is_read_again(rules):
     assert "ACME-01" in codes(einvoice.validate(UBL, rules=rules))
     rule = house_rules.RULE.replace("4500[0-9]{6}", "B-26/[0-9]+").replace("4500123456", "B-26/1")
@@ -138,6 +144,7 @@ def test_archive_can_hold_the_rule_set_itself(rules, tmp_path):
     assert codes(einvoice.validate(UBL, rules=archive)) == ["ACME-01", "ACME-02"]
 
 
+@pytest.mark.slow
 def test_changed_archive_is_read_again_without_its_former_files(rules, tmp_path):
     archive = shutil.make_archive(str(tmp_path / "house"), "zip", rules)
     assert "ACME-01" in codes(einvoice.validate(UBL, rules=archive))
@@ -184,6 +191,7 @@ def test_commands_use_added_rules(rules, capsys):
     assert main(["rules", "check", str(rules)]) == 0
 
 
+@pytest.mark.slow
 def test_tutorial_works_as_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "invoice.xml").write_bytes(UBL)
@@ -221,6 +229,7 @@ def newer_release(folder, *, sums=True):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_archive", [False, True])
 def test_newer_release_of_a_shipped_rule_set_applies(tmp_path, as_archive):
     rules = newer_release(tmp_path / "rules", sums=not as_archive)
@@ -369,6 +378,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_rule_set_is_rejected_with_file_and_line(name, tmp_path):
     prepare, message = WRONG[name]

@@ -346,6 +346,7 @@ def _carry(group: Any, field: str, attribute: str, carrier: str) -> None:
         term.attributes = {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("root", ROOTS)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())

@@ -308,6 +308,7 @@ def test_explain_prints_the_catalog_entry(capsys, lang, word):
     assert f" → {entry.fix(lang)}" in " ".join(printed.split())
 
 
+@pytest.mark.slow
 def test_explain_supports_every_code(capsys):
     assert len(catalog()) > 50
     for code in catalog():
@@ -376,6 +377,7 @@ def test_unknown_rule_set_error_lists_the_valid_names(valid, capsys):
     assert "xrechnung-2.0.1" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lang", "word"), [("de", "Neu: "), ("en", "Added: ")])
 def test_rules_diff_prints_changes(capsys, lang, word):
     assert main(["rules", "diff", "xrechnung", "2.3.1", "3.0.2", "--lang", lang]) == 0

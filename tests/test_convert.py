@@ -38,6 +38,7 @@ def test_tax_number_of_a_peppol_invoice_has_the_scheme_of_cii(sample):
     assert [it.scheme.raw for it in registrations if it.identifier.text == "29/123"] == ["FC"]
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(plausible_invoices())
 def test_lossless_conversion_is_reversible(invoice):

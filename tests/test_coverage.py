@@ -133,6 +133,7 @@ def not_applicable():
     }
 
 
+@pytest.mark.slow
 def test_every_code_is_covered_or_not_applicable():
     elsewhere = PROFILE_CODES | SCHEMA_CODES | PDF_CODES | INTERNAL_CODES | BULK_CODES | REFERENCE_CODES
     covered = by_examples() | by_rows() | by_files() | elsewhere

@@ -113,6 +113,7 @@ def test_every_rule_states_the_standard() -> None:
     assert [it.code for it in definitions() if not it.norm.assertion and not it.norm.not_applicable] == []
 
 
+@pytest.mark.slow
 def test_examples_differ_only_where_a_deviation_says_so() -> None:
     assert [found for found in by_examples() if not found.difference.deviations] == []
 

@@ -80,6 +80,7 @@ def test_an_invoice_survives_copying_and_pickling(invoice: Invoice) -> None:
     assert copy.deepcopy(invoice) == pickle.loads(pickle.dumps(invoice)) == invoice
 
 
+@pytest.mark.slow
 @given(invoices())
 def test_walk_yields_every_group_once_in_model_order(invoice: Invoice) -> None:
     met = list(invoice.walk())

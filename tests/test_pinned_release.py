@@ -59,6 +59,7 @@ def test_older_specification_is_current_if_pinned(pin, mode):
     assert "DECL-OUTDATED" not in {finding.code for finding in result.findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "version"), [("current", "1.8.2"), ("compatibility", "1.7.3")])
 def test_specification_before_the_pinned_one_is_outdated(pin, mode, version):
     pin("xrechnung-2.3.1")
@@ -89,6 +90,7 @@ def test_pinned_en16931_uses_the_newest_xrechnung(pin):
 # ---------------------------------------------------------------- the catalog
 
 
+@pytest.mark.slow
 def test_catalog_follows_the_pinned_release(pin):
     unpinned = einvoice.catalog()
     pin(PINNED)
@@ -106,6 +108,7 @@ def test_catalog_follows_the_pinned_release(pin):
     assert (current["BR-DE-15"], current["CII-SR-464"], unpinned["CII-SR-464"].current) == (True, False, True)
 
 
+@pytest.mark.slow
 def test_catalog_lists_codes_of_the_release():
     known = einvoice.catalog(ruleset="en16931-1.3.13")
     assert known["BR-IG-01"].code == "BR-IG-01"  # in UBL; CII has always used BR-AF-01
@@ -113,6 +116,7 @@ def test_catalog_lists_codes_of_the_release():
     assert set(einvoice.catalog()["BR-AF-01"].severities) == {"UBL", "CII"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["xrechnung-1.2.2", "xrechnung-2.3.1", PINNED, "xrechnung-3.0.2"])
 def test_catalog_matches_the_rules_of_the_release(name):
     """Catalog and engine read the same rule files independently."""

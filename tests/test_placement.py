@@ -462,6 +462,7 @@ def test_nesting_of_lines_is_limited() -> None:
 # ---------------------------------------------------------------- generated invoices
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(plausible_invoices())
 def test_a_plausible_invoice_is_schema_valid_in_each_syntax_with_the_same_terms(invoice: Invoice) -> None:

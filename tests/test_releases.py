@@ -178,6 +178,7 @@ def validate_with_added_release(folder, valid_from, announced="true"):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_announced_release_is_selectable_but_not_current(tmp_path):
     valid_from = datetime.date.today() + datetime.timedelta(days=90)
     current = [releases().newest("xrechnung").version, True, []]
@@ -194,6 +195,7 @@ def test_announced_release_is_selectable_but_not_current(tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("days", [-400, 0, 400])
 def test_current_release_does_not_depend_on_the_clock(tmp_path, days):
     valid_from = datetime.date.today() + datetime.timedelta(days)

@@ -21,6 +21,7 @@ def test_changes_announced_by_kosit_are_listed(changes):
     assert changes
 
 
+@pytest.mark.slow
 def test_swapped_releases_swap_added_and_removed(changes):
     reverse = einvoice.rule_changes("xrechnung-3.0.2", "xrechnung-2.3.1")
     assert (reverse.added, reverse.removed, reverse.changed) == (changes.removed, changes.added, changes.changed)

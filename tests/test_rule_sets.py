@@ -147,6 +147,7 @@ def test_rule_sets_have_the_releases_that_go_with_the_selected_one():
 # ---------------------------------------------------------------- two CIUS
 
 
+@pytest.mark.slow
 def test_documents_are_validated_by_the_cius_that_they_declare(tmp_path):
     for name in ("one", "two"):
         write_rule_set(tmp_path, name, specifications=SPECIFICATIONS)
@@ -164,6 +165,7 @@ def test_cius_can_be_requested_by_name(tmp_path):
     assert validated(of("one"), tmp_path, profile="xrechnung") == (["en16931", "xrechnung"], {"BR-DE-15"})
 
 
+@pytest.mark.slow
 def test_findings_state_rule_set_and_kind(tmp_path):
     write_rule_set(tmp_path, "one", specifications=SPECIFICATIONS)
     result = einvoice.validate(declaring(of("one")), rules=tmp_path)
@@ -180,6 +182,7 @@ def test_findings_state_rule_set_and_kind(tmp_path):
     assert answer["xrechnung_version"] == "3.0.2"
 
 
+@pytest.mark.slow
 def test_rule_set_without_a_specification_applies_wherever_its_base_does(tmp_path):
     write_rule_set(tmp_path, "house")
     write_rule_set(tmp_path, "national", base="xrechnung")
@@ -193,6 +196,7 @@ def test_rule_set_without_a_specification_applies_wherever_its_base_does(tmp_pat
     assert errors == {"BR-DE-15", "HOUSE-01", "BRANCH-01", "NATIONAL-01"}
 
 
+@pytest.mark.slow
 def test_rule_set_for_one_syntax_does_not_apply_to_the_other(tmp_path):
     write_rule_set(tmp_path, "house", 'syntaxes = ["CII"]')
     assert validated(EN16931, tmp_path) == (["en16931"], set())
@@ -201,6 +205,7 @@ def test_rule_set_for_one_syntax_does_not_apply_to_the_other(tmp_path):
 # ---------------------------------------------------------------- releases
 
 
+@pytest.mark.slow
 def test_rule_set_without_releases_has_those_of_its_base(tmp_path):
     write_rule_set(tmp_path, "house", rule='since = "1.3.13"')
     data = added(tmp_path, "house")

@@ -98,6 +98,7 @@ def codes(folder: Path, syntax: str, version: str = "2.0", **changes: str) -> li
 # ------------------------------------------------------------------------------------------------ rule data
 
 
+@pytest.mark.slow
 def test_rule_data_has_no_errors() -> None:
     assert list(map(str, check_all())) == []
 

@@ -242,6 +242,7 @@ def test_schema_violation_makes_the_document_invalid():
     assert result.findings[0].terms == ("BT-2",)
 
 
+@pytest.mark.slow
 def test_rule_set_without_rules_for_the_syntax_is_an_error(tmp_path):
     """A specification for both syntaxes, with a rule set for CII only."""
     write_rule_set(tmp_path, "regional", 'syntaxes = ["CII"]', SPECIFICATIONS)

@@ -41,6 +41,7 @@ def rule_sets(results):
     return {file.file: file.ruleset for file in results}
 
 
+@pytest.mark.slow
 @options
 def test_results_equal_those_of_single_validation(options):
     for file in validate_serially(FILES, **options):
@@ -192,6 +193,7 @@ def test_differences_equal_those_of_single_validation(compared):
             assert it.changed_in.endswith(f"-{single.version}")
 
 
+@pytest.mark.slow
 def test_override_of_the_current_release_has_its_reason():
     start, end = UBL.index(b"<cac:InvoiceLine>"), UBL.index(b"</cac:InvoiceLine>")
     subline = UBL[start:end].replace(b"cac:InvoiceLine", b"cac:SubInvoiceLine") + b"</cac:SubInvoiceLine>"

@@ -119,6 +119,7 @@ def test_files_that_could_not_be_opened_are_retried(tmp_path):
     assert validate_serially(pairs, resume=tmp_path).verdicts["valid"] == 2
 
 
+@pytest.mark.slow
 def test_process_pool_resumes_a_run(tmp_path):
     folder = write_files(tmp_path / "files", make_corpus(200)[0])
     journal = tmp_path / "journal.jsonl"
@@ -128,6 +129,7 @@ def test_process_pool_resumes_a_run(tmp_path):
     assert einvoice.validate_many(folder, workers=2, progress=False, resume=journal) == validate_serially(folder)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(data=st.data())
 def test_run_resumes_from_a_truncated_journal(tmp_path_factory, data):

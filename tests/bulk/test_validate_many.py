@@ -137,6 +137,7 @@ def test_stored_findings_are_limited_and_all_are_counted():
     assert file.errors > MAX_FINDINGS + 49
 
 
+@pytest.mark.slow
 def test_workers_use_the_pinned_release(monkeypatch):
     monkeypatch.setenv("EINVOICE_RULESET", "xrechnung-2.0.1")
     pinned = einvoice.validate_many(FILES, workers=1, progress=False)

@@ -35,6 +35,7 @@ def run_rule(rules: Path, code: str) -> int:
 # ---------------------------------------------------------------- new
 
 
+@pytest.mark.slow
 def test_new_rule_is_complete_and_has_a_schema(rules, capsys):
     assert new(rules) == 0
     path = rules / "acme" / "ACME-07.toml"
@@ -47,6 +48,7 @@ def test_new_rule_is_complete_and_has_a_schema(rules, capsys):
     assert run_rule(rules, "ACME-07") == 0
 
 
+@pytest.mark.slow
 def test_new_rule_takes_part_in_the_verdict(rules):
     assert new(rules) == 0
     text = re.sub(rb"(<cbc:ID>)KB[^<]*", rb"\1 ", UBL.read_bytes(), count=1)

@@ -72,6 +72,7 @@ def test_only_amounts_are_limited_to_two_decimals():
             assert ("{1,2}" in field["pattern"]) == (kind == "Amount"), name
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(complete_drafts())
 def test_generated_drafts_conform(validator, content):

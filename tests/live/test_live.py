@@ -110,6 +110,7 @@ def test_stylesheet_returns_codes_or_aborts() -> None:
     assert official_schematron().codes(invoice.replace(b"</cbc:PayableAmount>", b"?</cbc:PayableAmount>")) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", SEEDS)
 def test_mutants_have_equal_findings(number: int) -> None:
     assert_agreed(compare_mutants(number, SAMPLES))

@@ -32,6 +32,7 @@ def path(sample):
     return sample("ubl-invoice.xml")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 def test_argument_before_options_before_environment(call, path, monkeypatch):
     ask = CALLS[call]

@@ -108,6 +108,7 @@ def test_settings_for_other_exports_do_not_apply():
     assert "jp-Notebook" in page
 
 
+@pytest.mark.slow
 def test_exporter_needs_core_dependencies_only():
     """Exporters are all loaded to list them: none may fail for want of an extra."""
     code = """import sys

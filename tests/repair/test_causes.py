@@ -59,6 +59,7 @@ def share(count):
     return named[True] / named.total(), undone[True] / undone.total()
 
 
+@pytest.mark.slow
 def test_one_edit():
     named, undone = share(60)
     assert named >= 0.9
@@ -79,6 +80,7 @@ def separated(mutant):
     return any(all(map(names, order, mutant.edits)) for order in chosen)
 
 
+@pytest.mark.slow
 def test_three_edits():
     assert sum(map(separated, mutations.mutants(20, edits=3))) >= 14
 

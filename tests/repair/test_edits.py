@@ -106,6 +106,7 @@ def test_texts_and_attributes_are_what_lxml_reads(case):
         assert (node.text or "") == edit.text if isinstance(edit, SetText) else node.get(edit.name) == edit.value
 
 
+@pytest.mark.slow
 @given(documents(), st.data())
 def test_edits_of_several_elements_do_not_move_each_other(markup, data):
     root = xml.parse(markup.text.encode()).getroot()

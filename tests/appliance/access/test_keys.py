@@ -65,6 +65,7 @@ def test_keys_from_the_environment(tmp_path):
     assert KeyRing(tmp_path / "missing.env", {name: value, "OTHER": "x"}).find(plain) is not None
 
 
+@pytest.mark.slow
 def test_later_start_issues_a_temporary_key(tmp_path):
     data = tmp_path / "data"
     with running(data) as call:
@@ -142,6 +143,7 @@ def test_nothing_is_added_to_a_file_with_an_invalid_line(tmp_path, monkeypatch, 
     assert KeyRing(tmp_path / "keys.env", {}).find(first) is None
 
 
+@pytest.mark.slow
 def test_revoking_needs_no_space(tmp_path):
     file = KeyFile(tmp_path / "keys.env")
     first, line = stored_key()

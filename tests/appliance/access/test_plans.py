@@ -71,7 +71,7 @@ async def units_left(quotas, holder, kind, limit, count):
         return error.values["left"]
 
 
-@pytest.fixture(params=["file", "memory", "redis"])
+@pytest.fixture(params=["file", "memory", pytest.param("redis", marks=pytest.mark.slow)])
 def open_store(request, tmp_path):
     """For each kind of store: a function that opens it, again after a restart."""
     if request.param == "memory":

@@ -85,6 +85,7 @@ def test_stored_files_are_private_and_contain_no_token(server):
     assert b"<cbc:" not in content
 
 
+@pytest.mark.slow
 def test_expired_link_is_410_and_its_content_erased(tmp_path):
     with serving(tmp_path / "data", workers=1, artifact_seconds=5) as server:
         server.client.get(links(server.validate(UBL))["validation_report_pdf"])  # the first rendering takes longest
@@ -102,6 +103,7 @@ def stored_bytes(server):
     return b"".join(path.read_bytes() for path in (server.data / "artifacts").iterdir())
 
 
+@pytest.mark.slow
 def test_links_survive_a_restart(tmp_path):
     key = {"X-API-Key": KeyFile(tmp_path / "data" / "keys.env").add("acme", "business")}
     with serving(tmp_path / "data", workers=1) as server:
@@ -113,6 +115,7 @@ def test_links_survive_a_restart(tmp_path):
         assert_problem(server.client.get(url.path), 404, "artifact_not_found")  # with the temporary key
 
 
+@pytest.mark.slow
 def test_links_can_be_disabled(tmp_path):
     with serving(tmp_path / "data", workers=1, artifacts="off") as server:
         artifacts = server.validate(WRONG).json()["artifacts"]
@@ -122,6 +125,7 @@ def test_links_can_be_disabled(tmp_path):
         assert server.client.get("/readyz").status_code == 200
 
 
+@pytest.mark.slow
 def test_replicas_share_links_in_redis(tmp_path, redis_url):
     keys = tmp_path / "keys.env"
     key, other = ({"X-API-Key": KeyFile(keys).add(name, "business")} for name in ("acme", "other"))
@@ -139,6 +143,7 @@ def test_replicas_share_links_in_redis(tmp_path, redis_url):
         assert not (tmp_path / "one" / "artifacts").exists()
 
 
+@pytest.mark.slow
 def test_unavailable_redis_affects_links_only(tmp_path):
     pytest.importorskip("redis", reason="the extra redis is not installed")
     socket = f"unix://:pass-word@{tmp_path}/none.sock"
@@ -183,6 +188,7 @@ def seconds_of(call):
     return time.monotonic() - started
 
 
+@pytest.mark.slow
 def test_unknown_store_is_reported(tmp_path):
     settings = {"EINVOICE_DATA": str(tmp_path), "EINVOICE_ARTIFACTS": "memcached://user:pass-word@host"}
     command = [sys.executable, "-m", "appliance", "serve", "--port", "0"]
@@ -193,6 +199,7 @@ def test_unknown_store_is_reported(tmp_path):
     assert "pass-word" not in process.stderr
 
 
+@pytest.mark.slow
 def test_listed_settings_hide_the_password(tmp_path):
     settings = {"EINVOICE_DATA": str(tmp_path), "EINVOICE_ARTIFACTS": "redis://user:pass-word@host:6379/0"}
     command = [sys.executable, "-m", "appliance", "settings"]

@@ -167,6 +167,7 @@ def test_unusable_folder_is_reported_at_startup(tmp_path):
         SQLiteStore(tmp_path / "file" / "artifacts", MEGABYTE)
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_file(folder, store):
     script = "import sys; from pathlib import Path; from appliance.artifacts.sqlite_store import SQLiteStore; "
     other = [
@@ -474,6 +475,7 @@ def test_unavailable_store_is_detected(folder, caplog):
     assert run(links.create("acme", KINDS, SOURCE)) == {}
 
 
+@pytest.mark.slow
 def test_expired_content_is_purged_in_the_background(folder):
     async def scenario():
         store = SQLiteStore(folder, MEGABYTE)
@@ -491,6 +493,7 @@ def test_expired_content_is_purged_in_the_background(folder):
     assert time.monotonic() - started > 0.9
 
 
+@pytest.mark.slow
 def test_links_survive_a_crash(folder):
     script = """if 1:
         import asyncio, os, sys

@@ -134,6 +134,7 @@ def test_differences_only_in_compatibility_mode(responses, declared, syntax, req
         assert difference["changed_in"].keys() == {"ruleset", "version", "specification", "date", "release"}
 
 
+@pytest.mark.slow
 def test_a_pinned_rule_set(tmp_path):
     """The pinned release is the current one in both modes."""
     with serving(tmp_path / "data", workers=1, ruleset="xrechnung-2.3.1") as pinned:

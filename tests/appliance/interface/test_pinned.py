@@ -3,6 +3,8 @@
 import pytest
 from served import CII, UBL, declaring, serving
 
+pytestmark = pytest.mark.slow
+
 PINNED = "xrechnung-3.0.2-2.4.0"
 
 

@@ -76,6 +76,7 @@ def test_version_names_the_rule_sets(capsys):
     assert einvoice.catalog().rule_set.name in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 def test_all_addresses_include_ipv4(tmp_path, address):
     if not socket.has_dualstack_ipv6():

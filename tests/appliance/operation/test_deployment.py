@@ -40,6 +40,7 @@ def test_health_check_of_the_image_reaches_a_wildcard_address(address):
     assert eval(check[1], {"a": address}) == "127.0.0.1"
 
 
+@pytest.mark.slow
 def test_systemd_unit_is_valid(tmp_path):
     verify = shutil.which("systemd-analyze")
     if verify is None:

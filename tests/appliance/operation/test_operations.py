@@ -70,6 +70,7 @@ def test_start_is_logged_with_version_and_rule_sets(server):
     assert start["ruleset"] in start["rule_sets"]
 
 
+@pytest.mark.slow
 def test_death_of_a_worker_is_logged_and_counted(tmp_path):
     with serving(tmp_path / "data", workers=1, metrics=1) as server:
         (worker,) = server.workers()
@@ -164,11 +165,13 @@ def minimal(tmp_path_factory):
         yield server
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/docs", "/openapi.json", "/catalog/BR-CO-10", "/metrics"])
 def test_switches(minimal, path):
     assert_problem(minimal.client.get(path), 404, "not_found")
 
 
+@pytest.mark.slow
 def test_no_doc_url_without_catalog_pages(minimal):
     older = declaring("2.3", WRONG)
     single = minimal.validate(older, validation_mode="compatibility").json()
@@ -190,6 +193,7 @@ def test_cors_if_configured(minimal, server):
     assert "access-control-allow-origin" not in other.headers
 
 
+@pytest.mark.slow
 def test_only_known_loggers_are_enabled():
     script = (
         "import logging; from appliance.observability import logs; logs.configure('debug');"
@@ -199,6 +203,7 @@ def test_only_known_loggers_are_enabled():
     assert [json.loads(line)["message"] for line in done.stderr.splitlines()] == ["xappliance.a"]
 
 
+@pytest.mark.slow
 def test_draining_server_is_not_ready_but_answers(tmp_path):
     with serving(tmp_path / "data", workers=1, drain_seconds=600) as server:
         server.process.terminate()

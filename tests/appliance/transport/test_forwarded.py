@@ -93,6 +93,7 @@ def test_comma_separated_settings(monkeypatch):
     assert networks == (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("::1/128"))
 
 
+@pytest.mark.slow
 def test_redirects_keep_the_public_url(tmp_path):
     with serving(tmp_path / "data", workers=1, public_url="https://example.org/e") as server:
         for path in ("/healthz/", "/e/healthz/"):
@@ -100,6 +101,7 @@ def test_redirects_keep_the_public_url(tmp_path):
             assert (response.status_code, response.headers["location"]) == (307, "https://example.org/e/healthz?a=b")
 
 
+@pytest.mark.slow
 def test_prefix_does_not_bypass_authentication(tmp_path):
     with serving(tmp_path / "data", workers=1, public_url="https://example.org/e") as server:
         for path in ("/api", "/e/api", "/e/e/api", "/e/e/e/api", "//api", "/e//api", "/e/./api"):

@@ -52,6 +52,7 @@ def test_findings_are_localized(server):
     assert not default.json()["is_valid"]
 
 
+@pytest.mark.slow
 def test_printed_request_works(server):
     if not shutil.which("curl"):
         pytest.skip("curl is not installed")

@@ -17,6 +17,7 @@ NO_LANDLOCK = 77
 """Exit status of a script that needs Landlock."""
 
 
+@pytest.mark.slow
 def test_environment_of_a_worker_has_no_secrets(tmp_path, monkeypatch):
     pytest.importorskip("redis", reason="the extra redis is not installed")
     monkeypatch.setenv("OTHER_PASSWORD", "pass-word")
@@ -28,6 +29,7 @@ def test_environment_of_a_worker_has_no_secrets(tmp_path, monkeypatch):
         assert b"pass-word" not in environ
 
 
+@pytest.mark.slow
 def test_worker_inherits_no_descriptors(tmp_path):
     with serving(tmp_path / "data", workers=1) as server:
         server.validate()
@@ -37,6 +39,7 @@ def test_worker_inherits_no_descriptors(tmp_path):
         assert len([path for path in opened if path.startswith("socket:")]) == 1, "the connection to the server"
 
 
+@pytest.mark.slow
 def test_hidden_folder(tmp_path):
     """A process of its own, because it cannot undo this: it sees the rules in a hidden folder, and nothing else."""
     data = tmp_path / "data"
@@ -70,6 +73,7 @@ def test_hidden_folder(tmp_path):
     assert (data / "keys.env").read_text() == "content"
 
 
+@pytest.mark.slow
 def test_worker_cannot_open_the_key_file(tmp_path, monkeypatch):
     """A module that Python imports at its start makes the worker try on a signal."""
     script = """

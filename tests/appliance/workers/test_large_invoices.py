@@ -5,6 +5,8 @@ import re
 import pytest
 from served import CII, DRAFT, UBL, assert_problem, serving
 
+pytestmark = pytest.mark.slow
+
 NO_LINK = {"available": False, "url": None, "expires_in_seconds": None}
 UBL_LINE = re.search(rb"<cac:InvoiceLine>.*?</cac:InvoiceLine>", UBL, re.DOTALL)[0]
 CII_LINE = re.search(
