@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 # The first documents of a fresh checkout take long, whatever the strategy: no cache is warm yet.
 settings.register_profile("project", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.register_profile("quick", settings.get_profile("project"), max_examples=10)
 settings.load_profile("project")
 
 os.environ.pop("EINVOICE_LANG", None)

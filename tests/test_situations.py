@@ -176,6 +176,7 @@ def selected_by_examples(definition: Definition) -> set[int]:
     return selected
 
 
+@pytest.mark.slow
 def test_every_situation_is_selected_by_an_example() -> None:
     selected = {(it.layer, it.code): selected_by_examples(it) for it in rules()}
     assert selected == {(it.layer, it.code): reachable(it) for it in rules()}
