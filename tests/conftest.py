@@ -58,7 +58,14 @@ def browser():
 
 @pytest.hookimpl(tryfirst=True)  # before the markers are evaluated
 def pytest_collection_modifyitems(config, items):
-    """Mark the tests that need other programs as slow; in parallel, begin with the modules that have slow tests."""
+    """Mark the tests that need other programs as slow, and select live tests only if requested.
+
+    In parallel, begin with the modules that have slow tests.
+    """
+    if "live" not in config.getoption("-m"):
+        live = [item for item in items if item.get_closest_marker("live")]
+        config.hook.pytest_deselected(items=live)
+        items[:] = [item for item in items if not item.get_closest_marker("live")]
     for item in items:
         if not PROGRAMS.isdisjoint(item.fixturenames):
             item.add_marker(pytest.mark.slow)

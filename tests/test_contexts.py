@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 from rule_sets import shipped_rule_sets
+from sampling import sampled
 
 from einvoice.errors import RuleError
 from einvoice.model.location import NAMESPACES
@@ -98,11 +99,11 @@ class Table:
         return wrong
 
 
-def differences() -> tuple[int, dict[tuple[str, str], list[str]]]:
-    """Return the number of compared case files, and those with differences by rule set, context and syntax."""
+def differences(step: int) -> tuple[int, dict[tuple[str, str], list[str]]]:
+    """Return the number of case files compared, and those with differences by rule set, context and syntax."""
     tables = {syntax: Table(syntax) for syntax in SYNTAXES}
     compared, found = 0, dict[tuple[str, str], list[str]]()
-    for line in (CASES / "expected.jsonl").read_text("utf-8").splitlines():
+    for line in (CASES / "expected.jsonl").read_text("utf-8").splitlines()[::step]:
         case = json.loads(line)
         if any("stops" in result for result in case["fired"].values()):
             continue  # the official Schematron stopped with an error
@@ -113,9 +114,10 @@ def differences() -> tuple[int, dict[tuple[str, str], list[str]]]:
     return compared, found
 
 
-def test_contexts_select_the_elements_of_the_official_schematron() -> None:
-    compared, found = differences()
-    assert compared > 1000
+@sampled(4)
+def test_contexts_select_the_elements_of_the_official_schematron(step: int) -> None:
+    compared, found = differences(step)
+    assert compared > 1000 / step
     wrong = {key: [case for case in cases if case not in DAMAGED] for key, cases in found.items()}
     assert {key: f"{len(cases)} files, such as {cases[:3]}" for key, cases in wrong.items() if cases} == {}
 

@@ -256,10 +256,10 @@ def test_a_cause_filters_the_files(shown):
     assert page.locator("[data-cause]:visible").count() == 0
 
 
-@pytest.mark.parametrize("width", [1100, 420])
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("lang", ["de", "en", "fr"])
-def test_contrast_of_causes(browser, results, dark, width, lang):
+@pytest.mark.parametrize(
+    ("lang", "dark", "width"), [("de", False, 420), ("de", True, 1100), ("en", False, 1100), ("fr", True, 420)]
+)
+def test_contrast_of_causes(browser, results, lang, dark, width):
     view, shown = results.explore(lang=lang), NotebookPage(browser, dark)
     view.with_causes = True
     view.filters = {"cause": "set BT-116"}

@@ -74,10 +74,10 @@ class Tally:
         return "\n".join([f"{self.share:.2%} agreement, {dict(self.counts)}", *details])
 
 
-def tally(folder: Path) -> Tally:
-    """Compare all documents of a folder, recursively."""
+def tally(folder: Path, step: int = 1) -> Tally:
+    """Compare the documents of a folder, recursively; with a step, a sample of them."""
     result = Tally()
-    for path in sorted(folder.rglob("*.xml")):
+    for path in sorted(folder.rglob("*.xml"))[::step]:
         result.add(path.relative_to(folder).as_posix(), path.read_bytes())
     return result
 

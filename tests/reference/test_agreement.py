@@ -1,6 +1,7 @@
 """The native EN 16931 rules and the official stylesheet for UBL report the same findings."""
 
 import pytest
+from sampling import sampled
 
 from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
 
@@ -11,11 +12,12 @@ pytest.importorskip("saxonche")
 
 @pytest.mark.slow
 @pytest.mark.cases
-def test_comparison_cases_agree():
+@sampled(8)
+def test_comparison_cases_agree(step):
     if not CASES.is_dir():
         pytest.skip("the comparison cases are not available")
-    result = tally(CASES)
-    assert result.counts["same"] > 2500
+    result = tally(CASES, step)
+    assert result.counts["same"] > 2500 / step
     assert result.share >= MIN, str(result)
 
 
