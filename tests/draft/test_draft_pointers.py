@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from plain import draft, line
+from sampling import sampled
 
 import einvoice
 from einvoice.draft import draft_schema
@@ -211,8 +212,9 @@ def schema_part(pointer):
 
 
 @pytest.mark.slow
+@sampled(5)
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_pointer_is_in_the_schema(full, format):
+def test_every_pointer_is_in_the_schema(full, format, step):
     """Replace each text of the draft by an invalid code or number; every finding must have a pointer."""
 
     def places(content, pointer=""):
@@ -223,7 +225,7 @@ def test_every_pointer_is_in_the_schema(full, format):
             else:
                 yield f"{pointer}/{key}"
 
-    for place in [*places(full)]:
+    for place in [*places(full)][::step]:
         content = copy.deepcopy(full)
         set_value(content, place, "-7" if place.rpartition("/")[2] in ("quantity", "unit_price", "tax_rate") else "QQ")
         try:
