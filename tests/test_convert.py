@@ -39,6 +39,16 @@ def test_tax_number_of_a_peppol_invoice_has_the_scheme_of_cii(sample):
 
 
 @pytest.mark.slow
+def test_result_may_be_larger_than_a_source(sample):
+    """CII takes more bytes for a note than UBL; the limit is one of files."""
+    notes = "<cbc:Note>x</cbc:Note>" * 150_000
+    document = sample("ubl-invoice.xml").read_text("utf-8").replace("<cbc:Note>", f"{notes}<cbc:Note>", 1)
+    converted = convert(document.encode())
+    assert len(converted.xml) > xml.DEFAULT.bytes > len(document)
+    assert converted.losses == ()
+
+
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(plausible_invoices())
 def test_lossless_conversion_is_reversible(invoice):
