@@ -89,6 +89,41 @@ def test_an_adopted_rule_has_the_releases_and_differences_of_the_rule_set_that_a
     assert adopted.sentence("UBL", "2.0.1").let["tolerance"] == "0.02"
 
 
+def _in(ruleset, code):
+    return next(it for it in shipped_rule_sets().definitions[ruleset] if it.code == code)
+
+
+def test_a_rule_can_be_adopted_under_another_code():
+    stated, adopted = _in("xrechnung", "BR-DE-18"), _in("peppol", "DE-R-018")
+    assert adopted.file == stated.file == "xrechnung/BR-DE-18.toml"
+    assert adopted.texts == stated.texts
+    assert adopted.data["source"] == "Peppol BIS Billing 3.0, DE-R-018"
+    newest, older = adopted.sentence("UBL", "2026.5"), adopted.sentence("UBL", "2025.11")
+    assert (newest.code, newest.context) == ("DE-R-018", "german_payment_terms")
+    assert newest.assertion == stated.sentence("UBL", "2.6.0").assertion != older.assertion
+
+
+def test_variants_can_be_adopted_under_other_codes():
+    adopted = _in("peppol", "DE-R-009")
+    sentence = adopted.sentence("UBL", "2026.5")
+    assert (adopted.file, sentence.code) == ("xrechnung/BR-DE-3.toml", "DE-R-009")
+    assert (sentence.context, sentence.terms) == ("german_buyer_address", ("BT-53",))
+    assert "BR-DE-9" not in {it.code for it in shipped_rule_sets().definitions["peppol"]}
+
+
+def test_own_texts_of_an_adopted_rule_replace_those_of_the_rule_file():
+    stated, adopted = _in("xrechnung", "BR-DE-1"), _in("peppol", "DE-R-001")
+    assert adopted.texts["en"]["title"] == stated.texts["en"]["title"]
+    assert "XRechnung" in stated.texts["en"]["explanation"]
+    assert "XRechnung" not in adopted.texts["en"]["explanation"]
+
+
+def test_rules_of_peppol_do_not_speak_of_xrechnung():
+    for definition in shipped_rule_sets().definitions["peppol"]:
+        situations = [it.texts for it in definition.situations_for("UBL", "2026.5").values()]
+        assert "XRechnung" not in repr([definition.texts, situations]), definition.code
+
+
 def test_an_adopted_code_must_exist(tmp_path):
     folder = tmp_path / "own"
     folder.mkdir()

@@ -504,13 +504,13 @@ INVALID_RULE_SETS = {
         'name = "Own"',
         'name = "Own"\nadopted = { peppl = ["BR-1"] }',
         "adopted",
-        "'peppl' is not a rule set with rules of its own",
+        "'peppl' is not another rule set",
     ),
     "adopts from itself": (
         'name = "Own"',
         'name = "Own"\nadopted = { own = ["BR-1"] }',
         "adopted",
-        "'own' is not a rule set with rules of its own",
+        "'own' is not another rule set",
     ),
     "adopted is not a list": (
         'name = "Own"',

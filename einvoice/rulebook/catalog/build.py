@@ -90,6 +90,8 @@ def _describing(rule_sets: RuleSets) -> dict[str, str]:
         for definition in definitions:
             if not definition.is_adopted or rule_sets.sets[name].default:
                 found[definition.code] = name
+            else:
+                found.setdefault(definition.code, name)
     return found
 
 

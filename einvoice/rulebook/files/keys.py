@@ -63,7 +63,7 @@ _QUIRKS: Final[Keys] = {
     SITUATIONS: _TABLES, "valid": _TABLES, "invalid": _TABLES,
 }  # fmt: skip
 #: Keys of such a file for a rule that the rule set adopts.
-ADOPTED: Final[Keys] = {**_QUIRKS, "since": str, "until": str}
+ADOPTED: Final[Keys] = {**_QUIRKS, "code": str, "source": str, "since": str, "until": str}
 #: Keys of a file about the copy of a rule in another rule set.
 COPY: Final[Keys] = {
     **OF_SENTENCE,
@@ -115,7 +115,9 @@ def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str, 
     ``adopted`` says whether it is that of a rule set that adopts the rule. Raise ``RuleError`` for an invalid one, and
     for a key that repeats the rule file.
     """
-    check_keys(quirks, ADOPTED if adopted else _QUIRKS, file)
+    check_keys(quirks, {**ADOPTED, **dict.fromkeys(languages(), dict)} if adopted else _QUIRKS, file)
+    for language in languages_of(quirks):
+        check_keys(quirks[language], dict.fromkeys(TEXTS, str), file, language)
     _check_overlay(data, {key: quirks[key] for key in OF_SENTENCE if key in quirks}, file, "")
     both = {**data, **quirks, "let": data.get("let", {}) | quirks.get("let", {})}
     for syntax in map(str.lower, SYNTAXES):
@@ -123,7 +125,7 @@ def check_quirks(quirks: Mapping[str, Any], data: Mapping[str, Any], file: str, 
     for code, member in quirks.get("variants", {}).items():
         if code not in data.get("variants", {}):
             raise RuleError(f"{code} is not in the rule file", file=file, key=f"variants.{code}")
-        constants = dict.fromkeys(data["variants"][code], CONSTANT) if adopted else {}
+        constants = {**dict.fromkeys(data["variants"][code], CONSTANT), "code": str} if adopted else {}
         check_keys(member, {**constants, **(MEMBER if adopted else _QUIRKS_MEMBER)}, file, f"variants.{code}")
         _check_overlay({}, {key: member[key] for key in OF_SENTENCE if key in member}, file, f"variants.{code}")
         _check_syntaxes(member, file, f"variants.{code}", constants=True)

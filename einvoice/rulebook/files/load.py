@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from einvoice.errors import RuleError
 from einvoice.rulebook.files.definition import Copy, Definition
 from einvoice.rulebook.files.keys import (
+    ENTRIES,
     OF_SENTENCE,
     RENAMED_FROM,
     SCHEMATRON,
@@ -21,7 +22,9 @@ from einvoice.rulebook.files.keys import (
     check_keys,
     check_quirks,
     check_release,
+    languages_of,
 )
+from einvoice.rulebook.files.situations import KEY as SITUATIONS
 from einvoice.rulebook.files.versions import RuleSet
 
 #: The invoice that examples start from.
@@ -31,6 +34,8 @@ RELEASES: Final = "releases.toml"
 _NOT_RULES: Final = (
     "ruleset.toml", "specifications.toml", "contexts.toml", "overrides.toml", "profiles.toml", RELEASES, BASE,
 )  # fmt: skip
+#: A file in ``schematron`` with its content.
+_File: TypeAlias = "tuple[str, dict[str, Any]]"
 #: What a rule set that adopts a rule states itself, since it has other releases.
 _BY_RELEASE: Final = ("since", "until", "history", "renamed_from")
 
@@ -85,7 +90,7 @@ def read_file(path: Path, ruleset: RuleSet, home: Path | None = None) -> list[De
     if home is not None and home != path.parent:
         data = _without(data)
         quirks = [(name, _without(content)) for name, content in quirks]
-        quirks += _read_quirks(home, path.name, data, adopted=True)
+        data, quirks = _adopted(data, quirks, _read_quirks(home, path.name, data, adopted=True))
     variants = data["variants"] if "variants" in data else {data["code"]: {}}
     definitions = [
         Definition(code, file, ruleset, {**variant, **_constants(code, quirks)}, data, tuple(quirks))
@@ -111,7 +116,48 @@ def _read_quirks(
 def _constants(code: str, quirks: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
     """Return the constants of a variant, and its first and last release, that files in ``schematron`` state."""
     members = [content.get("variants", {}).get(code, {}) for _, content in quirks]
-    return {name: content for member in members for name, content in member.items() if name not in OF_SENTENCE}
+    return {
+        name: content for member in members for name, content in member.items() if name not in (*OF_SENTENCE, "code")
+    }
+
+
+def _adopted(data: Mapping[str, Any], quirks: list[_File], own: list[_File]) -> tuple[dict[str, Any], list[_File]]:
+    """Return a rule file and its quirks as a rule set adopts them, with ``own``, the file that states what differs.
+
+    Codes, source and texts of that file replace those of the rule file. The situations, notes and example texts of the
+    rule file belong to its texts.
+    """
+    stated = dict(data)
+    codes: dict[str, str] = {}
+    for _, content in own:
+        of_variants = {code: member["code"] for code, member in content.get("variants", {}).items() if "code" in member}
+        codes |= {data["code"]: content["code"]} if "code" in content else of_variants
+        if languages_of(content):
+            stated = {key: it for key, it in stated.items() if key not in (SITUATIONS, "notes", "examples")}
+            quirks = [(file, {key: it for key, it in its.items() if key != SITUATIONS}) for file, its in quirks]
+        stated |= {language: stated.get(language, {}) | content[language] for language in languages_of(content)}
+        stated |= {"source": content["source"]} if "source" in content else {}
+    if codes:
+        stated = {key: it for key, it in stated.items() if key not in ("aliases", "replaces")}
+    return _with_codes(stated, codes), [(file, _with_codes(content, codes)) for file, content in (*quirks, *own)]
+
+
+def _with_codes(data: Mapping[str, Any], codes: Mapping[str, str]) -> dict[str, Any]:
+    """Return the content of a file with other codes, also where its entries list variants."""
+    changed = dict(data)
+    if data.get("code") in codes:
+        changed["code"] = codes[data["code"]]
+    if "variants" in data:
+        changed["variants"] = {codes.get(code, code): member for code, member in data["variants"].items()}
+    for kind in ENTRIES:
+        if kind in data:
+            changed[kind] = [
+                {**entry, "variants": [codes.get(code, code) for code in entry["variants"]]}
+                if "variants" in entry
+                else entry
+                for entry in data[kind]
+            ]
+    return changed
 
 
 def _without(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -116,10 +116,10 @@ def read_rulesets(folders: Mapping[str, Path]) -> dict[str, RuleSet]:
 
 
 def _check_adopted(ruleset: RuleSet, known: Mapping[str, RuleSet]) -> None:
-    """Check that a rule set adopts rules only from rule sets that exist and adopt none themselves."""
+    """Check that a rule set adopts rules only from other rule sets that exist."""
     for name in ruleset.adopted:
-        if name not in known or name == ruleset.name or known[name].adopted:
-            message = f"'{name}' is not a rule set with rules of its own"
+        if name not in known or name == ruleset.name:
+            message = f"'{name}' is not another rule set"
             raise RuleError(message, file=f"{ruleset.name}/ruleset.toml", key="adopted")
 
 

@@ -8,7 +8,7 @@ the loader accepts; the loader checks more, such as expressions.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from types import UnionType
 from typing import Any, Final, TypeAlias, get_args, get_origin
@@ -66,7 +66,9 @@ def _rule() -> Schema:
 def _schematron() -> Schema:
     entries = _entries("deviation", situations.KEY, "history", "valid", "invalid")
     variants = {"variants": _members("schematron", keys.MEMBER)}
-    return _table("schematron", keys.ADOPTED, {**_overlays(), **entries, **variants, "renamed_from": _renamed()})
+    known = {**keys.ADOPTED, **dict.fromkeys(languages(), dict)}
+    nested = {**_overlays(), **entries, **variants, **_texts(required=()), "renamed_from": _renamed()}
+    return _table("schematron", known, nested)
 
 
 def _copy() -> Schema:
@@ -204,9 +206,9 @@ def _renamed() -> Schema:
     return _table("renamed_from", keys.RENAMED_FROM, required=["code", "until"])
 
 
-def _texts() -> dict[str, Schema]:
-    return dict.fromkeys(languages(), _table("", dict.fromkeys(keys.TEXTS, str), dict.fromkeys(keys.TEXTS, _NOT_BLANK),
-                                             keys.TEXTS))  # fmt: skip
+def _texts(required: Sequence[str] = keys.TEXTS) -> dict[str, Schema]:
+    known = dict.fromkeys(keys.TEXTS, str)
+    return dict.fromkeys(languages(), _table("", known, dict.fromkeys(keys.TEXTS, _NOT_BLANK), required))
 
 
 def _examples() -> Schema:
