@@ -46,6 +46,7 @@ border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}
 .einvoice .valid{border-left:4px solid #2f9e5b;padding-left:.6em}
 .einvoice .invalid{border-left:4px solid #d1383d;padding-left:.6em}
 div.einvoice.einvoice .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.einvoice .place{min-width:9em}
 .einvoice summary{cursor:pointer}
 .einvoice>details{margin:.5em 0}
 .einvoice code{background:none;color:inherit;overflow-wrap:anywhere}
@@ -140,7 +141,7 @@ def _row(finding: Finding, lang: Language) -> str:
     details = _lines(compared_text(finding, lang), finding.explanation(lang), finding.override_reason(lang))
     return (
         f'<tr><td class="mark {finding.severity}">{escape(finding.code)}<br>{escape(severity(finding, lang))}</td>'
-        f"<td>{escape(position(finding, lang))}</td>"
+        f'<td class="place">{escape(position(finding, lang))}</td>'
         f"<td><details><summary>{escape(finding.title(lang))}</summary>{details}"
         f"<div><strong>{escape(LABELS[lang]['fix'])}:</strong> {escape(finding.fix(lang))}</div>"
         f"{_lines(*notes(finding, lang))}"
