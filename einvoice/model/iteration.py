@@ -91,9 +91,9 @@ def content_of(invoice: Group, number: str) -> Any:
     found: Sequence[Any]
     if known.datatype == "Group":
         found = list(_at(invoice, known.path.split(".")))
-    elif owner := _owner(known):
+    elif owner_number := owner(number):
         attribute = known.path.rpartition(".")[2]
-        texts = (getattr(it.value, attribute) for it in filled(invoice) if it.number == owner)
+        texts = (getattr(it.value, attribute) for it in filled(invoice) if it.number == owner_number)
         found = [text for text in texts if text is not absent]
     else:
         found = [it.value for it in filled(invoice) if it.number == number]
@@ -113,9 +113,13 @@ def _at(group: Any, path: Sequence[str]) -> Iterator[Any]:
             yield from _at(it, path[1:])
 
 
-def _owner(known: Term) -> str:
-    """Return the number of the term whose XML attribute holds a term; "" if it is the text of an element."""
-    path = known.path.rpartition(".")[0]
+def owner(number: str) -> str:
+    """Return the number of the term whose XML attribute holds a term; "" if it is the text of an element.
+
+    >>> owner("BT-130"), owner("BT-129")
+    ('BT-129', '')
+    """
+    path = term(number).path.rpartition(".")[0]
     return next((it.number for it in terms().values() if it.path == path and it.datatype != "Group"), "")
 
 

@@ -22,6 +22,7 @@ _NAMES: Final = Messages("einvoice.model", "terms")
 _SECTIONS: Final = Messages("einvoice.model", "sections")
 
 
+_GRAMMAR: Final = Messages("einvoice.model", "grammar")
 _BT_FIELD: Final = re.compile(r"BT-\d+")
 
 
@@ -83,6 +84,15 @@ def name(number: str, language: Language) -> str:
     ('Seller city', 'Ort des Verkäufers')
     """
     return _NAMES[language][term(number).number]
+
+
+def is_plural(number: str, language: Language) -> bool:
+    """Return whether the name of a term is a plural; its verb depends on it.
+
+    >>> is_plural("BG-22", "de"), is_plural("BG-23", "de")
+    (True, False)
+    """
+    return number in _GRAMMAR[language].get("plural", "").split()
 
 
 def similar(text: str) -> str:

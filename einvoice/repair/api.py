@@ -4,34 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
-from einvoice.errors import quote
-from einvoice.model.lines import Line
-from einvoice.model.location import NAMESPACES, name
 from einvoice.presentation import causes
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Case
 from einvoice.repair.cause import Cause
 from einvoice.repair.causes import Causes
-from einvoice.repair.change import MAX_QUOTED, Change, Step
-from einvoice.repair.edits import (
-    Edit,
-    Insert,
-    Move,
-    Remove,
-    RemoveAttribute,
-    Rename,
-    RenameAttribute,
-    SetAttribute,
-    SetNamespace,
-)  # fmt: skip
+from einvoice.repair.change import Change
 from einvoice.repair.missing import MissingFacts
 from einvoice.repair.search import MAX_SECONDS, Explained, Search, Trial
+from einvoice.repair.steps import Steps, all_lines
 from einvoice.resources import RuleData
-from einvoice.result import Finding, Location, Places, ValidationResult
+from einvoice.result import Finding, Places, ValidationResult
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import reader
 from einvoice.validation import validate_xml
@@ -65,6 +51,7 @@ class Diagnosis:
         self.case = self._validate(result.document.data)
         self.search = Search(self.case, self._validate, seconds=seconds)
         self._places = Places(result.document.data)
+        self._steps = Steps(self.case)
 
     def causes(self) -> tuple[Cause, ...]:
         """Return the causes, the gravest first."""
@@ -106,6 +93,14 @@ class Diagnosis:
             left = unmatched
         return originals
 
+    @cached_property
+    def _by_original(self) -> dict[int, Finding]:
+        return {id(finding): self.case.findings[number] for number, finding in self._originals.items()}
+
+    def _own(self, finding: Finding) -> Finding:
+        """Return the finding of the validation by the rules of einvoice that is the same as one of the result."""
+        return self._by_original.get(id(finding), finding)
+
     def _explained(self, explained: Explained) -> Cause | None:
         findings = self._findings(explained.resolved)
         if not findings:
@@ -116,7 +111,7 @@ class Diagnosis:
             remaining=self._others(findings),
             changes=changes,
             terms=tuple(dict.fromkeys(term for change in changes for term in change.terms)),
-            location=self._location(explained.trials[0].candidate),
+            location=self._places.at(self._steps.place(explained.trials[0].candidate)),
             lang=self._result.lang,
         )
 
@@ -133,11 +128,10 @@ class Diagnosis:
 
         Those about the same missing fact have one cause, and those at the same place with the same leading term.
         """
-        own = {id(finding): self.case.findings[number] for number, finding in self._originals.items()}
-        missing = MissingFacts(self.case, [own.get(id(it), it) for it in findings])
+        missing = MissingFacts(self.case, [self._own(it) for it in findings])
         groups: dict[tuple[str, ...], list[Finding]] = {}
         for finding in sorted(findings, key=lambda it: _GRAVITY.index(it.severity)):
-            fact = missing.fact(own.get(id(finding), finding))
+            fact = missing.fact(self._own(finding))
             place = (finding.xpath, finding.terms[0] if finding.terms else finding.code)
             groups.setdefault((fact,) if fact else place, []).append(finding)
         return [self._without_change(group, key[0] if len(key) == 1 else "") for key, group in groups.items()]
@@ -147,103 +141,24 @@ class Diagnosis:
         others = self._others(group)
         leading = (fact,) if fact else ()
         terms = tuple(dict.fromkeys((*leading, *first.terms)))
-        return Cause(tuple(group), others, (), terms, first.location, self._result.lang, missing=fact)
+        lines = all_lines(self.case, [own.location.node for own in map(self._own, group)])
+        return Cause(tuple(group), others, (), terms, first.location, self._result.lang, fact, lines)
 
     def _change(self, trial: Trial) -> Change:
         resolved = self._findings(trial.resolved)
+        candidate, steps = trial.candidate, self._steps.of(trial.candidate)
+        terms = (*(() if candidate.refused else candidate.terms), *(step.term for step in steps))
         return Change(
             edits=trial.edits,
-            steps=tuple(self._steps(trial.candidate)),
-            terms=tuple(dict.fromkeys(filter(None, trial.candidate.terms))),
+            steps=steps,
+            terms=tuple(dict.fromkeys(filter(None, terms))),
             safe=all(it.safe for it in trial.candidates),
             resolves=resolved,
             remaining=self._others(resolved),
             lang=self._result.lang,
-            prior=tuple(step for it in trial.candidates[:-1] for step in self._steps(it)),
+            prior=tuple(step for it in trial.candidates[:-1] for step in self._steps.of(it)),
+            refused=candidate.refused,
         )
-
-    def _element(self, edit: Edit) -> Any:
-        path = edit.parent if isinstance(edit, Insert) else edit.xpath
-        return self.case.root.getroottree().xpath(path, namespaces=NAMESPACES)[0]
-
-    def _location(self, candidate: Candidate) -> Location:
-        if candidate.moved:
-            return self._places.at(self._element(Remove(candidate.moved)))
-        return self._places.at(self._element(candidate.edits[0]))
-
-    def _steps(self, candidate: Candidate) -> Iterator[Step]:
-        """Yield the steps of a change; the same edit in several lines is one step."""
-        groups: dict[Step, list[str]] = {}
-        for step in self._steps_of(candidate):
-            groups.setdefault(replace(step, lines=()), []).extend(step.lines)
-        for step, lines in groups.items():
-            yield replace(step, lines=tuple(dict.fromkeys(lines)))
-
-    def _steps_of(self, candidate: Candidate) -> Iterator[Step]:
-        edits, terms = candidate.edits, candidate.terms
-        if candidate.moved:
-            element = self._element(Remove(candidate.moved))
-            yield Step("move", terms[0] if terms else "", _label(element), self._lines(element))
-            return
-        if candidate.whole:
-            yield Step("whole", candidate.whole, "")
-            return
-        repeats = bool(terms) and len(edits) % len(terms) == 0
-        for number, edit in enumerate(edits):
-            term = terms[number % len(terms)] if repeats else ""
-            if term or not any(terms) or not isinstance(edit, Insert):  # such as the scheme beside a VAT category
-                yield self._step(edit, term)
-
-    def _step(self, edit: Edit, term: str) -> Step:
-        element = self._element(edit)
-        lines = self._lines(element)
-        match edit:
-            case Insert():
-                return Step("add", term, edit.path[-1], lines, "", edit.text)
-            case Remove():
-                return Step("remove", term, _label(element), lines, element.text or "")
-            case RemoveAttribute():
-                return Step("remove", term, _label(element, edit.name), lines, element.get(edit.name, ""))
-            case Rename():
-                return Step("rename", "", _label(element), lines, _written(element), edit.name)
-            case RenameAttribute():
-                return Step("rename", "", _label(element, edit.name), lines, edit.name, edit.new)
-            case SetNamespace():
-                return Step(
-                    "namespace", "", _quoted(edit.prefix), (), element.nsmap.get(edit.prefix or None, ""), edit.uri
-                )
-            case Move():
-                return Step("move", term, _label(element), lines)
-            case SetAttribute():
-                before, label = element.get(edit.name, ""), _label(element, edit.name)
-                return Step("set" if before else "add", term, label, lines, before, edit.value)
-        before = element.text or ""
-        return Step("set" if before.strip() else "fill", term, _label(element), lines, before, edit.text)
-
-    def _lines(self, element: Any) -> tuple[str, ...]:
-        """Return the identifier of the invoice line around an element; empty outside of lines."""
-        for ancestor in (element, *element.iterancestors()):
-            group = self.case.groups.get(ancestor)
-            if isinstance(group, Line):
-                position = 1 + sum(1 for _ in ancestor.itersiblings(ancestor.tag, preceding=True))
-                return (_quoted(str(group.identifier)) or str(position),)
-        return ()
-
-
-def _label(element: Any, attribute: str = "") -> str:
-    """Return the name of an element, or of one of its attributes, as texts quote it."""
-    label = _quoted(name(element.tag))
-    return f"{label}/@{_quoted(attribute)}" if attribute else label
-
-
-def _quoted(text: str) -> str:
-    return quote(text, limit=MAX_QUOTED)
-
-
-def _written(element: Any) -> str:
-    """Return the name as in the document, with its prefix."""
-    local = element.tag.rpartition("}")[2]
-    return f"{element.prefix}:{local}" if element.prefix else local
 
 
 def _code_and_place(finding: Finding) -> tuple[str, str]:

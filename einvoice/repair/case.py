@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from einvoice.model import location
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import Filled, filled
+from einvoice.model.lines import Line
 from einvoice.model.values import Date, Number, Value, absent
 from einvoice.repair.edits import Edit, Insert, SetAttribute, SetText
 from einvoice.resources import RuleData
 from einvoice.result import Finding
 from einvoice.syntax.mapping.binding import GROUP, LEAF, WRAPPER, State
 from einvoice.syntax.mapping.tables import table_of
+from einvoice.syntax.paths import path_of
+
+_CONDITION: Final = re.compile(r"\[[^]]*\]")
+_ROOT: Final = re.compile(r"^/(?:ubl|cn):[^/]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,8 @@ class Candidate:
         moved: XPath of the element that the edits move; "" if they move none.
         whole: business group that the edits add as a whole; "" if they add none.
         is_total: whether it calculates amounts from the lines; it is not tried after a change that is a guess.
+        refused: the finding that says that what the edits remove must not be there; None for other changes.
+        beside: whether it is only proposed beside other candidates; alone, it would claim what the invoice leaves open.
         required: codes of which the change must resolve a finding; it is no repair if they remain.
     """
 
@@ -48,6 +56,8 @@ class Candidate:
     whole: str = ""
     is_total: bool = False
     required: tuple[str, ...] = ()
+    refused: Finding | None = field(default=None, compare=False)
+    beside: bool = False
 
 
 class Case:
@@ -129,6 +139,25 @@ class Case:
                 return group, name
         return None
 
+    def line_of(self, node: Any) -> Line | None:
+        """Return the line around an element; None outside of lines."""
+        groups = (self.groups.get(it) for it in (() if node is None else (node, *node.iterancestors())))
+        return next((it for it in groups if isinstance(it, Line)), None)
+
+    def about(self, node: Any, findings: Iterable[Finding]) -> list[Finding]:
+        """Return the findings inside of an element, and those whose leading term belongs there."""
+        path, line = f"{plain_path(self.xpath(node))}/", self.line_of(node)
+        found = []
+        for it in findings:
+            place = it.location.node
+            inside = place is not None and is_within(place, node)
+            if inside or (self.line_of(place) is line and self._path(it).startswith(path)):
+                found.append(it)
+        return found
+
+    def _path(self, finding: Finding) -> str:
+        return plain_path(path_of(finding.terms[0], self.syntax)) if finding.terms else ""
+
     def of_terms(self, terms: Sequence[str], within: Any = None) -> Iterator[Filled]:
         """Yield the values of these terms, in an element or in the whole document."""
         for it in self.values:
@@ -196,6 +225,15 @@ def decimal_text(number: Decimal, least: int = 0) -> str:
     whole, _, fraction = f"{number:f}".partition(".")
     fraction = fraction.rstrip("0").ljust(least, "0")
     return f"{whole}.{fraction}" if fraction else whole
+
+
+def plain_path(path: str) -> str:
+    """Return a path without conditions and positions, for invoices and credit notes alike.
+
+    >>> plain_path("/ubl:Invoice/cac:InvoiceLine[2]/cbc:ID"), plain_path("/*/cbc:Note[1]")
+    ('/*/cac:InvoiceLine/cbc:ID', '/*/cbc:Note')
+    """
+    return _ROOT.sub("/*", _CONDITION.sub("", path))
 
 
 def is_within(node: Any, ancestor: Any) -> bool:

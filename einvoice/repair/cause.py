@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from einvoice.localization import Language, Messages
-from einvoice.model.terms import name
+from einvoice.model.terms import is_plural
 from einvoice.presentation import to_dict
-from einvoice.repair.change import Change, clauses
+from einvoice.repair.change import Change, capitalized, fault, in_lines, term_label
 from einvoice.result import Finding, Location
 
 _TEXTS: Final = Messages("einvoice.repair", "causes")
@@ -28,6 +28,7 @@ class Cause:
         lang: default language of the texts.
         missing: the business term or group that the invoice lacks and that only the issuer can know; "" if the cause
             has changes or is something else.
+        lines: identifiers of the invoice lines that a cause without changes is about, shortened.
     """
 
     findings: tuple[Finding, ...]
@@ -37,6 +38,7 @@ class Cause:
     location: Location
     lang: Language = "de"
     missing: str = ""
+    lines: tuple[str, ...] = ()
 
     @property
     def is_question(self) -> bool:
@@ -51,14 +53,19 @@ class Cause:
         language = lang or self.lang
         words = _TEXTS[language]
         if not self.changes:
-            title = self.findings[0].title(language)
-            if not self.missing or len(self.findings) == 1:
-                return title
-            return words["missing"].format(name=name(self.missing, language), term=self.missing)
-        alternatives = [clauses(it.steps, language, "cause") for it in self.changes]
+            return self._question(language)
+        alternatives = [fault(it, language) for it in self.changes]
         if not self.is_question:
-            return words["sentence"].format(text=alternatives[0])
-        return words["question"].format(alternatives=words["or"].join(alternatives))
+            return words["sentence"].format(text=capitalized(alternatives[0]))
+        return words["question"].format(alternatives=capitalized(words["or"].join(alternatives)))
+
+    def _question(self, lang: Language) -> str:
+        words = _TEXTS[lang]
+        if not self.missing or len(self.findings) == 1:
+            return in_lines(self.findings[0].title(lang), self.lines, lang, "about_line")
+        key = "missing_plural" if is_plural(self.missing, lang) else "missing"
+        place = in_lines(term_label(self.missing, lang), self.lines, lang)
+        return words[key].format(place=capitalized(place))
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the cause as plain data, ready for JSON."""

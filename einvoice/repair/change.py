@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from einvoice.errors import quote
 from einvoice.localization import Language, Messages
-from einvoice.model.terms import name, terms
+from einvoice.model.iteration import owner
+from einvoice.model.terms import is_plural, name, terms
 from einvoice.repair.display import proof
 from einvoice.repair.edits import (
     Edit,
@@ -26,7 +27,12 @@ from einvoice.result import Finding
 
 _TEXTS: Final = Messages("einvoice.repair", "changes")
 MAX_QUOTED: Final = 60
-"""Maximum number of characters of a quoted value, identifier or name."""
+"""Maximum number of characters of a quoted identifier or name."""
+_MAX_VALUE: Final = 160
+"""Maximum number of characters of a quoted value; the identifiers of specifications are shorter."""
+_SHARED: Final = 20
+"""Number of characters before the first difference of two long values that are quoted."""
+_CURRENCY: Final = "currencyID"
 _LISTED: Final = 5
 """Maximum number of lines that a text lists."""
 _LISTED_PLACES: Final = 3
@@ -44,6 +50,7 @@ class Step:
         lines: identifiers of the invoice lines, shortened; empty outside of lines.
         before: previous text.
         after: new text.
+        reason: why an element is removed, if that can be seen from it: "empty" or "repeated"; otherwise "".
     """
 
     kind: str
@@ -52,23 +59,72 @@ class Step:
     lines: tuple[str, ...] = ()
     before: str = ""
     after: str = ""
+    reason: str = ""
 
     def place(self, lang: Language) -> str:
-        """Return the name of the place, such as "Net amount (BT-131) of line 2"."""
-        known = self.term in terms()
-        label = _TEXTS[lang]["term"].format(name=name(self.term, lang), term=self.term) if known else self.element
-        if not self.lines:
+        """Return the name of the place, such as "net amount (BT-131) of line 2"."""
+        return in_lines(self._label(lang), self.lines, lang)
+
+    def _label(self, lang: Language) -> str:
+        if self.term not in terms():
+            return self.element
+        label = term_label(self.term, lang)
+        attribute = self.element.partition("/@")[2]
+        if not attribute or owner(self.term):
             return label
         words = _TEXTS[lang]
-        listed, more = ", ".join(self.lines[:_LISTED]), len(self.lines) - _LISTED
-        if more > 0:
-            listed = words["more"].format(lines=listed, count=more)
-        return words["in_line" if len(self.lines) == 1 else "in_lines"].format(place=label, line=listed)
+        pattern = words["currency" if attribute == _CURRENCY else "attribute"]
+        return pattern.format(place=label, attribute=attribute)
 
     def text(self, lang: Language, table: str = "change") -> str:
         """Return what the edit does, as a clause that begins with the place."""
+        words = _TEXTS[lang]
         before, after = _quotable(self.before, self.after)
-        return _TEXTS[lang][f"{table}_{self.kind}"].format(place=self.place(lang), before=before, after=after)
+        key = f"{table}_{self.kind}_{self.reason}" if self.reason else f"{table}_{self.kind}"
+        if is_plural(self.term, lang) and f"{key}_plural" in words:
+            key = f"{key}_plural"
+        return words[key].format(place=self.place(lang), before=before, after=after)
+
+
+def term_label(number: str, lang: Language) -> str:
+    """Return the name of a term with its number, as it is written in the middle of a sentence.
+
+    >>> term_label("BT-23", "en"), term_label("BT-151", "de")
+    ('business process type (BT-23)', 'Umsatzsteuerkategorie der Position (BT-151)')
+    """
+    label = name(number, lang)
+    if _TEXTS[lang]["names"] == "lower" and not label[1:2].isupper():
+        label = label[0].lower() + label[1:]
+    return _TEXTS[lang]["term"].format(name=label, term=number)
+
+
+def in_lines(place: str, lines: Sequence[str], lang: Language, key: str = "in_line") -> str:
+    """Return a place, or with another key a sentence, with the invoice lines that it is about."""
+    words = _TEXTS[lang]
+    if not lines:
+        return place
+    listed, more = ", ".join(lines[:_LISTED]), len(lines) - _LISTED
+    if more > 0:
+        listed = words["more"].format(lines=listed, count=more)
+    return words[key if len(lines) == 1 else f"{key}s"].format(place=place, line=listed)
+
+
+def capitalized(text: str) -> str:
+    """Return a text that begins with a capital letter, unless it begins with the name of an element.
+
+    >>> capitalized("add x"), capitalized("cbc:ID is empty")
+    ('Add x', 'cbc:ID is empty')
+    """
+    return text if ":" in text.partition(" ")[0] else text[0].upper() + text[1:]
+
+
+def fault(change: Change, lang: Language) -> str:
+    """Return what is wrong, as a clause: for a removal, what the finding says that demands it."""
+    removes = all(step.kind == "remove" and step.reason != "empty" for step in change.steps)
+    if change.refused is None or not removes:
+        return clauses(change.steps, lang, "cause")
+    lines = dict.fromkeys(line for step in change.steps for line in step.lines)
+    return in_lines(change.refused.title(lang), tuple(lines), lang, "about_line")
 
 
 def clauses(steps: Sequence[Step], lang: Language, table: str = "change") -> str:
@@ -90,14 +146,14 @@ def clauses(steps: Sequence[Step], lang: Language, table: str = "change") -> str
 def _quotable(before: str, after: str) -> tuple[str, str]:
     """Return two texts escaped and shortened, so that their first difference is shown.
 
-    >>> _quotable("urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_9.9", "")[0]
-    'urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xre…'
+    >>> _quotable("a" * 200 + "b", "a" * 200 + "c")
+    ('…aaaaaaaaaaaaaaaaaaaab', '…aaaaaaaaaaaaaaaaaaaac')
     """
-    if max(len(before), len(after)) > MAX_QUOTED and before and after:
+    if max(len(before), len(after)) > _MAX_VALUE and before and after:
         shared = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), 0)
-        if start := max(0, shared - MAX_QUOTED // 2):
+        if start := max(0, shared - _SHARED):
             before, after = f"…{before[start:]}", f"…{after[start:]}"
-    return quote(before, limit=MAX_QUOTED), quote(after, limit=MAX_QUOTED)
+    return quote(before, limit=_MAX_VALUE), quote(after, limit=_MAX_VALUE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +170,7 @@ class Change:
         resolves: the findings that it resolves.
         remaining: the findings of the document that remain.
         lang: default language of the texts.
+        refused: for a removal, the finding that says that the element or attribute must not be there.
     """
 
     edits: tuple[Edit, ...]
@@ -124,6 +181,7 @@ class Change:
     remaining: tuple[Finding, ...]
     lang: Language = "de"
     prior: tuple[Step, ...] = ()
+    refused: Finding | None = None
 
     def text(self, lang: Language | None = None) -> str:
         """Return what to change, in one sentence."""
@@ -131,8 +189,7 @@ class Change:
         words = _TEXTS[language]
         own, prior = (clauses(steps, language) for steps in (self.steps, self.prior))
         text = words["prior"].format(text=own, prior=prior) if prior else own
-        is_name = ":" in text.partition(" ")[0]  # names of elements have no capital letter
-        return words["sentence"].format(text=text if is_name else text[0].upper() + text[1:])
+        return words["sentence"].format(text=capitalized(text))
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the change as plain data, ready for JSON."""

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 from einvoice.model.group import terms_of
+from einvoice.model.iteration import owner
 from einvoice.model.lines import Line
 from einvoice.model.location import NAMESPACES
 from einvoice.model.terms import terms
-from einvoice.repair.case import Case, is_within
+from einvoice.repair.case import Case, plain_path
 from einvoice.result import Finding
 from einvoice.syntax.mapping.binding import WRAPPER
 from einvoice.syntax.paths import path_of
+from einvoice.validation.element_terms import alternative
 
 _MISSING_ELEMENT: Final = "SCHEMA-MISSING-ELEMENT"
 _LINE: Final = "BG-25"
 _ABSENCE: Final = ("not_blank", "exactly_one", "at_least_one")
 """Checks of syntax rules that say an element, or its content, is missing."""
-_CONDITION: Final = re.compile(r"\[[^]]*\]")
-_ROOT: Final = re.compile(r"^/(?:ubl|cn):[^/]+")
 
 
 class MissingFacts:
@@ -47,7 +46,8 @@ class MissingFacts:
         the leading term of another finding says is missing. If the finding says that an element is empty, it is what
         the other findings at the element are about.
         """
-        found = self._of_leading(finding) or self._only(self._of_others(finding)) or self._at_same_element(finding)
+        found = self._of_group(finding) or self._of_leading(finding) or self._only(self._of_others(finding))
+        found = found or self._in_element(finding)
         return self._outer.get(found, found)
 
     def _of_leading(self, finding: Finding) -> str:
@@ -60,12 +60,11 @@ class MissingFacts:
         # A finding about the document can be about what only a line lacks.
         return {fact for number in finding.terms for fact in (number, *_ancestors(number))} & self._leading
 
-    def _at_same_element(self, finding: Finding) -> str:
+    def _in_element(self, finding: Finding) -> str:
         node = finding.location.node
         if node is None or self._case.check_of(finding) not in _ABSENCE:
             return ""
-        at = [it for it in self._findings if it.location.node is not None and is_within(it.location.node, node)]
-        return self._only({fact for it in at if (fact := self._of_leading(it))})
+        return self._only({fact for it in self._case.about(node, self._findings) if (fact := self._of_leading(it))})
 
     def _only(self, facts: set[str]) -> str:
         return next(iter(facts)) if len(facts) == 1 else ""
@@ -75,11 +74,22 @@ class MissingFacts:
             return next(self._expected(finding), "")
         return finding.terms[0] if finding.terms else ""
 
+    def _of_group(self, finding: Finding) -> str:
+        """Return the fact of the term that the group of a finding has instead of the leading one, as BT-32 of BT-31."""
+        group = self._case.groups.get(finding.location.node)
+        if group is None:
+            return ""
+        for field in group.fields:
+            numbers = tuple(dict.fromkeys(terms_of(type(group), field)))
+            if len(numbers) == 2 and numbers[0] in finding.terms[:1]:
+                return self._fact_of(numbers[alternative(group, self._case.invoice) or 0], finding)
+        return ""
+
     def _fact_of(self, number: str, finding: Finding) -> str:
         present = self._present_for(number, finding)
         if number not in terms() or number in present:
             return ""
-        fact = number
+        fact = outer if (outer := owner(number)) and outer not in present else number
         for group in () if number in self._blank else _ancestors(number):
             if group not in present:
                 fact = group
@@ -90,10 +100,8 @@ class MissingFacts:
         return self._present if line is None else self._present_in_lines[line]
 
     def _line_of(self, finding: Finding) -> Any:
-        """Return the element of the line that a finding is about; None if it is about the document."""
-        node = finding.location.node
-        elements = () if node is None else (node, *node.iterancestors())
-        return next((it for it in elements if isinstance(self._case.groups.get(it), Line)), None)
+        line = self._case.line_of(finding.location.node)
+        return None if line is None else line.node
 
     @cached_property
     def _blank(self) -> set[str]:
@@ -122,7 +130,7 @@ class MissingFacts:
         group = self._case.groups.get(finding.location.node)
         state = self._case.state(group) if group is not None else None
         for name in _names(finding):
-            if group_number := self._elements.get(f"{_ROOT.sub('/*', _plain(finding.xpath))}/{name}"):
+            if group_number := self._elements.get(f"{plain_path(finding.xpath)}/{name}"):
                 yield group_number
             prefix, _, local = name.partition(":")
             child = state.children.get(f"{{{NAMESPACES.get(prefix, '')}}}{local}") if state is not None else None
@@ -133,7 +141,7 @@ class MissingFacts:
 
     def _of_element(self, number: str) -> str:
         """Return the group of a missing element that would contain a term; "" if there is none."""
-        path = _plain(path_of(number, self._case.syntax)) if number in terms() else ""
+        path = plain_path(path_of(number, self._case.syntax)) if number in terms() else ""
         return next((group for known, group in self._elements.items() if f"{path}/".startswith(f"{known}/")), "")
 
     @cached_property
@@ -142,8 +150,8 @@ class MissingFacts:
         missing = [it for it in self._findings if it.code == _MISSING_ELEMENT]
         if not missing:
             return {}
-        known = {_plain(path_of(it, self._case.syntax)): it for it in terms() if it.startswith("BG-")}
-        paths = [f"{_ROOT.sub('/*', _plain(it.xpath))}/{name}" for it in missing for name in _names(it)]
+        known = {plain_path(path_of(it, self._case.syntax)): it for it in terms() if it.startswith("BG-")}
+        paths = [f"{plain_path(it.xpath)}/{name}" for it in missing for name in _names(it)]
         return {path: known[path] for path in paths if path in known}
 
     def _contained(self) -> Iterator[tuple[str, str]]:
@@ -155,20 +163,15 @@ class MissingFacts:
             fact = self._of_leading(finding)
             if not fact.startswith("BG-"):
                 continue
-            element = _plain(path_of(fact, self._case.syntax)).rpartition("/")[0]
+            element = plain_path(path_of(fact, self._case.syntax)).rpartition("/")[0]
             for number in finding.terms[1:]:
-                path = _plain(path_of(number, self._case.syntax))
+                path = plain_path(path_of(number, self._case.syntax))
                 if element.count("/") > 1 and path.startswith(f"{element}/") and self._fact_of(number, finding):
                     yield number, fact
 
 
 def _names(finding: Finding) -> Sequence[str]:
     return str(finding.values.get("expected", "")).split(", ")
-
-
-def _plain(path: str) -> str:
-    """Return a path without conditions and positions."""
-    return _CONDITION.sub("", path)
 
 
 def _with_ancestors(numbers: set[str]) -> set[str]:

@@ -191,7 +191,11 @@ class Search:
         picked: list[Explained] = []
         left = remaining
         while left:
-            rated = [(self._weight(it.resolved & left), it) for it in trials if it.resolved & left]
+            rated = [
+                (self._weight(it.resolved & left), it)
+                for it in trials
+                if it.resolved & left and not it.candidate.beside
+            ]
             if not rated:
                 break
             _, best = max(rated, key=lambda it: (it[0], -it[1].candidate.rank, -len(it[1].candidate.edits)))

@@ -19,7 +19,7 @@ def terms_of_elements(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
     for group in groups:  # nested groups come later, and overwrite the terms of their elements
         cls: Any = type(group)
         numbers = _terms(cls)
-        choice = _alternative(group, invoice)
+        choice = alternative(group, invoice)
         for name, content in vars(group).items():
             for it in content if isinstance(content, list) else (content,):
                 if isinstance(it, Group):
@@ -40,7 +40,7 @@ def _terms(cls: type[Group]) -> dict[str, tuple[str, ...]]:
     return {name: terms for name, terms in numbers.items() if any(terms)}
 
 
-def _alternative(group: Group, invoice: Invoice) -> int | None:
+def alternative(group: Group, invoice: Invoice) -> int | None:
     """Return which of two terms the fields of a group have; None if it is not known.
 
     They depend on whether it is an allowance or a charge, whether a period belongs to the invoice or to a line, on the

@@ -60,8 +60,8 @@ def test_causes_are_grouped_by_their_change(causes):
 
 
 def test_a_value_is_named_only_if_all_invoices_have_it(causes):
-    assert causes["set BT-5"].text() == "Change Invoice currency code (BT-5) from “eur” to “EUR”"
-    assert causes["set BT-112"].text() == "Set Invoice total amount with VAT (BT-112) to “415.33”"
+    assert causes["set BT-5"].text() == "Change invoice currency code (BT-5) from “eur” to “EUR”"
+    assert causes["set BT-112"].text() == "Set invoice total amount with VAT (BT-112) to “415.33”"
     assert causes["BR-DE-15"].text("en").startswith("Does not follow from the invoice: ")
 
 
@@ -72,7 +72,7 @@ def test_one_cause_in_both_syntaxes_without_values_that_differ():
     made = {"ubl.xml": invoice(1, TOTAL), "cii.xml": wrong}
     (cause,) = einvoice.validate_many(made, workers=0, progress=False).causes(progress=False)
     assert (cause.name, cause.files) == ("set BT-112", ("ubl.xml", "cii.xml"))
-    assert cause.text("en") == "Correct Invoice total amount with VAT (BT-112)"
+    assert cause.text("en") == "Correct invoice total amount with VAT (BT-112)"
     assert cause.text("de") == "Rechnungsbetrag mit Umsatzsteuer (BT-112) berichtigen"
 
 

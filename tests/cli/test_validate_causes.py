@@ -50,7 +50,7 @@ def test_the_most_frequent_causes_of_a_folder(faulty, sample, lang, capsys):
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert {
         "de": "2 4 2 Code der Rechnungswährung (BT-5) von „eur“ in „EUR“ ändern",
-        "en": "2 4 2 Change Invoice currency code (BT-5) from “eur” to “EUR”",
+        "en": "2 4 2 Change invoice currency code (BT-5) from “eur” to “EUR”",
     }[lang] in lines
     assert any(line.startswith("1 2 1 ") and "(BT-112)" in line for line in lines)
 

@@ -6,7 +6,8 @@ totals would contain the fault.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from einvoice.model.group import terms_of, types_of
 from einvoice.model.lines import Line
@@ -14,12 +15,16 @@ from einvoice.model.values import Amount as AmountValue
 from einvoice.model.values import UnitPrice, absent
 from einvoice.repair.arithmetic import Amount, calculated, recalculated
 from einvoice.repair.case import Candidate, Case, decimal_text
-from einvoice.repair.edits import Edit
+from einvoice.repair.edits import Edit, SetAttribute
 
 _FORWARDS = 25
 _MISSING = 26
 _BACKWARDS = 70
+_CARRIED = 72
 _ALL = 75
+_UNIT = "unitCode"
+_TOTALS = ("line_net", "net", "gross", "due")
+"""Totals in the order in which each is calculated from the one before."""
 
 # Amounts at the start and at the end of a calculation. If both differ, the invoice states all amounts between them
 # consistently, and the value from which they are calculated (a line, a rate) may be wrong instead.
@@ -31,23 +36,49 @@ def candidates(case: Case) -> Iterator[Candidate]:
     numbers = case.numbers
     missing: dict[tuple[type, str, bool], list[tuple[Edit, Amount]]] = {}
     for it in calculated(case.invoice):
-        if edit := _edit(case, it):
+        if (edit := _edit(case, it)) and not _lacks_unit(case, it):
             rank = _BACKWARDS if it.is_input else _FORWARDS
             is_total = not it.is_input and not isinstance(it.group, Line)
-            yield Candidate((edit,), rank, not it.is_input, _terms(numbers, it), it.is_input, is_total=is_total)
+            edits = (edit, *_unit(case, it))
+            yield Candidate(edits, rank, not it.is_input, _terms(numbers, it), it.is_input, is_total=is_total)
             if getattr(it.group, it.field) is absent:
                 missing.setdefault((type(it.group), it.field, it.is_input), []).append((edit, it))
     for (_, _, is_input), found in missing.items():  # amounts that depend on all of them may be right
         if len({id(it.group) for _, it in found}) == len(found) > 1:
             terms = tuple(term for _, it in found for term in _terms(numbers, it))
             yield Candidate(tuple(edit for edit, _ in found), _MISSING, not is_input, terms)
+    yield from _carried(case)
     for with_lines in (False, True):
-        amounts = [(edit, it) for it in recalculated(case.invoice, with_lines=with_lines) if (edit := _edit(case, it))]
-        if amounts:
-            terms = tuple(term for _, it in amounts for term in _terms(numbers, it))
-            is_safe = not with_lines and not any(pair <= set(terms) for pair in _CONSISTENT)
-            edits = tuple(edit for edit, _ in amounts)
-            yield Candidate(edits, _ALL, is_safe, terms, is_fallback=True, is_total=True)
+        yield from _together(case, recalculated(case.invoice, with_lines=with_lines), _ALL, is_safe=not with_lines)
+
+
+def _carried(case: Case) -> Iterator[Candidate]:
+    """Yield one candidate for totals that differ by the same amount: an error is carried from each one to the next."""
+    totals = {it.field: it for it in recalculated(case.invoice, with_lines=False) if it.group is case.invoice.totals}
+    run: list[Amount] = []
+    for field in (*_TOTALS, ""):
+        it = totals.get(field)
+        if run and (it is None or _error(it) != _error(run[-1])):
+            if len(run) > 1:
+                yield from _together(case, run, _CARRIED, is_safe=True)
+            run = []
+        if it is not None and _error(it) is not absent:
+            run.append(it)
+
+
+def _error(amount: Amount) -> Any:
+    """Return by how much the stated amount is wrong; absent if there is none."""
+    return getattr(amount.group, amount.field).number - amount.number
+
+
+def _together(case: Case, amounts: Sequence[Amount], rank: int, *, is_safe: bool) -> Iterator[Candidate]:
+    """Yield one candidate that sets several amounts; if the invoice states them consistently, it is not safe."""
+    edited = [(edit, it) for it in amounts if (edit := _edit(case, it))]
+    if edited:
+        terms = tuple(term for _, it in edited for term in _terms(case.numbers, it))
+        is_safe = is_safe and not any(pair <= set(terms) for pair in _CONSISTENT)
+        edits = tuple(edit for edit, _ in edited)
+        yield Candidate(edits, rank, is_safe, terms, is_fallback=rank == _ALL, is_total=True)
 
 
 def _edit(case: Case, amount: Amount) -> Edit | None:
@@ -61,7 +92,38 @@ def _edit(case: Case, amount: Amount) -> Edit | None:
     if value is not absent:
         return case.set(value, text)
     attributes = case.currency_attributes if issubclass(kind, AmountValue) else {}
+    if unit := _unit_of_others(case, amount):
+        attributes = {_UNIT: unit}
     return case.add(amount.group, amount.field, text, attributes)
+
+
+def _unit(case: Case, amount: Amount) -> Iterator[Edit]:
+    """Yield the edit that adds the unit to a quantity without one."""
+    value = getattr(amount.group, amount.field)
+    if value is not absent and not value.attributes.get(_UNIT) and (unit := _unit_of_others(case, amount)):
+        yield SetAttribute(case.xpath(value.node), _UNIT, unit)
+
+
+def _lacks_unit(case: Case, amount: Amount) -> bool:
+    """Return whether the quantity of a line has no unit and none is known; without it, the line remains incomplete."""
+    if amount.field != "quantity":
+        return False
+    value = getattr(amount.group, amount.field)
+    unit = value.attributes.get(_UNIT) if value is not absent else ""
+    return not unit and not _unit_of_others(case, amount)
+
+
+def _unit_of_others(case: Case, amount: Amount) -> str:
+    """Return the unit for the quantity of a line: that of its base quantity, or else that of all other lines."""
+    line = amount.group
+    if amount.field != "quantity" or not isinstance(line, Line):
+        return ""
+    base = line.price.base_quantity
+    if base is not absent and base.attributes.get(_UNIT):
+        return str(base.attributes[_UNIT])
+    quantities = [it.quantity for it in case.invoice.lines if it is not line]
+    units = {it.attributes.get(_UNIT, "") for it in quantities if it is not absent}
+    return str(units.pop()) if len(units) == 1 else ""
 
 
 def _terms(numbers: Mapping[tuple[int, str], str], amount: Amount) -> tuple[str, ...]:

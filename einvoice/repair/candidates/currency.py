@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from einvoice.model.values import Amount, absent
 from einvoice.repair.case import Candidate, Case
-from einvoice.repair.edits import SetAttribute
+from einvoice.repair.edits import Remove, SetAttribute
 
 _RANK = 30
 
@@ -24,9 +24,19 @@ def candidates(case: Case) -> Iterator[Candidate]:
             yield Candidate((edit,), _RANK, terms=("BT-5",))
     elif currency and invoice.currency.raw != currency:
         yield Candidate((case.set(invoice.currency, currency),), _RANK, terms=("BT-5",))
+    yield from _same_currency_twice(case)
     right = invoice.currency.text
     other = invoice.tax_currency.text if invoice.tax_currency is not absent else right
     for it, given in stated:
         if right is not absent and given not in (right, other) and (given or case.syntax == "UBL"):
             terms = (it.number,) if it.number else ()
             yield Candidate((SetAttribute(case.xpath(it.value.node), "currencyID", right),), _RANK, terms=terms)
+
+
+def _same_currency_twice(case: Case) -> Iterator[Candidate]:
+    """Yield the removal of the VAT accounting currency (BT-6) if it is that of the invoice."""
+    currency, other = case.invoice.currency, case.invoice.tax_currency
+    if other is absent or currency is absent or other.text.strip() != currency.text.strip():
+        return
+    refused = next((finding for finding in case.findings if finding.terms[:1] == ("BT-6",)), None)
+    yield Candidate((Remove(case.xpath(other.node)),), _RANK, terms=("BT-6",), refused=refused)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Final
 
 from einvoice.model.group import Group, terms_of
+from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.repair.case import Candidate, Case
-from einvoice.syntax.detect import specifications
+from einvoice.syntax.detect import Specification, specifications
 
 _RANK = 30
 _PROCESS: Final = "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
 """BT-23 of an invoice that no other process is agreed for (Peppol BIS Billing 3.0; XRechnung adopted it)."""
+_PEPPOL: Final = "urn:fdc:peppol.eu:"
+_LEITWEG_ID: Final = re.compile(r"\d{2,12}(-[0-9A-Za-z]{1,30})?-\d{2}", re.ASCII)
+"""BT-10 of invoices to German authorities: coarse and fine address, check digits (Leitweg-ID format specification)."""
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
@@ -30,17 +36,38 @@ def candidates(case: Case) -> Iterator[Candidate]:
 
 
 def _specification(case: Case) -> Iterator[Candidate]:
-    """Yield the current specification that the declared one resembles, EN 16931 if none is declared.
+    """Yield the current specification that the declared one resembles; if none is declared, those that are possible.
 
     No other is tried: under a specification with fewer rules, findings would vanish that remain true.
     """
     specification = case.invoice.specification
     if not _is_doubtful(case, specification, "BT-24"):
         return
-    known = [it.identifiers[0] for it in specifications().values() if it.identifiers and it.current]
-    declared = specification.raw.strip() if specification is not absent else ""
-    for identifier in get_close_matches(declared, known, 1, 0.8) if declared else known[:1]:
-        yield from _filled(case, case.invoice, "specification", identifier, "BT-24")
+    known = [it for it in specifications().values() if it.identifiers and it.current]
+    if declared := specification.raw.strip() if specification is not absent else "":
+        for identifier in get_close_matches(declared, [it.identifiers[0] for it in known], 1, 0.8):
+            yield from _filled(case, case.invoice, "specification", identifier, "BT-24")
+        return
+    suggested = _suggested(case.invoice)
+    core, *others = known
+    first: dict[str, Specification] = {}
+    for it in others:
+        if it.kind == "cius" and it.family.partition("-")[0] in suggested:
+            first.setdefault(it.family.partition("-")[0], it)
+    possible = [core, *first.values()]
+    for it in possible:
+        for candidate in _filled(case, case.invoice, "specification", it.identifiers[0], "BT-24"):
+            yield replace(candidate, alternative=len(possible) > 1, beside=it is core and len(possible) > 1)
+
+
+def _suggested(invoice: Invoice) -> set[str]:
+    """Return the families of the specifications whose identifiers the invoice uses for its process and its buyer."""
+    suggested: set[str] = set()
+    if invoice.business_process is not absent and invoice.business_process.text.startswith(_PEPPOL):
+        suggested |= {"peppol", "xrechnung"}
+    if invoice.buyer_reference is not absent and _LEITWEG_ID.fullmatch(invoice.buyer_reference.text):
+        suggested.add("xrechnung")
+    return suggested
 
 
 def _is_doubtful(case: Case, value: Any, term: str) -> bool:

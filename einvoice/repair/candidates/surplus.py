@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from einvoice.repair.case import Candidate, Case, is_within
+from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import Edit, Remove, RemoveAttribute
 from einvoice.result import Finding
 
@@ -16,7 +16,8 @@ _REFUSED: Final = (
 )  # fmt: skip
 """Codes of findings outside the rules that say an element or attribute must not be there."""
 _NOT_BLANK: Final = "not_blank"
-_FORBIDDING: Final = ("forbidden", "at_most", "at_most_distinct", _NOT_BLANK, "only_in", "only_if", "one_name_of")
+_FORBIDDEN: Final = "forbidden"
+_FORBIDDING: Final = (_FORBIDDEN, "at_most", "at_most_distinct", _NOT_BLANK, "only_in", "only_if", "one_name_of")
 """Checks of syntax rules that say the same."""
 
 
@@ -28,7 +29,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
             continue
         if finding.code in _REFUSED or case.check_of(finding) in _FORBIDDING:
             required = _required(case, finding) if case.check_of(finding) == _NOT_BLANK else ()
-            yield Candidate((_removal(case, finding, node),), _RANK, terms=finding.terms[:1], required=required)
+            for removals in _removals(case, finding, node):
+                yield Candidate(removals, _RANK, terms=finding.terms[:1], required=required, refused=finding)
     terms = {term for finding in case.findings for term in finding.terms}
     elements = {finding.location.node for finding in case.findings}
     for it in case.values:
@@ -42,13 +44,26 @@ def _required(case: Case, finding: Finding) -> tuple[str, ...]:
     """Return the codes of the other findings about an empty element: if one of them remains, it needs content."""
     node = finding.location.node
     others = [it for it in case.findings if it.code != finding.code]
-    inside = [it for it in others if it.location.node is not None and is_within(it.location.node, node)]
+    inside = case.about(node, others)
     leading = {term for it in (finding, *inside) for term in it.terms[:1]}
     about = [it for it in others if not leading.isdisjoint(it.terms[:1])]
     return tuple(sorted({it.code for it in (*inside, *about)}))
 
 
-def _removal(case: Case, finding: Finding, node: Any) -> Edit:
+def _removals(case: Case, finding: Finding, node: Any) -> Iterator[tuple[Edit, ...]]:
+    """Yield the removal at the place of a finding, and one at all places like it if the finding is about several."""
     attribute = finding.values.get("attribute") if finding.code == "SCHEMA-ATTRIBUTE-UNKNOWN" else None
-    attribute = attribute or finding.xpath.partition("/@")[2]
-    return RemoveAttribute(case.xpath(node), str(attribute)) if attribute else Remove(case.xpath(node))
+    attribute = str(attribute or finding.xpath.partition("/@")[2])
+    yield (_removal(case, node, attribute),)
+    if case.check_of(finding) == _FORBIDDEN and finding.values.get("count", 1) > 1:
+        like = [it for it in case.root.iter(node.tag) if _path(it) == _path(node)]
+        if found := [it for it in like if not attribute or attribute in it.attrib]:
+            yield tuple(_removal(case, it, attribute) for it in found)
+
+
+def _removal(case: Case, node: Any, attribute: str) -> Edit:
+    return RemoveAttribute(case.xpath(node), attribute) if attribute else Remove(case.xpath(node))
+
+
+def _path(node: Any) -> list[Any]:
+    return [node.tag, *(it.tag for it in node.iterancestors())]

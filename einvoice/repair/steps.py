@@ -1,0 +1,166 @@
+"""Describes the edits of a change: which business term, element or attribute each of them changes, in which lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from einvoice.errors import quote
+from einvoice.model.location import NAMESPACES, name
+from einvoice.repair.case import Candidate, Case
+from einvoice.repair.change import MAX_QUOTED, Step
+from einvoice.repair.edits import (
+    Edit,
+    Insert,
+    Move,
+    Remove,
+    RemoveAttribute,
+    Rename,
+    RenameAttribute,
+    SetAttribute,
+    SetNamespace,
+)  # fmt: skip
+from einvoice.syntax.paths import term_of_attribute
+from einvoice.validation.element_terms import terms_of_elements
+
+
+class Steps:
+    """Describes the edits of changes of one document.
+
+    Args:
+        case: the document.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+
+    def of(self, candidate: Candidate) -> tuple[Step, ...]:
+        """Return the steps of a change; the same edit in several lines is one step."""
+        groups: dict[Step, list[str]] = {}
+        for step in self._of(candidate):
+            groups.setdefault(replace(step, lines=()), []).extend(step.lines)
+        return tuple(replace(step, lines=tuple(dict.fromkeys(lines))) for step, lines in groups.items())
+
+    def place(self, candidate: Candidate) -> Any:
+        """Return the element that a change edits first, or that it moves."""
+        return self._element(Remove(candidate.moved) if candidate.moved else candidate.edits[0])
+
+    def _of(self, candidate: Candidate) -> Iterator[Step]:
+        edits, terms = candidate.edits, candidate.terms
+        if candidate.moved:
+            element = self._element(Remove(candidate.moved))
+            yield Step("move", terms[0] if terms else "", _label(element), self._lines(element))
+            return
+        if candidate.whole:
+            yield Step("whole", candidate.whole, "")
+            return
+        repeats = bool(terms) and len(edits) % len(terms) == 0
+        for number, edit in enumerate(edits):
+            term = terms[number % len(terms)] if repeats else ""
+            if term or not any(terms) or not isinstance(edit, Insert):  # such as the scheme beside a VAT category
+                yield from self._step(edit, term)
+
+    def _step(self, edit: Edit, term: str) -> Iterator[Step]:
+        element = self._element(edit)
+        lines = lines_of(self._case, element)
+        match edit:
+            case Insert():
+                yield Step("add", term, edit.path[-1], lines, "", edit.text)
+                yield from _attributes(edit, term, lines)
+            case Remove():
+                term, text = self._removed(element, term), element.text or ""
+                yield Step("remove", term, _label(element), lines, text, reason=self._surplus(element))
+            case RemoveAttribute():
+                text = element.get(edit.name, "")
+                yield Step("remove", self._of_attribute(element, edit.name), _label(element, edit.name), lines, text)
+            case Rename():
+                yield Step("rename", "", _label(element), lines, _written(element), edit.name)
+            case RenameAttribute():
+                yield Step("rename", "", _label(element, edit.name), lines, edit.name, edit.new)
+            case SetNamespace():
+                before = element.nsmap.get(edit.prefix or None, "")
+                yield Step("namespace", "", quoted(edit.prefix), (), before, edit.uri)
+            case Move():
+                yield Step("move", term, _label(element), lines)
+            case SetAttribute():
+                before, label = element.get(edit.name, ""), _label(element, edit.name)
+                own = self._of_attribute(element, edit.name) or term
+                yield Step("set" if before else "add", own, label, lines, before, edit.value)
+            case _:
+                before = element.text or ""
+                yield Step("set" if before.strip() else "fill", term, _label(element), lines, before, edit.text)
+
+    def _element(self, edit: Edit) -> Any:
+        path = edit.parent if isinstance(edit, Insert) else edit.xpath
+        return self._case.root.getroottree().xpath(path, namespaces=NAMESPACES)[0]
+
+    def _lines(self, element: Any) -> tuple[str, ...]:
+        return lines_of(self._case, element)
+
+    def _removed(self, element: Any, term: str) -> str:
+        """Return the term or group that an element is; "" if it is only a part of one, or none."""
+        numbers = [it.number for it in self._case.by_element.get(element, ()) if not it.value.attribute]
+        numbers += self._terms.get(element, ())
+        return term if term in numbers else next(iter(numbers), "")
+
+    def _surplus(self, element: Any) -> str:
+        """Return why an element is removed, if it says so itself: "empty" or "repeated"."""
+        if not "".join(element.itertext("*")).strip():
+            return "empty"
+        known = self._case.by_element.get(element, ())
+        return "repeated" if any(it.value is not getattr(it.group, it.field) for it in known) else ""
+
+    def _of_attribute(self, element: Any, attribute: str) -> str:
+        """Return the term that an attribute is, otherwise that of its element; "" if there is neither."""
+        known = self._case.by_element.get(element, ())
+        owners = [it.number for it in known if not it.value.attribute]
+        own = [it.number for it in known if it.value.attribute == attribute]
+        own += [term_of_attribute(number, attribute) for number in owners]
+        return next(filter(None, (*own, *owners)), "")
+
+    @cached_property
+    def _terms(self) -> dict[Any, tuple[str, ...]]:
+        return terms_of_elements(self._case.invoice)
+
+
+def _attributes(edit: Insert, term: str, lines: tuple[str, ...]) -> Iterator[Step]:
+    """Yield a step for each attribute of a new element that is a term, such as the unit of a quantity."""
+    for attribute, text in edit.attributes.items():
+        if number := term_of_attribute(term, attribute):
+            yield Step("add", number, f"{edit.path[-1]}/@{attribute}", lines, "", text)
+
+
+def lines_of(case: Case, element: Any) -> tuple[str, ...]:
+    """Return the identifier of the invoice line around an element; empty outside of lines."""
+    line = case.line_of(element)
+    if line is None:
+        return ()
+    return (quoted(str(line.identifier)) or str(_position(line.node)),)
+
+
+def all_lines(case: Case, elements: Sequence[Any]) -> tuple[str, ...]:
+    """Return the identifiers of the invoice lines around elements, each once."""
+    return tuple(dict.fromkeys(line for it in elements if it is not None for line in lines_of(case, it)))
+
+
+def _position(element: Any) -> int:
+    return 1 + sum(1 for _ in element.itersiblings(element.tag, preceding=True))
+
+
+def quoted(text: str) -> str:
+    """Return an identifier or a name, shortened."""
+    return quote(text, limit=MAX_QUOTED)
+
+
+def _label(element: Any, attribute: str = "") -> str:
+    """Return the name of an element, or of one of its attributes, as texts quote it."""
+    label = quoted(name(element.tag))
+    return f"{label}/@{quoted(attribute)}" if attribute else label
+
+
+def _written(element: Any) -> str:
+    """Return the name as in the document, with its prefix."""
+    local = element.tag.rpartition("}")[2]
+    return f"{element.prefix}:{local}" if element.prefix else local

@@ -1,0 +1,225 @@
+"""What the sentences of causes say: the place at fault, what the finding says about it, the lines, and the grammar."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import einvoice
+from einvoice.repair.edits import apply
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))
+XRECHNUNG = "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
+QUANTITY = r"<cbc:InvoicedQuantity[^>]*>[^<]*</cbc:InvoicedQuantity>"
+
+
+def changed(document, pattern, text, count=1):
+    found = re.sub(pattern, text, document, count=count, flags=re.DOTALL)
+    assert found != document
+    return found
+
+
+def causes_of(document, lang="de"):
+    return einvoice.validate(document.encode(), lang=lang).causes()
+
+
+def repaired(document, change):
+    return einvoice.validate(apply(document.encode(), change.edits))
+
+
+# ---------------------------------------------------------------- removals
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "removed", "other"),
+    [
+        (
+            changed(UBL, "(?=</cac:Delivery>)", "<cac:DeliveryTerms><cbc:ID>x</cbc:ID></cac:DeliveryTerms>"),
+            "UBL-CR-406", "cac:DeliveryTerms", "BG-13",
+        ),
+        (changed(UBL, "(<cac:ClassifiedTaxCategory>\\s*<cbc:ID)", r'\1 schemeID="x"'), "UBL-CR-679", "schemeID", ""),
+        (
+            changed(UBL, "(?<=</cac:PartyTaxScheme>)", 2 * "<cac:PartyTaxScheme><cbc:CompanyID>1</cbc:CompanyID>"
+                    "<cac:TaxScheme><cbc:ID>FC</cbc:ID></cac:TaxScheme></cac:PartyTaxScheme>"),
+            "UBL-SR-42", "cac:PartyTaxScheme", "BT-31",
+        ),
+    ],
+)  # fmt: skip
+def test_removal_names_what_is_removed_and_why(document, code, removed, other):
+    (cause,) = causes_of(document)
+    (change,) = cause.changes
+    finding = next(it for it in cause.findings if it.code == code)
+    assert cause.text().startswith(finding.title())
+    assert removed in change.text()
+    assert other not in {*change.terms, *cause.terms} - {""}
+    assert not repaired(document, change).findings
+
+
+def test_what_a_rule_forbids_in_several_lines_is_removed_in_all():
+    document = changed(UBL, "(<cac:ClassifiedTaxCategory>\\s*<cbc:ID)", r'\1 schemeID="x"', count=0)
+    (cause,) = causes_of(document)
+    assert cause.text().endswith("(Positionen 1, 2, 3).")
+    assert not repaired(document, cause.changes[0]).findings
+
+
+@pytest.mark.parametrize(
+    ("document", "code"),
+    [
+        (changed(UBL, "(?=<cbc:CustomizationID>)", "<cbc:UBLVersionID>2.1</cbc:UBLVersionID>"), "CONTENT-UNCOVERED"),
+        (changed(CII, "(</ram:PersonName>)", r"\1<ram:DepartmentName>x</ram:DepartmentName>"), "CII-SR-465"),
+    ],
+)
+def test_nothing_is_called_forbidden_that_is_not(document, code):
+    (cause,) = causes_of(document)
+    (finding,) = cause.findings
+    assert finding.code == code
+    assert cause.text() == f"{finding.title()}."
+
+
+def test_repeated_and_empty_terms():
+    repeated = changed(UBL, "(<cbc:BuyerReference>.*?</cbc:BuyerReference>)", r"\1\1")
+    empty = changed(UBL, "(?=<cbc:BuyerReference>)", "<cbc:AccountingCost></cbc:AccountingCost>")
+    assert "BT-10" in causes_of(repeated)[0].changes[0].text()
+    (cause,) = causes_of(empty)
+    assert cause.text() == "Kontierungsangabe des Käufers (BT-19) ist leer."
+    assert cause.changes[0].text() == "Leere Angabe entfernen: Kontierungsangabe des Käufers (BT-19)."
+
+
+@pytest.mark.parametrize(("wrong", "said"), [("EURO", "ist „EURO“ statt „EUR“"), ("", "fehlt (zu ergänzen: „EUR“)")])
+def test_currency_of_an_amount_is_not_the_amount(wrong, said):
+    document = changed(UBL, '(<cbc:PriceAmount currencyID=)"EUR"', rf'\1"{wrong}"')
+    (cause,) = causes_of(document)
+    assert cause.text() == f"Währung (currencyID) von „Nettopreis des Artikels (BT-146)“ in Position 1 {said}."
+
+
+# ---------------------------------------------------------------- one cause for one mistake
+
+
+def test_incomplete_tax_registrations_are_different_facts():
+    scheme = "<cac:PartyTaxScheme><cac:TaxScheme><cbc:ID>FC</cbc:ID></cac:TaxScheme></cac:PartyTaxScheme>"
+    document = changed(UBL, r"(<cac:PartyTaxScheme>\s*)<cbc:CompanyID>.*?</cbc:CompanyID>(.*?</cac:PartyTaxScheme>)",
+                       rf"\1\2{scheme}")  # fmt: skip
+    causes = causes_of(document)
+    codes = [[finding.code for finding in cause.findings] for cause in causes]
+    assert [cause.terms[0] for cause in causes] == ["BT-31", "BT-32"]
+    assert codes[0].count("UBL-SR-53") == codes[1].count("UBL-SR-53") == 1
+    assert "BR-S-03" in codes[0]
+
+
+def test_rounding_error_that_is_carried_to_the_next_total():
+    document = UBL.replace(">369.00<", ">369.01<").replace(">359.00<", ">359.01<")
+    (cause,) = causes_of(document)
+    assert {finding.code for finding in cause.findings} == {"BR-CO-10", "BR-CO-15"}
+    assert cause.terms == ("BT-106", "BT-109")
+    assert apply(document.encode(), cause.changes[0].edits) == UBL.encode()
+
+
+def test_equal_errors_of_totals_that_do_not_follow_from_each_other():
+    document = UBL.replace(">369.00<", ">369.01<").replace(">415.33<", ">415.34<")
+    assert [cause.terms for cause in causes_of(document)] == [("BT-106",), ("BT-112",)]
+
+
+@pytest.mark.parametrize("left", ["", "<cbc:InvoicedQuantity/>"])
+def test_quantity_is_added_with_the_unit_of_the_other_lines(left):
+    same = re.sub('unitCode="[^"]*"', 'unitCode="C62"', UBL)
+    document = changed(same, QUANTITY, left)
+    (cause,) = causes_of(document)
+    (change,) = cause.changes
+    assert {"BT-129", "BT-130"} == set(cause.terms)
+    assert "„12“" in cause.text()
+    assert "„C62“" in cause.text()
+    assert not change.safe
+    assert not repaired(document, change).findings
+
+
+@pytest.mark.parametrize(
+    "document",
+    [changed(UBL, QUANTITY, ""), changed(CII, "<ram:BilledQuantity[^>]*>[^<]*</ram:BilledQuantity>", "")],
+)
+def test_quantity_whose_unit_is_unknown_is_one_question(document):
+    (cause,) = causes_of(document)
+    assert {"BR-22", "BR-23"} <= {finding.code for finding in cause.findings}
+    assert cause.missing == "BT-129"
+    assert cause.text() == "Menge der Position (BT-129) in Position 1 fehlt. Was ist anzugeben?"
+
+
+def test_vat_accounting_currency_that_is_the_invoice_currency():
+    document = changed(UBL, "(</cbc:DocumentCurrencyCode>)", r"\1<cbc:TaxCurrencyCode>EUR</cbc:TaxCurrencyCode>")
+    (cause,) = causes_of(document)
+    assert {finding.code for finding in cause.findings} == {"PEPPOL-EN16931-R005", "PEPPOL-EN16931-R054"}
+    assert cause.text() == "Währung der Umsatzsteuer und der Rechnung sind gleich."
+    assert not repaired(document, cause.changes[0]).findings
+
+
+# ---------------------------------------------------------------- specification
+
+
+def test_identifiers_of_specifications_are_not_cut():
+    wrong = XRECHNUNG.replace("compliant", "complaint")
+    (cause,) = causes_of(UBL.replace(XRECHNUNG, wrong))
+    assert f"„{wrong}“ statt „{XRECHNUNG}“" in cause.text()
+
+
+WITHOUT = changed(UBL, "<cbc:CustomizationID>.*?</cbc:CustomizationID>", "")
+PROCESS = "<cbc:ProfileID>.*?</cbc:ProfileID>"
+REFERENCE = "04011000-12345-34"
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        (WITHOUT, {"urn:cen.eu:en16931:2017", XRECHNUNG}),
+        (changed(WITHOUT, PROCESS, ""), set()),
+        (changed(WITHOUT, PROCESS, "").replace(REFERENCE, "Stadtgarten"), {"urn:cen.eu:en16931:2017"}),
+    ],
+    ids=["process and Leitweg-ID", "Leitweg-ID, but no XRechnung", "nothing"],
+)
+def test_missing_specification_is_a_question_if_the_invoice_suggests_another(document, expected):
+    (cause,) = causes_of(document)
+    assert {edit.text for change in cause.changes for edit in change.edits} == expected
+    assert cause.is_question == (len(expected) > 1)
+    assert "BT-24" in cause.terms
+
+
+# ---------------------------------------------------------------- lines
+
+
+def test_questions_name_the_lines_they_are_about():
+    document = changed(UBL, r"\s*<cac:Price>.*?</cac:Price>", "", count=2)
+    (cause,) = causes_of(document)
+    assert cause.lines == ("1", "2")
+    assert cause.text() == "Preisangaben (BG-29) in den Positionen 1, 2 fehlen. Was ist anzugeben?"
+    assert cause.text("en") == "Price details (BG-29) of lines 1, 2 are missing. What should be entered?"
+
+
+def test_title_of_a_finding_about_a_line_names_the_line():
+    document = changed(UBL, 'unitCode="C62"', 'unitCode="Sack Erde"')
+    (cause,) = causes_of(document)
+    assert cause.changes == ()
+    assert cause.text() == f"{cause.findings[0].title()} (Position 1)"
+
+
+# ---------------------------------------------------------------- grammar
+
+
+@pytest.mark.parametrize(
+    ("lang", "cause", "change"),
+    [
+        ("de", "Umsatzsteuerkategorie der Position (BT-151) in Position 000004 fehlt (zu ergänzen: „S“).",
+         "Umsatzsteuerkategorie der Position (BT-151) in Position 000004 ergänzen: „S“."),
+        ("en", "Invoiced item VAT category code (BT-151) of line 000004 is missing (add “S”).",
+         "Add invoiced item VAT category code (BT-151) of line 000004: “S”."),
+    ],
+)  # fmt: skip
+def test_sentence_of_an_addition(lang, cause, change):
+    document = UBL.replace("<cbc:ID>1</cbc:ID>", "<cbc:ID>000004</cbc:ID>")
+    document = changed(document, r"(?<=<cac:ClassifiedTaxCategory>)\s*<cbc:ID>S</cbc:ID>", "")
+    (found,) = causes_of(document, lang)
+    assert (found.text(), found.changes[0].text()) == (cause, change)
+
+
+def test_abbreviations_keep_their_capital_letters():
+    document = changed(UBL, "(</cbc:DocumentCurrencyCode>)", r"\1<cbc:TaxCurrencyCode>EUR</cbc:TaxCurrencyCode>")
+    (cause,) = causes_of(document, "en")
+    assert cause.changes[0].text() == "Remove VAT accounting currency code (BT-6)."
