@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -48,8 +49,11 @@ class Diagnosis:
 
     def __init__(self, result: ValidationResult, seconds: float = MAX_SECONDS) -> None:
         self._result = result
+        start = time.monotonic()
         self.case = self._validate(result.document.data)
-        self.search = Search(self.case, self._validate, seconds=seconds)
+        step = time.monotonic() - start
+        # The validation counts, and what follows the search takes about as long: it reads all values, too.
+        self.search = Search(self.case, self._validate, seconds=seconds - 2 * step, step=step)
         self._places = Places(result.document.data)
         self._steps = Steps(self.case)
 

@@ -18,6 +18,7 @@ from lxml import etree
 
 from einvoice.model.location import NAMESPACES
 from einvoice.repair import spans
+from einvoice.repair.finder import Finder
 from einvoice.repair.insertion import Insertions, in_scope
 from einvoice.repair.moving import Moves
 from einvoice.repair.serialization import EditError, escape_text, quoted
@@ -126,10 +127,7 @@ def apply(data: bytes, edits: Iterable[Edit]) -> bytes:
         EditError: an edit does not fit the document, or two edits contradict each other.
         errors.UnreadableDocument: the document cannot be read.
     """
-    requested: list[Edit] = []
-    for edit in edits:
-        if edit not in requested:
-            requested.append(edit)
+    requested = list(dict.fromkeys(edits))
     if not requested:
         return data
     source = xml.transcode(data)
@@ -159,6 +157,7 @@ class _Editor:
     def __init__(self, text: bytes, root: Any) -> None:
         self._text = text
         self._root = root
+        self._finder = Finder(root)
         elements = list(root.iter(etree.Element))
         try:
             self._spans: dict[Any, Span] = dict(zip(elements, spans.measure(text), strict=True))
@@ -172,7 +171,7 @@ class _Editor:
     def element(self, xpath: str) -> Any:
         """Return the element that an XPath selects; to be called before an edit is added."""
         try:
-            found = self._root.getroottree().xpath(xpath, namespaces=NAMESPACES)
+            found = self._finder.find(xpath)
         except etree.XPathError as error:
             raise EditError(f"invalid XPath {xpath!r}: {error}") from None
         if not isinstance(found, list) or len(found) != 1 or found[0] not in self._spans:

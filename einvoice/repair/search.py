@@ -74,15 +74,22 @@ class Search:
         validate: validates a changed document; raises `UnreadableDocument`.
         limit: maximum number of validations.
         seconds: time limit.
+        step: duration of a validation of the document in seconds; a step that would exceed the time limit is not begun.
     """
 
     def __init__(
-        self, case: Case, validate: Validate, limit: int = MAX_VALIDATIONS, seconds: float = MAX_SECONDS
+        self,
+        case: Case,
+        validate: Validate,
+        limit: int = MAX_VALIDATIONS,
+        seconds: float = MAX_SECONDS,
+        step: float = 0,
     ) -> None:
         self._case = case
         self._validate = validate
         self._limit = limit
         self._end = time.monotonic() + seconds
+        self._step = step
         self._tried: dict[frozenset[Edit], Trial | None] = {}
         self.validations = 0
 
@@ -117,7 +124,7 @@ class Search:
             last.trials = [joint]
 
     def _exhausted(self, reserve: int = 0) -> bool:
-        return self.validations + reserve >= self._limit or time.monotonic() > self._end
+        return self.validations + reserve >= self._limit or time.monotonic() + self._step > self._end
 
     def _trials(
         self, case: Case, accepted: tuple[Candidate, ...], remaining: frozenset[int], is_guess: bool
@@ -128,7 +135,7 @@ class Search:
         """
         trials: list[Trial] = []
         complete = False
-        for group in _alike(candidates(case, self._end)):
+        for group in _alike(candidates(case, self._end - self._step)):
             first = group[0]
             if is_guess and first.is_total:
                 continue
@@ -168,6 +175,13 @@ class Search:
     def _outcome(self, tried: tuple[Candidate, ...]) -> Trial | None:
         if self._exhausted():
             return None
+        start = time.monotonic()
+        try:
+            return self._validated(tried)
+        finally:
+            self._step = max(self._step, time.monotonic() - start)
+
+    def _validated(self, tried: tuple[Candidate, ...]) -> Trial | None:
         try:
             data = apply(self._case.data, _edits(tried))
         except EditError:

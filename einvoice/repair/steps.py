@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from einvoice.errors import quote
-from einvoice.model.location import NAMESPACES, name
+from einvoice.model.location import name
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.change import MAX_QUOTED, Step
 from einvoice.repair.edits import (
@@ -22,6 +22,7 @@ from einvoice.repair.edits import (
     SetAttribute,
     SetNamespace,
 )  # fmt: skip
+from einvoice.repair.finder import Finder
 from einvoice.syntax.paths import term_of_attribute
 from einvoice.validation.element_terms import terms_of_elements
 
@@ -35,6 +36,7 @@ class Steps:
 
     def __init__(self, case: Case) -> None:
         self._case = case
+        self._finder = Finder(case.root)
 
     def of(self, candidate: Candidate) -> tuple[Step, ...]:
         """Return the steps of a change; the same edit in several lines is one step."""
@@ -94,7 +96,7 @@ class Steps:
 
     def _element(self, edit: Edit) -> Any:
         path = edit.parent if isinstance(edit, Insert) else edit.xpath
-        return self._case.root.getroottree().xpath(path, namespaces=NAMESPACES)[0]
+        return self._finder.find(path)[0]
 
     def _lines(self, element: Any) -> tuple[str, ...]:
         return lines_of(self._case, element)

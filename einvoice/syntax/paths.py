@@ -101,6 +101,7 @@ def path_of(number: str, syntax: str) -> str:
     return _xpath(best, known, syntax)
 
 
+@functools.cache
 def term_of_attribute(number: str, attribute: str) -> str:
     """Return the term in an XML attribute of another term; "" if it has no number.
 

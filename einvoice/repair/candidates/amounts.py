@@ -47,14 +47,15 @@ def candidates(case: Case) -> Iterator[Candidate]:
         if len({id(it.group) for _, it in found}) == len(found) > 1:
             terms = tuple(term for _, it in found for term in _terms(numbers, it))
             yield Candidate(tuple(edit for edit, _ in found), _MISSING, not is_input, terms)
-    yield from _carried(case)
-    for with_lines in (False, True):
-        yield from _together(case, recalculated(case.invoice, with_lines=with_lines), _ALL, is_safe=not with_lines)
+    changed = recalculated(case.invoice, with_lines=False)
+    yield from _carried(case, changed)
+    yield from _together(case, changed, _ALL, is_safe=True)
+    yield from _together(case, recalculated(case.invoice, with_lines=True), _ALL, is_safe=False)
 
 
-def _carried(case: Case) -> Iterator[Candidate]:
+def _carried(case: Case, changed: Sequence[Amount]) -> Iterator[Candidate]:
     """Yield one candidate for totals that differ by the same amount: an error is carried from each one to the next."""
-    totals = {it.field: it for it in recalculated(case.invoice, with_lines=False) if it.group is case.invoice.totals}
+    totals = {it.field: it for it in changed if it.group is case.invoice.totals}
     run: list[Amount] = []
     for field in (*_TOTALS, ""):
         it = totals.get(field)

@@ -1,0 +1,99 @@
+"""The time limit of a search: no step is begun that would exceed it."""
+
+import time
+
+import pytest
+from benchmarks.invoices import long
+
+import einvoice
+from einvoice.repair.api import Diagnosis
+from einvoice.repair.edits import EditError, SetText, apply
+from einvoice.repair.finder import Finder
+from einvoice.repair.search import Search
+from einvoice.syntax.xml import parse
+
+LINE = "/ubl:Invoice/cac:InvoiceLine"
+
+
+class Clock:
+    """A clock that advances only when a document is validated."""
+
+    def __init__(self, seconds):
+        self.now, self.seconds = 0.0, seconds
+
+    def monotonic(self):
+        return self.now
+
+    def validating(self, validate):
+        def validated(data):
+            self.now += self.seconds
+            return validate(data)
+
+        return validated
+
+
+@pytest.mark.parametrize(("limit", "validations"), [(0.5, 0), (1.5, 1), (3.5, 3)])
+def test_a_validation_that_would_exceed_the_limit_is_not_begun(sample, monkeypatch, limit, validations):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">56.33<", b">57.33<").replace(b">102.00<", b">103.00<")
+    diagnosis = Diagnosis(einvoice.validate(text))
+    clock = Clock(1)
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    search = Search(diagnosis.case, clock.validating(diagnosis.search._validate), seconds=limit, step=1)
+    search.run()
+    assert search.validations == validations
+    assert clock.now <= limit
+
+
+def test_a_step_that_took_longer_is_expected_to_take_as_long_again(sample, monkeypatch):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">56.33<", b">57.33<").replace(b">102.00<", b">103.00<")
+    diagnosis = Diagnosis(einvoice.validate(text))
+    clock = Clock(3)
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    search = Search(diagnosis.case, clock.validating(diagnosis.search._validate), seconds=5, step=0.5)
+    search.run()
+    assert search.validations == 1
+
+
+def test_edits_of_thousands_of_lines_take_as_long_as_one():
+    """Twice the edits take about twice as long, not four times."""
+    data = long(2000)
+
+    def seconds(count):
+        edits = [SetText(f"{LINE}[{number}]/cbc:ID", f"x{number}") for number in range(1, count + 1)]
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            apply(data, edits)
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert seconds(2000) < 3 * seconds(1000)
+
+
+@pytest.mark.parametrize(
+    ("xpath", "count"),
+    [
+        (LINE, 3),
+        (f"{LINE}[2]", 1),
+        (f"{LINE}[4]", 0),
+        (f"{LINE}/cbc:ID", 3),
+        (f"{LINE}[2]/cbc:ID[1]", 1),
+        (f"{LINE}[cbc:ID='2']/cbc:ID", 1),
+        ("/cn:CreditNote/cbc:ID", 0),
+        ("/ubl:Invoice[1]", 1),
+        ("//cac:Price", 3),
+        ("/*/cbc:ID", 1),
+    ],
+)
+def test_elements_are_found_as_xpath_selects_them(sample, xpath, count):
+    root = parse(sample("ubl-invoice.xml").read_bytes()).getroot()
+    namespaces = einvoice.NAMESPACES
+    found = Finder(root).find(xpath)
+    assert found == root.getroottree().xpath(xpath, namespaces=namespaces)
+    assert len(found) == count
+
+
+@pytest.mark.parametrize("xpath", ["/none:Invoice/cbc:ID", "/ubl:Invoice[", LINE, f"{LINE}[9]"])
+def test_xpath_that_selects_no_single_element(sample, xpath):
+    with pytest.raises(EditError):
+        apply(sample("ubl-invoice.xml").read_bytes(), [SetText(xpath, "x")])
