@@ -114,6 +114,10 @@ class ChangeItem(_Response):
 
     text: str
     proof: str = Field(examples=["With this change, 3 of the 10 findings disappear."])
+    copy_text: str = Field(
+        description="What is changed, then the XPaths, one per line: to be sent on.",
+        examples=["BT-112: 41.33 -> 415.33\n/ubl:Invoice/cac:LegalMonetaryTotal/cbc:TaxInclusiveAmount"],
+    )
     terms: list[str]
     safe: bool = Field(
         description="Whether it changes only the form of a value, or an amount that follows from others."

@@ -10,7 +10,7 @@ from einvoice.errors import quote
 from einvoice.localization import Language, Messages
 from einvoice.model.iteration import owner
 from einvoice.model.terms import is_plural, name, terms
-from einvoice.repair.display import proof
+from einvoice.repair.display import copy_text, proof
 from einvoice.repair.edits import (
     Edit,
     Insert,
@@ -69,12 +69,17 @@ class Step:
         if self.term not in terms():
             return self.element
         label = term_label(self.term, lang)
-        attribute = self.element.partition("/@")[2]
-        if not attribute or owner(self.term):
+        if not self.attribute:
             return label
         words = _TEXTS[lang]
-        pattern = words["currency" if attribute == _CURRENCY else "attribute"]
-        return pattern.format(place=label, attribute=attribute)
+        pattern = words["currency" if self.attribute == _CURRENCY else "attribute"]
+        return pattern.format(place=label, attribute=self.attribute)
+
+    @property
+    def attribute(self) -> str:
+        """Name of the edited attribute of the element of the term; "" if the term is what is edited."""
+        attribute = self.element.partition("/@")[2]
+        return attribute if self.term in terms() and not owner(self.term) else ""
 
     def text(self, lang: Language, table: str = "change") -> str:
         """Return what the edit does, as a clause that begins with the place."""
@@ -196,6 +201,7 @@ class Change:
         return {
             "text": self.text(lang),
             "proof": proof(self, lang or self.lang),
+            "copy_text": copy_text(self, lang or self.lang),
             "terms": list(self.terms),
             "safe": self.safe,
             "resolves": len(self.resolves),

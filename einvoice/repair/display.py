@@ -73,6 +73,6 @@ def copy_text(change: Change, lang: Language) -> str:
 def _copied(step: Step, lang: Language) -> str:
     if step.kind in _WITHOUT_VALUES:
         return step.text(lang)
-    place = step.term or step.element
+    place = f"{step.term}/@{step.attribute}" if step.attribute else step.term or step.element
     lines = f" ({', '.join(step.lines)})" if step.lines else ""
     return f"{place}{lines}: {step.before.strip() or '–'} -> {step.after or '–'}"

@@ -195,8 +195,8 @@ class ValidationResult:
             causes: whether to add the key "causes", or the `causes` to add if they are known. It is a list, each item
                 with "text", "is_question", "missing" (the missing term or ""), "terms", "xpath", "line", "codes" and
                 "findings" (codes, and positions from 0 in "errors" followed by "warnings", of the findings that it
-                explains), "remaining" (the number of other findings) and "changes" (each with "text", "proof", "terms",
-                "safe", "resolves" and "edits").
+                explains), "remaining" (the number of other findings) and "changes" (each with "text", "proof",
+                "copy_text" (what is changed, then where, for the clipboard), "terms", "safe", "resolves" and "edits").
         """
         language = lang or self.lang
         data = presentation.to_dict(self, language)

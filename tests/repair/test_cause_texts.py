@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import einvoice
+from einvoice.repair.display import copy_text
 from einvoice.repair.edits import apply
 
 SAMPLES = Path(__file__).parent.parent / "samples"
@@ -91,6 +92,7 @@ def test_currency_of_an_amount_is_not_the_amount(wrong, said):
     document = changed(UBL, '(<cbc:PriceAmount currencyID=)"EUR"', rf'\1"{wrong}"')
     (cause,) = causes_of(document)
     assert cause.text() == f"Währung (currencyID) von „Nettopreis des Artikels (BT-146)“ in Position 1 {said}."
+    assert copy_text(cause.changes[0], "de").startswith(f"BT-146/@currencyID (1): {wrong or '–'} -> EUR\n")
 
 
 # ---------------------------------------------------------------- one cause for one mistake

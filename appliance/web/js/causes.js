@@ -76,7 +76,7 @@ export function causesSection(answer, lang, { show, announce }) {
 
   function changeDetails(change) {
     const copy = async () => {
-      button.textContent = (await copyText(instruction(change))) ? words.copied : words.copy;
+      button.textContent = (await copyText(change.copy_text)) ? words.copied : words.copy;
       announce(button.textContent);
       setTimeout(() => (button.textContent = words.copy), COPIED_MILLISECONDS);
     };
@@ -101,11 +101,6 @@ export function causesSection(answer, lang, { show, announce }) {
     const code = el("span", { class: `code ${finding.severity}` }, finding.code);
     return el("li", {}, el("button", { type: "button", class: "link-button", onclick: () => show(finding) }, code, " ", title));
   }
-}
-
-/** Return a change as text to send on: what to change, and where in the XML. */
-function instruction(change) {
-  return [change.text, ...new Set(change.edits.map((edit) => edit.xpath))].join("\n");
 }
 
 function toggle(header, body) {

@@ -38,6 +38,10 @@ def test_causes_on_request(server):
     (change,) = cause["changes"]
     assert change["proof"] == "With this change, all 2 findings disappear."
     assert change["edits"][0]["text"] == "693.00"
+    place, xpath = change["copy_text"].split("\n")
+    assert place.startswith("BT-106: ")
+    assert place.endswith(" -> 693.00")
+    assert xpath == change["edits"][0]["xpath"]
     assert (cause["terms"], cause["remaining"], cause["is_question"]) == (["BT-106"], 0, False)
 
 
