@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from einvoice.rulebook.files.contexts import Contexts
 from einvoice.rulebook.files.definition import Definition
 from einvoice.rulebook.files.examples import examples_of
 from einvoice.rulebook.files.load import read_file
+from einvoice.rulebook.files.situations import situation_of
 from einvoice.rulebook.files.versions import read_ruleset
 from einvoice.rulebook.program.program import Violation
 from einvoice.rulebook.program.typecheck import check_rule
@@ -225,3 +227,31 @@ def test_nothing_is_computed_for_rules_that_hold() -> None:
     calls = [line.strip() for line in source.splitlines() if "_situation_0(" in line and not line.startswith("def")]
     assert calls
     assert all(line.startswith("_report(") for line in calls)
+
+
+def test_keys_of_situations_are_unique_in_each_rule():
+    for entry in einvoice.catalog().values():
+        keys = [it["key"] for it in entry.situations]
+        assert len(keys) == len(set(keys)), entry.code
+        assert all(keys)
+        assert [entry.situation_of(key) for key in keys] == list(range(len(keys)))
+
+
+def test_key_depends_on_the_condition_only():
+    one = situation_of({"when": "a  ==\n1", "de": {"title": "t"}})
+    assert one.key == situation_of({"when": "a == 1", "de": {"title": "anders"}}).key
+    assert one.key != situation_of({"when": "a == 1", "syntax": "ubl"}).key
+    assert situation_of({"when": "a == 1", "name": "one"}).key == "one"
+
+
+def test_stored_findings_refer_to_a_situation_by_its_key(sample, monkeypatch):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b'unitCode="C62"', b'unitCode="Stk"', 1)
+    results = einvoice.validate_many({"a.xml": text}, workers=0, progress=False)
+    (finding,) = results[0].findings
+    assert finding.situation is not None
+    record = results[0]
+    known = finding.entry
+    added = known._replace(situations=({**known.situations[0], "key": "new"}, *known.situations))
+    monkeypatch.setattr("einvoice.bulk.record.catalog", lambda: {known.code: added})
+    (restored,) = replace(record).findings
+    assert restored.situation == finding.situation + 1

@@ -107,6 +107,14 @@ class CatalogEntry(NamedTuple):
             known |= {lang: texts[name] for lang, texts in texts_of.items() if texts.get(name)}
         return choose(known, language)
 
+    def situation_key(self, situation: int | None) -> str:
+        """Return the key by which a stored finding refers to a situation; "" for none."""
+        return "" if situation is None else str(self.situations[situation].get("key", ""))
+
+    def situation_of(self, key: object) -> int | None:
+        """Return the index of the situation with a key; None if there is none: texts of the rule apply."""
+        return next((index for index, it in enumerate(self.situations) if key and it.get("key") == key), None)
+
     def examples_in(self, language: str) -> tuple[str, ...]:
         """Return the situations that violate the rule; empty if there are none."""
         return choose(self.examples, language) if self.examples else ()

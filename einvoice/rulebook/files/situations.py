@@ -6,6 +6,8 @@ rule.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +22,7 @@ SITUATION: Final = {
 #: A syntax rule has no conditions; its situations apply if findings have a value.
 SITUATION_OF_TEXTS: Final = {"name": str, "syntax": str, "value": str}
 KEY: Final = "situations"
+_DIGITS: Final = 12
 
 
 class Situation(NamedTuple):
@@ -50,7 +53,16 @@ class Situation(NamedTuple):
     def plain(self) -> dict[str, Any]:
         """Return what findings need, as plain data for the catalog."""
         return {"texts": {lang: dict(texts) for lang, texts in self.texts.items()}, "syntax": self.syntax,
-                "value": self.value, "name": self.name}  # fmt: skip
+                "value": self.value, "name": self.name, "key": self.key}  # fmt: skip
+
+    @property
+    def key(self) -> str:
+        """By which stored findings refer to it: its name, otherwise a digest of the condition under which it applies.
+
+        It remains the same if another situation is added, or if a text is reworded.
+        """
+        condition = [self.when, sorted(self.let.items()), self.syntax, self.since, self.until, self.value]
+        return self.name or hashlib.sha256(json.dumps(condition).encode()).hexdigest()[:_DIGITS]
 
 
 def situation_of(entry: Mapping[str, Any]) -> Situation:
