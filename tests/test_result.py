@@ -106,6 +106,18 @@ def test_findings_are_displayed_by_severity(invalid):
         assert "BR-01" in codes
 
 
+def test_amounts_calculated_from_doubles_have_two_decimals(sample):
+    allowance = b"""
+      <ram:SpecifiedTradeAllowanceCharge>
+        <ram:ChargeIndicator><udt:Indicator>false</udt:Indicator></ram:ChargeIndicator>
+        <ram:ActualAmount>10.00</ram:ActualAmount>
+      </ram:SpecifiedTradeAllowanceCharge>
+      <ram:SpecifiedTradePaymentTerms>"""
+    content = sample("cii-invoice.xml").read_bytes().replace(b"<ram:SpecifiedTradePaymentTerms>", allowance, 1)
+    finding = next(it for it in einvoice.validate(content).findings if it.code == "BR-CO-11")
+    assert "errechnet: 10,00." in finding.explanation("de")
+
+
 def test_every_group_has_a_leading_term():
     groups = [number for number in terms() if re.fullmatch(r"BG-\d+", number)]
     assert len(groups) > 30

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, localcontext
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice.model.invoice import descendants_of
 from einvoice.model.money import VatIndex
@@ -16,6 +16,8 @@ from einvoice.rulebook.rule import Rule, Situation
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
+
+_CENT: Final = Decimal("0.01")
 
 
 class Layer(NamedTuple):
@@ -182,9 +184,17 @@ def _plain(content: Any) -> Any:
         return content.text
     if isinstance(content, Decimal | str | bool | datetime.date):
         return content
-    if isinstance(content, int | float):
-        return Decimal(repr(content))
+    if isinstance(content, float):
+        return _decimal(content)
+    if isinstance(content, int):
+        return Decimal(content)
     return absent
+
+
+def _decimal(double: float) -> Decimal:
+    """Return the number of a double, with two decimals if it needs fewer: a double does not keep those of an amount."""
+    number = Decimal(repr(double))
+    return number.quantize(_CENT) if number.as_tuple().exponent in (0, -1) else number
 
 
 def _is_inside(node: Any, ancestor: Any) -> bool:
