@@ -1,10 +1,10 @@
 """Shared fixtures: sample invoices, comparison cases and a browser."""
 
-import json
 import os
 from pathlib import Path
 
 import pytest
+from cases import corpus
 from chromium import chromium
 from hypothesis import HealthCheck, settings
 
@@ -17,7 +17,6 @@ os.environ.pop("EINVOICE_LANG", None)
 os.environ["LC_ALL"] = "C.UTF-8"  # the language of the command line depends on the locale
 
 ROOT = Path(__file__).parent.parent
-CASES = ROOT.parent / "shared" / "cases"
 #: Fixtures that start other programs.
 PROGRAMS = {"browser", "own_redis", "redis_url", "server"}
 
@@ -34,19 +33,13 @@ def sample():
 
 @pytest.fixture(scope="session")
 def cases():
-    """Iterate the comparison cases of a folder as (official result, document bytes)."""
-    expected = CASES / "expected.jsonl"
-    if not expected.exists():
-        pytest.skip("the comparison cases are not available")
+    """Iterate the comparison cases of folders as (official result, document bytes)."""
+    return corpus.cases
 
-    def read(folder):
-        with expected.open(encoding="utf-8") as lines:
-            for line in lines:
-                case = json.loads(line)
-                if case["case"].startswith(f"{folder}/"):
-                    yield case, (CASES / case["case"]).read_bytes()
 
-    return read
+def pytest_report_header():
+    """Say which comparison cases there are."""
+    return f"comparison cases: {len(corpus.generated())} generated, {'more' if corpus.beside() else 'none'} beside"
 
 
 @pytest.fixture(scope="module")

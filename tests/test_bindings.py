@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from cases import corpus
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -32,7 +31,6 @@ from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
 
 ROOTS = {"Invoice": "UBL", "CreditNote": "UBL", "CrossIndustryInvoice": "CII"}
-CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
 
 
 def read_again(document: bytes) -> Invoice:
@@ -194,23 +192,17 @@ ELSEWHERE = {
 # ---------------------------------------------------------------- real documents
 
 
-def schema_valid_cases() -> list[str]:
-    if not CASES.is_dir():
-        return []
-    with (CASES / "expected.jsonl").open(encoding="utf-8") as file:
-        return [case["case"] for case in map(json.loads, file) if case["xsd"]]
-
-
-needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason="the comparison cases are not there")
+def schema_valid_cases() -> list[tuple[str, bytes]]:
+    cases = corpus.cases(*corpus.GENERAL, *corpus.BESIDE)
+    return [(case["case"], data) for case, data in cases if case["xsd"]]
 
 
 @pytest.mark.cases
-@needs_cases
 @pytest.mark.parametrize("part", range(8))
 def test_real_documents_survive_a_round_trip(part: int) -> None:
     """The written document is schema-valid and reads as the same invoice."""
-    for case in schema_valid_cases()[part::8]:
-        invoice = read_again((CASES / case).read_bytes())
+    for case, data in schema_valid_cases()[part::8]:
+        invoice = read_again(data)
         document = write(invoice, invoice.root)
         assert read_again(document) == invoice, case
         # Only where the file repeats an element that wraps single terms do these terms share one.
@@ -219,19 +211,18 @@ def test_real_documents_survive_a_round_trip(part: int) -> None:
 
 
 @pytest.mark.cases
-@needs_cases
-def test_all_content_of_the_test_suite_is_mapped() -> None:
-    for path in sorted((CASES / "xrechnung-testsuite").glob("*.xml")):
-        invoice = read_again(path.read_bytes())
-        assert not invoice.unmapped, path.name
-        assert not invoice.misplaced, path.name
+def test_all_content_of_valid_documents_is_mapped() -> None:
+    generated = [it for it in corpus.unedited() if it[0].get("level") != "extended"]
+    for case, data in (*generated, *corpus.cases("xrechnung-testsuite")):
+        invoice = read_again(data)
+        assert not invoice.unmapped, case["case"]
+        assert not invoice.misplaced, case["case"]
 
 
 @pytest.mark.cases
-@needs_cases
 def test_every_xpath_selects_its_node() -> None:
-    for case in schema_valid_cases()[::10]:
-        root = parse((CASES / case).read_bytes()).getroot()
+    for case, data in schema_valid_cases()[::10]:
+        root = parse(data).getroot()
         invoice = read(root)
         misplaced = [group for kind in invoice.misplaced.values() for group in kind]
         for group in (inner for top in (invoice, *misplaced) for inner in top.walk()):

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from cases import corpus
 from hypothesis import given, settings
 
 import einvoice
@@ -123,9 +124,10 @@ def test_command_writes_to_standard_output(sample):
 @pytest.mark.cases
 @pytest.mark.slow
 def test_schema_valid_documents_stay_schema_valid(cases):
-    """Covers every schema-valid official example."""
+    """Covers every schema-valid official example if available, and generated documents with all that UBL requires."""
     converted = 0
-    for case, data in cases("xrechnung-testsuite"):
+    valid = [it for it in corpus.unedited() if it[0].get("level") in ("basic", "en16931")]
+    for case, data in (*valid, *cases("xrechnung-testsuite", *corpus.UBL)):
         if case["xsd"]:
             document = xml.parse(convert(data).xml)
             assert schema.violations(document, document.getroot().tag.rpartition("}")[2]) == [], case["case"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
-from pathlib import Path
 
 import pytest
+from cases import corpus
 from documents import document_of
 from lxml import etree
 
@@ -21,7 +20,6 @@ from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
 
 RULES = "nlcius/BR-NL-1.toml"  # the examples of its folder start from a Dutch invoice
-CASES = Path(__file__).parents[2] / "shared" / "cases-nlcius"
 NO_SCHEME = {"seller.legal_identifier": "12345678"}
 PEPPOL = "urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0"
 
@@ -154,16 +152,14 @@ def test_catalog_has_no_other_dutch_code():
 
 
 def official_cases():
-    with (CASES / "expected.jsonl").open(encoding="utf-8") as lines:
-        for line in lines:
-            case = json.loads(line)
-            if "stops" not in case["fired"]["nlcius"]:  # the official Schematron stopped with an error
-                yield case, parse((CASES / case["case"]).read_bytes()).getroot()
+    for case, data in corpus.read("cases-nlcius"):
+        if "stops" not in case["fired"]["nlcius"]:  # the official Schematron stopped with an error
+            yield case, parse(data).getroot()
 
 
 @pytest.mark.slow
 @pytest.mark.cases
-@pytest.mark.skipif(not CASES.exists(), reason="comparison cases are not available")
+@pytest.mark.skipif(not corpus.beside("cases-nlcius"), reason="needs official results of NLCIUS")
 def test_same_codes_and_severities_as_the_official_schematron():
     known = releases()
     stack = known.stack(("en16931", "nlcius"), known.newest("nlcius"))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from cases import corpus
 from documents import document_of
 from hypothesis import given
 from rule_sets import newest_stack, shipped_rule_sets
@@ -23,8 +22,6 @@ from einvoice.rulebook.program.optimize import optimize
 from einvoice.rulebook.program.program import Layer, Program
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
-
-CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
 
 
 @pytest.fixture(scope="module", params=["UBL", "CII"])
@@ -71,14 +68,12 @@ def test_examples_violate_the_same_rules(syntax, programs, step):
 
 @pytest.mark.slow
 @pytest.mark.cases
-@pytest.mark.skipif(not CASES.exists(), reason="comparison cases are not available")
 @sampled(8)
 def test_cases_violate_the_same_rules(syntax, programs, step):
     optimized, plain = programs
-    for line in (CASES / "expected.jsonl").read_text("utf-8").splitlines()[::step]:
-        case = json.loads(line)
-        if case.get("syntax", "CII") == syntax and case.get("xsd", True):
-            invoice = read(parse((CASES / case["case"]).read_bytes()).getroot())
+    for case, data in corpus.cases(*corpus.ALL, every=step):
+        if case["syntax"] == syntax and case["xsd"]:
+            invoice = read(parse(data).getroot())
             assert reported(optimized, invoice) == reported(plain, invoice), case["case"]
 
 

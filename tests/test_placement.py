@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import corpus
 from hypothesis import given, settings
 from lxml import etree
 from strategies import invoices, plausible_invoices
@@ -62,9 +61,7 @@ from einvoice.syntax.xml import parse
 
 UBL, CREDIT_NOTE, CII = "Invoice", "CreditNote", "CrossIndustryInvoice"
 ROOTS = (UBL, CREDIT_NOTE, CII)
-CASES = Path(__file__).resolve().parents[2] / "shared" / "cases"
-SUITE = CASES / "xrechnung-testsuite"
-needs_cases = pytest.mark.skipif(not CASES.is_dir(), reason="the comparison cases are not there")
+SUITE = corpus.SHARED / "cases" / "xrechnung-testsuite"
 
 
 def found(invoice: Invoice, root: str, path: str) -> list[str]:
@@ -575,22 +572,37 @@ ADDED_FOR_UBL = {"01.05_minimal_test_uncefact.xml": {"BT-110"}}  # the VAT total
 
 
 @pytest.mark.cases
-@needs_cases
+def test_valid_documents_have_the_same_terms_in_the_other_syntax() -> None:
+    documents = {case["case"]: data for case, data in corpus.unedited() if case.get("level") != "extended"}
+    lost, added = lost_and_added(documents)
+    assert lost == {}
+    assert added == {}
+
+
+@pytest.mark.cases
+@pytest.mark.skipif(not SUITE.exists(), reason="needs the test suite of XRechnung")
 def test_documents_of_the_test_suite_have_the_same_terms_in_the_other_syntax() -> None:
-    lost, added = {}, {}
-    for path in sorted(SUITE.glob("*.xml")):
-        invoice = read_again(path.read_bytes())
+    lost, added = lost_and_added({path.name: path.read_bytes() for path in sorted(SUITE.glob("*.xml"))})
+    assert lost == LOST_TO_CII
+    assert added == ADDED_FOR_UBL
+
+
+def lost_and_added(documents: dict[str, bytes]) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """Return the numbers of the terms that documents lose or gain in the other syntax, or on the way back."""
+    lost: dict[str, set[str]] = {}
+    added: dict[str, set[str]] = {}
+    for name, data in documents.items():
+        invoice = read_again(data)
         said = business_terms(invoice)
         for root in (UBL, CREDIT_NOTE) if invoice.syntax == "CII" else (CII,):
             there = converted(invoice, root)
             back = converted(there, invoice.root)
             for other in (there, back):
                 if missing := {number for number, _ in said - business_terms(other)}:
-                    lost[path.name] = missing
+                    lost[name] = missing
                 if new := {number for number, _ in business_terms(other) - said}:
-                    added[path.name] = new
-    assert lost == LOST_TO_CII
-    assert added == ADDED_FOR_UBL
+                    added[name] = new
+    return lost, added
 
 
 #: Elements that are mandatory in the UBL schema and optional in CII, for mandatory terms of the standard.
@@ -602,14 +614,12 @@ DEMANDED_BY_UBL = {
 
 
 @pytest.mark.cases
-@needs_cases
 @pytest.mark.parametrize("part", range(8))
 def test_schema_valid_documents_stay_valid_in_the_other_syntax(part: int) -> None:
     """Except if CII lacks a mandatory UBL element, or has an invalid date: its schema accepts any text."""
-    with (CASES / "expected.jsonl").open(encoding="utf-8") as file:
-        cases = [case["case"] for case in map(json.loads, file) if case["xsd"]][part::8]
-    for case in cases:
-        invoice = read_again((CASES / case).read_bytes())
+    cases = corpus.cases(*corpus.GENERAL, *corpus.BESIDE)
+    for case, data in [(case["case"], data) for case, data in cases if case["xsd"]][part::8]:
+        invoice = read_again(data)
         for root in (UBL, CREDIT_NOTE) if invoice.syntax == "CII" else (CII,):
             for violation in violations(parse(write(invoice, root)), root):
                 if violation.code == "SCHEMA-MISSING-ELEMENT":
@@ -686,7 +696,7 @@ DIFFERENT_TWINS = {
 
 
 @pytest.mark.cases
-@needs_cases
+@pytest.mark.skipif(not SUITE.exists(), reason="needs the test suite of XRechnung")
 def test_terms_have_the_places_of_the_test_suite() -> None:
     """Most documents of the test suite exist in both syntaxes."""
     differing: dict[str, set[str]] = {}

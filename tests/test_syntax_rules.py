@@ -4,6 +4,7 @@ import inspect
 from collections import Counter
 
 import pytest
+from cases import corpus
 from lxml import etree
 from rule_sets import CODE_LISTS, ELEMENTS, NATIONAL, TABLES, newest_stack, table
 from syntax import builder
@@ -397,9 +398,7 @@ def test_states_are_limited_without_a_change_of_violations(monkeypatch):
 
 
 @pytest.mark.cases
-@pytest.mark.parametrize(
-    "folder", ["cen-files", "cen-unit", "grown", "grown-much", "kosit-rules", "mutants", "xrechnung-testsuite"]
-)
+@pytest.mark.parametrize("folder", corpus.available(*corpus.UBL, *corpus.BESIDE))
 def test_violations_agree_with_the_official_schematron(cases, folder):
     compared = 0
     for case, data in cases(folder):

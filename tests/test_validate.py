@@ -2,7 +2,6 @@
 
 import gc
 import io
-import itertools
 import logging
 import re
 import threading
@@ -11,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from cases import corpus
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -492,12 +492,10 @@ def assert_sound(data, result):
 @pytest.mark.slow
 @pytest.mark.cases
 @sampled(5)
-@pytest.mark.parametrize(
-    "folder", ["cen-files", "cen-unit", "grown", "grown-much", "kosit-rules", "mutants", "xrechnung-testsuite"]
-)
+@pytest.mark.parametrize("folder", corpus.available(*corpus.UBL, *corpus.BESIDE))
 def test_comparison_cases_are_validated_with_resolvable_locations(cases, folder, step):
     validated, schema_differs = 0, []
-    for case, data in itertools.islice(cases(folder), 0, None, step):
+    for case, data in cases(folder, every=step):
         result = einvoice.validate(data, profile="xrechnung")
         assert_sound(data, result)
         validated += 1

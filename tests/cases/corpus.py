@@ -48,11 +48,13 @@ def cases(*names: str, every: int = 1) -> Iterator[Case]:
 
     Args:
         names: the folders; those that are not available are ignored.
-        every: of the generated cases, yield one in this number.
+        every: yield one case in this number.
     """
-    yield from [it for it in generated() if _folder(it[0]) in names][::every]
+    found = [it for it in generated() if _folder(it[0]) in names]
+    yield from found[::every]
     if beside():
-        yield from (it for it in read("cases") if _folder(it[0]) in names)
+        rows = [row for row in _rows(SHARED / "cases" / "expected.jsonl") if _folder(row) in names]
+        yield from ((row, _document("cases", row)) for row in rows[-len(found) % every :: every])
 
 
 @functools.cache
@@ -81,7 +83,11 @@ def unedited() -> Iterator[Case]:
 def read(collection: str, expected: str = "expected.jsonl") -> Iterator[Case]:
     """Yield the cases of a collection beside the checkout."""
     for row in _rows(SHARED / collection / expected):
-        yield row, (SHARED / collection / row["case"]).read_bytes()
+        yield row, _document(collection, row)
+
+
+def _document(collection: str, row: dict[str, Any]) -> bytes:
+    return (SHARED / collection / str(row["case"])).read_bytes()
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

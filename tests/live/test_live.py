@@ -1,6 +1,6 @@
 """Mutated invoices: findings equal those of the official EN 16931 stylesheet for UBL.
 
-``tests/run`` validates 400 fixed mutants, and 100 more of the comparison cases if available. ``pytest -m live`` draws
+``tests/run`` validates 400 fixed mutants, and 100 more of the comparison cases. ``pytest -m live`` draws
 2,000 new ones, shrinks the first with different findings, and stores it in ``found/`` as a regression test.
 """
 
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cases import corpus
 from hypothesis import Phase, given, seed, settings
 
 import einvoice
@@ -25,7 +25,6 @@ from .targets import SYNTAX, definitions, ruleset
 
 pytest.importorskip("saxonche")
 
-CASES = Path(__file__).parents[2].parent / "shared" / "cases"
 FOUND = Path(__file__).parent / "found"
 SAMPLES = tuple(path.read_bytes() for path in sorted(Path(__file__).parents[1].glob("samples/ubl-*.xml")))
 SEEDS = range(4)
@@ -119,10 +118,7 @@ def test_mutants_have_equal_findings(number: int) -> None:
 
 @pytest.mark.cases
 def test_mutants_of_comparison_cases_have_equal_findings() -> None:
-    documents = cases()
-    if not documents:
-        pytest.skip("the comparison cases are not available")
-    assert_agreed(compare_mutants(len(SEEDS), documents))
+    assert_agreed(compare_mutants(len(SEEDS), cases()))
 
 
 @pytest.mark.parametrize("path", sorted(FOUND.glob("*.xml")), ids=lambda path: path.stem)
@@ -155,11 +151,6 @@ def store(differing: dict[str, str], mutant: Mutant) -> None:
 
 
 def cases() -> tuple[bytes, ...]:
-    """Return the schema-valid UBL invoices of the comparison cases, none if not available."""
-    expected = CASES / "expected.jsonl"
-    if not expected.exists():
-        return ()
-    folders = ("cen-files", "xrechnung-testsuite", "kosit-rules")
-    rows = map(json.loads, expected.read_text("utf-8").splitlines())
-    chosen = (it["case"] for it in rows if it["xsd"] and it["syntax"] == SYNTAX and it["case"].startswith(folders))
-    return tuple((CASES / case).read_bytes() for case in chosen)
+    """Return the schema-valid UBL invoices of the comparison cases."""
+    found = corpus.cases("cen-files", "xrechnung-testsuite", "kosit-rules", *corpus.UBL)
+    return tuple(data for case, data in found if case["xsd"] and case["syntax"] == SYNTAX)

@@ -1,16 +1,15 @@
 """French texts of the rules that invoices violate most often."""
 
-import json
 import pickle
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from cases import corpus
 
 import einvoice
 
-CASES = Path(__file__).parents[3] / "shared" / "cases" / "expected.jsonl"
 TEXTS = ("title", "explanation", "fix")
 PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
@@ -18,14 +17,15 @@ PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 def most_frequent(number):
     """Return the codes that most documents violate according to the official Schematron."""
     documents = Counter()
-    for line in CASES.read_text("utf-8").splitlines():
-        fired = json.loads(line)["fired"]
+    for case, _ in corpus.read("cases"):
+        fired = case["fired"]
         reports = [fired.get(layer) for layer in ("en16931", "xrechnung")]
         documents.update({code for report in reports if isinstance(report, list) for code, *_ in report})
     return [code for code, _ in sorted(documents.items(), key=lambda it: (-it[1], it[0]))[:number]]
 
 
-@pytest.mark.skipif(not CASES.exists(), reason="needs the cases")
+@pytest.mark.cases
+@pytest.mark.skipif(not corpus.beside(), reason="needs the frequency of codes in real documents")
 def test_the_100_most_frequent_codes_have_french_texts():
     catalog = einvoice.catalog()
     codes = most_frequent(100)

@@ -2,6 +2,7 @@
 
 import re
 
+from cases import corpus
 from lxml import etree
 
 import einvoice
@@ -19,7 +20,7 @@ from einvoice.repair.edits import (
 )
 from einvoice.syntax import xml
 
-FOLDERS = ("xrechnung-testsuite", "cen-files", "cen-unit", "kosit-rules", "mutants", "grown", "grown-much")
+FOLDERS = corpus.ALL
 """Folders of the comparison cases."""
 TOKEN = re.compile(rb"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<(?:[^<>"']++|"[^"]*"|'[^']*')*+>|[^<]""", re.DOTALL)
 

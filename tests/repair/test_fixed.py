@@ -181,7 +181,7 @@ def test_diff_has_the_names(faulty):
 def test_cases_get_no_worse_and_stay_untouched_elsewhere(cases, part, monkeypatch):
     """One case in 20; `pytest -m live` fixes all of them."""
     checked = check_applied_edits(monkeypatch)
-    documents = [case for folder in FOLDERS for case in cases(folder)]
+    documents = [*cases(*FOLDERS)]
     for case, data in documents[part::80]:
         assert_no_worse(case["case"], data)
     assert checked
