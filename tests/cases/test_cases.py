@@ -15,8 +15,6 @@ from .official import place
 pytestmark = pytest.mark.cases
 #: Codes that differ in a profile: by the schema's verdict on the document, with the reason.
 DIFFERENT = {
-    # the sheet of BASIC alone still contains this rule, for credit transfers (30, 58) without an account
-    ("basic", "BR-CO-27"): {True, False},
     # an amount occurs twice in one allowance, which the schema forbids: the sheet adds both
     ("basicwl", "BR-CO-11"): {False},
 }
