@@ -72,15 +72,17 @@ class Translation:
         """Rule files, without extension, whose codes share texts."""
         return set(self.table(_FILES))
 
-    def texts_of(self, entry: CatalogEntry, constants: Mapping[str, Any]) -> dict[str, Any]:
+    def texts_of(self, entry: CatalogEntry, constants: Mapping[str, Any], stem: str) -> dict[str, Any]:
         """Return the texts for an entry, with the constants of its variant filled in.
+
+        ``stem`` is the name of the rule file whose codes share texts; "" if the entry has none of them.
 
         Raises:
             RuleError: a text quotes a value that the texts of the rule do not quote, or a key is unknown.
         """
         constants = {**constants, **self.table(_VARIANTS).get(entry.code, {})}
         texts: dict[str, Any] = {}
-        for key, table in ((f"{_FILES}.{_stem(entry)}", self.table(_FILES).get(_stem(entry))),
+        for key, table in ((f"{_FILES}.{stem}", self.table(_FILES).get(stem)),
                            (entry.code, self._tables.get(entry.code))):  # fmt: skip
             if table is not None:
                 check_keys(table, _KEYS, self.file, key)
@@ -137,17 +139,25 @@ class Translator:
         self._codes: set[str] = set()
         self._files: set[str] = set()
 
-    def translated(self, entry: CatalogEntry, constants: Mapping[str, Any] | None = None) -> CatalogEntry:
-        """Return an entry with further languages. ``constants`` are those of its variant.
+    def translated(
+        self, entry: CatalogEntry, constants: Mapping[str, Any] | None = None, *, by_code: bool = False
+    ) -> CatalogEntry:
+        """Return an entry with further languages.
+
+        Args:
+            entry: the entry.
+            constants: those of its variant.
+            by_code: ignore the texts that all codes of its rule file share.
 
         Raises:
             RuleError: a translation is invalid.
         """
         self._codes.add(entry.code)
-        self._files.add(_stem(entry))
+        stem = "" if by_code else Path(entry.file).stem
+        self._files.add(stem)
         for translation in self._translations:
-            if entry.code in translation.codes or _stem(entry) in translation.files:
-                entry = _with(entry, translation.lang, translation.texts_of(entry, constants or {}))
+            if entry.code in translation.codes or stem in translation.files:
+                entry = _with(entry, translation.lang, translation.texts_of(entry, constants or {}, stem))
         return entry
 
     def check(self) -> None:
@@ -193,10 +203,6 @@ def _names_of_overrides(folder: Path) -> set[str]:
     file = folder / "overrides.toml"
     entries = tomllib.loads(file.read_text("utf-8")).get("override", ()) if file.exists() else ()
     return {entry["name"] for entry in entries if "name" in entry}
-
-
-def _stem(entry: CatalogEntry) -> str:
-    return Path(entry.file).stem
 
 
 def _check_known(names: Iterable[str], known: set[str], file: str, kind: str, prefix: str = "") -> None:

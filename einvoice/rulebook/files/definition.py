@@ -144,6 +144,13 @@ class Definition:
         return not self.file.startswith(f"{self.layer}/")
 
     @property
+    def has_other_code(self) -> bool:
+        """Whether the rule set that adopts the rule gives it another code."""
+        return self.is_adopted and any(
+            "code" in content or "code" in content.get("variants", {}).get(self.code, {}) for _, content in self.quirks
+        )
+
+    @property
     def texts(self) -> dict[str, dict[str, str]]:
         """Title, explanation and fix in each language, with the constants filled in."""
         return {language: self._texts(language) for language in languages_of(self.data)}
