@@ -83,6 +83,19 @@ OTHER = [
         "Keep only the valid entry",
     ),
     (
+        "several",
+        "UBL-SR-20",
+        before(
+            UBL,
+            "cac:PaymentMeans",
+            "<cac:PayeeParty><cac:PartyIdentification><cbc:ID>1</cbc:ID></cac:PartyIdentification>"
+            "<cac:PartyIdentification><cbc:ID>2</cbc:ID></cac:PartyIdentification>"
+            "<cac:PartyName><cbc:Name>Factor</cbc:Name></cac:PartyName></cac:PayeeParty>",
+        ),
+        "Only one identifier",
+        "Keep only the valid entry",
+    ),
+    (
         "allowed",
         "FX-SCH-A-000857",
         replaced(

@@ -293,6 +293,14 @@ def test_the_payee_name_differs_from_the_seller_name(payee, seller, violated):
     assert sum(codes(root).values()) == violated
 
 
+@pytest.mark.parametrize(("names", "several"), [("A", None), ("AB", 2)])
+def test_entries_of_a_payee_that_are_given_more_than_once_are_counted(names, several):
+    payee = "".join(f"<cac:PartyName><cbc:Name>{name}</cbc:Name></cac:PartyName>" for name in names)
+    root = ubl_document(f"<cac:PayeeParty>{payee}</cac:PayeeParty>")
+    (violation,) = [found for found in violations(root) if found.code == "UBL-SR-19"]
+    assert violation.values.get("several") == several
+
+
 def test_schemes_are_compared_case_insensitively():
     registrations = "".join(
         f"<cac:PartyTaxScheme><cbc:CompanyID/><cac:TaxScheme>{scheme}</cac:TaxScheme></cac:PartyTaxScheme>"

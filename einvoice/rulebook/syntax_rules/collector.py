@@ -62,6 +62,7 @@ class SyntaxViolation:
 
         A wrong code that can be recognised also has ``code``, and ``intended``: the code that is probably meant. A
         currency that is given has ``code``. A code that is not among a few allowed ones has these as ``allowed``.
+        Entries of a payee that are given more than once have their number as ``several``.
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
@@ -70,6 +71,8 @@ class SyntaxViolation:
             values["code"] = given
         if self.found and (intended := checks.intended(self.rule, self.element)):
             values |= {"code": checks.code(self.rule, self.element), "intended": intended}
+        if self.rule.check == "payee_not_seller" and len(self.found) > 1:
+            values["several"] = len(self.found)
         if self.rule.check == "one_of" and len(allowed := checks.choice(self.rule)) <= _MAX_ALLOWED:
             values["allowed"] = ", ".join(sorted(allowed))
         return {**values, "actual": content} if self.rule.of_profile else values
