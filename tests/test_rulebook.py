@@ -218,6 +218,7 @@ def test_substitute_for_a_missing_value_is_not_quoted(values: dict[str, str], ti
         ("The charge of {line.amount} {invoice.currency} says", "The charge of (not given) says"),
         ("An allowance ({line.amount})", "An allowance (not given)"),
         ("Line {line.identifier} is {line.empty}, {line.empty}", "Line (without a number) is (empty), (empty)"),
+        ("The price of line {price.priced_line.identifier}", "The price of line (without a number)"),
     ],
 )
 def test_substitute_for_a_missing_value_fits_the_sentence(text: str, expected: str) -> None:

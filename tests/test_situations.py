@@ -104,6 +104,14 @@ def test_rule_without_situation_keeps_terms_and_place(tmp_path: Path) -> None:
     assert violation.place.raw == "326"
 
 
+def test_situation_of_a_family_has_the_constants_of_the_variant(tmp_path: Path) -> None:
+    rule = RULE.replace('code = "X"\n', "").format(situations=SITUATIONS.replace("'eur'", "'{unit}'"))
+    variants = '[variants.X]\nunit = "eur"\n[variants.Y]\nunit = "usd"\n'
+    (tmp_path / "X.toml").write_text(rule.replace("[[situations]]", f"{variants}[[situations]]", 1), "utf-8")
+    x, y = read_file(tmp_path / "X.toml", read_ruleset(FOLDER))
+    assert [it.situations[0].when for it in (x, y)] == ["shown == 'eur'", "shown == 'usd'"]
+
+
 def test_situation_replaces_only_the_texts_that_it_has() -> None:
     texts = {"en": {"title": "general", "fix": "do {x}"}, "de": {"title": "allgemein", "fix": "tun"}}
     situation = {"texts": {"en": {"fix": "do this with {x}"}}, "syntax": "", "value": ""}

@@ -39,7 +39,7 @@ def missing(name: str, values: Mapping[str, Any], language: str, before: str) ->
     listed = before.endswith(": ")
     if name in values:
         key = "empty"
-    elif name == _LINE_NUMBER and not listed:
+    elif name.endswith(_LINE_NUMBER) and not listed:
         key = "unnumbered"
     elif name != "actual" and "." not in name:
         key = "incalculable"

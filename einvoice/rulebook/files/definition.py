@@ -189,7 +189,10 @@ class Definition:
             for entry in copy.data.get(kind, ())
         ]
         return [
-            note._replace(texts={lang: fill(text, self._constants(lang)) for lang, text in note.texts.items()})
+            note._replace(
+                texts={lang: fill(text, self._constants(lang)) for lang, text in note.texts.items()},
+                when=fill(note.when, self.variant),
+            )
             for note in own
         ]
 
@@ -212,6 +215,8 @@ class Definition:
             it._replace(
                 texts={lang: fill(texts, self._constants(lang)) for lang, texts in it.texts.items()},
                 terms=tuple(fill(list(it.terms), self.variant)),
+                when=fill(it.when, self.variant),
+                let=fill(dict(it.let), self.variant),
             )
             for it in own
         ]

@@ -249,8 +249,13 @@ class _InlineLoops(ast.NodeTransformer):
 
 
 def terms_at(path: str, names: Mapping[str, Type]) -> tuple[str, ...]:
-    """Return the business terms at the end of a path of single groups; empty if it leads through a sequence."""
+    """Return the business terms at the end of a path of single groups; empty if it leads through a sequence.
+
+    A path from a ``let`` value, which is not in ``names``, has no terms either.
+    """
     first, *steps = path.split(".")
+    if first not in names:
+        return ()
     type_ = names[first]
     terms: tuple[str, ...] = type_.cls.groups if issubclass(type_.cls, Group) and first != INVOICE else ()
     for step in steps:
