@@ -146,3 +146,40 @@ def test_a_second_seller_in_greece_counts():
 </cac:AccountingSupplierParty>"""
     without = document({".": second}, {"seller.tax_registrations": []})
     assert "GR-R-004-1" in codes(einvoice.validate(without))
+
+
+EXEMPT = "<cac:TaxCategory><cbc:ID>S</cbc:ID><cbc:TaxExemptionReasonCode>VATEX-EU-G</cbc:TaxExemptionReasonCode>"
+
+
+@pytest.mark.parametrize(
+    ("changes", "insert", "noted"),
+    [
+        ({"vat_breakdown[0].exemption_reason_code": "VATEX-EU-G"}, {}, False),
+        ({}, {".": f"<cac:AllowanceCharge>{EXEMPT}</cac:TaxCategory></cac:AllowanceCharge>"}, True),
+    ],
+)
+def test_only_an_exemption_reason_of_an_allowance_has_a_note_about_its_place(changes, insert, noted):
+    result = einvoice.validate(document(insert, changes))
+    (finding,) = [finding for finding in result.findings if finding.code == "PEPPOL-EN16931-P0104"]
+    assert ["an allowance or a charge" in note.text for note in finding.notes("en")] == [True] * noted
+
+
+def with_allowance(path, percentage):
+    return {f"{path}allowances_and_charges[0]": {"indicator": "false", "amount": "1.00", **percentage}}
+
+
+@pytest.mark.parametrize(
+    ("percentage", "code", "terms"),
+    [
+        ({"percentage": "10", "base_amount": "20.00"}, "PEPPOL-EN16931-R040", ("BT-136", "BT-92")),
+        ({"percentage": "10"}, "PEPPOL-EN16931-R041", ("BT-137", "BT-93")),
+        ({"base_amount": "20.00"}, "PEPPOL-EN16931-R042", ("BT-138", "BT-94")),
+    ],
+)
+def test_an_allowance_of_a_line_is_described_with_the_line_and_its_terms(percentage, code, terms):
+    for path, term, named in (("lines[0].", terms[0], True), ("", terms[1], False)):
+        result = einvoice.validate(document(changes=with_allowance(path, percentage)))
+        (finding,) = [finding for finding in result.findings if finding.code == code]
+        assert finding.terms[0] == term
+        assert finding.title("en").startswith("Line 1: ") is named
+        assert term in finding.explanation("en")

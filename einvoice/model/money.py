@@ -185,6 +185,11 @@ class AllowanceCharge(Group):
         return first(self.taxes)
 
     @property
+    def line_number(self) -> Identifier:
+        """BT-126 of the line that it belongs to; ``absent`` on the invoice and on a price."""
+        return absent
+
+    @property
     def is_of_price(self) -> bool:
         """Whether it is the discount on a price."""
         return isinstance(self, PriceAllowance)
@@ -209,6 +214,12 @@ class AllowanceCharge(Group):
           reason="BT-139 BT-144", reason_code="BT-140 BT-145", taxes="", vat="")  # fmt: skip
 class LineAllowanceCharge(AllowanceCharge):
     """BG-27 (allowance) or BG-28 (charge) on a line."""
+
+    @property
+    def line_number(self) -> Identifier:
+        """BT-126 of the line."""
+        number: Identifier = getattr(self.parent, "identifier", absent)
+        return number
 
 
 @numbered("BG-29", amount="BT-147", base_amount="BT-148", percentage="", reason="", reason_code="", taxes="", vat="")
