@@ -118,6 +118,23 @@ def test_own_texts_of_an_adopted_rule_replace_those_of_the_rule_file():
     assert "XRechnung" not in adopted.texts["en"]["explanation"]
 
 
+def test_adopted_rule_has_the_translations_of_the_code_that_it_is_stated_as():
+    stated, adopted = einvoice.catalog()["BR-DE-14"], einvoice.catalog()["DE-R-014"]
+    assert adopted.title("fr") == stated.title("fr") != adopted.title("en")
+
+
+def test_own_text_of_an_adopted_rule_is_not_translated_by_that_of_the_rule_file():
+    stated, adopted = einvoice.catalog()["BR-DE-1"], einvoice.catalog()["DE-R-001"]
+    assert adopted.title("fr") == stated.title("fr")
+    assert adopted.explanation("fr") == adopted.explanation("en")
+
+
+def test_translations_of_adopted_rules_do_not_speak_of_xrechnung():
+    for definition in shipped_rule_sets().definitions["peppol"]:
+        if definition.stated_as:
+            assert "XRechnung" not in repr(einvoice.catalog()[definition.code].texts), definition.code
+
+
 def test_rules_of_peppol_do_not_speak_of_xrechnung():
     for definition in shipped_rule_sets().definitions["peppol"]:
         situations = [it.texts for it in definition.situations_for("UBL", "2026.5").values()]

@@ -66,7 +66,7 @@ def _entries(rule_sets: RuleSets, versions: Mapping[str, str]) -> Iterator[Catal
             if described[definition.code] != name:
                 continue
             for entry in _of_rule(definition, versions[name], rule_sets.contexts[name], data):
-                yield translator.translated(entry, definition.variant, by_code=definition.has_other_code)
+                yield translator.translated(entry, definition.variant, definition)
     composed = {entry.code: entry for folder in data.sets.values() for entry in profile_entries(folder / "syntax")}
     composed |= {entry.code: entry for entry in syntax_rule_entries(data, versions)}
     for folder in data.sets.values():

@@ -20,7 +20,7 @@ from einvoice.errors import RuleError
 from einvoice.localization import TRANSLATIONS, Language, languages
 from einvoice.resources import RuleData
 from einvoice.rulebook.catalog.entry import CatalogEntry
-from einvoice.rulebook.files.definition import fill
+from einvoice.rulebook.files.definition import Definition, fill
 from einvoice.rulebook.files.keys import TEXTS, check_keys
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
 
@@ -72,21 +72,25 @@ class Translation:
         """Rule files, without extension, whose codes share texts."""
         return set(self.table(_FILES))
 
-    def texts_of(self, entry: CatalogEntry, constants: Mapping[str, Any], stem: str) -> dict[str, Any]:
+    def texts_of(
+        self, entry: CatalogEntry, constants: Mapping[str, Any], rule: Definition | None = None
+    ) -> dict[str, Any]:
         """Return the texts for an entry, with the constants of its variant filled in.
 
-        ``stem`` is the name of the rule file whose codes share texts; "" if the entry has none of them.
+        A rule adopted under another code has those of the code that it is stated as, unless its rule set replaces them.
 
         Raises:
             RuleError: a text quotes a value that the texts of the rule do not quote, or a key is unknown.
         """
-        constants = {**constants, **self.table(_VARIANTS).get(entry.code, {})}
+        of_variants, stem, stated_as = self.table(_VARIANTS), _stem(entry), rule.stated_as if rule else ""
+        constants = {**constants, **of_variants.get(stated_as, {}), **of_variants.get(entry.code, {})}
         texts: dict[str, Any] = {}
         for key, table in ((f"{_FILES}.{stem}", self.table(_FILES).get(stem)),
+                           (stated_as, self._tables.get(stated_as)),
                            (entry.code, self._tables.get(entry.code))):  # fmt: skip
             if table is not None:
                 check_keys(table, _KEYS, self.file, key)
-                filled = fill(table, constants)
+                filled = fill(_adopted(table, rule) if stated_as and rule and key != entry.code else table, constants)
                 self._check(filled, entry, key, constants)
                 texts |= filled
         return texts
@@ -115,6 +119,12 @@ class Translation:
             check_keys(table, dict.fromkeys(TEXTS, str), self.file, f"{key}.{SITUATIONS}.{name}")
 
 
+def _adopted(table: Mapping[str, Any], rule: Definition) -> dict[str, Any]:
+    """Return the texts that a rule has under another code, too; notes and examples belong to the rule as stated."""
+    names = {*TEXTS, *(() if rule.own_texts else (SITUATIONS,))} - rule.own_texts
+    return {name: text for name, text in table.items() if name in names}
+
+
 def _by_name(texts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield each text or list of texts with its name."""
     yield from ((name, content) for name, content in texts.items() if name != SITUATIONS)
@@ -140,24 +150,25 @@ class Translator:
         self._files: set[str] = set()
 
     def translated(
-        self, entry: CatalogEntry, constants: Mapping[str, Any] | None = None, *, by_code: bool = False
+        self, entry: CatalogEntry, constants: Mapping[str, Any] | None = None, rule: Definition | None = None
     ) -> CatalogEntry:
         """Return an entry with further languages.
 
         Args:
             entry: the entry.
             constants: those of its variant.
-            by_code: ignore the texts that all codes of its rule file share.
+            rule: its definition, which says how a rule set adopts it.
 
         Raises:
             RuleError: a translation is invalid.
         """
+        codes = {entry.code, rule.stated_as} if rule else {entry.code}
+        stem = _stem(entry)
         self._codes.add(entry.code)
-        stem = "" if by_code else Path(entry.file).stem
         self._files.add(stem)
         for translation in self._translations:
-            if entry.code in translation.codes or stem in translation.files:
-                entry = _with(entry, translation.lang, translation.texts_of(entry, constants or {}, stem))
+            if codes & translation.codes or stem in translation.files:
+                entry = _with(entry, translation.lang, translation.texts_of(entry, constants or {}, rule))
         return entry
 
     def check(self) -> None:
@@ -203,6 +214,10 @@ def _names_of_overrides(folder: Path) -> set[str]:
     file = folder / "overrides.toml"
     entries = tomllib.loads(file.read_text("utf-8")).get("override", ()) if file.exists() else ()
     return {entry["name"] for entry in entries if "name" in entry}
+
+
+def _stem(entry: CatalogEntry) -> str:
+    return Path(entry.file).stem
 
 
 def _check_known(names: Iterable[str], known: set[str], file: str, kind: str, prefix: str = "") -> None:

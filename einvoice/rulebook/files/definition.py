@@ -107,6 +107,8 @@ class Definition:
             states the rule, and that of the one which adopts it.
         copies: the copies of the rule in other rule sets.
         copied_by: the rule set whose copy this definition describes; "" for the rule itself.
+        stated_as: the code in the rule file, if the rule set adopts the rule under another one.
+        own_texts: names of the texts that the rule set states itself for an adopted rule.
     """
 
     code: str
@@ -117,6 +119,8 @@ class Definition:
     quirks: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     copies: tuple[Copy, ...] = ()
     copied_by: str = ""
+    stated_as: str = ""
+    own_texts: frozenset[str] = frozenset()
 
     def copy_in(self, ruleset: str) -> Definition:
         """Return the definition of the copy in another rule set; this definition if it has none."""
@@ -142,13 +146,6 @@ class Definition:
     def is_adopted(self) -> bool:
         """Whether another rule set states the rule."""
         return not self.file.startswith(f"{self.layer}/")
-
-    @property
-    def has_other_code(self) -> bool:
-        """Whether the rule set that adopts the rule gives it another code."""
-        return self.is_adopted and any(
-            "code" in content or "code" in content.get("variants", {}).get(self.code, {}) for _, content in self.quirks
-        )
 
     @property
     def texts(self) -> dict[str, dict[str, str]]:

@@ -87,13 +87,27 @@ def read_file(path: Path, ruleset: RuleSet, home: Path | None = None) -> list[De
     data = _read(path, file)
     check_file(data, file)
     quirks = _read_quirks(path.parent, path.name, data)
+    own: list[_File] = []
+    stated = data.get("code", "")
     if home is not None and home != path.parent:
         data = _without(data)
         quirks = [(name, _without(content)) for name, content in quirks]
-        data, quirks = _adopted(data, quirks, _read_quirks(home, path.name, data, adopted=True))
+        own = _read_quirks(home, path.name, data, adopted=True)
+        data, quirks = _adopted(data, quirks, own)
     variants = data["variants"] if "variants" in data else {data["code"]: {}}
+    stated_as = {code: other for _, content in own for other, code in _codes(stated, content).items()}
+    own_texts = frozenset(name for _, content in own for lang in languages_of(content) for name in content[lang])
     definitions = [
-        Definition(code, file, ruleset, {**variant, **_constants(code, quirks)}, data, tuple(quirks))
+        Definition(
+            code,
+            file,
+            ruleset,
+            {**variant, **_constants(code, quirks)},
+            data,
+            tuple(quirks),
+            stated_as=stated_as.get(code, ""),
+            own_texts=own_texts,
+        )
         for code, variant in variants.items()
     ]
     for definition in definitions:
@@ -130,8 +144,7 @@ def _adopted(data: Mapping[str, Any], quirks: list[_File], own: list[_File]) -> 
     stated = dict(data)
     codes: dict[str, str] = {}
     for _, content in own:
-        of_variants = {code: member["code"] for code, member in content.get("variants", {}).items() if "code" in member}
-        codes |= {data["code"]: content["code"]} if "code" in content else of_variants
+        codes |= _codes(data.get("code", ""), content)
         if languages_of(content):
             stated = {key: it for key, it in stated.items() if key not in (SITUATIONS, "notes", "examples")}
             quirks = [(file, {key: it for key, it in its.items() if key != SITUATIONS}) for file, its in quirks]
@@ -140,6 +153,13 @@ def _adopted(data: Mapping[str, Any], quirks: list[_File], own: list[_File]) -> 
     if codes:
         stated = {key: it for key, it in stated.items() if key not in ("aliases", "replaces")}
     return _with_codes(stated, codes), [(file, _with_codes(content, codes)) for file, content in (*quirks, *own)]
+
+
+def _codes(code: str, own: Mapping[str, Any]) -> dict[str, str]:
+    """Return the codes under which a rule set adopts a rule, or the variants of a family, by those it is stated as."""
+    if "code" in own:
+        return {code: own["code"]}
+    return {stated: member["code"] for stated, member in own.get("variants", {}).items() if "code" in member}
 
 
 def _with_codes(data: Mapping[str, Any], codes: Mapping[str, str]) -> dict[str, Any]:
