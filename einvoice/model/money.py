@@ -187,7 +187,8 @@ class AllowanceCharge(Group):
     @property
     def line_number(self) -> Identifier:
         """BT-126 of the line that it belongs to; ``absent`` on the invoice and on a price."""
-        return absent
+        number: Identifier = absent
+        return number
 
     @property
     def is_of_price(self) -> bool:
