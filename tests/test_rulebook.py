@@ -180,6 +180,8 @@ def test_texts_quote_counts() -> None:
         (Decimal("119"), Decimal("119.01"), "119,00", "119.00"),
         (Decimal("119.000"), Decimal("119.01"), "119,00", "119.00"),
         (Decimal("0.125"), Decimal("1.1"), "0,125", "0.125"),
+        (Decimal("493.15"), Decimal("493.154"), "493,15", "493.15"),
+        (Decimal("8.5"), Decimal("8.5000"), "8,50", "8.50"),
         (Decimal("1E+3"), None, "1.000", "1,000"),
         (Decimal("-1234567.891"), Decimal("99.9"), "−1.234.567,891", "−1,234,567.891"),
         (Decimal("-0.10"), Decimal("99.9"), "−0,1", "−0.1"),
@@ -224,6 +226,32 @@ def test_substitute_for_a_missing_value_is_not_quoted(values: dict[str, str], ti
 def test_substitute_for_a_missing_value_fits_the_sentence(text: str, expected: str) -> None:
     catalog_entry = CatalogEntry("X", "fatal", "", "", (), {"en": {"explanation": text}}, "")
     assert catalog_entry.explanation("en", {"line.empty": ""}) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("expected", Decimal(119), "119.00"),
+        ("difference", Decimal("0.1"), "0.10"),
+        ("percent", Decimal(7), "7"),
+        ("entries", Decimal(2), "2"),
+        ("sum_of_nothing", Decimal(0), "0.00"),
+        ("sum", Decimal("12.50"), "12.50"),
+        ("vat.rate", Decimal("19.0"), "19.0"),
+    ],
+)
+def test_only_amounts_that_are_compared_have_the_decimals_of_the_document(
+    name: str, value: Decimal, expected: str
+) -> None:
+    catalog_entry = CatalogEntry("X", "fatal", "", "", (), {"en": {"explanation": f"It is {{{name}}}."}}, "")
+    assert catalog_entry.explanation("en", {"actual": Decimal("119.01"), name: value}) == f"It is {expected}."
+
+
+@pytest.mark.parametrize("actual", [{}, {"actual": ""}, {"actual": "438,90"}])
+def test_an_amount_without_a_number_to_compare_has_two_decimals(actual: dict[str, str]) -> None:
+    catalog_entry = CatalogEntry("X", "fatal", "", "", (), {"en": {"explanation": "It is {expected}."}}, "")
+    for expected in (Decimal("438.9"), Decimal("438.90")):
+        assert catalog_entry.explanation("en", {**actual, "expected": expected}) == "It is 438.90."
 
 
 def test_fix_does_not_suggest_an_undefined_amount() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.localization import Language, choose
@@ -17,6 +18,8 @@ _REPEATED: Final = re.compile(r"(\([^()]+\)) \1")
 _INCALCULABLE_FIX: Final = "incalculable_fix"
 """Shown instead of a fix that quotes the expected amount, if this amount cannot be calculated."""
 _NO_VALUES: Final[Mapping[str, Any]] = {}
+_COMPARED: Final = ("actual", "expected", "difference")
+_AMOUNT: Final[Mapping[str, Any]] = {"actual": Decimal("0.00")}
 Values: TypeAlias = "Mapping[str, Any] | None"
 """The values of a finding; None if there is no invoice."""
 
@@ -137,12 +140,27 @@ class CatalogEntry(NamedTuple):
 
         def quoted(match: re.Match[str]) -> str:
             before, name, after = match.groups()
-            # The value of a path keeps the decimals of the document.
-            context = _NO_VALUES if "." in name else values
-            shown = show(values[name], context, language) if name in values else ""
+            shown = show(values[name], _context(name, values), language) if name in values else ""
             if shown.strip():
                 return f"{before}{shown}{after}"
             words = missing(name, values, language, text[: match.start()])
             return words if before and after else f"{before}{words}{after}"
 
         return _REPEATED.sub(r"\1", _QUOTED.sub(quoted, text))
+
+
+def _context(name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the values that decide the decimals of a value: none if it keeps its own.
+
+    Values that are compared have the same decimals, and so has the sum of no amounts, which is 0. Values of the
+    document, counts and percentages keep theirs. An expected amount without a number to compare has two decimals if
+    it has one.
+    """
+    value = values[name]
+    if name == "expected" and not isinstance(values.get("actual"), Decimal) and _has_one_decimal(value):
+        return _AMOUNT
+    return values if name in _COMPARED or ("." not in name and value == 0) else _NO_VALUES
+
+
+def _has_one_decimal(value: Any) -> bool:
+    return isinstance(value, Decimal) and value.as_tuple().exponent == -1

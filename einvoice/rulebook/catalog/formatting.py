@@ -12,21 +12,27 @@ from einvoice.localization.formatting import format_date, format_number
 
 VALUES: Final = Messages("einvoice.rulebook", "values")
 _LINE_NUMBER: Final = "line.identifier"
+_OF_AMOUNTS: Final = 2
 
 
 def show(value: Any, values: Mapping[str, Any], language: str) -> str:
     """Return a formatted value: −1.234,50 and 31.12.2026 in German, −1,234.50 and 2026-12-31 in English.
 
-    A number has as many decimals as ``actual`` in ``values``; if there is no ``actual``, it keeps its own. Text is
-    unchanged.
+    A number has at least as many decimals as ``actual`` in ``values``, but no zeros after the second one; if there is
+    no such number, it keeps its own. Text is unchanged.
     """
     if isinstance(value, datetime.date):
         return format_date(value, language)
     if not isinstance(value, Decimal) or not value.is_finite():
         return str(value)
-    actual = values.get("actual", value)
-    places = max(0, -int(actual.as_tuple().exponent)) if isinstance(actual, Decimal) and actual.is_finite() else 0
+    actual = values.get("actual")
+    compared = actual if isinstance(actual, Decimal) and actual.is_finite() else value
+    places = min(_decimals(compared), max(_decimals(value), _OF_AMOUNTS))
     return format_number(value, language, decimals=places)
+
+
+def _decimals(number: Decimal) -> int:
+    return max(0, -int(number.as_tuple().exponent))
 
 
 def missing(name: str, values: Mapping[str, Any], language: str, before: str) -> str:
