@@ -254,6 +254,12 @@ def test_an_amount_without_a_number_to_compare_has_two_decimals(actual: dict[str
         assert catalog_entry.explanation("en", {**actual, "expected": expected}) == "It is 438.90."
 
 
+def test_the_sum_of_nothing_has_the_decimals_of_the_expected_amount_if_none_is_given() -> None:
+    texts = {"en": {"explanation": "{lines} + {charges} = {expected}"}}
+    values = {"lines": Decimal("4.50"), "charges": Decimal(0), "expected": Decimal("4.50")}
+    assert CatalogEntry("X", "fatal", "", "", (), texts, "").explanation("en", values) == "4.50 + 0.00 = 4.50"
+
+
 def test_fix_does_not_suggest_an_undefined_amount() -> None:
     breakdown = {"category": "S", "rate": "VAT", "scheme": "VAT", "taxable_amount": "100.00", "tax_amount": "19.00"}
     (violation,) = violations("BR-S-09", invoice(vat_breakdown=[breakdown]))

@@ -156,10 +156,14 @@ def _context(name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
     document, counts and percentages keep theirs. An expected amount without a number to compare has two decimals if
     it has one.
     """
-    value = values[name]
-    if name == "expected" and not isinstance(values.get("actual"), Decimal) and _has_one_decimal(value):
+    value, expected = values[name], values.get("expected")
+    if name not in _COMPARED and ("." in name or value != 0):
+        return _NO_VALUES
+    if isinstance(values.get("actual"), Decimal):
+        return values
+    if name == "expected" and _has_one_decimal(value):
         return _AMOUNT
-    return values if name in _COMPARED or ("." not in name and value == 0) else _NO_VALUES
+    return {"actual": expected}
 
 
 def _has_one_decimal(value: Any) -> bool:
