@@ -52,7 +52,8 @@ class Moves:
         """Return the offset behind the last sibling that does not come after the element in the schema."""
         before = None
         for child in parent:
-            if child not in self._moved and rank.get(child.tag, len(rank)) <= rank[element.tag]:
+            is_there = child in self._spans and child not in self._moved  # another edit may insert a sibling
+            if is_there and rank.get(child.tag, len(rank)) <= rank[element.tag]:
                 before = child
         if before is None:
             return self._spans[parent].content

@@ -4,11 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
+from lxml import etree
 from repair.checks import assert_untouched
 
 import einvoice
-from einvoice.repair.edits import Move, Rename, RenameAttribute, SetNamespace, apply
+from einvoice.model.location import NAMESPACES
+from einvoice.repair.edits import Insert, Move, Rename, RenameAttribute, SetNamespace, apply
 from einvoice.repair.serialization import EditError
+from einvoice.syntax.xml import parse
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))
@@ -70,6 +73,16 @@ def test_element_moves_to_the_start_of_its_parent():
     first = re.search(r"\s*<cbc:CustomizationID>.*?</cbc:CustomizationID>", UBL)[0]
     wrong = UBL.replace(first, "").replace("</cbc:ID>", f"</cbc:ID>{first}", 1)
     assert apply(wrong.encode(), [Move(f"{ROOT}/cbc:CustomizationID")]).decode() == UBL
+
+
+def test_element_moves_beside_an_inserted_one():
+    amount = re.search(r"\s*<cbc:TaxAmount[^>]*>[^<]*</cbc:TaxAmount>", UBL)[0]
+    total = f"{ROOT}/cac:TaxTotal"
+    wrong = UBL.replace(amount, "", 1).replace("</cac:TaxTotal>", f"{amount}</cac:TaxTotal>", 1)
+    moves = [Move(f"{total}/cac:TaxSubtotal[{number}]") for number in (1, 2)]
+    after = apply(wrong.encode(), [*moves, Insert(total, ("cac:TaxSubtotal[3]", "cbc:TaxAmount"), "1")])
+    (found,) = parse(after).getroot().xpath(total, namespaces=NAMESPACES)
+    assert [etree.QName(it).localname for it in found] == ["TaxAmount", "TaxSubtotal", "TaxSubtotal", "TaxSubtotal"]
 
 
 def test_rename_declares_a_missing_prefix():
