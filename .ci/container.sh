@@ -148,7 +148,7 @@ run() {
     step environment
     key=$(step key)
     # A configuration in the format of KoSIT's releases, with rules made for the tests.
-    PYTHONPATH=$root/tests/reference python3 -c 'import sys; from bundle_files import files, packed
+    PYTHONPATH=$root python3 -c 'import sys; from tests.helpers.bundle_files import files, packed
 sys.stdout.buffer.write(packed(files()))' >configuration.zip
     step rules
     start

@@ -1,12 +1,13 @@
 """Shared fixtures: sample invoices, comparison cases and a browser."""
 
 import os
-from pathlib import Path
 
 import pytest
-from cases import corpus
-from chromium import chromium
 from hypothesis import HealthCheck, settings
+
+from tests.cases import corpus
+from tests.helpers.chromium import chromium
+from tests.helpers.paths import ROOT
 
 # The first documents of a fresh checkout take long, whatever the strategy: no cache is warm yet.
 settings.register_profile("project", suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -16,7 +17,6 @@ settings.load_profile("project")
 os.environ.pop("EINVOICE_LANG", None)
 os.environ["LC_ALL"] = "C.UTF-8"  # the language of the command line depends on the locale
 
-ROOT = Path(__file__).parent.parent
 #: Fixtures that start other programs.
 PROGRAMS = {"browser", "own_redis", "redis_url", "server"}
 

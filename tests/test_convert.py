@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import pytest
-from cases import corpus
 from hypothesis import given, settings
 
 import einvoice
@@ -12,7 +11,8 @@ from einvoice.cli import main
 from einvoice.conversion import convert
 from einvoice.syntax import schema, xml
 from einvoice.syntax.writer import write
-from tests.strategies import plausible_invoices
+from tests.cases import corpus
+from tests.helpers.strategies import plausible_invoices
 
 
 @pytest.mark.parametrize("name", ["ubl-invoice.xml", "ubl-credit-note.xml", "cii-invoice.xml"])

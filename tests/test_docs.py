@@ -5,14 +5,12 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import einvoice
 from einvoice.errors import UnreadableDocument
-
-ROOT = Path(__file__).parent.parent
+from tests.helpers.paths import ROOT
 
 
 @pytest.fixture(scope="module")

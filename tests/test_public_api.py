@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from languages import REJECTED
 
 import einvoice
+from tests.helpers.languages import REJECTED
 
 NAMES = [
     "NAMESPACES",

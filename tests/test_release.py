@@ -3,11 +3,10 @@
 import importlib.util
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.helpers.paths import ROOT
 
 _spec = importlib.util.spec_from_file_location("release_command", ROOT / ".ci" / "release.py")
 release = importlib.util.module_from_spec(_spec)

@@ -5,11 +5,11 @@ from typing import Any
 
 from hypothesis import given, settings
 from lxml import etree
-from strategies import ATTRIBUTES, everything, invoices, plausible_invoices, texts
 
 from einvoice.model.group import types_of
 from einvoice.model.invoice import Invoice, Note
 from einvoice.model.values import absent
+from tests.helpers.strategies import ATTRIBUTES, everything, invoices, plausible_invoices, texts
 
 
 @given(texts())

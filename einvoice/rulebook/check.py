@@ -136,7 +136,7 @@ def _of_examples(
         if of_norm and (example.file != definition.file or example.syntaxes == (syntax,)):
             continue  # about the official Schematron
         if example.insert:
-            continue  # tests/test_rules.py runs it on a document
+            continue  # tests/rulebook/test_rules.py runs it on a document
         violated = bool(program.run(invoice_of(example, data, example.file, syntax)))
         if violated != (kind == "invalid"):
             problem = "violates the rule" if violated else "does not violate the rule"

@@ -4,7 +4,8 @@ import shutil
 from contextlib import contextmanager
 
 import pytest
-from served import API, RedisServer, serving
+
+from tests.helpers.served import API, RedisServer, serving
 
 CATALOG = f"{API}/errors/catalog"
 

@@ -8,8 +8,9 @@ import threading
 import time
 
 import pytest
-from served import serving
-from soak import KILL_SECONDS, Load, MemoryLog, at, keep_full, kill_worker, small_volume
+
+from tests.helpers.served import serving
+from tests.helpers.soak import KILL_SECONDS, Load, MemoryLog, at, keep_full, kill_worker, small_volume
 
 pytestmark = pytest.mark.soak
 

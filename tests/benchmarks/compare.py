@@ -1,7 +1,7 @@
 """Compare with other validators on the project's own invoices; print ratios as Markdown tables.
 
-    .venv/bin/python tests/benchmarks/compare.py
-    .venv/bin/python tests/benchmarks/compare.py --lines 2 20 --rounds 3
+    .venv/bin/python -m tests.benchmarks.compare
+    .venv/bin/python -m tests.benchmarks.compare --lines 2 20 --rounds 3
 
 Every figure is processor time, measured in turns (A B C A B C …), so that a busy machine changes a ratio little. A
 ratio is the median of the ratios of the turns. The command is measured cold, as a process, from wheels in clean
@@ -27,15 +27,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
-import invoices
 from lxml import etree
 
 import einvoice
+from tests.benchmarks import invoices
+from tests.helpers import corpora
+from tests.helpers.paths import ROOT
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "bulk"))
-import corpora
-
-ROOT = Path(__file__).parents[2]
 PEER = "verifyhash-einvoice==0.2.9"
 LINES = (2, 20, 200, 2000, 10_000)
 FINDINGS = (1, 30)

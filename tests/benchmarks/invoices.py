@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from functools import cache
-from pathlib import Path
 
-SAMPLE = Path(__file__).parents[1] / "samples" / "ubl-invoice.xml"
+from tests.helpers.paths import SAMPLES
+
+SAMPLE = SAMPLES / "ubl-invoice.xml"
 TAX = Decimal("0.19")
 PEPPOL = "urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0"
 

@@ -3,9 +3,9 @@
 Executors are processes, Dask or the official stylesheet. `--how single` calls `validate` for each file and stores
 nothing; the difference to it is the cost of records, processes and journal.
 
-    .venv/bin/python tests/benchmarks/many.py FOLDER --make 100000     # 0.7 GB; every sixth file has an error
-    .venv/bin/python tests/benchmarks/many.py FOLDER --workers 1
-    .venv/bin/python tests/benchmarks/many.py FOLDER --workers 2 --first 2000 --how official
+    .venv/bin/python -m tests.benchmarks.many FOLDER --make 100000     # 0.7 GB; every sixth file has an error
+    .venv/bin/python -m tests.benchmarks.many FOLDER --workers 1
+    .venv/bin/python -m tests.benchmarks.many FOLDER --workers 2 --first 2000 --how official
 
 Run on an idle machine and compare the minimum of several runs: on a busy machine processor time may double. Each worker
 takes about half a second to start. Memory is the unique set size (USS), sampled twice a second, of this process and of
@@ -18,7 +18,6 @@ import argparse
 import hashlib
 import importlib.util
 import re
-import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -29,9 +28,7 @@ from pathlib import Path
 import psutil
 
 import einvoice
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "bulk"))
-import corpora
+from tests.helpers import corpora
 
 BATCH = 64
 

@@ -1,10 +1,10 @@
 """Benchmark of the causes of a faulty invoice; the table shows the ratio to one validation of it."""
 
-import invoices
 import pytest
 
 import einvoice
 from einvoice.repair.api import Diagnosis
+from tests.benchmarks import invoices
 
 LIMIT = 50
 """The causes of a typical faulty invoice need fewer validations."""

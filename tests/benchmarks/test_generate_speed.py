@@ -1,15 +1,15 @@
 """Benchmark of generating a validated invoice from a draft, warm, step by step."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 import einvoice
 from einvoice.draft import read
 from einvoice.syntax.writer import write
+from tests.helpers.paths import SAMPLES
 
-SAMPLE = Path(__file__).parents[1] / "samples" / "draft-full.json"
+SAMPLE = SAMPLES / "draft-full.json"
 
 
 @pytest.fixture(scope="module", params=["typical", "1000 lines"])

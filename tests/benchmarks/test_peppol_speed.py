@@ -8,10 +8,10 @@ import importlib.util
 import os
 from pathlib import Path
 
-import invoices
 import pytest
 
 import einvoice
+from tests.benchmarks import invoices
 
 PEPPOL = os.environ.get("EINVOICE_PEPPOL_STYLESHEET", "")
 

@@ -7,13 +7,13 @@ import importlib.util
 import re
 from pathlib import Path
 
-import invoices
 import pytest
-from rule_sets import newest_stack
 
 import einvoice
 from einvoice.rulebook.program.engine import rulebook
 from einvoice.syntax import reader, schema, xml
+from tests.benchmarks import invoices
+from tests.helpers.rule_sets import newest_stack
 
 
 @pytest.fixture(scope="module", params=["typical", "1000 lines", "10000 lines"])

@@ -1,7 +1,8 @@
 """Fixtures of bulk validation."""
 
 import pytest
-from corpora import make_corpus, validate_serially
+
+from tests.helpers.corpora import make_corpus, validate_serially
 
 
 @pytest.fixture(scope="session")

@@ -3,11 +3,11 @@
 import datetime
 
 import pytest
-from corpora import UBL, make_corpus, validate_serially, with_error
 
 from einvoice.bulk import ResultSet
 from einvoice.bulk.baseline import read
 from einvoice.bulk.record import encode
+from tests.helpers.corpora import UBL, make_corpus, validate_serially, with_error
 
 CODES = make_corpus(30)[1]
 ACCEPTED = """

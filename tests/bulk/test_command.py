@@ -14,7 +14,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from corpora import CII, UBL, numbered, with_error, write_files
 from lxml import etree
 
 import einvoice
@@ -22,9 +21,11 @@ from einvoice.bulk.baseline import read
 from einvoice.cli import main
 from einvoice.cli.batch.reports import REPORTS
 from einvoice.reference import ReferenceResult, ReferenceRun
+from tests.helpers.corpora import CII, UBL, numbered, with_error, write_files
+from tests.helpers.paths import SHARED
 
 #: Schemas of the formats, which are not part of the project; tests that need them are skipped without them.
-SCHEMAS = Path(os.environ.get("EINVOICE_TEST_SCHEMAS", Path(__file__).parents[3] / "shared" / "schemas"))
+SCHEMAS = Path(os.environ.get("EINVOICE_TEST_SCHEMAS", SHARED / "schemas"))
 FILES = {
     "a/1.xml": UBL,
     "a/2.xml": with_error("BR-CO-10", numbered(2)),

@@ -4,11 +4,11 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from corpora import CII, UBL, numbered
 
 import einvoice
 from einvoice.bulk.execution import causes as execution
 from einvoice.repair.edits import apply
+from tests.helpers.corpora import CII, UBL, numbered
 
 LOWER = (b">EUR</cbc:DocumentCurrencyCode>", b">eur</cbc:DocumentCurrencyCode>")
 TOTAL = (b">415.33<", b">41.33<")

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from corpora import UBL, make_corpus, numbered, validate_serially, with_error
 
 from einvoice.bulk import ResultSet
+from tests.helpers.corpora import UBL, make_corpus, numbered, validate_serially, with_error
 
 FILES, CODES = make_corpus(30)
 

@@ -3,9 +3,9 @@
 import html.parser
 
 import pytest
-from corpora import UBL, make_corpus, validate_serially, with_error
 
 import einvoice
+from tests.helpers.corpora import UBL, make_corpus, validate_serially, with_error
 
 HOSTILE = "<script>alert(1)</script>&quot;\"'"
 CODES = make_corpus(30)[1]

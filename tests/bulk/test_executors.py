@@ -9,12 +9,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from corpora import UBL, make_corpus, validate_serially, with_error
 
 import einvoice
 from einvoice.bulk.execution import executors
 from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.record import decode
+from tests.helpers.corpora import UBL, make_corpus, validate_serially, with_error
 
 FILES = make_corpus(150)[0]
 

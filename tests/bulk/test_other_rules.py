@@ -5,11 +5,11 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import pytest
-from corpora import CII, UBL, numbered, validate_serially, with_error
 
 import einvoice
 from einvoice.bulk import ResultSet
 from einvoice.bulk.execution import worker
+from tests.helpers.corpora import CII, UBL, numbered, validate_serially, with_error
 
 TODAY, OF_23 = b"urn:xeinkauf.de:kosit:xrechnung_3.0", b"urn:xoev-de:kosit:standard:xrechnung_2.3"
 assert TODAY in UBL

@@ -5,10 +5,10 @@ import pickle
 
 import pandas as pd
 import pytest
-from corpora import make_corpus
 
 from einvoice.bulk import ResultSet
 from einvoice.bulk.record import filename
+from tests.helpers.corpora import make_corpus
 
 FILES, CODES = make_corpus(30)
 

@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
-from corpora import REPLACEMENTS, UBL, make_corpus, numbered, validate_serially, with_error, write_files
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import einvoice
 from einvoice.bulk import ResultSet, jsonl
 from einvoice.bulk.record import decode
+from tests.helpers.corpora import REPLACEMENTS, UBL, make_corpus, numbered, validate_serially, with_error, write_files
 
 FILES = make_corpus(12)[0]
 

@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from corpora import CII, UBL, numbered, with_error, write_files
 
 import einvoice
 from einvoice.bulk import ResultSet
 from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
+from tests.helpers.corpora import CII, UBL, numbered, with_error, write_files
 
 FILES = {
     "same.xml": with_error("BR-CO-10", UBL),

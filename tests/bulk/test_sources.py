@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from corpora import CII, UBL, make_corpus, numbered, validate_serially, with_error, write_files
 
 import einvoice
+from tests.helpers.corpora import CII, UBL, make_corpus, numbered, validate_serially, with_error, write_files
 
 FILES, CODES = make_corpus(30)
 

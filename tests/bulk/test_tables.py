@@ -9,10 +9,10 @@ from decimal import Decimal
 
 import pandas as pd
 import pytest
-from corpora import CII, UBL, make_corpus, validate_serially, with_error
 
 import einvoice
 from einvoice.render.text import NUMBERS
+from tests.helpers.corpora import CII, UBL, make_corpus, validate_serially, with_error
 
 AMOUNT = "decimal128(18, 4)[pyarrow]" if importlib.util.find_spec("pyarrow") else "object"
 AMOUNTS = ("net", "vat", "gross", "signed_gross", "amount_due")

@@ -4,10 +4,10 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from corpora import CII, REPLACEMENTS, UBL, make_corpus, validate_serially, write_files
 
 import einvoice
 from einvoice.bulk.record import MAX_FINDINGS, VERDICTS
+from tests.helpers.corpora import CII, REPLACEMENTS, UBL, make_corpus, validate_serially, write_files
 
 FILES, CODES = make_corpus(150)
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from lxml import etree
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from full import XRECHNUNG, full_invoice
-from profiles.profile_documents import PROFILES, profile_document
-from strategies import plausible_invoices
-
 from einvoice.model.values import Binary, Code, Identifier, absent
 from einvoice.syntax.writer import write
+from tests.helpers.full import XRECHNUNG, full_invoice
+from tests.helpers.profile_documents import PROFILES, profile_document
+from tests.helpers.strategies import plausible_invoices
 
 from .edits import PARSER, serialize
 

@@ -13,13 +13,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from tests.helpers.paths import SHARED
+
 from .edits import edited
 
 Case: TypeAlias = "tuple[dict[str, Any], bytes]"
 
 BASES: Final = Path(__file__).parent / "bases"
 EXPECTED: Final = Path(__file__).parent / "expected.jsonl"
-SHARED: Final = Path(__file__).parents[3] / "shared"
+SHARED: Final = SHARED
 #: Folders of generated cases with a verdict of the EN 16931 rules.
 UBL: Final = ("ubl-invoice", "ubl-credit-note")
 #: Folders of generated cases with a verdict of the Factur-X rules, by profile.

@@ -3,10 +3,10 @@
 from collections import Counter
 
 import pytest
-from live.facturx import deviating, native
-from profiles.profile_documents import PROFILES
 
 import einvoice
+from tests.helpers.profile_documents import PROFILES
+from tests.live.facturx import deviating, native
 
 from . import corpus
 from .edits import edited

@@ -5,10 +5,10 @@ import stat
 import sys
 
 import pytest
-from pdf.hybrids import XML, hybrid
 from pikepdf import Array, Dictionary
 
 from einvoice.cli import main
+from tests.helpers.hybrids import XML, hybrid
 
 SIGNATURE = b'<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"/>'
 ISSUER = {

@@ -8,14 +8,14 @@ import shlex
 import shutil
 from pathlib import Path
 
-import house_rules
 import pytest
 
 import einvoice
 from einvoice.cli import main
 from einvoice.resources import RuleData, rules_folder
+from tests.helpers import house_rules
+from tests.helpers.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 UBL = ROOT / "appliance" / "samples" / "xrechnung-ubl.xml"
 
 

@@ -10,17 +10,17 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from drafts import complete_drafts
 from hypothesis import given, settings
-from languages import REJECTED
 from lxml import etree
-from plain import draft as minimal_draft
 
 import einvoice
 from einvoice.model.location import NAMESPACES
 from einvoice.syntax.reader import read
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
+from tests.helpers.drafts import complete_drafts
+from tests.helpers.languages import REJECTED
+from tests.helpers.plain import draft as minimal_draft
 
 
 @pytest.fixture(scope="module")

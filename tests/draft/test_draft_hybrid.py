@@ -1,13 +1,11 @@
 """Hybrid PDFs generated from drafts, for each profile."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 import einvoice
-
-SAMPLES = Path(__file__).parents[1] / "samples"
+from tests.helpers.paths import SAMPLES
 
 
 def draft(name, **changes):

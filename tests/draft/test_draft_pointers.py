@@ -3,14 +3,14 @@
 import copy
 import json
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-from plain import draft, line
-from sampling import sampled
 
 import einvoice
 from einvoice.draft import draft_schema
+from tests.helpers.paths import SHARED
+from tests.helpers.plain import draft, line
+from tests.helpers.sampling import sampled
 
 FORMATS = ("UBL", "CII")
 
@@ -85,7 +85,7 @@ def test_documented_fields_lack_xrechnung_requirements(documented, format):
 @pytest.mark.cases
 @pytest.mark.parametrize("format", FORMATS)
 def test_contract_example_lacks_the_same_fields(format):
-    example = Path(__file__).parents[3] / "shared" / "contract" / "draft-example.json"
+    example = SHARED / "contract" / "draft-example.json"
     if not example.exists():
         pytest.skip("the contract is not available")
     content = json.loads(example.read_text("utf-8"))

@@ -9,11 +9,11 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plain import REQUIRED, draft, errors, line
 
 import einvoice
 from einvoice.draft import read
 from einvoice.draft.fields.types import decimals
+from tests.helpers.plain import REQUIRED, draft, errors, line
 
 
 def pointers(content):

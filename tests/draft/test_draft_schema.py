@@ -5,14 +5,14 @@ import subprocess
 import sys
 
 import pytest
-from drafts import complete_drafts
 from hypothesis import given, settings
-from plain import REQUIRED, draft
 
 import einvoice
 from einvoice.draft import draft_schema
 from einvoice.draft.pointers import fields
 from einvoice.model.terms import terms
+from tests.helpers.drafts import complete_drafts
+from tests.helpers.plain import REQUIRED, draft
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,10 @@
 from decimal import Decimal
 
 import pytest
-from plain import draft, errors, line
 
 from einvoice.draft import read
 from einvoice.draft.arithmetic import round2, total
+from tests.helpers.plain import draft, errors, line
 
 
 def amounts(content):

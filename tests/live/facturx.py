@@ -15,13 +15,9 @@ import functools
 import json
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import Final
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from lxml import etree
-from profiles.official_rules import Check, codes_of, official_findings, violated_checks
-from profiles.profile_documents import PROFILES, profile_document
 
 import einvoice
 from einvoice.model.location import NAMESPACES
@@ -30,13 +26,16 @@ from einvoice.rulebook.catalog import entry
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
 from einvoice.validation.selection import select
+from tests.helpers.official_rules import Check, codes_of, official_findings, violated_checks
+from tests.helpers.paths import SHARED
+from tests.helpers.profile_documents import PROFILES, profile_document
 
 from .edits import Words, mutants
 
 Codes = dict[str, str]
 """Codes with severities."""
 
-_SHARED: Final = Path(__file__).parents[2].parent / "shared"
+_SHARED: Final = SHARED
 _BT_24: Final = "rsm:ExchangedDocumentContext/ram:GuidelineSpecifiedDocumentContextParameter/ram:ID"
 _WORDS: Final = Words(
     texts=(

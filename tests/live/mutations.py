@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from lxml import etree
-from rule_sets import newest_stack
-from strategies import plausible_invoices
 
 from einvoice.model.location import NAMESPACES
 from einvoice.rulebook.syntax_rules.rule import Path, SyntaxRule
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax.writer import write
+from tests.helpers.rule_sets import newest_stack
+from tests.helpers.strategies import plausible_invoices
 
 from .targets import SYNTAX, Target, targets
 

@@ -22,16 +22,15 @@ from lxml import etree
 import einvoice
 from einvoice.model.location import NAMESPACES
 from einvoice.rulebook.files.examples import examples_of
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from documents import document_of
-from rule_sets import shipped_rule_sets
+from tests.helpers.documents import document_of
+from tests.helpers.paths import SHARED
+from tests.helpers.rule_sets import shipped_rule_sets
 
 from .edits import Words, mutants
 
 Findings: TypeAlias = "set[tuple[str, str]]"
 
-_CASES: Final = Path(__file__).parents[2].parent / "shared" / "cases-peppol" / "peppol"
+_CASES: Final = SHARED / "cases-peppol" / "peppol"
 _SVRL: Final = "{http://purl.oclc.org/dsdl/svrl}"
 _COUNTRIES: Final = ("DE", "DK", "GR", "EL", "IS", "IT", "NL", "NO", "SE", "BE", "FR", "no", " SE", "")
 _COUNTRY_PATHS: Final = tuple(

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from documents import document_of
 from lxml import etree
 
 from einvoice.errors import RuleError
@@ -20,6 +19,7 @@ from einvoice.rulebook.files.load import read_file, rule_files
 from einvoice.rulebook.files.versions import RuleSet, read_ruleset
 from einvoice.syntax.mapping.binding import Row
 from einvoice.syntax.mapping.tables import table
+from tests.helpers.documents import document_of
 
 SYNTAX = "UBL"
 

@@ -3,10 +3,11 @@
 import random
 
 import pytest
-from cases import corpus
-from cases.bases import bases
-from cases.generate import rows
-from cases.official import fired, is_schema_valid, layer_of
+
+from tests.cases import corpus
+from tests.cases.bases import bases
+from tests.cases.generate import rows
+from tests.cases.official import fired, is_schema_valid, layer_of
 
 pytest.importorskip("saxonche")
 pytestmark = pytest.mark.live

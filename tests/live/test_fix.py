@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from cases import corpus
-from repair.checks import FOLDERS, assert_no_worse, check_applied_edits
 
 import einvoice
+from tests.cases import corpus
+from tests.helpers.checks import FOLDERS, assert_no_worse, check_applied_edits
 
 from .official_schematron import official_schematron
 from .targets import SYNTAX

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cases import corpus
 from hypothesis import Phase, given, seed, settings
 
 import einvoice
+from tests.cases import corpus
+from tests.helpers.paths import SAMPLES
 
 from .mutations import Mutant, mutants
 from .official_schematron import official_schematron, version
@@ -26,7 +27,7 @@ from .targets import SYNTAX, definitions, ruleset
 pytest.importorskip("saxonche")
 
 FOUND = Path(__file__).parent / "found"
-SAMPLES = tuple(path.read_bytes() for path in sorted(Path(__file__).parents[1].glob("samples/ubl-*.xml")))
+DOCUMENTS = tuple(path.read_bytes() for path in sorted(SAMPLES.glob("ubl-*.xml")))
 SEEDS = range(4)
 MUTANTS = 100
 NEW_MUTANTS = 2000
@@ -104,7 +105,7 @@ def test_stylesheet_is_the_newest_release() -> None:
 
 
 def test_stylesheet_returns_codes_or_aborts() -> None:
-    invoice = SAMPLES[-1]
+    invoice = DOCUMENTS[-1]
     assert official_schematron().codes(invoice) == frozenset()
     assert official_schematron().codes(invoice.replace(b"<cbc:ID>LG-2026-0417</cbc:ID>", b"")) == {"BR-02"}
     assert official_schematron().codes(invoice.replace(b"</cbc:PayableAmount>", b"?</cbc:PayableAmount>")) is None
@@ -113,7 +114,7 @@ def test_stylesheet_returns_codes_or_aborts() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", SEEDS)
 def test_mutants_have_equal_findings(number: int) -> None:
-    assert_agreed(compare_mutants(number, SAMPLES))
+    assert_agreed(compare_mutants(number, DOCUMENTS))
 
 
 @pytest.mark.cases
@@ -131,7 +132,7 @@ def test_new_mutants_have_equal_findings() -> None:
     tally = Tally()
 
     @settings(max_examples=NEW_MUTANTS, database=None, phases=[Phase.generate, Phase.shrink])
-    @given(mutants(SAMPLES + cases()))
+    @given(mutants(DOCUMENTS + cases()))
     def compare(mutant: Mutant) -> None:
         assert not tally.compare(mutant), str(mutant.edits)
 

@@ -3,12 +3,12 @@
 import pickle
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from cases import corpus
 
 import einvoice
+from tests.cases import corpus
+from tests.helpers.paths import SAMPLES
 
 TEXTS = ("title", "explanation", "fix")
 PLACEHOLDER = re.compile(r"\{[^{}]*\}")
@@ -67,7 +67,7 @@ def test_reasons_of_severity_overrides_and_titles_of_rule_sets(sample):
 
 
 def test_result_sets_and_their_comparison_are_in_french():
-    sample = (Path(__file__).parents[1] / "samples" / "ubl-invoice.xml").read_bytes()
+    sample = (SAMPLES / "ubl-invoice.xml").read_bytes()
     wrong = sample.replace(b'"EUR">99.00', b'"EUR">98.99')
     assert wrong != sample
     before, after = (

@@ -14,6 +14,7 @@ import pytest
 import appliance
 import einvoice
 from einvoice.resources import rules_folder
+from tests.helpers.paths import SAMPLES
 
 pytestmark = pytest.mark.slow
 
@@ -136,7 +137,7 @@ def answers(tmp_path_factory):
         (rules / folder / "translations").mkdir(exist_ok=True)
         (rules / folder / "translations" / f"{LANG}.toml").write_text(content, "utf-8")
     invoice = site / "invoice.xml"
-    sample = (Path(__file__).parents[1] / "samples" / "ubl-invoice.xml").read_bytes()
+    sample = (SAMPLES / "ubl-invoice.xml").read_bytes()
     invoice.write_bytes(re.sub(rb'(LineExtensionAmount currencyID="EUR">)[0-9.]+', rb"\g<1>1234.50", sample, count=1))
     environment = {**os.environ, "PYTHONPATH": str(site), "EINVOICE_CACHE": str(site / "cache")}
     ran = subprocess.run(

@@ -4,9 +4,9 @@ import json
 
 import pytest
 from lxml import etree
-from widgets import NotebookPage, marks
 
 import einvoice
+from tests.helpers.widgets import NotebookPage, marks
 
 pytestmark = marks
 

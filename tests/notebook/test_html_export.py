@@ -4,10 +4,11 @@ import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
-from pathlib import Path
 
 import pytest
-from chromium import MonitoredPage
+
+from tests.helpers.chromium import MonitoredPage
+from tests.helpers.paths import ROOT
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 pytest.importorskip("nbconvert", reason="nbconvert is not installed")
@@ -15,7 +16,6 @@ nbformat = pytest.importorskip("nbformat")
 v4 = nbformat.v4
 Config = pytest.importorskip("traitlets.config").Config
 
-ROOT = Path(__file__).parent.parent.parent
 SAMPLE = ROOT / "appliance/samples/xrechnung-ubl.xml"
 SOURCES = [
     f"""from pathlib import Path

@@ -11,15 +11,16 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from chromium import TIMEOUT, MonitoredPage
-from waiting import SECONDS, wait_until
-from widgets import CONTRASTS, marks
+
+from tests.helpers.chromium import TIMEOUT, MonitoredPage
+from tests.helpers.paths import ROOT
+from tests.helpers.waiting import SECONDS, wait_until
+from tests.helpers.widgets import CONTRASTS, marks
 
 pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
 psutil = pytest.importorskip("psutil")
 pytestmark = marks
 
-ROOT = Path(__file__).parent.parent.parent
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},  # prevents external requests
     "notebook-extension/tracker": {"windowingMode": "none"},  # also shows the cells outside the viewport
@@ -187,8 +188,8 @@ def test_notebook_of_many_invoices(opened):
 
 
 LARGE = f"""import sys
-sys.path[:0] = [{str(Path(__file__).parent)!r}]
-from large import large_results
+sys.path[:0] = [{str(ROOT)!r}]
+from tests.helpers.large import large_results
 results = large_results({{size}})
 """
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}

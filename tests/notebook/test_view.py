@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from languages import REJECTED
 
 import einvoice
 from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
+from tests.helpers.languages import REJECTED
 
 pytest.importorskip("anywidget", reason="the extra notebook is not installed")
 traitlets = pytest.importorskip("traitlets")

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from widgets import NotebookPage, marks
 
 import einvoice
+from tests.helpers.widgets import NotebookPage, marks
 
 pytestmark = marks
 

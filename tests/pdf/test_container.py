@@ -4,12 +4,12 @@ import tomllib
 
 import pikepdf
 import pytest
-from pdf.hybrids import FX, PACKET, RAW, XML, attach, embed, hybrid
 from pikepdf import Array, Dictionary, Name, String
 
 from einvoice.pdf.container.check import CHECKS
 from einvoice.pdf.reader import extract
 from einvoice.resources import rules_folder
+from tests.helpers.hybrids import FX, PACKET, RAW, XML, attach, embed, hybrid
 
 
 def codes(data):

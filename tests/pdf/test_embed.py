@@ -8,8 +8,6 @@ import sys
 import facturx
 import pikepdf
 import pytest
-from full import full_invoice
-from languages import REJECTED
 from pikepdf import Array, Dictionary, Name, String
 
 import einvoice
@@ -20,6 +18,8 @@ from einvoice.model.values import absent
 from einvoice.pdf.writer.embed import embed
 from einvoice.pdf.writer.xmp import Packet
 from einvoice.visualization import invoice_pdf
+from tests.helpers.full import full_invoice
+from tests.helpers.languages import REJECTED
 
 FACTURX_NAMES = ("factur-x.xml", "xrechnung.xml")
 
@@ -161,7 +161,7 @@ def test_dates_are_given_or_taken_from_the_invoice(page):
 @pytest.mark.slow
 def test_output_is_reproducible_across_processes(page):
     code = (
-        "import sys, hashlib; sys.path.insert(0, 'tests'); from full import full_invoice;"
+        "import hashlib; from tests.helpers.full import full_invoice;"
         "from einvoice.visualization import invoice_pdf; from einvoice.pdf.writer.embed import embed;"
         "print(hashlib.sha256(embed(invoice_pdf(full_invoice()), full_invoice()).pdf).hexdigest())"
     )

@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from pdf.hybrids import XML, attach, hybrid
 
 from einvoice.cli import main
+from tests.helpers.hybrids import XML, attach, hybrid
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ import zlib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pdf.hybrids import RAW, XML, hybrid, packed
 from pikepdf import Array, Dictionary, Name, String
 
 import einvoice
 from einvoice import errors
 from einvoice.pdf.reader import extract
 from einvoice.pdf.sandbox import read_hybrid
+from tests.helpers.hybrids import RAW, XML, hybrid, packed
 
 GOOD = hybrid()
 SECONDS = 10

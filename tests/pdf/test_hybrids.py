@@ -4,12 +4,12 @@ import pickle
 
 import pikepdf
 import pytest
-from pdf.hybrids import RAW, SAMPLE, XML, attach, embed, hybrid, packed
 from pikepdf import Array, Dictionary, Name, String
 
 import einvoice
 from einvoice import errors
 from einvoice.pdf.reader import extract
+from tests.helpers.hybrids import RAW, SAMPLE, XML, attach, embed, hybrid, packed
 
 ORDER = b'<rsm:SCRDMCCBDACIOMessageStructure xmlns:rsm="urn:un:unece:uncefact:data:SCRDMCCBDACIOMessageStructure:100"/>'
 ZUGFERD_1 = b'<rsm:CrossIndustryDocument xmlns:rsm="urn:ferd:CrossIndustryDocument:invoice:1p0"/>'

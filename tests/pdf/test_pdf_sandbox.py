@@ -10,13 +10,13 @@ import threading
 import time
 
 import pytest
-from pdf.hybrids import XML, hybrid
 
 from einvoice import errors
 from einvoice.pdf import limits, sandbox, worker
 from einvoice.pdf.reader import extract
 from einvoice.sandbox import protocol
 from einvoice.sandbox.process import SandboxProcess
+from tests.helpers.hybrids import XML, hybrid
 
 GOOD = hybrid()
 

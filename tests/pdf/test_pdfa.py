@@ -8,12 +8,12 @@ import shutil
 import subprocess
 
 import pytest
-from full import full_invoice
 from PIL import Image, ImageDraw
 
 from einvoice.facturx.profile import PROFILES
 from einvoice.pdf.writer.embed import embed
 from einvoice.visualization import invoice_pdf
+from tests.helpers.full import full_invoice
 
 pytestmark = pytest.mark.slow
 

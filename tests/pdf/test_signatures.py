@@ -1,11 +1,11 @@
 """Signatures of a PDF, detected while reading it."""
 
 import pytest
-from pdf.hybrids import hybrid
 from pikepdf import Array, Dictionary
 
 import einvoice
 from einvoice.pdf.reader import extract
+from tests.helpers.hybrids import hybrid
 
 SIGNED = {
     "signature": {"AcroForm": Dictionary(SigFlags=3, Fields=Array())},

@@ -8,10 +8,10 @@ import shlex
 import sys
 
 import pytest
-from pdf.hybrids import hybrid
 
 import einvoice
 from einvoice.pdf import verapdf
+from tests.helpers.hybrids import hybrid
 
 RULE = '<rule specification="ISO 19005-3:2012" clause="6.2.8" testNumber="3" status="{}" failedChecks="2">{}</rule>'
 REPORT = "<?xml version='1.0'?><report><jobs><job><validationReport>{}</validationReport></job></jobs></report>"

@@ -5,9 +5,9 @@ import datetime
 import pytest
 from hypothesis import given
 from lxml import etree
-from strategies import texts
 
 from einvoice.pdf.writer.xmp import FX, RDF, Packet
+from tests.helpers.strategies import texts
 
 PACKET = """<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"

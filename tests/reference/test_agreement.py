@@ -1,12 +1,11 @@
 """The native EN 16931 rules and the official stylesheet for UBL report the same findings."""
 
 import pytest
-from cases import corpus
-from sampling import sampled
 
 from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
-
-from .agreement import MIN, Tally
+from tests.cases import corpus
+from tests.helpers.agreement import MIN, Tally
+from tests.helpers.sampling import sampled
 
 pytest.importorskip("saxonche")
 

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from profiles.profile_documents import PROFILES, profile_document
 
 from einvoice.reference import validate
 from einvoice.syntax import xml
 from einvoice.syntax.detect import embedded, identify
+from tests.helpers.profile_documents import PROFILES, profile_document
 
 pytest.importorskip("saxonche")
 pytestmark = pytest.mark.slow

@@ -12,8 +12,7 @@ from einvoice.reference import BundleRejected, configurations, engines, remove, 
 from einvoice.reference.process import limits
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
-
-from .bundle_files import (
+from tests.helpers.bundle_files import (
     CORE,
     MATCH,
     SPECIFICATION,

@@ -12,8 +12,7 @@ from einvoice.reference.process import limits, sandbox
 from einvoice.reference.process.sandbox import request
 from einvoice.sandbox import protocol
 from einvoice.sandbox.process import SandboxProcess
-
-from .bundle_files import files, packed, rule, stylesheet, template
+from tests.helpers.bundle_files import files, packed, rule, stylesheet, template
 
 pytest.importorskip("saxonche")
 

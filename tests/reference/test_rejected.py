@@ -11,8 +11,7 @@ from einvoice.cli import main
 from einvoice.reference import BundleRejected, configurations
 from einvoice.reference.bundles import archive
 from einvoice.reference.bundles.errors import SENTENCES
-
-from .bundle_files import CBC, UBL, files, packed, rule, scenario, scenarios, schema, stylesheet
+from tests.helpers.bundle_files import CBC, UBL, files, packed, rule, scenario, scenarios, schema, stylesheet
 
 pytest.importorskip("saxonche")
 

@@ -1,15 +1,14 @@
 """What the sentences of causes say: the place at fault, what the finding says about it, the lines, and the grammar."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 import einvoice
 from einvoice.repair.display import copy_text
 from einvoice.repair.edits import apply
+from tests.helpers.paths import SAMPLES
 
-SAMPLES = Path(__file__).parent.parent / "samples"
 UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))
 XRECHNUNG = "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0"
 QUANTITY = r"<cbc:InvoicedQuantity[^>]*>[^<]*</cbc:InvoicedQuantity>"

@@ -5,15 +5,15 @@ import pickle
 import re
 from collections import Counter
 
-import mutants as mutations
 import pytest
-from benchmarks.invoices import long
 
 import einvoice
 from einvoice.localization import languages
 from einvoice.repair.api import Diagnosis
 from einvoice.repair.edits import Insert, apply
 from einvoice.repair.search import MAX_VALIDATIONS, compare
+from tests.benchmarks.invoices import long
+from tests.helpers import mutants as mutations
 
 
 def places(cause):

@@ -1,14 +1,13 @@
 """Causes of codes that their list lacks: names of codes, other spellings, and codes with one wrong character."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 import einvoice
 from einvoice.repair.edits import apply
+from tests.helpers.paths import SAMPLES
 
-SAMPLES = Path(__file__).parent.parent / "samples"
 UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))
 PAYMENT = r"(?<=<cbc:PaymentMeansCode>)58(?=</cbc:PaymentMeansCode>)"
 

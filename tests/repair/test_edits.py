@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
-from markup import documents
 
 import einvoice
 from einvoice import errors
 from einvoice.model import location
 from einvoice.repair.edits import EditError, Insert, Remove, RemoveAttribute, SetAttribute, SetText, apply
 from einvoice.syntax import xml
+from tests.helpers.markup import documents
 
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "iso-8859-1", "iso-8859-15", "windows-1252")
 NEW = st.text(st.sampled_from("ab ü€&<>\"'\t\n\r]🧾"), max_size=8)

@@ -1,15 +1,15 @@
 """Repaired documents: which changes are made, what remains, and the verdict before and after."""
 
 import pytest
-from pdf.hybrids import XML, hybrid
 from pikepdf import Array, Dictionary
-from repair.checks import FOLDERS, assert_no_worse, check_applied_edits, codes
 
 import einvoice
 from einvoice.errors import SignedDocument
 from einvoice.repair import Cause, Change, fixing
 from einvoice.repair.edits import Remove, SetText
 from einvoice.result import ValidationResult
+from tests.helpers.checks import FOLDERS, assert_no_worse, check_applied_edits, codes
+from tests.helpers.hybrids import XML, hybrid
 
 ROOT = "/ubl:Invoice/"
 CURRENCY = SetText(f"{ROOT}cbc:DocumentCurrencyCode", "EUR")

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from benchmarks.invoices import long
 
 import einvoice
 from einvoice.repair.api import Diagnosis
@@ -12,6 +11,7 @@ from einvoice.repair.candidates import candidates
 from einvoice.repair.edits import Insert, SetText, apply
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
+from tests.benchmarks.invoices import long
 
 CATEGORY = r"\s*<cac:ClassifiedTaxCategory>.*?</cac:ClassifiedTaxCategory>"
 LINE = r"\s*<cac:InvoiceLine>.*?</cac:InvoiceLine>"

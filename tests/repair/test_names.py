@@ -1,19 +1,18 @@
 """Causes of misspelt names, wrong namespaces and elements in the wrong order; their changes restore every byte."""
 
 import re
-from pathlib import Path
 
 import pytest
 from lxml import etree
-from repair.checks import assert_untouched
 
 import einvoice
 from einvoice.model.location import NAMESPACES
 from einvoice.repair.edits import Insert, Move, Rename, RenameAttribute, SetNamespace, apply
 from einvoice.repair.serialization import EditError
 from einvoice.syntax.xml import parse
+from tests.helpers.checks import assert_untouched
+from tests.helpers.paths import SAMPLES
 
-SAMPLES = Path(__file__).parent.parent / "samples"
 UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))
 ROOT = "/ubl:Invoice"
 

@@ -13,12 +13,10 @@ from pathlib import Path
 
 import pikepdf
 import pytest
-from full import full_invoice
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from lxml import html as parser
 from PIL import Image
-from strategies import everything, invoices, plausible_invoices
 
 import einvoice
 from einvoice.codelists import codes
@@ -37,6 +35,8 @@ from einvoice.visualization.invoice.payment import conditions
 from einvoice.visualization.labels import label, meaning
 from einvoice.visualization.markup import Markup, tag
 from einvoice.visualization.typesetting import render
+from tests.helpers.full import full_invoice
+from tests.helpers.strategies import everything, invoices, plausible_invoices
 
 PAGE = Path(glyphs.__file__).parent
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)  # it takes minutes, and the message says it all

@@ -5,7 +5,6 @@ import datetime
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from lxml import html as parser
@@ -14,9 +13,10 @@ import einvoice
 from einvoice.visualization.glyphs import printable
 from einvoice.visualization.report.causes import _MAX_SHOWN
 from einvoice.visualization.report.page import report_html
+from tests.helpers.paths import SAMPLES
 
 WHEN = datetime.datetime(2026, 11, 21, 22, 30, tzinfo=datetime.UTC)
-SAMPLE = Path(__file__).parents[1] / "samples" / "ubl-invoice.xml"
+SAMPLE = SAMPLES / "ubl-invoice.xml"
 LANGUAGES = ("de", "en")
 
 

@@ -11,11 +11,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pikepdf
 import pytest
-from cases import corpus
 from lxml import etree
 from lxml import html as parser
 
@@ -27,9 +25,11 @@ from einvoice.visualization import glyphs
 from einvoice.visualization.report.findings import _MAX_SHOWN
 from einvoice.visualization.report.labels import WORDS
 from einvoice.visualization.report.page import report_html
+from tests.cases import corpus
+from tests.helpers.paths import SAMPLES
 
 WHEN = datetime.datetime(2026, 11, 21, 23, 30, tzinfo=datetime.timezone(datetime.timedelta(hours=1)))
-SAMPLE = Path(__file__).parents[1] / "samples" / "ubl-invoice.xml"
+SAMPLE = SAMPLES / "ubl-invoice.xml"
 LANGUAGES = ("de", "en")
 C = "{urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2}"
 A = "{urn:oasis:names:specification:ubl:schema:xsd:CommonAggregateComponents-2}"

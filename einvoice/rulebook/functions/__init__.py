@@ -1,7 +1,7 @@
 """The functions of the rule language, each equivalent to XPath that the official rules use.
 
 Generated rules call them by name, with ``GLOBALS`` as globals. The doctests show results of Saxon; more are in
-``tests/functions``.
+``tests/rulebook/functions``.
 """
 
 from einvoice.rulebook.functions import identifiers, lookups, sequences  # noqa: F401 (they register functions)

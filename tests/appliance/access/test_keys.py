@@ -8,11 +8,11 @@ import subprocess
 import sys
 
 import pytest
-from served import API, assert_problem, http, key_in, running
 
 from appliance.__main__ import main
 from appliance.access.key_usage import KeyUsage
 from appliance.access.keys import KeyExpired, KeyFile, KeyRing, generate_key
+from tests.helpers.served import API, assert_problem, http, key_in, running
 
 
 def test_key_is_stored_as_a_hash_in_a_private_file(tmp_path):

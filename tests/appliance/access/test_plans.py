@@ -5,7 +5,6 @@ import datetime
 import stat
 
 import pytest
-from served import API, http, serving
 
 from appliance.access.keys import KeyFile, KeyRing, generate_key
 from appliance.access.plans import BUSINESS, parse_plans
@@ -13,6 +12,7 @@ from appliance.access.quota_store import MemoryQuotaStore, SQLiteQuotaStore, ope
 from appliance.access.quotas import DAILY_FILES, DAILY_REQUESTS, Quotas
 from appliance.contract.problems import Problem
 from appliance.contract.schemas import Plan
+from tests.helpers.served import API, http, serving
 
 
 def test_business_is_built_in():

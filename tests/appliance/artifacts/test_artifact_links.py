@@ -12,11 +12,11 @@ import time
 import httpx
 import pikepdf
 import pytest
-from served import UBL, WRONG, assert_problem, http, key_in, running, serving
-from waiting import wait_until
 
 import einvoice
 from appliance.access.keys import KeyFile
+from tests.helpers.served import UBL, WRONG, assert_problem, http, key_in, running, serving
+from tests.helpers.waiting import wait_until
 
 REDIS_SECONDS = 3
 """The service waits so long for Redis."""

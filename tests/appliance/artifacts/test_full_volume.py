@@ -7,7 +7,8 @@ import sys
 import textwrap
 
 import pytest
-from served import ROOT
+
+from tests.helpers.served import ROOT
 
 VOLUME = ["unshare", "--user", "--map-root-user", "--mount"]
 """Starts a program that may mount a file system of its own, which ends with it."""
@@ -16,7 +17,7 @@ PROLOGUE = """
 import json, os, secrets, subprocess, sys, time
 from pathlib import Path
 from appliance.access.keys import KeyFile
-from served import WRONG, serving
+from tests.helpers.served import WRONG, serving
 from appliance.artifacts.sqlite_store import SQLiteStore
 from appliance.artifacts.store import StoreError, StoreFull
 
@@ -57,7 +58,7 @@ def run(tmp_path, script):
     if subprocess.run([*VOLUME, "true"], capture_output=True).returncode:
         pytest.skip("the system does not allow to mount a file system")
     (tmp_path / "volume").mkdir()
-    path = os.pathsep.join([str(ROOT / "tests" / "appliance"), *sys.path])
+    path = os.pathsep.join([str(ROOT), *sys.path])
     command = [*VOLUME, sys.executable, "-c", PROLOGUE + textwrap.dedent(script), str(tmp_path / "volume")]
     done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, timeout=120)
     assert done.returncode == 0

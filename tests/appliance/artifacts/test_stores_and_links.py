@@ -12,7 +12,6 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from waiting import SECONDS, wait_until
 
 from appliance.artifacts import links as module
 from appliance.artifacts.factory import open_store
@@ -22,6 +21,7 @@ from appliance.artifacts.sqlite_store import FILE_NAME, SQLiteStore
 from appliance.artifacts.store import StoreError
 from appliance.contract.paths import ARTIFACT_FILES, ARTIFACTS
 from appliance.contract.problems import Problem
+from tests.helpers.waiting import SECONDS, wait_until
 
 KINDS = ("validation_report_pdf", "readable_invoice_pdf")
 MEGABYTE = 1 << 20
@@ -499,7 +499,7 @@ def test_links_survive_a_crash(folder):
         import asyncio, os, sys
         from pathlib import Path
         sys.path[:0] = sys.argv[2:]
-        from test_stores_and_links import KINDS, SOURCE, Renderer, token_of
+        from tests.appliance.artifacts.test_stores_and_links import KINDS, SOURCE, Renderer, token_of
         from appliance.artifacts.links import ArtifactLinks
         from appliance.artifacts.sqlite_store import SQLiteStore
         links = ArtifactLinks(SQLiteStore(Path(sys.argv[1]), 1 << 20), 3600, Renderer())

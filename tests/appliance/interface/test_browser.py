@@ -3,14 +3,11 @@
 import csv
 import io
 import re
-import sys
-from pathlib import Path
 
 import pytest
-from browser import Page
-from served import CII, UBL, VALIDATE, WRONG, declaring, http, serving
 
-sys.path.append(str(Path(__file__).parents[2] / "pdf"))
+from tests.helpers.served import CII, UBL, VALIDATE, WRONG, declaring, http, serving
+from tests.helpers.web_app import Page
 
 pytestmark = pytest.mark.slow
 
@@ -312,9 +309,8 @@ def test_both_engines_agree(page):
 
 def test_engines_differ(browser, tmp_path):
     pytest.importorskip("saxonche")
-    from reference.bundle_files import files, packed
-
     from einvoice.reference import add
+    from tests.helpers.bundle_files import files, packed
 
     (tmp_path / "test.zip").write_bytes(packed(files()))
     with pytest.MonkeyPatch.context() as patch:
@@ -527,7 +523,7 @@ def test_xml_in_another_encoding(page):
 
 def test_xml_is_extracted_from_a_pdf(page):
     pytest.importorskip("pikepdf")
-    from hybrids import XML, hybrid
+    from tests.helpers.hybrids import XML, hybrid
 
     page.choose(("rechnung.pdf", hybrid(xml=XML.replace(b"<ram:TypeCode>380<", b"<ram:TypeCode>999<"))))
     page.page.wait_for_selector(".row.highlighted")

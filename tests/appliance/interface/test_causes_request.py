@@ -1,7 +1,6 @@
 """Causes of findings on request: `?causes=true`."""
 
 import pytest
-from served import API, BATCH, UBL, VALIDATE, WRONG, assert_problem
 
 import einvoice
 from appliance.contract.results import MAX_CAUSES_BYTES, validation_body
@@ -9,6 +8,7 @@ from appliance.contract.schemas import CauseItem
 from appliance.contract.serialization import to_json
 from appliance.workers.jobs import run_job
 from appliance.workers.protocol import Message
+from tests.helpers.served import API, BATCH, UBL, VALIDATE, WRONG, assert_problem
 
 
 def validate(server, content, **query):

@@ -7,10 +7,10 @@ import re
 
 import pikepdf
 import pytest
-from served import API, BATCH, CII, DRAFT, GENERATE, UBL, VALIDATE, WRONG, assert_problem, declaring, http
 
 from appliance.access.keys import KeyFile
 from appliance.transport.uploads import MAX_FILE_BYTES
+from tests.helpers.served import API, BATCH, CII, DRAFT, GENERATE, UBL, VALIDATE, WRONG, assert_problem, declaring, http
 
 NO_LINK = {"available": False, "url": None, "expires_in_seconds": None}
 DOCUMENTED = [

@@ -3,8 +3,9 @@
 import re
 
 import pytest
-from contract import DETAILS, FINDING, VALIDATION_RESULT, at, one_of
-from served import CII, UBL, declaring, serving
+
+from tests.helpers.contract import DETAILS, FINDING, VALIDATION_RESULT, at, one_of
+from tests.helpers.served import CII, UBL, declaring, serving
 
 NEWEST = "3.0.2"
 NONSENSE = "urn:example:nonsense_7"

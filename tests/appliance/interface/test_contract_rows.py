@@ -6,8 +6,9 @@ import re
 
 import pikepdf
 import pytest
-from contract import ENDPOINTS
-from served import API, BATCH, CII, DRAFT, GENERATE, UBL, VALIDATE, WRONG, assert_problem, declaring, http
+
+from tests.helpers.contract import ENDPOINTS
+from tests.helpers.served import API, BATCH, CII, DRAFT, GENERATE, UBL, VALIDATE, WRONG, assert_problem, declaring, http
 
 KINDS = {"validation_report_pdf": "report.pdf", "readable_invoice_pdf": "invoice.pdf", "zugferd_pdf": "zugferd.pdf"}
 

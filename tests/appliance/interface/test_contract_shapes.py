@@ -4,7 +4,8 @@ import json
 import re
 
 import pytest
-from contract import (
+
+from tests.helpers.contract import (
     CAPABILITIES,
     CATALOG,
     DETAILS,
@@ -17,7 +18,7 @@ from contract import (
     VALIDATION_RESULT,
     at,
 )
-from served import API, CII, DRAFT, UBL, WRONG
+from tests.helpers.served import API, CII, DRAFT, UBL, WRONG
 
 
 def rows(table):

@@ -4,13 +4,13 @@ import json
 import re
 import subprocess
 
-import house_rules
 import pytest
-from served import API, CII, UBL, WRONG, serving
 
 from appliance.workers import jobs
 from appliance.workers.protocol import Message
 from einvoice.reference import ReferenceFinding, ReferenceResult, ReferenceRun
+from tests.helpers import house_rules
+from tests.helpers.served import API, CII, UBL, WRONG, serving
 
 pytest.importorskip("saxonche")
 pytestmark = pytest.mark.slow

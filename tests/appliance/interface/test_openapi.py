@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from served import API, BATCH, DRAFT, GENERATE, UBL, VALIDATE, WRONG
+
+from tests.helpers.served import API, BATCH, DRAFT, GENERATE, UBL, VALIDATE, WRONG
 
 CHECKS = (
     "not_a_server_error",

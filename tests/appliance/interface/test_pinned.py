@@ -1,7 +1,8 @@
 """EINVOICE_RULESET: the pinned release is the current instance everywhere."""
 
 import pytest
-from served import CII, UBL, declaring, serving
+
+from tests.helpers.served import CII, UBL, declaring, serving
 
 pytestmark = pytest.mark.slow
 

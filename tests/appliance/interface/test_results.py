@@ -3,11 +3,10 @@
 import re
 from collections import Counter
 
-from served import UBL
-
 import einvoice
 from appliance.contract.results import MAX_FINDINGS_BYTES, validation_body
 from appliance.contract.serialization import to_json
+from tests.helpers.served import UBL
 
 
 def test_findings_of_a_response_are_limited_in_bytes():

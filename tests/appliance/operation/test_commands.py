@@ -10,16 +10,16 @@ import subprocess
 import sys
 from importlib.metadata import version
 
-import house_rules
 import httpx
 import pytest
-from served import CII, ROOT, UBL, declaring, http, running, serving
 
 import einvoice
 from appliance.__main__ import main
 from appliance.access.keys import KeyRing
 from appliance.settings import Settings, check_variables, variable_name
 from einvoice.cache import folder
+from tests.helpers import house_rules
+from tests.helpers.served import CII, ROOT, UBL, declaring, http, running, serving
 
 
 @pytest.mark.slow

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 import yaml
-from served import ROOT, http
 
 from appliance.settings import Settings, variable_name
+from tests.helpers.served import ROOT, http
 
 APPLIANCE = ROOT / "appliance"
 

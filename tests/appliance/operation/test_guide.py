@@ -1,13 +1,12 @@
 """The operator's guide is up to date; .ci/container.sh runs its commands."""
 
 import re
-from pathlib import Path
 
 from appliance.settings import Settings, variable_name
 from einvoice.draft.draft import Draft
 from einvoice.syntax.detect import specifications
+from tests.helpers.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 GUIDE = (ROOT / "appliance" / "README.md").read_text(encoding="utf-8")
 LOCKED = re.compile(r"^(\S+)==(\S+)", re.MULTILINE)
 

@@ -10,8 +10,9 @@ import sys
 from importlib.metadata import version
 
 import pytest
-from served import API, UBL, WRONG, assert_problem, declaring, http, serving
-from waiting import SECONDS, wait_until
+
+from tests.helpers.served import API, UBL, WRONG, assert_problem, declaring, http, serving
+from tests.helpers.waiting import SECONDS, wait_until
 
 
 def log_line(server, request_id, logger="appliance.transport.access_log"):

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from served import UBL, VALIDATE, http, serving
-from waiting import SECONDS, wait_until
 
 from appliance.contract.schemas import ProblemDetails
+from tests.helpers.served import UBL, VALIDATE, http, serving
+from tests.helpers.waiting import SECONDS, wait_until
 
 pytestmark = pytest.mark.slow
 

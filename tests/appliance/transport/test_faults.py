@@ -7,13 +7,13 @@ import logging
 import httpx
 import pytest
 from fastapi import FastAPI
-from served import UBL, assert_problem
 
 import einvoice
 from appliance.observability.logs import JsonFormatter
 from appliance.transport.middleware import ErrorBoundary
 from appliance.workers import jobs
 from appliance.workers.protocol import Message
+from tests.helpers.served import UBL, assert_problem
 
 SECRET = "DE55869999990004711520"
 VALIDATE = {"job": "validate", "lang": "de", "mode": "current", "engine": "native"}

@@ -3,10 +3,10 @@
 import ipaddress
 
 import pytest
-from served import http, serving
 
 from appliance.settings import Settings
 from appliance.transport.forwarded import ForwardedHeaders
+from tests.helpers.served import http, serving
 
 PROXY = ("10.1.2.3", 4000)
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from served import CII, UBL, VALIDATE, assert_problem, http
 
 from appliance.__main__ import main
 from appliance.contract.schemas import ValidationResponse
 from appliance.transport.uploads import MAX_FILE_BYTES
+from tests.helpers.served import CII, UBL, VALIDATE, assert_problem, http
 
 
 def test_health_requires_no_key(server):

@@ -8,10 +8,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from served import ROOT, serving
-from waiting import wait_until
 
 from appliance.workers.environment import worker_environment
+from tests.helpers.served import ROOT, serving
+from tests.helpers.waiting import wait_until
 
 NO_LANDLOCK = 77
 """Exit status of a script that needs Landlock."""

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from served import CII, DRAFT, UBL, assert_problem, serving
+
+from tests.helpers.served import CII, DRAFT, UBL, assert_problem, serving
 
 pytestmark = pytest.mark.slow
 

