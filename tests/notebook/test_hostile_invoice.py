@@ -66,7 +66,7 @@ def shown(browser):
 
 
 def test_html_escapes_invoice_text(shown, documents, results):
-    hybrids = pytest.importorskip("pdf.hybrids", reason="pikepdf is not installed")
+    hybrids = pytest.importorskip("tests.helpers.hybrids", reason="pikepdf is not installed")
     first = documents[next(iter(documents))]
     clean = einvoice.validate_many({"a": b"<x/>"}, workers=0, progress=False)
     hybrid = einvoice.validate(hybrids.hybrid(name=IMAGE.replace("/", ""), xml=inject_everywhere(hybrids.XML, SCRIPT)))

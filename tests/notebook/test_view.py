@@ -121,7 +121,7 @@ def test_filter_choices_have_findings(view):
 
 def test_container_findings_are_grouped_separately():
     """Findings about the container come after those about the invoice, with a separate verdict."""
-    hybrids = pytest.importorskip("pdf.hybrids", reason="pikepdf is not installed")
+    hybrids = pytest.importorskip("tests.helpers.hybrids", reason="pikepdf is not installed")
     invalid_xml = hybrids.XML.replace(b">DE987654321<", b">987654321<")
     document = hybrids.hybrid(lambda pdf, spec: spec.__delitem__("/AFRelationship"), xml=invalid_xml)
     view = einvoice.validate(document, lang="en").explore()

@@ -75,7 +75,7 @@ def test_result_lists_its_layers(sample, lang):
 
 @pytest.mark.parametrize(("lang", "verdict"), {"de": "PDF: nicht gültig", "en": "PDF: not valid"}.items())
 def test_container_is_displayed_with_its_own_verdict(lang, verdict):
-    hybrids = pytest.importorskip("pdf.hybrids", reason="pikepdf is not installed")
+    hybrids = pytest.importorskip("tests.helpers.hybrids", reason="pikepdf is not installed")
 
     def change(pdf, spec):
         hybrids.attach(pdf, "xrechnung.xml", hybrids.XML)
