@@ -53,7 +53,7 @@ class Steps:
         edits, terms = candidate.edits, candidate.terms
         if candidate.moved:
             element = self._element(Remove(candidate.moved))
-            yield Step("move", terms[0] if terms else "", _label(element), self._lines(element))
+            yield Step("move", terms[0] if terms else "", _label(element), lines_of(self._case, element))
             return
         if candidate.whole:
             yield Step("whole", candidate.whole, "")
@@ -97,9 +97,6 @@ class Steps:
     def _element(self, edit: Edit) -> Any:
         path = edit.parent if isinstance(edit, Insert) else edit.xpath
         return self._finder.find(path)[0]
-
-    def _lines(self, element: Any) -> tuple[str, ...]:
-        return lines_of(self._case, element)
 
     def _removed(self, element: Any, term: str) -> str:
         """Return the term or group that an element is; "" if it is only a part of one, or none."""

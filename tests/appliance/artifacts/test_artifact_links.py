@@ -19,7 +19,7 @@ from tests.helpers.served import UBL, WRONG, assert_problem, http, key_in, runni
 from tests.helpers.waiting import wait_until
 
 REDIS_SECONDS = 3
-"""The service waits so long for Redis."""
+"""An answer takes at most this time while Redis does not respond, in seconds."""
 KINDS = ("validation_report_pdf", "readable_invoice_pdf")
 
 
