@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import select
 import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
@@ -120,14 +121,17 @@ def test_holder_may_use_all_again_when_the_others_are_gone():
 
 @pytest.mark.slow
 def test_slow_uploads_do_not_shut_out_others(tmp_path):
-    """One key sends 40 uploads that never end."""
-    with serving(tmp_path / "data", workers=2) as server, contextlib.ExitStack() as open_sockets:
+    """One key sends 40 uploads that never end; 2 + 32 of them are admitted."""
+    settings = {"workers": 2, "queue": 32, "upload_seconds": SECONDS}
+    with serving(tmp_path / "data", **settings) as server, contextlib.ExitStack() as open_sockets:
         head = f"POST {VALIDATE} HTTP/1.1\r\nHost: x\r\nX-API-Key: {server.client.headers['X-API-Key']}\r\n"
         head += "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b\r\n"
-        for _ in range(40):
-            connection = open_sockets.enter_context(socket.create_connection((server.base.host, server.base.port)))
+        address = server.base.host, server.base.port
+        connections = [open_sockets.enter_context(socket.create_connection(address)) for _ in range(40)]
+        for connection in connections:
             connection.sendall(head.encode())
-        wait_until(lambda: server.validate().status_code == 503)
+        wait_until(lambda: len(select.select(connections, [], [], 0)[0]) == 6)  # refused, the others wait
+        assert server.validate().status_code == 503
         other = server.add_key("other")
         assert server.client.post(VALIDATE, files={"file": UBL}, headers=other).status_code == 200
 
