@@ -34,7 +34,6 @@ from appliance.contract.values import ENGINES, ArtifactKind, Engine, Language, M
 from appliance.services import Services
 from appliance.transport.uploads import BATCH_FILES, INVALID_FORM, NO_FILE, TOO_MANY_FILES, UploadedFile, read_form
 from appliance.workers.pool import JobCrashed, JobLimitExceeded
-from appliance.workers.protocol import Message
 
 _MODES: dict[str, Mode] = {"current": "current"}
 """Compatibility mode is available for single files only."""
@@ -115,7 +114,7 @@ async def _validate_item(
     job = build_job(services, "validate_item", file.content, request, caller, lang, **head)
     async with semaphore:
         try:
-            outcome = await _run_item(services, job, caller)
+            outcome = await services.workers.run(job, caller.key.name)
         except JobLimitExceeded:
             limits = {"seconds": services.settings.document_seconds, "megabytes": services.settings.worker_megabytes}
             job = build_job(services, "abandon_item", b"", request, caller, lang, name=file.name, **limits)
@@ -128,11 +127,3 @@ async def _validate_item(
     kinds: dict[ArtifactKind, bool] = {"validation_report_pdf": readable, "readable_invoice_pdf": False}
     source = artifact_source(file.content, file.name, lang, engine=engine)
     return with_artifacts(outcome.parts[0], await create_links(services, request, caller, source, kinds))
-
-
-async def _run_item(services: Services, job: Message, caller: Caller) -> Message:
-    """Run the job of a file; once more if its worker exits, which may have another cause than the file."""
-    try:
-        return await services.workers.run(job, caller.key.name)
-    except JobCrashed:
-        return await services.workers.run(job, caller.key.name)

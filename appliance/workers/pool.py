@@ -48,7 +48,7 @@ class JobLimitExceeded(Exception):  # noqa: N818
 
 
 class JobCrashed(Exception):  # noqa: N818
-    """The worker exited during the job."""
+    """The worker exited during the job, twice."""
 
 
 def busy_problem() -> Problem:
@@ -173,7 +173,7 @@ class WorkerPool:
 
         Raises:
             Problem: no worker became free in time (`BUSY`).
-            JobCrashed: the worker exited during the job.
+            JobCrashed: the worker exited during the job, twice.
             JobLimitExceeded: the job exceeded its time or memory limit.
             JobFailed: internal error.
         """
@@ -194,6 +194,13 @@ class WorkerPool:
         return outcome
 
     async def _run(self, job: Message) -> Message:
+        """Run a job; once more if its worker exits, which may have another cause than the job."""
+        try:
+            return await self._run_once(job)
+        except WorkerExited:
+            return await self._run_once(job)
+
+    async def _run_once(self, job: Message) -> Message:
         slot = self._take_slot()
         try:
             return await slot.run(job, self._settings.queue_seconds)

@@ -169,24 +169,34 @@ def test_worker_that_exits_during_a_batch_does_not_affect_it(tmp_path):
         assert [item["is_valid"] for item in items] == [True, True]
 
 
+def kill_workers_twice(server):
+    """Kill the worker of a running job, and the one that runs it again."""
+    killed = set[int]()
+    for _ in range(2):
+        wait_until(lambda: set(server.workers()) - killed)  # the server knows that the one before has ended
+        server.wait_until_ready()
+        server.wait_until_running()
+        (worker,) = set(server.workers()) - killed
+        os.kill(worker, signal.SIGKILL)
+        killed.add(worker)
+
+
 @pytest.mark.slow
 def test_file_that_ends_its_worker_twice_gets_an_error(tmp_path):
-    """The worker is killed twice while it validates the first, large file."""
+    """The worker is killed twice while it validates a large file: in a batch, then alone."""
     line = UBL[UBL.index(b"<cac:InvoiceLine>") : UBL.index(b"</cac:InvoiceLine>") + len(b"</cac:InvoiceLine>")]
     large = UBL.replace(line, line * 7_000)
     with serving(tmp_path / "data", workers=1, metrics=1) as server, ThreadPoolExecutor(1) as threads:
-        batch, killed = threads.submit(server.batch, ("large.xml", large), ("b.xml", UBL)), set[int]()
-        for _ in range(2):
-            wait_until(lambda: set(server.workers()) - killed)  # the server knows that the one before has ended
-            server.wait_until_ready()
-            server.wait_until_running()
-            (worker,) = set(server.workers()) - killed
-            os.kill(worker, signal.SIGKILL)
-            killed.add(worker)
+        batch = threads.submit(server.batch, ("large.xml", large), ("b.xml", UBL))
+        kill_workers_twice(server)
         items = batch.result().json()["items"]
         assert [error["code"] for error in items[0]["errors"]] == ["FILE-WORKER"]
         assert items[0]["filename"] == "large.xml"
         assert items[1]["is_valid"]
+        single = threads.submit(server.validate, large)
+        kill_workers_twice(server)
+        assert_problem(single.result(), 503, "busy")
+        assert int(single.result().headers["Retry-After"]) > 0
 
 
 @pytest.mark.slow

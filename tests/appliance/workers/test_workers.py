@@ -27,7 +27,7 @@ def limited(tmp_path_factory):
         yield server
 
 
-def test_crashed_worker_affects_only_its_request(server):
+def test_crashed_workers_affect_no_request(server):
     """Kill three workers during 1,000 requests."""
     url, headers = server.base.join(VALIDATE), dict(server.client.headers)
     done, killed = Counter(), []
@@ -51,25 +51,20 @@ def test_crashed_worker_affects_only_its_request(server):
         for future in futures:
             future.result()
     killer.join()
-    assert done.keys() <= {200, 503}
-    assert done.total() == 1000
-    assert done[503] <= len(killed)
+    assert done == {200: 1000}
     assert server.validate().status_code == 200
     server.wait_until_ready()
     assert not set(killed) & set(server.workers())
 
 
-def test_response_of_a_crashed_job(limited):
+def test_job_of_a_crashed_worker_runs_again(limited):
     (worker,) = limited.workers()
     os.kill(worker, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as threads:
         request = threads.submit(limited.validate)
         limited.wait_until_running()
         os.kill(worker, signal.SIGKILL)
-        response = request.result()
-    assert_problem(response, 503, "busy")
-    assert int(response.headers["Retry-After"]) > 0
-    assert limited.validate().status_code == 200
+        assert request.result().status_code == 200
 
 
 def test_document_exceeding_the_time_limit(limited):
