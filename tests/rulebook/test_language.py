@@ -162,6 +162,16 @@ def test_iteration_over_a_single_group_includes_further_occurrences():
     assert run("sum(p.net for p in line.price)", line=Line()) == 0
 
 
+def test_iteration_over_the_first_of_several_values_includes_its_further_occurrences():
+    value = UnitPrice("2")
+    value.more = [UnitPrice("3")]
+    prices = Price(), Price(net=value)
+    prices[0].more = [prices[1]]
+    assert run("first(p.net for p in line.price)", line=Line(price=prices[0])) is value
+    assert run("count(first(p.net for p in line.price))", line=Line(price=prices[0])) == 2
+    assert run("count(first(p.net for p in line.price))", line=Line()) == 0
+
+
 def test_nested_generators():
     lines = [Line(periods=[Period(start=Date("2026-01-05"))]), Line(periods=[Period(start=Date("2026-01-09"))])]
     document = invoice(periods=[Period(start=Date("2026-01-06"))], lines=lines)

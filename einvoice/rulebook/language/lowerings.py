@@ -151,12 +151,12 @@ def default(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
 
 
 def first(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
-    """Compile ``first``."""
+    """Compile ``first``. The code contains no assignment, which Python refuses in what a loop runs over."""
     (operand,) = _expect(1, call, operands)
     member = on.each(operand)
     if not member.type.is_value:
         raise ExpressionError(operand.node, f"{operand} is {operand.type}, not a sequence of values")
-    return f"next(iter({_present(member.code, member)}), absent)", member.type
+    return _call(call, [f"[{member.code} {member.clauses}]"]), member.type
 
 
 def joined(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
