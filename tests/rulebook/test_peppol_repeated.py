@@ -120,18 +120,38 @@ def test_any_account_of_a_danish_payment_counts():
     assert findings(changes, {"cac:PaymentMeans": account.format("").replace("8", "")}, without) == ["DK-R-010"]
 
 
+GERMANY = {
+    "seller.address.country_code": "DE",
+    "buyer.address.country_code": "DE",
+    "seller.contact": {"name": "Erika Muster", "telephone": "+49 30 1234567", "email": "erika@muster.example"},
+}
+
+
 def test_of_two_payment_means_codes_the_first_rule_applied_in_older_releases():
-    changes = {
-        "seller.address.country_code": "DE",
-        "buyer.address.country_code": "DE",
-        "seller.contact": {"name": "Erika Muster", "telephone": "+49 30 1234567", "email": "erika@muster.example"},
-        "payment_means[0].code": "59",
-    }
+    changes = {**GERMANY, "payment_means[0].code": "59"}
     second = {"cac:PaymentMeans": "<cbc:PaymentMeansCode>30</cbc:PaymentMeansCode>"}
     without = ["payment_means[0].credit_transfer"]
     assert findings(changes, {}, without, "2025.11") == ["DE-R-020", "DE-R-025-1"]
     assert findings(changes, second, without, "2025.11") == ["DE-R-023-1"]
     assert findings(changes, second, without) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("3e1", "", ["DE-R-023-1"]),  # 30 as xs:double
+        ("4.8e+1", "", ["DE-R-024-1"]),
+        (".59e2", "", ["DE-R-025-1"]),
+        ("ZZZ", "", []),
+        ("ZZZ", "48", []),
+        ("48", "ZZZ", ["DE-R-024-1"]),
+        ("54", "ZZZ", []),  # both compared with 48 first
+    ],
+)
+def test_payment_means_codes_were_compared_as_numbers_in_older_releases(first, second, expected):
+    changes = {**GERMANY, "payment_means[0].code": first}
+    insert = {"cac:PaymentMeans": f"<cbc:PaymentMeansCode>{second}</cbc:PaymentMeansCode>"} if second else {}
+    assert findings(changes, insert, ["payment_means[0].credit_transfer"], "2025.11") == expected
 
 
 def test_a_dutch_vat_number_of_two_taxes_has_the_form_of_its_scheme():
