@@ -7,6 +7,7 @@ import pytest
 import einvoice
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData, shipped
+from einvoice.rulebook.files.versions import read_ruleset
 from einvoice.rulebook.program.build import RuleSets
 from einvoice.rulebook.releases import PINNED, releases
 from einvoice.syntax.detect import identify
@@ -96,7 +97,7 @@ def _in(ruleset, code):
 def test_a_rule_can_be_adopted_under_another_code():
     stated, adopted = _in("xrechnung", "BR-DE-18"), _in("peppol", "DE-R-018")
     assert adopted.file == stated.file == "xrechnung/BR-DE-18.toml"
-    assert adopted.texts == stated.texts
+    assert adopted.texts["en"] == stated.texts["en"] | {"title": f"Germany: t{stated.texts['en']['title'][1:]}"}
     assert adopted.data["source"] == "Peppol BIS Billing 3.0, DE-R-018"
     newest, older = adopted.sentence("UBL", "2026.5"), adopted.sentence("UBL", "2025.11")
     assert (newest.code, newest.context) == ("DE-R-018", "german_payment_terms")
@@ -113,19 +114,51 @@ def test_variants_can_be_adopted_under_other_codes():
 
 def test_own_texts_of_an_adopted_rule_replace_those_of_the_rule_file():
     stated, adopted = _in("xrechnung", "BR-DE-1"), _in("peppol", "DE-R-001")
-    assert adopted.texts["en"]["title"] == stated.texts["en"]["title"]
+    assert adopted.texts["de"]["title"] == f"Deutschland: {stated.texts['de']['title']}"
     assert "XRechnung" in stated.texts["en"]["explanation"]
     assert "XRechnung" not in adopted.texts["en"]["explanation"]
 
 
 def test_adopted_rule_has_the_translations_of_the_code_that_it_is_stated_as():
     stated, adopted = einvoice.catalog()["BR-DE-14"], einvoice.catalog()["DE-R-014"]
-    assert adopted.title("fr") == stated.title("fr") != adopted.title("en")
+    title = stated.title("fr")
+    assert adopted.title("fr") == f"Allemagne : {title[0].lower()}{title[1:]}"
+    assert title != stated.title("en")
+
+
+def test_situations_of_a_rule_adopted_under_another_code_name_the_country():
+    for code in ("DE-R-018", "DE-R-031"):
+        entry = einvoice.catalog()[code]
+        titles = {entry.title("de", situation=index) for index in range(len(entry.situations))}
+        assert titles
+        assert all(title.startswith("Deutschland: ") for title in titles)
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("The seller", "X: the seller"),
+        ("A VAT rate", "X: a VAT rate"),
+        ("IBAN missing", "X: IBAN missing"),
+        ("", "X: "),
+    ],
+)
+def test_title_after_a_colon_begins_with_a_small_letter_unless_it_is_an_abbreviation(title, expected):
+    ruleset = shipped_rule_sets().sets["peppol"]._replace(adopted_title={"en": "X: {lower_title}"})
+    assert ruleset.title_of_adopted(title, "en") == expected
+    assert ruleset.title_of_adopted(title, "de") == title
+
+
+def test_title_of_adopted_rules_without_the_title_is_refused(tmp_path):
+    content = 'kind = "cius"\nname = "Own"\ntitle = { en = "Own" }\nadopted_title = { en = "Own:" }\n'
+    (tmp_path / "ruleset.toml").write_text(content, "utf-8")
+    with pytest.raises(RuleError, match="adopted_title"):
+        read_ruleset(tmp_path)
 
 
 def test_own_text_of_an_adopted_rule_is_not_translated_by_that_of_the_rule_file():
     stated, adopted = einvoice.catalog()["BR-DE-1"], einvoice.catalog()["DE-R-001"]
-    assert adopted.title("fr") == stated.title("fr")
+    assert adopted.title("fr") == f"Allemagne : l{stated.title('fr')[1:]}"
     assert adopted.explanation("fr") == adopted.explanation("en")
 
 

@@ -2,9 +2,9 @@
 
 A file has a table for each code, with ``title``, ``explanation``, ``fix``, ``examples`` and ``notes``; what it leaves
 out falls back. ``[CODE.situations.NAME]`` has the texts of a situation. ``[files.NAME]`` translates all codes of the
-rule file ``NAME.toml``, and ``[variants.CODE]`` the constants of its variants. ``[ruleset]`` has the ``title`` of the
-rule set, ``[overrides]`` the reasons of its severity overrides by name. Further tables are for composed texts:
-``[texts.KIND]``, ``[fragments.NAME]``, ``[forms]``, ``[elements]`` and ``[places]``.
+rule file ``NAME.toml``, and ``[variants.CODE]`` the constants of its variants. ``[ruleset]`` has the ``title`` and the
+``adopted_title`` of the rule set, ``[overrides]`` the reasons of its severity overrides by name. Further tables are for
+composed texts: ``[texts.KIND]``, ``[fragments.NAME]``, ``[forms]``, ``[elements]`` and ``[places]``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from einvoice.rulebook.catalog.entry import CatalogEntry
 from einvoice.rulebook.files.definition import Definition, fill
 from einvoice.rulebook.files.keys import TEXTS, check_keys
 from einvoice.rulebook.files.situations import KEY as SITUATIONS
+from einvoice.rulebook.files.versions import ADOPTED_TITLE
 
 _FILES: Final = "files"
 _VARIANTS: Final = "variants"
@@ -54,7 +55,7 @@ class Translation:
         for name, table in self._tables.items():
             if not isinstance(table, dict):
                 raise RuleError("must be a table", file=self.file, key=name)
-        check_keys(self.table(_RULESET), {"title": str}, self.file, _RULESET)
+        check_keys(self.table(_RULESET), {"title": str, ADOPTED_TITLE: str}, self.file, _RULESET)
         check_keys(self.table(_OVERRIDES), dict.fromkeys(self.table(_OVERRIDES), str), self.file, _OVERRIDES)
 
     def table(self, name: str) -> Mapping[str, Any]:
@@ -90,7 +91,8 @@ class Translation:
                            (entry.code, self._tables.get(entry.code))):  # fmt: skip
             if table is not None:
                 check_keys(table, _KEYS, self.file, key)
-                filled = fill(_adopted(table, rule) if stated_as and rule and key != entry.code else table, constants)
+                is_adopted = stated_as and rule and key != entry.code
+                filled = fill(_adopted(table, rule, self.lang) if is_adopted and rule else table, constants)
                 self._check(filled, entry, key, constants)
                 texts |= filled
         return texts
@@ -119,10 +121,19 @@ class Translation:
             check_keys(table, dict.fromkeys(TEXTS, str), self.file, f"{key}.{SITUATIONS}.{name}")
 
 
-def _adopted(table: Mapping[str, Any], rule: Definition) -> dict[str, Any]:
+def _adopted(table: Mapping[str, Any], rule: Definition, lang: Language) -> dict[str, Any]:
     """Return the texts that a rule has under another code, too; notes and examples belong to the rule as stated."""
     names = {*TEXTS, *(() if rule.own_texts else (SITUATIONS,))} - rule.own_texts
-    return {name: text for name, text in table.items() if name in names}
+    texts: dict[str, Any] = _with_title({name: text for name, text in table.items() if name in names}, rule, lang)
+    if isinstance(texts.get(SITUATIONS), dict):
+        texts[SITUATIONS] = {name: _with_title(its, rule, lang) for name, its in texts[SITUATIONS].items()}
+    return texts
+
+
+def _with_title(texts: Any, rule: Definition, lang: Language) -> Any:
+    if isinstance(texts, dict) and isinstance(texts.get("title"), str):
+        return texts | {"title": rule.ruleset.title_of_adopted(texts["title"], lang)}
+    return texts
 
 
 def _by_name(texts: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -93,7 +93,7 @@ def read_file(path: Path, ruleset: RuleSet, home: Path | None = None) -> list[De
         data = _without(data)
         quirks = [(name, _without(content)) for name, content in quirks]
         own = _read_quirks(home, path.name, data, adopted=True)
-        data, quirks = _adopted(data, quirks, own)
+        data, quirks = _adopted(data, quirks, own, ruleset)
     variants = data["variants"] if "variants" in data else {data["code"]: {}}
     stated_as = {code: other for _, content in own for other, code in _codes(stated, content).items()}
     own_texts = frozenset(name for _, content in own for lang in languages_of(content) for name in content[lang])
@@ -135,11 +135,13 @@ def _constants(code: str, quirks: Iterable[tuple[str, Mapping[str, Any]]]) -> di
     }
 
 
-def _adopted(data: Mapping[str, Any], quirks: list[_File], own: list[_File]) -> tuple[dict[str, Any], list[_File]]:
+def _adopted(
+    data: Mapping[str, Any], quirks: list[_File], own: list[_File], ruleset: RuleSet
+) -> tuple[dict[str, Any], list[_File]]:
     """Return a rule file and its quirks as a rule set adopts them, with ``own``, the file that states what differs.
 
     Codes, source and texts of that file replace those of the rule file. The situations, notes and example texts of the
-    rule file belong to its texts.
+    rule file belong to its texts. Under another code, the titles are as the rule set states for such rules.
     """
     stated = dict(data)
     codes: dict[str, str] = {}
@@ -152,7 +154,21 @@ def _adopted(data: Mapping[str, Any], quirks: list[_File], own: list[_File]) -> 
         stated |= {"source": content["source"]} if "source" in content else {}
     if codes:
         stated = {key: it for key, it in stated.items() if key not in ("aliases", "replaces")}
+        stated, *others = (_with_titles(it, ruleset) for it in (stated, *(content for _, content in quirks)))
+        quirks = [(file, content) for (file, _), content in zip(quirks, others, strict=True)]
     return _with_codes(stated, codes), [(file, _with_codes(content, codes)) for file, content in (*quirks, *own)]
+
+
+def _with_titles(data: Mapping[str, Any], ruleset: RuleSet) -> dict[str, Any]:
+    """Return the content of a file with its titles, also of situations, as those of rules with another code."""
+    changed = dict(data)
+    for language in languages_of(data):
+        texts = data[language]
+        if "title" in texts:
+            changed[language] = texts | {"title": ruleset.title_of_adopted(texts["title"], language)}
+    if SITUATIONS in data:
+        changed[SITUATIONS] = [_with_titles(situation, ruleset) for situation in data[SITUATIONS]]
+    return changed
 
 
 def _codes(code: str, own: Mapping[str, Any]) -> dict[str, str]:

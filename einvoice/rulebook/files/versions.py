@@ -9,13 +9,16 @@ from typing import Any, NamedTuple
 
 from einvoice import cache
 from einvoice.errors import RuleError
-from einvoice.localization import TranslatedTexts, languages
+from einvoice.localization import Language, TranslatedTexts, languages
 from einvoice.rulebook.rule import SYNTAXES
 
+ADOPTED_TITLE = "adopted_title"
+#: What it quotes: the title, and the title with a small first letter.
+TITLE, LOWER_TITLE = "{title}", "{lower_title}"
 KINDS = ("en16931", "cius", "extension", "profile")
 KEYS: Mapping[str, type] = {
     "kind": str, "base": str, "name": str, "title": dict, "syntaxes": list, "default": bool, "source": str,
-    "versions": list, "adopted": dict,
+    "versions": list, "adopted": dict, "adopted_title": dict,
 }  # fmt: skip
 VERSION_KEYS: Mapping[str, type] = {
     "version": str, "date": str, "valid_from": str, "specification": str, "base": str, "announced": bool,
@@ -64,6 +67,7 @@ class RuleSet(NamedTuple):
         shares_releases: whether the releases are those of the base.
         adopted: rules of other rule sets that this one has, too: names of rule files, by rule set; ``*`` matches any
             characters.
+        adopted_title: by language, how the title of an adopted rule reads that has another code here.
     """
 
     name: str
@@ -76,6 +80,16 @@ class RuleSet(NamedTuple):
     versions: tuple[Version, ...]
     shares_releases: bool = False
     adopted: Mapping[str, tuple[str, ...]] = {}
+    adopted_title: Mapping[Language, str] = {}
+
+    def title_of_adopted(self, title: str, language: Language) -> str:
+        """Return the title of a rule that it adopts under another code.
+
+        A title that begins with an abbreviation keeps its first letter.
+        """
+        template = self.adopted_title.get(language, TITLE)
+        lower = title if title[1:2].isupper() else title[:1].lower() + title[1:]
+        return template.replace(TITLE, title).replace(LOWER_TITLE, lower)
 
     @property
     def newest(self) -> str:
@@ -180,6 +194,7 @@ def read_ruleset(folder: Path) -> RuleSet:
         data.get("default", False),
         versions,
         adopted={name: tuple(files) for name, files in data.get("adopted", {}).items()},
+        adopted_title=TranslatedTexts(data.get(ADOPTED_TITLE, {}), folder, "ruleset", ADOPTED_TITLE),
     )
 
 
@@ -192,6 +207,10 @@ def _check(data: Mapping[str, Any], file: str) -> None:
     if not all(isinstance(title, str) and title for title in data["title"].values()):
         raise RuleError("must have a text for each language", file=file, key="title")
     _check_keys(data["title"], languages(), file, "title")
+    _check_keys(data.get(ADOPTED_TITLE, {}), languages(), file, ADOPTED_TITLE)
+    for template in data.get(ADOPTED_TITLE, {}).values():
+        if not isinstance(template, str) or (TITLE not in template and LOWER_TITLE not in template):
+            raise RuleError(f"must have {TITLE} or {LOWER_TITLE} in each text", file=file, key=ADOPTED_TITLE)
     for name, files in data.get("adopted", {}).items():
         if not isinstance(files, list) or not all(isinstance(pattern, str) for pattern in files):
             raise RuleError("must list rule files", file=file, key=f"adopted.{name}")

@@ -101,6 +101,7 @@ def _ruleset() -> Schema:
         "syntaxes": {"type": "array", "items": {"enum": list(SYNTAXES)}},
         "versions": {"type": "array", "items": version, "minItems": 1},
         "adopted": _of_type(dict[str, list[str]]),
+        "adopted_title": title,
     }
     return _table("ruleset", versions.KEYS, nested, ["kind", "name", "title"])
 

@@ -67,6 +67,7 @@ DESCRIPTIONS: Final = {
     "ruleset.source": "Where the rules are published.",
     "ruleset.versions": "The releases, the oldest first; without any, those of the base.",
     "ruleset.adopted": "Rules that another rule set states: its name, with the names of its rule files.",
+    "ruleset.adopted_title": "How titles of adopted rules with another code read: {title}, or {lower_title}.",
     "versions.version": "Name of the release.",
     "versions.date": "The date of publication.",
     "versions.valid_from": "The day from which it applies; default: date.",
