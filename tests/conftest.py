@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.cases import corpus
+from tests.helpers import doctests
 from tests.helpers.chromium import chromium
 from tests.helpers.paths import ROOT
 
@@ -19,6 +20,11 @@ os.environ["LC_ALL"] = "C.UTF-8"  # the language of the command line depends on 
 
 #: Fixtures that start other programs.
 PROGRAMS = {"browser", "own_redis", "redis_url", "server"}
+
+
+def pytest_configure(config):
+    """Register the plugin here, as hooks of this file see the files below `tests` only."""
+    config.pluginmanager.register(doctests)
 
 
 @pytest.fixture(scope="session")

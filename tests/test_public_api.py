@@ -1,12 +1,15 @@
 """Public API: exported names, docstrings, argument checks and imports."""
 
+import importlib
 import importlib.util
+import pkgutil
 import pydoc
 import subprocess
 import sys
 
 import pytest
 
+import appliance
 import einvoice
 from tests.helpers.languages import REJECTED
 
@@ -123,3 +126,14 @@ def test_validation_of_a_folder_points_to_validate_many(tmp_path):
 def test_validation_does_not_import_heavy_modules(sample):
     code = "import sys, einvoice; einvoice.validate({!r}); print(*sys.modules)"
     assert not HEAVY & set(run_python(code.format(str(sample("ubl-invoice.xml")))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", [einvoice, appliance], ids=lambda package: package.__name__)
+def test_every_module_can_be_imported(package):
+    """Also those that no test and no other module imports, without a warning."""
+    names = [it.name for it in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
+    assert len(names) > 50
+    for name in names:
+        if not name.endswith(".__main__"):  # runs the command
+            importlib.import_module(name)

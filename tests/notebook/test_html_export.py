@@ -8,13 +8,10 @@ from importlib.metadata import entry_points
 import pytest
 
 from tests.helpers.chromium import MonitoredPage
+from tests.helpers.extras import requires
 from tests.helpers.paths import ROOT
 
-pytest.importorskip("anywidget", reason="the extra notebook is not installed")
-pytest.importorskip("nbconvert", reason="nbconvert is not installed")
-nbformat = pytest.importorskip("nbformat")
-v4 = nbformat.v4
-Config = pytest.importorskip("traitlets.config").Config
+pytestmark = requires("anywidget", "nbconvert")
 
 SAMPLE = ROOT / "appliance/samples/xrechnung-ubl.xml"
 SOURCES = [
@@ -37,6 +34,9 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     """Pages of a user's executed notebook outside this project, by the name of the exporter."""
+    import nbformat
+    from nbformat import v4
+
     folder = tmp_path_factory.mktemp("user")
     cells = [*map(v4.new_markdown_cell, TEXTS), *map(v4.new_code_cell, SOURCES)]
     nbformat.write(v4.new_notebook(cells=cells), folder / "mine.ipynb")
@@ -99,7 +99,11 @@ def test_other_exports_are_not_changed(opened):
     assert any("html-manager" in url for url in opened("html").external_requests("file:", "data:"))
 
 
+@pytest.mark.slow
 def test_settings_for_other_exports_do_not_apply():
+    from nbformat import v4
+    from traitlets.config import Config
+
     (entry,) = entry_points(group="nbconvert.exporters", name="einvoice_html")
     exporter = entry.load()
     settings = Config(HTMLExporter={"template_name": "classic", "extra_template_basedirs": ["elsewhere"]})

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.helpers.chromium import TIMEOUT, MonitoredPage
+from tests.helpers.extras import requires
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import SECONDS, wait_until
 from tests.helpers.widgets import CONTRASTS, marks
 
-pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
 psutil = pytest.importorskip("psutil")
-pytestmark = marks
+pytestmark = [marks, requires("jupyterlab")]
 
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},  # prevents external requests
