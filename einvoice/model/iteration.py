@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from einvoice.model.group import Group, terms_of
-from einvoice.model.lines import Document, Line, LineDocument
+from einvoice.model.lines import Document, Line
 from einvoice.model.money import AllowanceCharge, TaxTotal
 from einvoice.model.parties import SellerTaxRegistration
 from einvoice.model.terms import Term, term, terms
@@ -56,9 +56,8 @@ def _of_group(group: Group, context: _Context) -> Iterator[Filled]:
 
 def _number(group: Group, name: str, context: _Context) -> str:
     numbers = list(dict.fromkeys(filter(None, terms_of(type(group), name))))
-    if isinstance(group, Document) and not isinstance(group, LineDocument):
-        special = {"130": "BT-18", "50": "BT-17"}.get(group.type_code.text)
-        return special if special and name == "identifier" else (numbers or [""])[0]
+    if isinstance(group, Document) and name == "identifier":
+        return group.identifier_term
     if len(numbers) > 1:
         numbers = [number for number in numbers if _is_of_line(number) == context.line] or numbers
     if not numbers:

@@ -61,6 +61,19 @@ class Document(Attached):
     attachment: Binary = term("BT-125")
 
     @property
+    def identifier_term(self) -> str:
+        """The term of the identifier, which depends on the type: BT-122 of a document that supports the invoice.
+
+        The type 50 is the tender in CII, and in UBL the project of a credit note.
+        """
+        if self.type_code.text == "130":
+            return "BT-18"
+        if self.type_code.text != "50":
+            return "BT-122"
+        invoice = self.find_invoice()
+        return "BT-11" if invoice is not None and invoice.syntax == "UBL" else "BT-17"
+
+    @property
     def is_external(self) -> bool:
         """Whether the document has an element for an external location; in UBL it may be empty."""
         return "external" in self.tracked or self.location is not absent
@@ -74,6 +87,11 @@ class Document(Attached):
 @numbered("BG-25", identifier="BT-128", reference_type="BT-128-1", description="", location="", attachment="")
 class LineDocument(Document):
     """BT-128: the invoiced object of a line."""
+
+    @property
+    def identifier_term(self) -> str:
+        """The term of the identifier."""
+        return "BT-128"
 
 
 class QuotedPrice(Group):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
-from einvoice.model.lines import Line, Period
+from einvoice.model.lines import Document, Line, Period
 from einvoice.model.money import AllowanceCharge, AllowanceTax, TaxTotal
 from einvoice.model.parties import SellerTaxRegistration
+from einvoice.model.terms import term
+
+_LINE: Final = "BG-25"
 
 
 def terms_of_elements(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
@@ -25,12 +29,53 @@ def terms_of_elements(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
                 if isinstance(it, Group):
                     groups.append(it)
                 if name in numbers and not getattr(it, "attribute", None):
-                    alternatives = numbers[name]
+                    alternatives = _alternatives(group, name, numbers[name])
                     if len(alternatives) == 1:
                         terms[it.node] = alternatives
                     elif len(alternatives) == 2 and choice is not None and alternatives[choice]:
                         terms[it.node] = (alternatives[choice],)
     return terms
+
+
+def enclosing_group(element: Any, by_element: Mapping[Any, tuple[str, ...]]) -> str:
+    """Return the innermost business group that contains an element; "" outside of groups.
+
+    Args:
+        element: element of the document.
+        by_element: the result of `terms_of_elements`.
+    """
+    for ancestor in element.iterancestors():
+        if ancestor in by_element:
+            number = by_element[ancestor][0]
+            return number if term(number).datatype == "Group" else term(number).parent
+    return ""
+
+
+def is_elsewhere(number: str, group: str) -> bool:
+    """Return whether a term cannot be at an element in this group.
+
+    Syntaxes have terms of the document (BT-7, in CII) inside of groups, but never inside of invoice lines.
+
+    >>> is_elsewhere("BT-121", "BG-25"), is_elsewhere("BT-121", "BG-23"), is_elsewhere("BT-7", "BG-23")
+    (True, False, False)
+    """
+    groups = set(_groups(number))
+    if group in ("", *groups):
+        return False
+    return bool(groups) or _LINE in _groups(group)
+
+
+def _groups(number: str) -> Iterator[str]:
+    """Yield the groups of a term or a group, beginning with the group itself."""
+    while number:
+        known = term(number)
+        if known.datatype == "Group":
+            yield number
+        number = known.parent
+
+
+def _alternatives(group: Group, name: str, numbers: tuple[str, ...]) -> tuple[str, ...]:
+    return (group.identifier_term,) if isinstance(group, Document) and name == "identifier" else numbers
 
 
 @functools.cache

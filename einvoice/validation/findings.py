@@ -13,7 +13,8 @@ from einvoice.result import Finding, Language, Places, Severity
 from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.files.notes import LAXER
 from einvoice.rulebook.sections import section
-from einvoice.validation.element_terms import terms_of_elements
+from einvoice.syntax.paths import term_of_attribute
+from einvoice.validation.element_terms import enclosing_group, is_elsewhere, terms_of_elements
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
@@ -79,7 +80,7 @@ class FindingBuilder:
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
         """Return the finding for a violated syntax rule."""
         catalog_entry, values = self.entry(violation.code), violation.values
-        terms = self._terms_of(violation.element)
+        terms = self._terms_of_violation(violation, catalog_entry)
         flag = cast("Severity", violation.rule.severity)
         override = self._overrides.get(violation.code)
         severity = override.severity if override else flag
@@ -135,6 +136,20 @@ class FindingBuilder:
         if isinstance(violation.item, Value):
             return own
         return tuple(dict.fromkeys((*own, *violation.terms))) if set(own) <= set(violation.terms) else violation.terms
+
+    def _terms_of_violation(self, violation: SyntaxViolation, catalog_entry: CatalogEntry) -> tuple[str, ...]:
+        """Return the term of the attribute or element that violates a syntax rule.
+
+        If it has none and the terms of the rule are those of other groups, the group that contains it; otherwise
+        nothing, so that the terms of the rule remain.
+        """
+        element, own = violation.element, self._terms_of(violation.element)
+        if own:
+            of_attribute = term_of_attribute(own[0], violation.attribute) if violation.attribute else ""
+            return (of_attribute,) if of_attribute else own
+        group = enclosing_group(element, self._terms or {})
+        known = catalog_entry.terms
+        return (group,) if known and all(is_elsewhere(it, group) for it in known) else ()
 
     def _notes_of_copy(self, code: str) -> tuple[int, ...]:
         """Return the notes of a violated rule that say why its copy in the profile's Schematron is satisfied."""

@@ -13,6 +13,8 @@ ALLOWANCE = """<cac:AllowanceCharge><cbc:ChargeIndicator>{indicator}</cbc:Charge
 <cbc:AllowanceChargeReason>x</cbc:AllowanceChargeReason><cbc:Amount currencyID="Euro">0.00</cbc:Amount>
 <cac:TaxCategory><cbc:ID>S</cbc:ID><cbc:Percent>19</cbc:Percent><cac:TaxScheme><cbc:ID>VAT</cbc:ID></cac:TaxScheme>
 </cac:TaxCategory></cac:AllowanceCharge>"""
+OBJECT = """<cac:{name}><cbc:ID schemeID="none">Z-4711</cbc:ID><cbc:DocumentTypeCode>130</cbc:DocumentTypeCode>
+</cac:{name}>"""
 
 
 def terms_of(code: str, document: str) -> list[str]:
@@ -43,3 +45,31 @@ def test_vat_total_by_its_currency(tax_currency: str, term: str) -> None:
         currency = f"</cbc:DocumentCurrencyCode><cbc:TaxCurrencyCode>{tax_currency}</cbc:TaxCurrencyCode>"
         document = document.replace("</cbc:DocumentCurrencyCode>", currency)
     assert terms_of("BR-CL-03", document) == [term]
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "term"),
+    [
+        ("AdditionalDocumentReference", "<cac:AccountingSupplierParty>", "BT-18-1"),
+        ("DocumentReference", "<cac:Item>", "BT-128-1"),
+    ],
+)
+def test_attribute_of_an_invoiced_object(name: str, after: str, term: str) -> None:
+    document = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
+    assert terms_of("BR-CL-07", document.replace(after, OBJECT.format(name=name) + after, 1)) == [term]
+
+
+@pytest.mark.parametrize(
+    ("head", "term"),
+    [("<ram:ApplicableHeaderTradeSettlement>", "BG-23"), ("<ram:IncludedSupplyChainTradeLineItem>", "BG-25")],
+)
+def test_tax_type_of_the_breakdown_or_a_line(head: str, term: str) -> None:
+    before, found, after = (SAMPLES / "cii-invoice.xml").read_text("utf-8").partition(head)
+    assert terms_of("CII-DT-037", before + found + after.replace("Code>VAT<", "Code>GST<", 1)) == [term]
+
+
+@pytest.mark.parametrize("sample", ["ubl-invoice.xml", "cii-invoice.xml"])
+def test_tender_of_an_xrechnung_cvd(sample: str) -> None:
+    document = (SAMPLES / sample).read_text("utf-8")
+    cvd = "xrechnung_3.0#compliant#urn:xeinkauf.de:kosit:xrechnung:cvd_0.9"
+    assert terms_of("BR-DE-CVD-02", document.replace("xrechnung_3.0", cvd)) == ["BT-17"]

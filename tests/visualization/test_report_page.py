@@ -18,7 +18,7 @@ from lxml import etree
 from lxml import html as parser
 
 import einvoice
-from einvoice.model.terms import name
+from einvoice.model.terms import leading, name
 from einvoice.rulebook.sections import SECTIONS, title
 from einvoice.syntax.severity_overrides import Override
 from einvoice.visualization import glyphs
@@ -86,7 +86,7 @@ def missing(result, lang, page_text):
             finding.explanation(lang),
             finding.fix(lang),
             finding.override_reason(lang),
-            name(finding.bt_field, lang) if finding.bt_field else "",
+            name(leading(finding.terms), lang) if leading(finding.terms) else "",
             title(finding.section, lang),
             *(note.text for note in finding.notes(lang)),
             *(note.source for note in finding.notes(lang)),

@@ -25,10 +25,10 @@ def documents(context: PageContext) -> Markup:
 
 def _document(context: PageContext, document: Document) -> Markup:
     identifier = context.text(document.identifier)
-    number = {"130": "BT-18", "50": "BT-17"}.get(document.type_code.text)
+    number = document.identifier_term
     context.mark_shown(document.type_code)
     kind = context.text(document.reference_type)
-    name = f"{context.label(number)}: {identifier}" if number else identifier
+    name = identifier if number == "BT-122" else f"{context.label(number)}: {identifier}"
     return tag(
         "tr",
         tag("td", f"{name} ({kind})" if kind else name),
