@@ -47,6 +47,8 @@
 code (`rules/file/<CODE>.toml`); `error.values` fills their placeholders.
 """
 
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import partial
@@ -58,22 +60,55 @@ from einvoice.localization.options import language
 MAX_QUOTED_LENGTH = 40
 """Maximum number of characters of document text quoted in an error message."""
 
+_BLANKS: Final = " \t\r\n"
+_SPACES: Final = re.compile(" +")
+_LINE_END: Final = re.compile("\r\n?")
+_MARKS: Final = {"\n": "↵", "\x85": "↵", "\u2028": "↵", "\u2029": "↵", "\t": "⇥"}
 _DRAFT_PROBLEMS: Final = Messages("einvoice.draft", "problems")
 
 
 def quote(text: str, *, limit: int = MAX_QUOTED_LENGTH, keep_end: bool = False) -> str:
-    """Return `text` for use in a message: at most `limit` characters, control characters escaped.
+    """Return `text` for use in a message: at most `limit` characters, invisible ones replaced as in `visible`.
 
     The end is cut off, or the beginning with `keep_end` (for namespaces, which differ at the end).
 
     >>> quote("Müller & Co\\n", limit=10)
     'Müller & …'
-    >>> quote("a\\0b")
-    'a\\\\x00b'
     """
     if len(text) > limit:
         text = "…" + text[1 - limit :] if keep_end else text[: limit - 1] + "…"
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+    return visible(text)
+
+
+def visible(text: str) -> str:
+    """Return `text` with marks for what a reader cannot see.
+
+    A blank at the beginning or the end, and any other than the ordinary one, is "␣", a line break "↵", a tab "⇥"; other
+    invisible characters are named by their code point. Text without content is one blank.
+
+    >>> visible(" 1\\xa0234 EUR\\n"), visible("a\\u200bb"), visible("\\t ")
+    ('␣1␣234 EUR↵', 'a[U+200B]b', ' ')
+    """
+    bare = text.strip(_BLANKS)
+    if not bare:
+        return text and " "
+    if bare == text and text.isprintable():
+        return text
+    before, after = text[: text.index(bare)], text[text.index(bare) + len(bare) :]
+    return "".join((_edge(before), *map(_mark, _LINE_END.sub("\n", bare)), _edge(after)))
+
+
+def _edge(blanks: str) -> str:
+    """Return the marks for blanks around a text; several ordinary ones in a row, such as an indentation, have one."""
+    return "".join(map(_mark, _SPACES.sub("\u00a0", _LINE_END.sub("\n", blanks))))
+
+
+def _mark(char: str) -> str:
+    if char.isprintable():
+        return char
+    if char in _MARKS:
+        return _MARKS[char]
+    return "␣" if unicodedata.category(char) == "Zs" else f"[U+{ord(char):04X}]"
 
 
 class EinvoiceError(Exception):

@@ -100,8 +100,12 @@ def test_rule_error_message_has_location_problem_and_suggestion():
         ("a" * 40, {}, "a" * 40),
         ("a" * 41, {}, "a" * 39 + "…"),
         ("urn:" + "x" * 40 + "Order-2", {"keep_end": True}, "…" + "x" * 32 + "Order-2"),
-        ("a\x00\n\u202e", {}, "a\\x00\\n\\u202e"),
+        ("a\x00\n\u202e", {}, "a[U+0000]↵[U+202E]"),
         ("abc", {"limit": 2}, "a…"),
+        ("1\u00a0234,50\u202f€", {}, "1␣234,50␣€"),
+        ("\r\n    DE\t", {}, "↵␣DE⇥"),
+        (" \t\n", {}, " "),
+        ("\u00a0", {}, "␣"),
     ],
 )
 def test_quote_is_short_and_printable(text, options, want):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from einvoice.errors import visible
 from einvoice.localization import Language, Messages
 
 if TYPE_CHECKING:
@@ -75,4 +76,4 @@ def _copied(step: Step, lang: Language) -> str:
         return step.text(lang)
     place = f"{step.term}/@{step.attribute}" if step.attribute else step.term or step.element
     lines = f" ({', '.join(step.lines)})" if step.lines else ""
-    return f"{place}{lines}: {step.before.strip() or '–'} -> {step.after or '–'}"
+    return f"{place}{lines}: {visible(step.before).strip() or '–'} -> {step.after or '–'}"

@@ -117,7 +117,7 @@ UBL_BREACHES = [
     ("2026-03-31", "2026-02-29", "VALUE-DATE", "cbc:IssueDate", {}),
     ("2026-03-31", " 2026-02-29x", "VALUE-DATE", "cbc:IssueDate", {}),
     ("2026-03-31", " ", "VALUE-EMPTY", "cbc:IssueDate", {"place": "cbc:IssueDate"}),
-    ("2026-03-31", "2026-03-31\n", "VALUE-PADDED", "cbc:IssueDate", {"found": "2026-03-31\\n"}),
+    ("2026-03-31", "2026-03-31\n", "VALUE-PADDED", "cbc:IssueDate", {"found": "2026-03-31↵"}),
     (DATE, DATE + "<cbc:IssueTime>8 Uhr</cbc:IssueTime>", "VALUE-TIME", "cbc:IssueTime", {"found": "8 Uhr"}),
     ('"EUR">1.00</cbc:P', '"EUR">1,00</cbc:P', "VALUE-NUMBER", "cbc:PayableAmount", {"found": "1,00"}),
     (INDICATOR, INDICATOR.replace("true", "ja"), "VALUE-BOOLEAN", "cbc:ChargeIndicator", {"found": "ja"}),

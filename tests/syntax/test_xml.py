@@ -378,7 +378,7 @@ def test_no_more_than_the_limit_is_read(tmp_path):
         (b"x" * 1024 + b"%PDF-1.7", '"' + "x" * 39 + '…"'),
         (b"\xff\xd8\xff\xe0", "JPEG"),
         (b"UNA:+.? '", "EDIFACT"),
-        (b"Nr;Datum\n1;2", '"Nr;Datum\\n1;2"'),
+        (b"Nr;Datum\n1;2", '"Nr;Datum↵1;2"'),
         (b"ISO \xe4\xf6", "49 53 4F 20 E4 F6"),
     ],
 )
