@@ -9,6 +9,7 @@ from typing import Any
 
 from einvoice.errors import quote
 from einvoice.model.location import name
+from einvoice.model.terms import terms
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.change import MAX_QUOTED, Step
 from einvoice.repair.edits import (
@@ -73,7 +74,7 @@ class Steps:
                 yield from _attributes(edit, term, lines)
             case Remove():
                 term, text = self._removed(element, term), element.text or ""
-                yield Step("remove", term, _label(element), lines, text, reason=self._surplus(element))
+                yield Step("remove", term, _label(element), lines, text, reason=self._surplus(element, term))
             case RemoveAttribute():
                 text = element.get(edit.name, "")
                 yield Step("remove", self._of_attribute(element, edit.name), _label(element, edit.name), lines, text)
@@ -100,16 +101,27 @@ class Steps:
 
     def _removed(self, element: Any, term: str) -> str:
         """Return the term or group that an element is; "" if it is only a part of one, or none."""
-        numbers = [it.number for it in self._case.by_element.get(element, ()) if not it.value.attribute]
-        numbers += self._terms.get(element, ())
-        return term if term in numbers else next(iter(numbers), "")
+        numbers = self._numbers(element)
+        return term if term in numbers or self._repeats(element, term) else next(iter(numbers), "")
 
-    def _surplus(self, element: Any) -> str:
+    def _numbers(self, element: Any) -> list[str]:
+        """Return the terms and groups that an element is."""
+        numbers = [it.number for it in self._case.by_element.get(element, ()) if not it.value.attribute]
+        return [*numbers, *self._terms.get(element, ())]
+
+    def _repeats(self, element: Any, number: str) -> bool:
+        """Return whether an element is a further occurrence of a term or group that may be given once."""
+        if number not in terms() or not terms()[number].cardinality.endswith("1"):
+            return False
+        return any(number in self._numbers(it) for it in element.itersiblings(element.tag, preceding=True))
+
+    def _surplus(self, element: Any, number: str) -> str:
         """Return why an element is removed, if it says so itself: "empty" or "repeated"."""
         if not "".join(element.itertext("*")).strip():
             return "empty"
         known = self._case.by_element.get(element, ())
-        return "repeated" if any(it.value is not getattr(it.group, it.field) for it in known) else ""
+        is_further = any(it.value is not getattr(it.group, it.field) for it in known)
+        return "repeated" if is_further or self._repeats(element, number) else ""
 
     def _of_attribute(self, element: Any, attribute: str) -> str:
         """Return the term that an attribute is, otherwise that of its element; "" if there is neither."""

@@ -86,6 +86,12 @@ def test_repeated_and_empty_terms():
     assert cause.changes[0].text() == "Leere Angabe entfernen: Kontierungsangabe des Käufers (BT-19)."
 
 
+def test_repeated_group():
+    (cause,) = causes_of(changed(UBL, "(<cac:Delivery>.*?</cac:Delivery>)", r"\1\1"))
+    assert [finding.code for finding in cause.findings] == ["UBL-SR-24"]
+    assert cause.changes[0].text() == "Überzählige Angabe entfernen: Angaben zur Lieferung (BG-13)."
+
+
 @pytest.mark.parametrize(("wrong", "said"), [("EURO", "ist „EURO“ statt „EUR“"), ("", "fehlt (zu ergänzen: „EUR“)")])
 def test_currency_of_an_amount_is_not_the_amount(wrong, said):
     document = changed(UBL, '(<cbc:PriceAmount currencyID=)"EUR"', rf'\1"{wrong}"')
