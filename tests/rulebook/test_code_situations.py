@@ -107,6 +107,13 @@ OTHER = [
         "VAT",
     ),
     (
+        "not_a_number",
+        "UBL-DT-01",
+        replaced(UBL, r"(<cbc:PayableAmount[^>]*>[0-9.]+)", r"\1 EUR"),
+        "not written as a number",
+        "without currency",
+    ),
+    (
         "argument",
         "PROFILE-NOT-USED",
         before(profile("basic"), "ram:SpecifiedTradeSettlementHeaderMonetarySummation", ALLOWANCE),

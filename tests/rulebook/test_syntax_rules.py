@@ -261,6 +261,14 @@ def test_decimals_of_amounts_are_counted_as_characters(content, violated):
 
 
 @pytest.mark.parametrize(
+    ("amount", "is_number"), [("-1.234", True), ("-85.19 EUR", False), ("1.23\u00a0", False), ("1.234,50", False)]
+)
+def test_surplus_decimals_are_told_from_other_text_after_the_point(amount, is_number):
+    (found,) = violations(ubl_document(f"<cac:X><cbc:TaxAmount>{amount}</cbc:TaxAmount></cac:X>"))
+    assert ("not_a_number" not in found.values) == is_number
+
+
+@pytest.mark.parametrize(
     ("types", "scheme", "root", "violated"),
     [
         ([], False, "Invoice", False),

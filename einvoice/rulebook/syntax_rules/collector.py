@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.reader import ElementCollector
 
 _Matches: TypeAlias = list[tuple[Watch, list[Any]]]
+_DIGITS: Final = re.compile("[+-]?[0-9]*[.][0-9]*")
 _MAX_ALLOWED: Final = 12
 """Maximum number of codes for texts to list all of them."""
 
@@ -62,7 +64,8 @@ class SyntaxViolation:
 
         A wrong code that can be recognised also has ``code``, and ``intended``: the code that is probably meant. A
         currency that is given has ``code``. A code that is not among a few allowed ones has these as ``allowed``.
-        Entries of a payee that are given more than once have their number as ``several``.
+        Entries of a payee that are given more than once have their number as ``several``. An amount with more than
+        digits and a point is ``not_a_number``.
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
@@ -73,6 +76,8 @@ class SyntaxViolation:
             values |= {"code": checks.code(self.rule, self.element), "intended": intended}
         if self.rule.check == "payee_not_seller" and len(self.found) > 1:
             values["several"] = len(self.found)
+        if self.rule.check == "decimals" and not _DIGITS.fullmatch(content):
+            values["not_a_number"] = True
         if self.rule.check == "one_of" and len(allowed := checks.choice(self.rule)) <= _MAX_ALLOWED:
             values["allowed"] = ", ".join(sorted(allowed))
         return {**values, "actual": content} if self.rule.of_profile else values
