@@ -37,10 +37,11 @@ def validation_body(
 ) -> dict[str, Any]:
     """Return the response body for a validation result, with rule links and the summary but without `artifacts`.
 
-    `base` is as in `add_links`; `causes` are added to `validation_details` if given.
+    `base` is as in `add_links`; `causes` are added to `validation_details` if given, and so is the limit
+    that ended the search for them.
     """
     body = result.to_dict(lang, causes=False if causes is None else causes)
-    found = body.pop("causes", [])
+    found, ended_by = body.pop("causes", []), body.pop("causes_ended_by", "")
     listed = [*body["errors"], *body["warnings"]]
     _add_links_to_findings(body, base)
     limit_findings(body)
@@ -48,6 +49,7 @@ def validation_body(
         kept = {id(finding): at for at, finding in enumerate([*body["errors"], *body["warnings"]])}
         positions = {before: kept[id(finding)] for before, finding in enumerate(listed) if id(finding) in kept}
         body["validation_details"]["causes"] = list(_limited_causes(found, positions))
+        body["validation_details"]["causes_ended_by"] = ended_by
     return {**body, "invoice_summary": dataclasses.asdict(result.summary)}
 
 

@@ -157,6 +157,11 @@ class ValidationDetails(_Response):
         description="Causes of the findings, the gravest first: only with `causes=true`. Null if the document is too "
         "large for the search; at most 1 MB.",
     )
+    causes_ended_by: Literal["", "time", "validations"] = Field(
+        default="",
+        description="The limit that ended the search for causes: further changes may resolve more findings. Empty if "
+        "all were tried.",
+    )
 
 
 class InvoiceSummary(_Response):

@@ -104,13 +104,14 @@ class _Table:
 
     def _causes(self, causes: Sequence[Any], findings: int) -> Iterator[str]:
         """Yield the causes, each with the codes that it explains and its change."""
-        from einvoice.repair.display import codes, heading  # loads the search, which only causes need
+        from einvoice.repair.display import codes, heading, incomplete  # loads the search, which only causes need
 
         yield _GAP + self._paint(heading(len(causes), findings, self._lang), _BOLD)
         for cause in causes:
             yield from self._wrapped(f"{cause.text(self._lang)} ({codes(cause, self._lang)})")
             for change in () if cause.is_question else cause.changes:
                 yield from (_GAP + line for line in self._wrapped(f"→ {change.text(self._lang)}"))
+        yield from self._wrapped(incomplete(causes, self._lang))
 
     def _wrapped(self, text: str) -> list[str]:
         return textwrap.wrap(

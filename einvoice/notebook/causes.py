@@ -10,7 +10,7 @@ from einvoice.render.text import position
 from einvoice.repair import Cause, Change
 from einvoice.repair.causes import evidence, place
 from einvoice.repair.diff import unified
-from einvoice.repair.display import LABELS, codes, copy_text, counted, heading
+from einvoice.repair.display import LABELS, codes, copy_text, counted, heading, incomplete
 from einvoice.repair.edits import apply
 from einvoice.repair.serialization import EditError
 from einvoice.result import Language, ValidationResult
@@ -38,6 +38,7 @@ def cause_list(result: ValidationResult, causes: Sequence[Cause] | None, lang: L
             for cause in known[:_MAX_CAUSES]
         ],
         "more": f"… + {omitted}" if omitted > 0 else "",
+        "remark": incomplete(known, lang),
     }
 
 

@@ -111,7 +111,7 @@ function render({ model, el }) {
   }
 
   function renderCauses() {
-    const { title, items, more, hidden } = model.get("_causes");
+    const { title, items, more, remark, hidden } = model.get("_causes");
     const [hadFocus, focused] = [causes.contains(root.getRootNode().activeElement), focusedCause()];
     causes.hidden = hidden;
     causes.setAttribute("aria-label", label("causes"));
@@ -129,7 +129,7 @@ function render({ model, el }) {
       const attributes = { id, class: "ev-cause", role: "group", "aria-label": text, keydown: onKeydown };
       return create("li", {}, button, create("div", attributes));
     });
-    if (more) lines.push(create("li", { class: "ev-more" }, more));
+    for (const text of [more, remark]) if (text) lines.push(create("li", { class: "ev-more" }, text));
     causesList.replaceChildren(...lines);
     causesList.hidden = !lines.length;
     renderCause();

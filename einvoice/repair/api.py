@@ -32,7 +32,8 @@ _GRAVITY: Final = ("fatal", "warning", "information")
 @reader.gc_paused()
 def find_causes(result: ValidationResult, seconds: float | None = None) -> Causes:
     """Return the findings of a result grouped by common cause, the gravest first; see `ValidationResult.causes`."""
-    return Causes(Diagnosis(result, MAX_SECONDS if seconds is None else seconds).causes())
+    diagnosis = Diagnosis(result, MAX_SECONDS if seconds is None else seconds)
+    return Causes.of(diagnosis.causes(), diagnosis.search.ended_by)
 
 
 class Diagnosis:

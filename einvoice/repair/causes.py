@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 from typing import Final
 
@@ -13,7 +14,8 @@ from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.render.text import finding_line
 from einvoice.repair.cause import Cause
 from einvoice.repair.change import Change
-from einvoice.repair.display import LABELS, codes, copy_text, counted, heading, proof, remaining
+from einvoice.repair.display import LABELS, codes, copy_text, counted, heading, incomplete, proof, remaining
+from einvoice.repair.search import Limit
 
 _MAX_SHOWN: Final = 50
 _MAX_FINDINGS: Final = 20
@@ -21,9 +23,21 @@ _MAX_TEXT: Final = 1000
 
 
 class Causes(tuple[Cause, ...]):
-    """The causes of a result, the gravest first: a tuple with a representation for notebooks."""
+    """The causes of a result, the gravest first: a tuple with a representation for notebooks.
 
-    __slots__ = ()
+    Attributes:
+        ended_by: "time" or "validations" if the search ended at this limit, so that other changes may resolve more
+            findings; "" if all candidates were tried.
+    """
+
+    ended_by: Limit = ""
+
+    @classmethod
+    def of(cls, causes: Iterable[Cause], ended_by: Limit) -> Causes:
+        """Return the causes of a search, and the limit that ended it."""
+        found = cls(causes)
+        found.ended_by = ended_by
+        return found
 
     def _repr_html_(self) -> str:
         return to_html(self, self[0].lang if self else "de")
@@ -39,6 +53,7 @@ def _html(causes: Causes, lang: Language) -> str:
         f"<p><strong>{escape(heading(len(causes), findings, lang))}</strong></p>",
         *(_cause(cause, lang) for cause in causes[:_MAX_SHOWN]),
         f"<p>… + {omitted}</p>" if omitted > 0 else "",
+        f"<p>{escape(remark)}</p>" if (remark := incomplete(causes, lang)) else "",
     )
 
 

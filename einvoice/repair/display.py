@@ -6,6 +6,7 @@ Labels are in the table `display` of the message files; labels with `{count}` ha
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from einvoice.errors import visible
@@ -37,6 +38,12 @@ def counted(key: str, count: int, lang: Language) -> str:
     ('Explains 2 findings', 'Explains 1 finding')
     """
     return LABELS[lang][f"{key}_one" if count == 1 else key].format(count=count)
+
+
+def incomplete(causes: Sequence[Cause], lang: Language) -> str:
+    """Return that the search for these causes ended at a limit; "" if it did not, or if nothing is known of it."""
+    ended_by = getattr(causes, "ended_by", "")
+    return LABELS[lang][f"ended_by_{ended_by}"] if ended_by else ""
 
 
 def codes(cause: Cause, lang: Language) -> str:

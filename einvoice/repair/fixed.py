@@ -11,6 +11,7 @@ from einvoice.render.text import LABELS, counts, verdict
 from einvoice.repair.cause import Cause
 from einvoice.repair.change import Change
 from einvoice.repair.diff import unified
+from einvoice.repair.display import incomplete
 from einvoice.result import ValidationResult
 
 _TEXTS: Final = Messages("einvoice.repair", "fixed")
@@ -24,7 +25,7 @@ class Fixed:
         xml: the repaired XML, in the encoding of the original; all bytes outside the changed elements are the same.
         changes: the changes that were made, in their order.
         remaining: the causes that remain: questions to the issuer, changes that need `unsafe`, and findings without a
-            known change.
+            known change; with `ended_by`, as those of a result.
         before: the result of the original.
         after: the result of the repaired document; findings about a PDF around the invoice are those of the original.
         lang: default language of the texts.
@@ -81,6 +82,8 @@ def _text(fixed: Fixed, lang: Language) -> str:
     if fixed.remaining:
         lines.append(labels["remaining"].format(count=len(fixed.remaining)))
         lines += [f"  {_located(it, lang)}" for it in fixed.remaining]
+    if remark := incomplete(fixed.remaining, lang):
+        lines.append(remark)
     return "\n".join(lines)
 
 

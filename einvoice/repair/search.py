@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from einvoice.errors import UnreadableDocument
 from einvoice.repair.candidates import candidates
@@ -26,6 +26,8 @@ _MAX_ALTERNATIVES: Final = 4
 _WEIGHTS: Final = {"fatal": 100, "warning": 10, "information": 1}
 _POSITION: Final = re.compile(r"\[[0-9]+\]")
 
+Limit: TypeAlias = Literal["", "time", "validations"]
+"""The limit that ended a search; "" for none."""
 T = TypeVar("T")
 Validate = Callable[[bytes], Case]
 
@@ -75,6 +77,10 @@ class Search:
         limit: maximum number of validations.
         seconds: time limit.
         step: duration of a validation of the document in seconds; a step that would exceed the time limit is not begun.
+
+    Attributes:
+        validations: number of validations so far.
+        ended_by: the limit that ended the search before all candidates were tried; "" if none did.
     """
 
     def __init__(
@@ -92,6 +98,7 @@ class Search:
         self._step = step
         self._tried: dict[frozenset[Edit], Trial | None] = {}
         self.validations = 0
+        self.ended_by: Limit = ""
 
     def run(self) -> list[Explained]:
         """Return the explained findings; the others have no change that was tried with success."""
@@ -124,7 +131,12 @@ class Search:
             last.trials = [joint]
 
     def _exhausted(self, reserve: int = 0) -> bool:
-        return self.validations + reserve >= self._limit or time.monotonic() + self._step > self._end
+        """Return whether a limit ends the search here, and keep which one does."""
+        reached: Limit = "time" if time.monotonic() + self._step > self._end else ""
+        if self.validations + reserve >= self._limit:
+            reached = "validations"
+        self.ended_by = self.ended_by or reached
+        return bool(reached)
 
     def _trials(
         self, case: Case, accepted: tuple[Candidate, ...], remaining: frozenset[int], is_guess: bool
@@ -135,7 +147,9 @@ class Search:
         """
         trials: list[Trial] = []
         complete = False
-        for group in _alike(candidates(case, self._end - self._step)):
+        groups = _alike(candidates(case, self._end - self._step))
+        self._exhausted()  # candidates may be missing
+        for group in groups:
             first = group[0]
             if is_guess and first.is_total:
                 continue

@@ -148,7 +148,8 @@ class ValidationResult:
 
         A cause states the change of the XML that proves it: the changed document was validated with the same options.
         Every finding belongs to exactly one cause. At most 48 documents are validated, so that findings of documents
-        with many errors may remain causes of their own. The document itself is not changed.
+        with many errors may remain causes of their own; the attribute `ended_by` of the tuple is then "validations",
+        or "time" if the time limit ended the search. The document itself is not changed.
 
         The causes are kept: a second call returns them at once, and the representation in a notebook shows them from
         then on. It does not search them itself, since that takes as long as some dozen validations.
@@ -197,6 +198,7 @@ class ValidationResult:
                 "findings" (codes, and positions from 0 in "errors" followed by "warnings", of the findings that it
                 explains), "remaining" (the number of other findings) and "changes" (each with "text", "proof",
                 "copy_text" (what is changed, then where, for the clipboard), "terms", "safe", "resolves" and "edits").
+                The key "causes_ended_by" is "time" or "validations" if the search ended at this limit, otherwise "".
         """
         language = lang or self.lang
         data = presentation.to_dict(self, language)
@@ -208,6 +210,7 @@ class ValidationResult:
                 {**presentation.to_dict(cause, language), "findings": [positions[id(it)] for it in cause.findings]}
                 for cause in found
             ]
+            data["causes_ended_by"] = getattr(found, "ended_by", "")
         return data
 
     @overload

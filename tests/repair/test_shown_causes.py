@@ -6,6 +6,11 @@ import pytest
 
 import einvoice
 from einvoice import presentation
+from einvoice.cli.outcome import Outcome
+from einvoice.cli.table import format_table
+from einvoice.notebook.causes import cause_list
+from einvoice.repair.fixed import Fixed
+from einvoice.visualization.report.causes import causes as report_causes
 
 
 @pytest.fixture
@@ -33,6 +38,21 @@ def test_the_representation_shows_causes_once_they_are_known(faulty, monkeypatch
 def test_a_limited_search_is_not_kept(faulty):
     assert all(not cause.changes for cause in faulty.causes(seconds=0))
     assert faulty.known_causes is None
+
+
+def test_a_search_that_ended_at_a_limit_says_so(faulty):
+    assert faulty.causes().ended_by == faulty.to_dict(causes=True)["causes_ended_by"] == ""
+    assert "limit" not in faulty.causes()._repr_html_()
+    limited = presentation.causes(faulty, 0)
+    assert limited.ended_by == "time"
+    remark = "The search ended at its time limit."
+    assert remark in limited._repr_html_()
+    assert remark in "".join(format_table(iter([Outcome("a.xml", faulty, causes=limited)]), "en"))
+    assert remark in report_causes(limited, len(faulty.findings), "en")
+    assert cause_list(faulty, limited, "en")["remark"].startswith(remark)
+    assert remark in str(Fixed(faulty.document.data, (), limited, faulty, faulty, "en"))
+    data = faulty.to_dict(causes=limited)
+    assert (len(data["causes"]), data["causes_ended_by"]) == (len(limited), "time")
 
 
 def test_copies_are_pickled_without_causes(faulty):

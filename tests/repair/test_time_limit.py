@@ -65,6 +65,15 @@ def test_compiling_the_checks_once_is_no_step(sample, monkeypatch):
     assert diagnosis.search.validations > 0
 
 
+@pytest.mark.parametrize(("limits", "ended_by"), [({}, ""), ({"seconds": 0}, "time"), ({"limit": 8}, "validations")])
+def test_the_limit_that_ended_the_search_is_known(sample, limits, ended_by):
+    text = sample("ubl-invoice.xml").read_bytes().replace(b">56.33<", b">57.33<").replace(b">102.00<", b">103.00<")
+    diagnosis = Diagnosis(einvoice.validate(text))
+    search = Search(diagnosis.case, diagnosis.search._validate, **limits)
+    search.run()
+    assert search.ended_by == ended_by
+
+
 @pytest.mark.parametrize(
     ("xpath", "count"),
     [

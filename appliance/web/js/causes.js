@@ -8,10 +8,10 @@ const MAX_CAUSES = 50;
 const MAX_FINDINGS = 20;
 const COPIED_MILLISECONDS = 2000;
 
-/** Return whether the causes of an answer say more than its findings. */
+/** Return whether the causes of an answer say more than its findings, or that the search for them was incomplete. */
 export function hasCauses(answer) {
-  const causes = answer.validation_details.causes ?? [];
-  return causes.some((cause) => cause.changes.length) || causes.some((cause) => cause.findings.length > 1);
+  const { causes, causes_ended_by: endedBy } = answer.validation_details;
+  return Boolean(causes?.some((cause) => cause.changes.length || cause.findings.length > 1) || (causes && endedBy));
 }
 
 /**
@@ -20,7 +20,7 @@ export function hasCauses(answer) {
  */
 export function causesSection(answer, lang, { show, announce }) {
   const words = CAUSE_LABELS[lang];
-  const { causes } = answer.validation_details;
+  const { causes, causes_ended_by: endedBy } = answer.validation_details;
   const findings = [...answer.errors, ...answer.warnings];
   const numbers = {
     causes: words.causes({ count: causes.length }),
@@ -35,6 +35,7 @@ export function causesSection(answer, lang, { show, announce }) {
     el("p", { class: "muted" }, words.issuer),
     el("ol", { class: "list", onkeydown: (event) => moveFocus(event, ".cause-header") }, items),
     more > 0 ? el("p", { class: "muted" }, LABELS[lang].andMore({ count: more })) : null,
+    endedBy ? el("p", { class: "muted" }, words[`ended_by_${endedBy}`]) : null,
   );
 
   function item(cause, index) {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from einvoice.errors import quote
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize
-from einvoice.repair.display import LABELS, codes, counted, heading, proof
+from einvoice.repair.display import LABELS, codes, counted, heading, incomplete, proof
 from einvoice.visualization.markup import EMPTY, Markup, join, tag
 from einvoice.visualization.report.labels import WORDS
 
@@ -23,7 +23,8 @@ _MAX_PATH: Final = 300
 
 
 def causes(found: Sequence[Cause], findings: int, lang: Language) -> Markup:
-    """Return the causes, those with a change first; nothing if they say no more than the findings.
+    """Return the causes, those with a change first; nothing if they say no more than the findings
+    and the search for them was complete.
 
     Args:
         found: the causes, the gravest first.
@@ -31,7 +32,8 @@ def causes(found: Sequence[Cause], findings: int, lang: Language) -> Markup:
         lang: language of the texts.
     """
     changed = [cause for cause in found if cause.changes]
-    if not changed and len(found) == findings:
+    remark = incomplete(found, lang)
+    if not changed and len(found) == findings and not remark:
         return EMPTY
     words = LABELS[lang]
     return tag(
@@ -41,6 +43,7 @@ def causes(found: Sequence[Cause], findings: int, lang: Language) -> Markup:
         *(_cause(number, cause, lang) for number, cause in enumerate(changed[:_MAX_SHOWN], 1)),
         _omitted(changed, lang),
         _without_change([cause for cause in found if not cause.changes], lang),
+        tag("p", remark) if remark else EMPTY,
         class_="causes",
     )
 
