@@ -75,9 +75,19 @@ def _is_second(group: Group, context: _Context) -> bool:
     if isinstance(group, SellerTaxRegistration):
         return not group.is_vat
     if isinstance(group, TaxTotal):
-        currency, invoice = group.amount.currency, context.invoice
-        return bool(currency == invoice.tax_currency.text and currency != invoice.currency.text)
+        return is_in_accounting_currency(group, context.invoice)
     return context.charge
+
+
+def is_in_accounting_currency(total: TaxTotal, invoice: Any) -> bool:
+    """Return whether a VAT total is that in the accounting currency (BT-111).
+
+    It also is if the accounting currency (BT-6) is wrong, as long as another total is in the currency of the invoice.
+    """
+    currency, own, other = total.amount.currency, invoice.currency.text, invoice.tax_currency.text
+    if currency in (absent, own) or other is absent:
+        return False
+    return bool(currency == other or any(it.amount.currency == own for it in invoice.tax_totals))
 
 
 def content_of(invoice: Group, number: str) -> Any:
@@ -96,7 +106,7 @@ def content_of(invoice: Group, number: str) -> Any:
         found = [text for text in texts if text is not absent]
     else:
         found = [it.value for it in filled(invoice) if it.number == number]
-    if _repeats(known):
+    if repeats(known):
         return found
     return found[0] if found else absent
 
@@ -122,5 +132,10 @@ def owner(number: str) -> str:
     return next((it.number for it in terms().values() if it.path == path and it.datatype != "Group"), "")
 
 
-def _repeats(known: Term) -> bool:
-    return known.cardinality.endswith("n") or (bool(known.parent) and _repeats(term(known.parent)))
+def repeats(known: Term) -> bool:
+    """Return whether an invoice can have a term or group several times, as the groups around it can repeat.
+
+    >>> repeats(term("BT-125")), repeats(term("BT-7"))
+    (True, False)
+    """
+    return known.cardinality.endswith("n") or (bool(known.parent) and repeats(term(known.parent)))

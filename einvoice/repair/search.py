@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from einvoice.errors import UnreadableDocument
 from einvoice.repair.candidates import candidates
 from einvoice.repair.case import Candidate, Case
-from einvoice.repair.edits import Edit, Insert, apply
+from einvoice.repair.edits import Edit, Insert, Remove, SetAttribute, SetText, apply
 from einvoice.repair.serialization import EditError
 from einvoice.result import Finding
 
@@ -28,6 +28,10 @@ _POSITION: Final = re.compile(r"\[[0-9]+\]")
 
 Limit: TypeAlias = Literal["", "time", "validations"]
 """The limit that ended a search; "" for none."""
+
+
+_Set: Final = (SetText, SetAttribute)
+
 T = TypeVar("T")
 Validate = Callable[[bytes], Case]
 
@@ -218,6 +222,7 @@ class Search:
         """Return disjoint causes, greedily: first the change that resolves the most and gravest findings."""
         picked: list[Explained] = []
         left = remaining
+        trials = [it for it in trials if not self._removes_what_others_correct(it, trials)]
         while left:
             rated = [
                 (self._weight(it.resolved & left), it)
@@ -231,6 +236,17 @@ class Search:
             picked.append(Explained(best.resolved & left, [best, *same[: _MAX_ALTERNATIVES - 1]]))
             left -= best.resolved
         return picked
+
+    def _removes_what_others_correct(self, trial: Trial, trials: Sequence[Trial]) -> bool:
+        """Return whether a removal resolves a finding graver than the one that demands it, as another value does, too.
+
+        An example is a warning about an amount that EN 16931 does not have, and an error about its currency.
+        """
+        refused = trial.candidate.refused
+        if refused is None:
+            return False
+        graver = {it for it in trial.resolved if self._weight((it,)) > _WEIGHTS[refused.severity]}
+        return any(_sets_values(it.candidate) and not graver.isdisjoint(it.resolved) for it in trials)
 
     def _weight(self, findings: Iterable[int]) -> int:
         return sum(_WEIGHTS[self._case.findings[it].severity] for it in findings)
@@ -253,7 +269,16 @@ class Search:
 
 
 def _edits(tried: Iterable[Candidate]) -> tuple[Edit, ...]:
-    return tuple(edit for candidate in tried for edit in candidate.edits)
+    """Return the edits of all candidates, without values that are set in what another one removes."""
+    edits = tuple(edit for candidate in tried for edit in candidate.edits)
+    removed = tuple(f"{edit.xpath}/" for edit in edits if isinstance(edit, Remove))
+    if not removed:
+        return edits
+    return tuple(it for it in edits if not isinstance(it, _Set) or not f"{it.xpath}/".startswith(removed))
+
+
+def _sets_values(candidate: Candidate) -> bool:
+    return all(isinstance(edit, _Set) for edit in candidate.edits)
 
 
 def _is_alternative(trial: Trial, best: Trial) -> bool:

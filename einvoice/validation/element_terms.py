@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
+from einvoice.model.iteration import is_in_accounting_currency
 from einvoice.model.lines import Document, Line, Period
 from einvoice.model.money import AllowanceCharge, AllowanceTax, TaxTotal
 from einvoice.model.parties import SellerTaxRegistration
@@ -98,8 +99,7 @@ def alternative(group: Group, invoice: Invoice) -> int | None:
     if isinstance(group, Period):
         return int(isinstance(group.parent, Line))
     if isinstance(group, TaxTotal):
-        currency = group.amount.currency
-        return int(currency == invoice.tax_currency.text and currency != invoice.currency.text)
+        return int(is_in_accounting_currency(group, invoice))
     if isinstance(group, SellerTaxRegistration):
         return 0 if group.is_vat else 1
     return None

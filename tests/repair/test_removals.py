@@ -1,0 +1,138 @@
+"""Removals lose nothing that only the issuer could give back, and none is proposed for what may stay."""
+
+import base64
+import re
+
+import pytest
+
+import einvoice
+from einvoice.repair.edits import Remove, RemoveAttribute, apply
+from einvoice.syntax.writer import write
+from tests.helpers.paths import SAMPLES
+
+UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))
+SETTLEMENT = "<ram:ApplicableHeaderTradeSettlement>"
+PDF = base64.b64encode(b"%PDF-1.7\n" + 40 * b"x").decode()
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + 40 * b"x").decode()
+CSV = base64.b64encode(b"a;b\n1;2\n").decode()
+
+
+def changed(document, pattern, text, count=1):
+    found = re.sub(pattern, text, document, count=count, flags=re.DOTALL)
+    assert found != document
+    return found
+
+
+def causes_of(document):
+    return einvoice.validate(document.encode(), lang="en").causes()
+
+
+def removals(causes):
+    edits = [edit for cause in causes for change in cause.changes for edit in change.edits]
+    return [edit for edit in edits if isinstance(edit, Remove | RemoveAttribute)]
+
+
+def cause_of(causes, code):
+    return next(cause for cause in causes if code in {finding.code for finding in cause.findings})
+
+
+# ---------------------------------------------------------------- attached files
+
+
+def with_files(*files):
+    """The CII sample with attached files: type, name and content of each."""
+    documents = "".join(
+        "<ram:AdditionalReferencedDocument>"
+        f"<ram:IssuerAssignedID>{number}</ram:IssuerAssignedID><ram:TypeCode>916</ram:TypeCode>"
+        f'<ram:AttachmentBinaryObject mimeCode="{kind}" filename="{name}">{content}</ram:AttachmentBinaryObject>'
+        "</ram:AdditionalReferencedDocument>"
+        for number, (kind, name, content) in enumerate(files, 1)
+    )
+    return changed(CII, "(?=</ram:ApplicableHeaderTradeAgreement>)", documents)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.pdf", PDF, "application/pdf"),
+        ("a", PDF, "application/pdf"),
+        ("A.PDF", CSV, "application/pdf"),
+        ("a.png", PNG, "image/png"),
+        ("a.csv", CSV, "text/csv"),
+        ("a.pdf", PNG, None),
+        ("a.zip", CSV, None),
+    ],
+)
+def test_type_of_an_attached_file_follows_from_content_or_name(name, content, expected):
+    document = with_files(("application/octet-stream", name, content))
+    cause = cause_of(causes_of(document), "BR-CL-24")
+    if expected is None:
+        assert cause.changes == ()
+        return
+    (change,) = cause.changes
+    assert not change.safe
+    assert change.terms == ("BT-125-1",)
+    assert apply(document.encode(), change.edits).decode() == document.replace("application/octet-stream", expected)
+
+
+def test_attached_file_is_not_removed_as_its_type_is_wrong():
+    document = with_files(("application/pdf", "a.pdf", PDF), ("application/octet-stream", "b.pdf", PDF))
+    causes = causes_of(document)
+    assert {"BR-CL-24", "CII-SR-476"} <= {finding.code for cause in causes for finding in cause.findings}
+    assert removals(causes) == []
+    assert [it.code for it in cause_of(causes, "BR-CL-24").findings] == ["BR-CL-24"]
+
+
+def test_tax_point_date_that_another_vat_entry_states_is_removed():
+    date = '<ram:TaxPointDate><udt:DateString format="102">20260504</udt:DateString></ram:TaxPointDate>'
+    head, tail = write(einvoice.read(UBL.encode()), "CrossIndustryInvoice").decode().split(SETTLEMENT)
+    document = SETTLEMENT.join((head, changed(tail, r"(?=<ram:RateApplicablePercent>)", date, count=2)))
+    assert [type(edit) for edit in cause_of(causes_of(document), "CII-SR-461").changes[0].edits] == [Remove]
+    first, second = document.rsplit("20260504", 1)
+    assert not removals([cause_of(causes_of(f"{first}20260505{second}"), "CII-SR-461")])
+
+
+def test_removal_that_a_warning_demands_does_not_take_up_the_error_of_a_value():
+    country = "<cac:Country><cbc:IdentificationCode>Deutschland</cbc:IdentificationCode></cac:Country>"
+    location = f"<cac:PhysicalLocation><cac:Address>{country}</cac:Address></cac:PhysicalLocation>"
+    document = changed(UBL, "(?<=</cac:PostalAddress>)", location)
+    causes = causes_of(document)
+    error, warning = cause_of(causes, "BR-CL-14"), cause_of(causes, "UBL-CR-168")
+    assert error is not warning
+    assert apply(document.encode(), error.changes[0].edits).decode() == document.replace("Deutschland", "DE")
+    assert apply(document.encode(), warning.changes[0].edits).decode() == UBL
+
+
+# ---------------------------------------------------------------- content outside of the standard
+
+
+OUTSIDE = "<cbc:UBLVersionID>2.1</cbc:UBLVersionID>"
+
+
+def test_content_outside_of_the_standard_may_stay():
+    (cause,) = causes_of(changed(UBL, "(?=<cbc:CustomizationID>)", OUTSIDE))
+    assert [finding.code for finding in cause.findings] == ["CONTENT-UNCOVERED"]
+    assert cause.changes == ()
+
+
+def test_other_changes_do_not_remove_content_outside_of_the_standard():
+    document = changed(UBL, "(?=<cbc:CustomizationID>)", OUTSIDE).replace(">56.33<", ">57.33<")
+    causes = causes_of(document.replace(">369.00<", ">368.00<"))
+    assert len([cause for cause in causes if cause.changes]) == 2
+    assert removals(causes) == []
+
+
+# ---------------------------------------------------------------- amounts
+
+
+def test_amount_that_stands_nowhere_else_is_not_removed():
+    """Factur-X uses a second VAT total only in the accounting currency."""
+    document = changed(CII, "urn:cen.eu:en16931:2017#compliant[^<]*", "urn:cen.eu:en16931:2017")
+    document = changed(document, "(?=<ram:InvoiceCurrencyCode>)", "<ram:TaxCurrencyCode>XXX</ram:TaxCurrencyCode>")
+    document = changed(
+        document, "(?=<ram:GrandTotalAmount>)", '<ram:TaxTotalAmount currencyID="SEK">600.00</ram:TaxTotalAmount>'
+    )
+    result = einvoice.validate(document.encode(), lang="en", profile="facturx")
+    assert not any("TaxTotalAmount" in edit.xpath for edit in removals(result.causes()))
+    totals = [it for it in result.findings if it.xpath.endswith("TaxTotalAmount[2]")]
+    assert all(it.terms[:1] == ("BT-111",) for it in totals)
