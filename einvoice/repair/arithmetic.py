@@ -27,12 +27,14 @@ class Amount:
         field: its field in the group.
         number: the calculated amount.
         is_input: whether calculation normally starts from it, so that other inputs could be wrong as well.
+        is_possible: whether the invoice can state it: a paid amount is only negative if the stated one is.
     """
 
     group: Group
     field: str
     number: Decimal
     is_input: bool = False
+    is_possible: bool = True
 
 
 def calculated(invoice: Invoice) -> Iterator[Amount]:
@@ -251,7 +253,9 @@ def _totals(invoice: Invoice) -> Iterator[Amount]:
         yield Amount(totals, "gross", net + (Decimal(0) if tax is absent else vat))
     yield Amount(totals, "due", gross - paid + rounding)
     if gross - paid + rounding != due:
-        yield Amount(totals, "paid", gross + rounding - due, is_input=True)
+        number = gross + rounding - due
+        is_possible = number is absent or number >= 0 or paid < 0
+        yield Amount(totals, "paid", number, is_input=True, is_possible=is_possible)
     if net != line_net - less + plus and not invoice.allowances_and_charges:
         yield Amount(totals, "line_net", net + less - plus, is_input=True)
 

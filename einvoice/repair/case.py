@@ -43,6 +43,7 @@ class Candidate:
         is_total: whether it calculates amounts from the lines; it is not tried after a change that is a guess.
         refused: the finding that says that what the edits remove must not be there; None for other changes.
         beside: whether it is only proposed beside other candidates; alone, it would claim what the invoice leaves open.
+        only_doubt: whether it only shows that another candidate is not the only one; it is not proposed itself.
         required: codes of which the change must resolve a finding; it is no repair if they remain.
     """
 
@@ -58,6 +59,7 @@ class Candidate:
     required: tuple[str, ...] = ()
     refused: Finding | None = field(default=None, compare=False)
     beside: bool = False
+    only_doubt: bool = False
 
 
 class Case:

@@ -26,6 +26,8 @@ _MAX_ALTERNATIVES: Final = 4
 _WEIGHTS: Final = {"fatal": 100, "warning": 10, "information": 1}
 _POSITION: Final = re.compile(r"\[[0-9]+\]")
 
+_DECIMAL: Final = re.compile(r"[+-]?[0-9]+\.[0-9]+", re.ASCII)
+
 Limit: TypeAlias = Literal["", "time", "validations"]
 """The limit that ended a search; "" for none."""
 
@@ -123,7 +125,8 @@ class Search:
             remaining -= joint.resolved
             case, accepted = joint.after, joint.candidates
         for explained in found:
-            explained.trials = [self._alone(trial, explained.resolved) for trial in explained.trials]
+            proposed = [trial for trial in explained.trials if not trial.candidate.only_doubt]
+            explained.trials = [self._alone(trial, explained.resolved) for trial in proposed]
         return found
 
     def _add_consequences(self, picked: list[Explained], joint: Trial, remaining: frozenset[int]) -> None:
@@ -227,13 +230,13 @@ class Search:
             rated = [
                 (self._weight(it.resolved & left), it)
                 for it in trials
-                if it.resolved & left and not it.candidate.beside
+                if it.resolved & left and not it.candidate.beside and not it.candidate.only_doubt
             ]
             if not rated:
                 break
             _, best = max(rated, key=lambda it: (it[0], -it[1].candidate.rank, -len(it[1].candidate.edits)))
-            same = [it for it in trials if it is not best and _is_alternative(it, best)]
-            picked.append(Explained(best.resolved & left, [best, *same[: _MAX_ALTERNATIVES - 1]]))
+            same = _distinct([best, *(it for it in trials if it is not best and _is_alternative(it, best))])
+            picked.append(Explained(best.resolved & left, same[:_MAX_ALTERNATIVES]))
             left -= best.resolved
         return picked
 
@@ -285,6 +288,22 @@ def _is_alternative(trial: Trial, best: Trial) -> bool:
     if trial.resolved != best.resolved:
         return False
     return trial.candidate.alternative or trial.candidate.rank == best.candidate.rank
+
+
+def _distinct(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials without those that set the same numbers, only written otherwise."""
+    distinct: dict[frozenset[Edit], Trial] = {}
+    for trial in trials:
+        distinct.setdefault(frozenset(map(_with_number, trial.candidate.edits)), trial)
+    return list(distinct.values())
+
+
+def _with_number(edit: Edit) -> Edit:
+    """Return an edit with its text in the shortest form if that has decimals: "218" for "218.00"."""
+    text = getattr(edit, "text", "")
+    if not isinstance(edit, SetText | Insert) or not _DECIMAL.fullmatch(text):
+        return edit
+    return replace(edit, text=text.rstrip("0").rstrip("."))
 
 
 def _alike(tried: Iterable[Candidate]) -> list[list[Candidate]]:

@@ -7,6 +7,7 @@ totals would contain the fault.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from einvoice.model.group import terms_of, types_of
@@ -40,7 +41,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
             rank = _BACKWARDS if it.is_input else _FORWARDS
             is_total = not it.is_input and not isinstance(it.group, Line)
             edits = (edit, *_unit(case, it))
-            yield Candidate(edits, rank, not it.is_input, _terms(numbers, it), it.is_input, is_total=is_total)
+            candidate = Candidate(edits, rank, not it.is_input, _terms(numbers, it), it.is_input, is_total=is_total)
+            yield candidate if it.is_possible else replace(candidate, only_doubt=True)
             if getattr(it.group, it.field) is absent:
                 missing.setdefault((type(it.group), it.field, it.is_input), []).append((edit, it))
     for (_, _, is_input), found in missing.items():  # amounts that depend on all of them may be right
