@@ -254,11 +254,19 @@ def lines(causes: CommonCauses, lang: Language) -> list[str]:
     """Return what holds for all causes: how many files were examined, and what the first causes explain."""
     words = TEXTS[lang]
     numbers = {"files": whole(causes.files, lang), "invalid": whole(causes.invalid, lang)}
-    found = [words["examined" if causes.files == causes.invalid else "sample"].format(**numbers)]
+    examined = "examined_one" if causes.files == 1 else "examined"
+    found = [words[examined if causes.files == causes.invalid else "sample"].format(**numbers)]
     if causes:
-        solvable = whole(causes.solvable, lang)
-        found.append(words["solvable"].format(count=min(TOP, len(causes)), solvable=solvable, **numbers))
+        count, solvable = min(TOP, len(causes)), whole(causes.solvable, lang)
+        found.append(words[_solved(causes, count)].format(count=count, solvable=solvable, **numbers))
     return found
+
+
+def _solved(causes: CommonCauses, count: int) -> str:
+    """Return the key of the sentence about the invoices whose errors the first causes explain."""
+    if causes.files == 1:
+        return "explained" if causes.solvable else "not_explained"
+    return "solvable_one" if count == 1 else "solvable"
 
 
 @presentation.to_text.register(CommonCauses)

@@ -171,7 +171,7 @@ def compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str]]:
     """Yield the compared values that explain the finding, each with its name from ``NUMBERS``.
 
     Equal numbers are skipped, because the problem is then a different one. If the rule concerns the notation of a
-    number or quotes a text, the document's text is yielded verbatim.
+    number or quotes a text, the document's text is yielded verbatim, and not again as a value.
     """
     values = finding.values
     if values.get("difference") == 0:
@@ -179,9 +179,11 @@ def compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str]]:
     if "raw_text" in values:
         yield "actual", LABELS[lang]["quote"].format(values["raw_text"])
         return
+    names: tuple[str, ...] = NUMBERS
     if (text := values.get("found")) and isinstance(text, str) and finding.explains("found"):
         yield "actual", LABELS[lang]["quote"].format(quote(text))
-    for name in NUMBERS:
+        names = tuple(name for name in names if name != "actual")
+    for name in names:
         text = show(values[name], values, lang).strip() if name in values else ""
         if text:
             yield name, text

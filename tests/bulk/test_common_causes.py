@@ -183,3 +183,18 @@ def test_interrupt_returns_what_was_examined(results, monkeypatch):
 
     monkeypatch.setattr(execution, "_row", interrupted)
     assert results.causes(workers=0, progress=False).files == 2
+
+
+@pytest.mark.parametrize(
+    ("files", "lines"),
+    [
+        ({"a.xml": invoice(1, TOTAL)},
+         ["Causes in the one invoice that is not valid.", "The causes below explain all of its errors."]),
+        ({f"{number}.xml": invoice(number, TOTAL) for number in range(2)},
+         ["Causes in all 2 invoices that are not valid.",
+          "The first explains all errors of 2 of the 2 invoices examined."]),
+    ],
+)  # fmt: skip
+def test_number_of_invoices_and_causes_in_words(files, lines):
+    causes = einvoice.validate_many(files, workers=0, progress=False, lang="en").causes(progress=False)
+    assert str(causes).splitlines()[:2] == lines

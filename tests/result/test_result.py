@@ -94,6 +94,11 @@ def test_compared_text_quotes_the_invalid_value(code, found, expected):
     assert text.compared_text(make_finding(code, values={"found": found}), "en") == expected
 
 
+def test_compared_text_does_not_repeat_the_quoted_value():
+    finding = make_finding("BR-CL-16", values={"found": "CAO", "actual": "CAO", "expected": "30"})
+    assert text.compared_text(finding, "en") == "found “CAO”, expected 30"
+
+
 def test_findings_are_displayed_by_severity(invalid):
     findings = [replace(make_finding(f"BR-0{number}"), severity=each) for number, each in enumerate(SEVERITIES, 1)]
     ordered = [each.code for each in text.by_severity([*findings, make_finding("BR-09")])]
