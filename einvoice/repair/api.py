@@ -141,15 +141,17 @@ class Diagnosis:
             fact = missing.fact(self._own(finding))
             place = (finding.xpath, finding.terms[0] if finding.terms else finding.code)
             groups.setdefault((fact,) if fact else place, []).append(finding)
-        return [self._without_change(group, key[0] if len(key) == 1 else "") for key, group in groups.items()]
+        return [self._without_change(group, key[0] if len(key) == 1 else "", missing) for key, group in groups.items()]
 
-    def _without_change(self, group: Sequence[Finding], fact: str) -> Cause:
+    def _without_change(self, group: Sequence[Finding], fact: str, missing: MissingFacts) -> Cause:
+        owns = [self._own(it) for it in group]
+        is_empty = missing.lacks_content(fact, owns)
         first = group[0]
         others = self._others(group)
         leading = (fact,) if fact else ()
         terms = tuple(dict.fromkeys((*leading, *first.terms)))
-        lines = all_lines(self.case, [own.location.node for own in map(self._own, group)])
-        return Cause(tuple(group), others, (), terms, first.location, self._result.lang, fact, lines)
+        lines = all_lines(self.case, [own.location.node for own in owns])
+        return Cause(tuple(group), others, (), terms, first.location, self._result.lang, fact, lines, is_empty)
 
     def _change(self, trial: Trial) -> Change:
         resolved = self._findings(trial.resolved)

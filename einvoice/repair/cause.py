@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from einvoice.localization import Language, Messages
-from einvoice.model.terms import is_plural
+from einvoice.model.terms import is_plural, term
 from einvoice.presentation import to_dict
 from einvoice.repair.change import Change, capitalized, fault, in_lines, term_label
 from einvoice.result import Finding, Location
@@ -29,6 +29,7 @@ class Cause:
         missing: the business term or group that the invoice lacks and that only the issuer can know; "" if the cause
             has changes or is something else.
         lines: identifiers of the invoice lines that a cause without changes is about, shortened.
+        is_empty: whether the missing group has an element, which lacks its content.
     """
 
     findings: tuple[Finding, ...]
@@ -39,6 +40,7 @@ class Cause:
     lang: Language = "de"
     missing: str = ""
     lines: tuple[str, ...] = ()
+    is_empty: bool = False
 
     @property
     def is_question(self) -> bool:
@@ -61,11 +63,19 @@ class Cause:
 
     def _question(self, lang: Language) -> str:
         words = _TEXTS[lang]
-        if not self.missing or len(self.findings) == 1:
+        own = f"missing_{self.missing}"
+        if own not in words and (not self.missing or len(self.findings) == 1):
             return in_lines(self.findings[0].title(lang), self.lines, lang, "about_line")
-        key = "missing_plural" if is_plural(self.missing, lang) else "missing"
+        key = own if own in words else self._key()
+        if is_plural(self.missing, lang) and f"{key}_plural" in words:
+            key = f"{key}_plural"
         place = in_lines(term_label(self.missing, lang), self.lines, lang)
         return words[key].format(place=capitalized(place))
+
+    def _key(self) -> str:
+        if not self.is_empty:
+            return "missing"
+        return "empty_required" if term(self.missing).cardinality.startswith("1") else "empty"
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the cause as plain data, ready for JSON."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from einvoice.errors import quote
 from einvoice.localization import Language, Messages
@@ -39,6 +39,10 @@ _LISTED_PLACES: Final = 3
 """Maximum number of places with the same change that a text lists."""
 
 
+Content: TypeAlias = tuple[tuple[str, str], ...]
+"""Terms of a group that is added, each with its text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One edit as texts describe it.
@@ -50,7 +54,9 @@ class Step:
         lines: identifiers of the invoice lines, shortened; empty outside of lines.
         before: previous text.
         after: new text.
-        reason: why an element is removed, if that can be seen from it: "empty" or "repeated"; otherwise "".
+        reason: why an element is removed, if that can be seen from it: "empty" or "repeated"; "further" if a group is
+            added to others of its kind; otherwise "".
+        contents: what each added group contains.
     """
 
     kind: str
@@ -60,6 +66,7 @@ class Step:
     before: str = ""
     after: str = ""
     reason: str = ""
+    contents: tuple[Content, ...] = ()
 
     def place(self, lang: Language) -> str:
         """Return the name of the place, such as "net amount (BT-131) of line 2"."""
@@ -83,12 +90,44 @@ class Step:
 
     def text(self, lang: Language, table: str = "change") -> str:
         """Return what the edit does, as a clause that begins with the place."""
+        if self.kind == "whole":
+            return self._whole(lang, table)
         words = _TEXTS[lang]
         before, after = _quotable(self.before, self.after)
         key = f"{table}_{self.kind}_{self.reason}" if self.reason else f"{table}_{self.kind}"
         if is_plural(self.term, lang) and f"{key}_plural" in words:
             key = f"{key}_plural"
         return words[key].format(place=self.place(lang), before=before, after=after)
+
+    def _whole(self, lang: Language, table: str) -> str:
+        """Return the clause about an added group: what it contains, or for a further one which of them is missing."""
+        words, place = _TEXTS[lang], self.place(lang)
+        if table == "cause":
+            entries = [_entry(it, f"entry_{self.term}", lang) for it in self.contents]
+            if self.reason and all(entries):
+                return words[f"cause_further_{self.term}"].format(place=place, entries=words["and"].join(entries))
+            key = "cause_whole_plural" if is_plural(self.term, lang) else "cause_whole"
+            return words[key].format(place=place)
+        text = words["change_whole"].format(place=place)
+        listed = "; ".join(_content(it, f"content_{self.term}", lang) for it in self.contents)
+        return words["contents"].format(text=text, contents=listed) if listed else text
+
+
+def _entry(content: Content, key: str, lang: Language) -> str:
+    """Return the text of a group in a pattern; "" if the group lacks a term of the pattern, or there is none."""
+    try:
+        return quote(_TEXTS[lang].get(key, "").format_map(dict(content)), limit=_MAX_VALUE)
+    except KeyError:
+        return ""
+
+
+def _content(content: Content, key: str, lang: Language) -> str:
+    """Return all terms of a group with their texts, those of the pattern first."""
+    words = _TEXTS[lang]
+    first = _entry(content, key, lang)
+    others = [it for it in content if not first or f"{{{it[0]}}}" not in words[key]]
+    named = (words["content"].format(name=name(number, lang), text=text) for number, text in others)
+    return ", ".join((*filter(None, (first,)), *(quote(text, limit=_MAX_VALUE) for text in named)))
 
 
 def term_label(number: str, lang: Language) -> str:

@@ -6,15 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
+from lxml import etree
+
 from einvoice.model.group import terms_of
 from einvoice.model.iteration import owner
 from einvoice.model.lines import Line
-from einvoice.model.location import NAMESPACES
+from einvoice.model.location import NAMESPACES, name
 from einvoice.model.terms import terms
 from einvoice.repair.case import Case, plain_path
 from einvoice.result import Finding
+from einvoice.syntax import schema
 from einvoice.syntax.mapping.binding import WRAPPER
 from einvoice.syntax.paths import path_of
+from einvoice.syntax.schema.files import ROOTS
 from einvoice.validation.element_terms import alternative
 
 _MISSING_ELEMENT: Final = "SCHEMA-MISSING-ELEMENT"
@@ -49,6 +53,29 @@ class MissingFacts:
         found = self._of_group(finding) or self._of_leading(finding) or self._only(self._of_others(finding))
         found = found or self._in_element(finding)
         return self._outer.get(found, found)
+
+    def lacks_content(self, fact: str, findings: Sequence[Finding]) -> bool:
+        """Return whether a missing group has an element at the places of all findings: it only lacks its content.
+
+        Not if the XML schema demands the element even without content.
+        """
+        known = terms().get(fact)
+        if known is None or not fact.startswith("BG-"):
+            return False
+        found = [self._element(fact, it) for it in findings]
+        is_required = known.cardinality.startswith("1")
+        return None not in found and (is_required or not any(map(_is_required, found)))
+
+    def _element(self, fact: str, finding: Finding) -> Any:
+        """Return the element of a group, in the line of a finding or in the document; None if there is none."""
+        path = plain_path(path_of(fact, self._case.syntax)).split("/")
+        line = self._line_of(finding) if _LINE in _ancestors(fact) else None
+        for element in (self._case.root if line is None else line).iter(etree.Element):
+            if name(element.tag) == path[-1]:
+                steps = plain_path(self._case.xpath(element)).split("/")
+                if len(steps) == len(path) and all(it in ("*", step) for it, step in zip(path, steps, strict=True)):
+                    return element
+        return None
 
     def _of_leading(self, finding: Finding) -> str:
         number = self._first(finding)
@@ -91,7 +118,7 @@ class MissingFacts:
             return ""
         fact = outer if (outer := owner(number)) and outer not in present else number
         for group in () if number in self._blank else _ancestors(number):
-            if group not in present:
+            if group not in present and path_of(group, self._case.syntax):
                 fact = group
         return fact
 
@@ -129,10 +156,10 @@ class MissingFacts:
         """Yield the terms of the elements that the schema expects, a group for an element that is one."""
         group = self._case.groups.get(finding.location.node)
         state = self._case.state(group) if group is not None else None
-        for name in _names(finding):
-            if group_number := self._elements.get(f"{plain_path(finding.xpath)}/{name}"):
+        for expected in _names(finding):
+            if group_number := self._elements.get(f"{plain_path(finding.xpath)}/{expected}"):
                 yield group_number
-            prefix, _, local = name.partition(":")
+            prefix, _, local = expected.partition(":")
             child = state.children.get(f"{{{NAMESPACES.get(prefix, '')}}}{local}") if state is not None else None
             while child is not None and child.kind == WRAPPER and child.children:
                 child = next(iter(child.children.values()))
@@ -151,7 +178,7 @@ class MissingFacts:
         if not missing:
             return {}
         known = {plain_path(path_of(it, self._case.syntax)): it for it in terms() if it.startswith("BG-")}
-        paths = [f"{plain_path(it.xpath)}/{name}" for it in missing for name in _names(it)]
+        paths = [f"{plain_path(it.xpath)}/{expected}" for it in missing for expected in _names(it)]
         return {path: known[path] for path in paths if path in known}
 
     def _contained(self) -> Iterator[tuple[str, str]]:
@@ -168,6 +195,13 @@ class MissingFacts:
                 path = plain_path(path_of(number, self._case.syntax))
                 if element.count("/") > 1 and path.startswith(f"{element}/") and self._fact_of(number, finding):
                     yield number, fact
+
+
+def _is_required(element: Any) -> bool:
+    """Return whether the XML schema demands an element."""
+    root = etree.QName(element.getroottree().getroot()).localname
+    sequence = schema.content_models(root).sequence_of(element.getparent()) if root in ROOTS else ()
+    return any(it.tag == element.tag and it.min_occurs for it in sequence)
 
 
 def _names(finding: Finding) -> Sequence[str]:

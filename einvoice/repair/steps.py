@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from einvoice.errors import quote
 from einvoice.model.location import name
-from einvoice.model.terms import terms
-from einvoice.repair.case import Candidate, Case
-from einvoice.repair.change import MAX_QUOTED, Step
+from einvoice.model.terms import term, terms
+from einvoice.repair.case import Candidate, Case, plain_path
+from einvoice.repair.change import MAX_QUOTED, Content, Step
 from einvoice.repair.edits import (
     Edit,
     Insert,
@@ -24,8 +24,11 @@ from einvoice.repair.edits import (
     SetNamespace,
 )  # fmt: skip
 from einvoice.repair.finder import Finder
-from einvoice.syntax.paths import term_of_attribute
+from einvoice.syntax.paths import path_of, term_of_attribute
 from einvoice.validation.element_terms import terms_of_elements
+
+_AMBIGUOUS: Final = ("ID", "TypeCode")
+"""Names of elements that say nothing without that of their parent."""
 
 
 class Steps:
@@ -57,7 +60,8 @@ class Steps:
             yield Step("move", terms[0] if terms else "", _label(element), lines_of(self._case, element))
             return
         if candidate.whole:
-            yield Step("whole", candidate.whole, "")
+            further = "further" if self._has(candidate.whole) else ""
+            yield Step("whole", candidate.whole, "", reason=further, contents=self._contents(candidate))
             return
         repeats = bool(terms) and len(edits) % len(terms) == 0
         for number, edit in enumerate(edits):
@@ -94,6 +98,30 @@ class Steps:
             case _:
                 before = element.text or ""
                 yield Step("set" if before.strip() else "fill", term, _label(element), lines, before, edit.text)
+
+    def _has(self, group: str) -> bool:
+        """Return whether the invoice has a group of this kind, of which it can have several."""
+        return term(group).cardinality.endswith("n") and any(
+            term(it.number).parent == group for it in self._case.values if it.number
+        )
+
+    def _contents(self, candidate: Candidate) -> tuple[Content, ...]:
+        """Return the terms of each added group with their texts; those outside of a numbered group come last."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for edit in candidate.edits:
+            if not isinstance(edit, Insert):
+                continue
+            path = "/".join((edit.parent, *edit.path))
+            if number := self._by_path.get(plain_path(path)):
+                group = next((it for it in edit.path if it.endswith("]")), "")
+                found.setdefault(group, []).append((number, edit.text))
+        return tuple(tuple(found[group]) for group in sorted(found, key=lambda it: not it))
+
+    @cached_property
+    def _by_path(self) -> dict[str, str]:
+        """The terms by the paths of their elements."""
+        numbers = [number for number in terms() if number.startswith("BT-")]
+        return {plain_path(path_of(number, self._case.syntax)): number for number in reversed(numbers)}
 
     def _element(self, edit: Edit) -> Any:
         path = edit.parent if isinstance(edit, Insert) else edit.xpath
@@ -166,8 +194,10 @@ def quoted(text: str) -> str:
 
 
 def _label(element: Any, attribute: str = "") -> str:
-    """Return the name of an element, or of one of its attributes, as texts quote it."""
-    label = quoted(name(element.tag))
+    """Return the name of an element, or of one of its attributes, as texts quote it; that of its parent if needed."""
+    label, parent = quoted(name(element.tag)), element.getparent()
+    if element.tag.rpartition("}")[2] in _AMBIGUOUS and parent is not None:
+        label = f"{quoted(name(parent.tag))}/{label}"
     return f"{label}/@{quoted(attribute)}" if attribute else label
 
 

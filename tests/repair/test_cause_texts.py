@@ -172,7 +172,7 @@ REFERENCE = "04011000-12345-34"
     [
         (WITHOUT, {"urn:cen.eu:en16931:2017", XRECHNUNG}),
         (changed(WITHOUT, PROCESS, ""), set()),
-        (changed(WITHOUT, PROCESS, "").replace(REFERENCE, "Stadtgarten"), {"urn:cen.eu:en16931:2017"}),
+        (changed(WITHOUT, PROCESS, "").replace(REFERENCE, "Stadtgarten"), set()),
     ],
     ids=["process and Leitweg-ID", "Leitweg-ID, but no XRechnung", "nothing"],
 )
@@ -181,6 +181,42 @@ def test_missing_specification_is_a_question_if_the_invoice_suggests_another(doc
     assert {edit.text for change in cause.changes for edit in change.edits} == expected
     assert cause.is_question == (len(expected) > 1)
     assert "BT-24" in cause.terms
+
+
+@pytest.mark.parametrize(
+    ("lang", "question"),
+    [("de", "Welcher Spezifikation folgt die Rechnung?"), ("en", "Which specification does the invoice follow?")],
+)
+def test_specification_is_asked_for(lang, question):
+    (cause,) = causes_of(changed(WITHOUT, PROCESS, "").replace(REFERENCE, "Stadtgarten"), lang)
+    assert cause.missing == "BT-24"
+    assert cause.text().endswith(f". {question}")
+
+
+# ---------------------------------------------------------------- added groups
+
+ENTRIES = r"\s*<cac:TaxSubtotal>.*?</cac:TaxSubtotal>"
+
+
+@pytest.mark.parametrize(
+    ("lang", "count", "cause", "content"),
+    [
+        ("de", 1, "In der Aufschlüsselung der Umsatzsteuer (BG-23) fehlt ein Eintrag für Kategorie S, 19 %.",
+         "Kategorie S, 19 %, Bemessungsgrundlage 260.00, Umsatzsteuer 49.40"),
+        ("en", 1, "The VAT breakdown (BG-23) has no entry for category S at 19 %.",
+         "category S, 19 %, taxable amount 260.00, VAT 49.40"),
+        ("en", 2, "VAT breakdown (BG-23) is missing.",
+         "category S, 19 %, taxable amount 260.00, VAT 49.40; category S, 7 %, taxable amount 99.00, VAT 6.93"),
+    ],
+)  # fmt: skip
+def test_added_vat_breakdown_says_its_content(lang, count, cause, content):
+    document = changed(UBL, ENTRIES, "", count=count)
+    (found,) = causes_of(document, lang)
+    (change,) = found.changes
+    assert found.text() == cause
+    assert change.text().endswith(f"(BG-23){' ergänzen' if lang == 'de' else ''}: {content}.")
+    assert content in copy_text(change, lang)
+    assert not repaired(document, change).findings
 
 
 # ---------------------------------------------------------------- lines
@@ -199,6 +235,7 @@ def test_title_of_a_finding_about_a_line_names_the_line():
     (cause,) = causes_of(document)
     assert cause.changes == ()
     assert cause.text() == f"{cause.findings[0].title()} (Position 1)"
+    assert cause.text("en") == f"{cause.findings[0].title('en')} (invoice line 1)"
 
 
 # ---------------------------------------------------------------- grammar

@@ -38,7 +38,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
 def _specification(case: Case) -> Iterator[Candidate]:
     """Yield the current specification that the declared one resembles; if none is declared, those that are possible.
 
-    No other is tried: under a specification with fewer rules, findings would vanish that remain true.
+    No other is tried: under a specification with fewer rules, findings would vanish that remain true. That the invoice
+    suggests no specification does not mean that it follows EN 16931 alone.
     """
     specification = case.invoice.specification
     if not _is_doubtful(case, specification, "BT-24"):
@@ -54,10 +55,9 @@ def _specification(case: Case) -> Iterator[Candidate]:
     for it in others:
         if it.kind == "cius" and it.family.partition("-")[0] in suggested:
             first.setdefault(it.family.partition("-")[0], it)
-    possible = [core, *first.values()]
-    for it in possible:
+    for it in (core, *first.values()) if first else ():
         for candidate in _filled(case, case.invoice, "specification", it.identifiers[0], "BT-24"):
-            yield replace(candidate, alternative=len(possible) > 1, beside=it is core and len(possible) > 1)
+            yield replace(candidate, alternative=True, beside=it is core)
 
 
 def _suggested(invoice: Invoice) -> set[str]:
