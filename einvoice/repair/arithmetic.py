@@ -249,7 +249,7 @@ def _totals(invoice: Invoice) -> Iterator[Amount]:
     paid, rounding = _known(totals.paid), _known(totals.rounding)
     vat = tax.amount.number if tax is not absent else absent
     yield Amount(totals, "net", line_net - less + plus)
-    if tax is not absent or not _is_taxed(invoice):
+    if tax is not absent or not is_taxed(invoice):
         yield Amount(totals, "gross", net + (Decimal(0) if tax is absent else vat))
     yield Amount(totals, "due", gross - paid + rounding)
     if gross - paid + rounding != due:
@@ -260,7 +260,7 @@ def _totals(invoice: Invoice) -> Iterator[Amount]:
         yield Amount(totals, "line_net", net + less - plus, is_input=True)
 
 
-def _is_taxed(invoice: Invoice) -> bool:
+def is_taxed(invoice: Invoice) -> bool:
     """Return whether a rate or an amount of the invoice says that it has VAT."""
     taxes = (tax for it in taxed_items(invoice) for tax in it.taxes)
     rates = [tax.rate.number for tax in (*taxes, *invoice.vat_breakdown)]

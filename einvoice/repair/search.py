@@ -264,11 +264,18 @@ class Search:
         return None
 
     def _alone(self, trial: Trial, resolved: frozenset[int]) -> Trial:
-        """Return the trial without the changes accepted before it, if it resolves the same findings on its own."""
-        if len(trial.candidates) == 1:
-            return trial
-        alone = self._try((trial.candidate,))
-        return alone if alone and alone.resolved >= resolved else trial
+        """Return the trial with as few of the changes accepted before it as needed to resolve the same findings.
+
+        Tried are none of them, and only those of totals, from which other totals are calculated.
+        """
+        *prior, own = trial.candidates
+        totals = tuple(it for it in prior if it.is_total) if own.is_total else ()
+        for fewer in dict.fromkeys(((), totals)):
+            if len(fewer) < len(prior):
+                tried = self._try((*fewer, own))
+                if tried and tried.resolved >= resolved:
+                    return tried
+        return trial
 
 
 def _edits(tried: Iterable[Candidate]) -> tuple[Edit, ...]:

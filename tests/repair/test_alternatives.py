@@ -1,10 +1,14 @@
 """Alternatives of a question: none that says the same as another one, and none that cannot be right."""
 
+import re
+
+import pytest
+
 import einvoice
-from einvoice.repair.edits import apply
+from einvoice.repair.edits import Remove, apply
 from tests.helpers.paths import SAMPLES
 
-UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
+UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))
 PAID = '<cbc:PrepaidAmount currencyID="EUR">15.33</cbc:PrepaidAmount>'
 
 
@@ -45,3 +49,86 @@ def test_negative_paid_amount_is_corrected_to_a_negative_one():
     cause = cause_of(wrong)
     assert {edit.text for change in cause.changes for edit in change.edits} == {"430.66", "-16.33"}
     assert any(apply(wrong.encode(), change.edits) == negative.encode() for change in cause.changes)
+
+
+def test_change_carries_only_the_totals_it_needs():
+    """The total without VAT needs the sum of the lines, but not the identifier of a line."""
+    document = UBL.replace("<cbc:ID>2</cbc:ID>", "<cbc:ID></cbc:ID>")
+    for name in ("LineExtensionAmount", "TaxExclusiveAmount"):
+        document = re.sub(rf'<cbc:{name} currencyID="EUR">3[56]9.00</cbc:{name}>', "", document)
+    causes = einvoice.validate(document.encode(), lang="en").causes()
+    change = next(it for cause in causes for it in cause.changes if it.terms[:1] == ("BT-109",))
+    assert [step.term for step in change.prior] == ["BT-106"]
+    assert any("BT-126" in cause.terms for cause in causes)
+
+
+# ---------------------------------------------------------------- one value that resolves everything
+
+
+def repaired(document):
+    cause = cause_of(document)
+    (change,) = cause.changes
+    assert not change.safe
+    assert change.resolves == cause.findings
+    return change, apply(document.encode(), change.edits).decode()
+
+
+def not_subject_to_vat():
+    """The CII sample as an invoice that is not subject to VAT, with category O."""
+    own = "<ram:SellerTradeParty><ram:ID>4711</ram:ID>"
+    document = CII.replace("<ram:SellerTradeParty>", own).replace(">47.50<", ">0.00<").replace(">297.50<", ">250.00<")
+    registration = r'\s*<ram:SpecifiedTaxRegistration>\s*<ram:ID schemeID="VA">.*?</ram:SpecifiedTaxRegistration>'
+    document = re.sub(registration, "", document, flags=re.DOTALL)
+    line = r"S(</ram:CategoryCode>)\s*<ram:RateApplicablePercent>19</ram:RateApplicablePercent>"
+    document = re.sub(line, r"O\1", document, count=1)
+    reason = r"<ram:ExemptionReasonCode>VATEX-EU-O</ram:ExemptionReasonCode>"
+    return re.sub(r"S(</ram:CategoryCode>\s*)(<ram:RateApplicablePercent>)19", rf"O\1{reason}\g<2>0", document, count=1)
+
+
+@pytest.mark.parametrize("rate", ["", "<ram:RateApplicablePercent>0</ram:RateApplicablePercent>"])
+def test_category_of_the_breakdown_is_preferred_to_another_breakdown(rate):
+    document = not_subject_to_vat()
+    assert not einvoice.validate(document.encode()).findings
+    wrong = document.replace(">O</ram:CategoryCode>", f">Z</ram:CategoryCode>{rate}", 1)
+    change, text = repaired(wrong)
+    assert len(change.resolves) > 5
+    assert text == document
+
+
+def test_added_vat_breakdown_says_the_exemption_reason():
+    document = not_subject_to_vat()
+    head, _, tail = document.partition("<ram:ApplicableHeaderTradeSettlement>")
+    tail = re.sub(r"<ram:ApplicableTradeTax>.*?</ram:ApplicableTradeTax>", "", tail, flags=re.DOTALL)
+    cause = cause_of(f"{head}<ram:ApplicableHeaderTradeSettlement>{tail}")
+    reason = "VAT exemption reason code VATEX-EU-O"
+    content = f"category O, 0 %, taxable amount 250.00, VAT 0.00, {reason}"
+    assert cause.changes[0].text() == f"Add VAT breakdown (BG-23): {content}."
+
+
+def test_card_payment_with_an_account_only_is_a_credit_transfer():
+    wrong = UBL.replace("<cbc:PaymentMeansCode>58<", "<cbc:PaymentMeansCode>48<")
+    change, text = repaired(wrong)
+    assert {finding.code for finding in change.resolves} == {"BR-DE-24-a", "BR-DE-24-b"}
+    assert text == UBL
+
+
+def test_tax_of_an_allowance_is_vat():
+    head, found, tail = UBL.partition("<cac:AllowanceCharge>")
+    wrong = head + found + tail.replace("<cbc:ID>VAT</cbc:ID>", "<cbc:ID>EUR</cbc:ID>", 1)
+    change, text = repaired(wrong)
+    assert text == UBL
+    assert change.text() == "Change cac:TaxScheme/cbc:ID from “EUR” to “VAT”."
+
+
+@pytest.mark.parametrize("wrong", ["DEM", "EUR", None])
+def test_accounting_currency_follows_from_the_second_vat_total(wrong):
+    stated = "<cbc:TaxCurrencyCode>SEK</cbc:TaxCurrencyCode>"
+    second = '<cac:TaxTotal><cbc:TaxAmount currencyID="SEK">640.00</cbc:TaxAmount></cac:TaxTotal>'
+    document = UBL.replace("</cac:TaxTotal>", f"</cac:TaxTotal>{second}", 1)
+    document = document.replace("</cbc:DocumentCurrencyCode>", f"</cbc:DocumentCurrencyCode>{stated}")
+    assert not einvoice.validate(document.encode()).findings
+    changed = document.replace(stated, stated.replace("SEK", wrong) if wrong else "")
+    causes = einvoice.validate(changed.encode(), lang="en").causes()
+    changes = [change for cause in causes for change in cause.changes if change.terms == ("BT-6",)]
+    assert not any(isinstance(edit, Remove) for cause in causes for it in cause.changes for edit in it.edits)
+    assert any(not einvoice.validate(apply(changed.encode(), change.edits)).findings for change in changes)

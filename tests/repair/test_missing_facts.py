@@ -9,6 +9,7 @@ from einvoice.repair.api import Diagnosis
 from einvoice.repair.arithmetic import recalculated
 from einvoice.repair.candidates import candidates
 from einvoice.repair.edits import Insert, SetText, apply
+from einvoice.repair.missing import MissingFacts
 from einvoice.syntax.reader import read
 from einvoice.syntax.xml import parse
 from tests.benchmarks.invoices import long
@@ -147,11 +148,33 @@ def test_calculation_leaves_the_invoice_as_it_is(ubl):
 # ---------------------------------------------------------------- one cause for one fact
 
 
-def test_missing_totals_are_one_cause(ubl):
-    (cause,) = causes_of(without(ubl, r"\s*<cac:LegalMonetaryTotal>.*?</cac:LegalMonetaryTotal>"))
-    assert cause.missing == "BG-22"
-    assert cause.text("en").startswith("Document totals (BG-22) are missing")
-    assert {it.code for it in cause.findings} == {"SCHEMA-MISSING-ELEMENT", "BR-CO-15"}
+TOTALS_OF = {"ubl": r"\s*<cac:LegalMonetaryTotal>.*?</cac:LegalMonetaryTotal>",
+             "cii": r"\s*<ram:SpecifiedTradeSettlementHeaderMonetarySummation>.*?"
+                    r"</ram:SpecifiedTradeSettlementHeaderMonetarySummation>"}  # fmt: skip
+
+
+@pytest.mark.parametrize("file", ["ubl", "cii"])
+def test_missing_totals_follow_from_lines_and_vat_breakdown(sample, file):
+    document = sample(f"{file}-invoice.xml").read_text(encoding="utf-8")
+    text = without(document, TOTALS_OF[file])
+    cause = next(it for it in causes_of(text) if "BG-22" in it.terms)
+    assert cause.text("en") == "Document totals (BG-22) are missing."
+    (change,) = cause.changes
+    assert not change.safe
+    totals, stated = repaired(text, cause).invoice.totals, read(parse(document.encode()).getroot()).totals
+    assert (totals.line_net.number, totals.net.number, totals.gross.number) == (
+        stated.line_net.number, stated.net.number, stated.gross.number
+    )  # fmt: skip
+    assert totals.due.number == totals.gross.number
+    assert f"Amount due for payment {totals.due.raw}" in change.text("en")
+
+
+def test_missing_totals_of_an_incomplete_invoice_are_one_cause(ubl):
+    text = without(ubl, r"(?<=</cbc:InvoicedQuantity>)\s*<cbc:LineExtensionAmount[^>]*>[^<]*</[^>]*>", 1)
+    causes = causes_of(without(without(text, r"\s*<cac:Price>.*?</cac:Price>", 1), TOTALS_OF["ubl"]))
+    cause = next(it for it in causes if it.missing == "BG-22")
+    assert cause.text("en") == "Document totals (BG-22) are missing. What should be entered?"
+    assert "SCHEMA-MISSING-ELEMENT" in {it.code for it in cause.findings}
 
 
 def test_missing_tax_total_is_one_change(ubl):
@@ -178,6 +201,45 @@ def test_missing_amount_of_one_line_explains_the_sums(ubl):
     causes = {cause.missing: cause for cause in causes_of(text)}
     assert set(causes) == {"BG-29", "BT-131"}
     assert {"BR-CO-10", "BR-S-08"} <= {it.code for it in causes["BT-131"].findings}
+
+
+# ---------------------------------------------------------------- groups without content
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "said"),
+    [
+        (r"(?<=<cac:AccountingCustomerParty>).*?(?=</cac:AccountingCustomerParty>)", "<cac:Party/>",
+         "Buyer (BG-7) lacks its content. What"),
+        (r"<cac:AccountingSupplierParty>.*?</cac:AccountingSupplierParty>", "<cac:AccountingSupplierParty/>",
+         "Seller (BG-4) lacks its content. What"),
+        (r"<cac:Price>.*?</cac:Price>", "", "Price details (BG-29) of line 1 are missing. What"),
+    ],
+)  # fmt: skip
+def test_group_without_content_is_not_called_missing(ubl, pattern, text, said):
+    document = re.sub(pattern, text, ubl, count=1, flags=re.DOTALL)
+    cause = next(it for it in causes_of(document) if it.missing.startswith("BG-"))
+    assert cause.text("en") == f"{said} should be entered?"
+    assert cause.is_empty == ("content" in said)
+
+
+def test_optional_group_without_content_can_be_removed(ubl):
+    allowance = "<cac:AllowanceCharge><cbc:ChargeIndicator>false</cbc:ChargeIndicator></cac:AllowanceCharge>"
+    document = ubl.replace("<cac:Item>", f"{allowance}<cac:Item>", 1)
+    (cause,) = (it for it in causes_of(document) if it.missing == "BG-27")
+    question = "What should be entered, or should they be removed?"
+    assert cause.text("en") == f"Invoice line allowances (BG-27) of line 1 lack their content. {question}"
+    assert cause.text("de").endswith(" ist ohne Inhalt. Was ist anzugeben, oder kann es entfallen?")
+
+
+def test_element_that_the_schema_demands_is_not_to_be_removed(cii):
+    """Delivery information is optional, but not its element in CII."""
+    (delivery,) = (it for it in einvoice.validate(cii.encode()).invoice.walk() if "BG-13" in type(it).groups)
+    case = Diagnosis(
+        einvoice.validate(re.sub(r"\s*<ram:BuyerReference>[^<]*</ram:BuyerReference>", "", cii).encode())
+    ).case
+    assert delivery.node.tag.endswith("ApplicableHeaderTradeDelivery")
+    assert not MissingFacts(case, case.findings).lacks_content("BG-13", case.findings)
 
 
 # ---------------------------------------------------------------- empty elements

@@ -1,4 +1,4 @@
-"""Makes the currency of the invoice and those of its amounts agree."""
+"""Makes the currencies of the invoice and those of its amounts agree."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
     elif currency and invoice.currency.raw != currency:
         yield Candidate((case.set(invoice.currency, currency),), _RANK, terms=("BT-5",))
     yield from _same_currency_twice(case)
+    yield from _accounting_currency(case)
     right = invoice.currency.text
     other = invoice.tax_currency.text if invoice.tax_currency is not absent else right
     for it, given in stated:
@@ -40,3 +41,18 @@ def _same_currency_twice(case: Case) -> Iterator[Candidate]:
         return
     refused = next((finding for finding in case.findings if finding.terms[:1] == ("BT-6",)), None)
     yield Candidate((Remove(case.xpath(other.node)),), _RANK, terms=("BT-6",), refused=refused)
+
+
+def _accounting_currency(case: Case) -> Iterator[Candidate]:
+    """Yield the accounting currency (BT-6) that the second VAT total has, if that is not the one stated."""
+    own, other = case.invoice.currency, case.invoice.tax_currency
+    if own is absent:
+        return
+    currencies = {it.amount.currency for it in case.invoice.tax_totals if it.amount is not absent} - {absent, ""}
+    others = currencies - {own.text}
+    if len(others) != 1 or own.text not in currencies or (other is not absent and other.text in others):
+        return
+    (currency,) = others
+    edit = case.add(case.invoice, "tax_currency", currency) if other is absent else case.set(other, currency)
+    if edit:
+        yield Candidate((edit,), _RANK, terms=("BT-6",))

@@ -12,10 +12,13 @@ from einvoice.model.money import TaxCategory, VatBreakdown
 from einvoice.model.values import absent
 from einvoice.repair.arithmetic import TAXED, rate_of_amounts, round2
 from einvoice.repair.case import Candidate, Case
-from einvoice.repair.edits import Edit
+from einvoice.repair.edits import Edit, Remove
 
 _RANK = 40
 _RATE: Final = re.compile(r"(\d{1,3}(\.\d{1,9})?)?", re.ASCII)
+_VAT: Final = "VAT"
+_WITHOUT_RATE: Final = "O"
+"""The only VAT category that has no rate, not even zero (EN 16931-1, BR-O-05)."""
 _TERMS = {"BT-95", "BT-96", "BT-102", "BT-103", "BT-118", "BT-119", "BT-151", "BT-152"}
 
 
@@ -27,6 +30,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
     breakdown = [tax for tax in taxes if isinstance(tax, VatBreakdown)]
     items = [tax for tax in taxes if not isinstance(tax, VatBreakdown)]
     stated, used = list(dict.fromkeys(map(_pair, breakdown))), list(dict.fromkeys(map(_pair, items)))
+    yield from _schemes(case, taxes)
     for tax in taxes:
         own, others = _pair(tax), used if isinstance(tax, VatBreakdown) else stated
         doubtful = own not in others
@@ -36,6 +40,13 @@ def candidates(case: Case) -> Iterator[Candidate]:
             if pair != own:
                 rank = _RANK - doubtful - (pair[0] == own[0] or pair[1] == own[1])
                 yield from _candidate(case, tax, pair, rank)
+
+
+def _schemes(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candidate]:
+    """Yield a candidate for each tax of another type; EN 16931 has no other tax than VAT."""
+    for tax in taxes:
+        if tax.scheme is not absent and not tax.is_vat:
+            yield Candidate((case.set(tax.scheme, _VAT),), _RANK)
 
 
 def _by_amounts(
@@ -73,6 +84,11 @@ def _candidate(case: Case, tax: Any, pair: tuple[str, str], rank: int) -> Iterat
     for field, text in zip(("category", "rate"), pair, strict=True):
         value = getattr(tax, field)
         previous = _pair(tax)[field == "rate"]
+        if field == "rate" and pair[0] == _WITHOUT_RATE:
+            if value is not absent and not value.attribute:
+                edits.append(Remove(case.xpath(value.node)))
+                terms += _term(case, tax, field)
+            continue
         if text == previous:
             continue
         if not text:
@@ -82,7 +98,7 @@ def _candidate(case: Case, tax: Any, pair: tuple[str, str], rank: int) -> Iterat
             return
         edits.append(edit)
         terms += _term(case, tax, field)
-    if edits and tax.scheme is absent and (edit := case.add(tax, "scheme", "VAT")):
+    if edits and tax.scheme is absent and (edit := case.add(tax, "scheme", _VAT)):
         edits.append(edit)
         terms.append("")
     if edits:

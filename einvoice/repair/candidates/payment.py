@@ -1,0 +1,61 @@
+"""Sets the payment means code (BT-81) to the one for the details that the payment means have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from einvoice.model.group import Group
+from einvoice.model.money import CreditTransfer, PaymentMeans
+from einvoice.model.values import Value, absent
+from einvoice.repair.case import Candidate, Case
+
+_RANK = 45
+_TERMS: Final = {"BG-16", "BG-17", "BG-18", "BG-19", "BT-81", "BT-84", "BT-87", "BT-89", "BT-90", "BT-91"}
+_TRANSFER, _SEPA_TRANSFER, _SEPA_DEBIT = "30", "58", "59"
+_CARDS: Final = ("48", "54", "55")
+"""Bank card, credit card and debit card (UNTDID 4461)."""
+_KNOWN: Final = (_TRANSFER, _SEPA_TRANSFER, _SEPA_DEBIT, *_CARDS)
+"""The codes that need details of one kind."""
+_IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", re.ASCII)
+"""Form of an account number according to ISO 13616-1."""
+
+
+def candidates(case: Case) -> Iterator[Candidate]:
+    """Yield candidates for payment means whose code a finding may be about, and that have the details of another one.
+
+    None for means with the details of several, of which any may be wrong, nor for a code that needs none of them.
+    """
+    if not any(_TERMS.intersection(finding.terms) for finding in case.findings):
+        return
+    for means in case.invoice.payment_means:
+        codes = _codes(case, means)
+        if means.code is absent or means.code.text.strip() not in set(_KNOWN).difference(codes):
+            continue
+        for code in codes:
+            edit = case.set(means.code, code)
+            yield Candidate((edit,), _RANK, terms=("BT-81",), alternative=len(codes) > 1)
+
+
+def _codes(case: Case, means: PaymentMeans) -> Sequence[str]:
+    """Return the codes for which XRechnung (BR-DE-23 to BR-DE-25) and SEPA demand the details; () if several fit."""
+    transfer, card, debit = means.credit_transfer, means.card, means.direct_debit
+    stated = [group for group in (transfer, card, debit) if group is not absent and _is_filled(group)]
+    if len(stated) != 1:
+        return ()
+    if stated[0] is transfer:
+        return (_SEPA_TRANSFER,) if _is_sepa(case, transfer) else (_TRANSFER,)
+    return _CARDS if stated[0] is card else (_SEPA_DEBIT,)
+
+
+def _is_filled(group: Group) -> bool:
+    values = (getattr(group, field) for field in group.fields)
+    return any(isinstance(it, Value) and it.filled for it in values)
+
+
+def _is_sepa(case: Case, account: CreditTransfer) -> bool:
+    """Return whether an account has an IBAN, and the invoice is in euros."""
+    currency, number = case.invoice.currency, account.identifier
+    is_iban = number is not absent and bool(_IBAN.fullmatch("".join(number.text.split())))
+    return is_iban and currency is not absent and bool(currency.text == "EUR")
