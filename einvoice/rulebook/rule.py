@@ -57,6 +57,8 @@ class Situation(NamedTuple):
         quotes: the paths that its texts quote.
         terms: the business terms at fault, the leading term first; empty if they are those of the rule.
         path: to the value of the first of these terms; '' if that is the path of the rule, or it has no single value.
+        has_expected: whether the expected value of the rule is shown. A situation that leads with another term has
+            none, unless its texts quote it: the value is not that of its term, or is calculated from faulty ones.
     """
 
     number: int
@@ -64,3 +66,4 @@ class Situation(NamedTuple):
     quotes: tuple[str, ...]
     terms: tuple[str, ...]
     path: str
+    has_expected: bool = True

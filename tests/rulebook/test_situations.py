@@ -98,6 +98,23 @@ def test_situation_adds_its_values_and_leads_with_its_term(tmp_path: Path) -> No
     assert violation.place.raw == "eur"
 
 
+@pytest.mark.parametrize(
+    ("terms", "title", "shown"),
+    [("BT-5", "code {shown}", False), ("BT-5", "code {expected}", True), ("BT-3", "code {shown}", True)],
+)
+def test_situation_with_another_leading_term_has_no_expected_value_unless_quoted(
+    tmp_path: Path, terms: str, title: str, shown: bool
+) -> None:
+    """The expected value is that of the leading term of the rule."""
+    situations = SITUATIONS.replace('terms = ["BT-5"]', f'terms = ["{terms}"]').replace("currency {shown}", title)
+    path = write_rule(tmp_path, situations)
+    path.write_text(path.read_text("utf-8").replace("assert =", "let.expected = \"'380'\"\nassert =", 1), "utf-8")
+    (definition,) = read_file(path, read_ruleset(FOLDER))
+    violation = violation_of(definition, DocumentCurrencyCode="eur")
+    assert (violation.situation, "expected" in violation.values) == (0, shown)
+    assert violation_of(definition, InvoiceTypeCode="326").values["expected"] == "380"
+
+
 def test_rule_without_situation_keeps_terms_and_place(tmp_path: Path) -> None:
     violation = violation_of(definition_of(tmp_path), InvoiceTypeCode="326")
     assert violation.values == {"actual": "326", "invoice.type_code": "326"}

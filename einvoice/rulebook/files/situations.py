@@ -50,6 +50,10 @@ class Situation(NamedTuple):
     value: str = ""
     name: str = ""
 
+    def quotes(self, name: str) -> bool:
+        """Return whether its own texts quote a value."""
+        return any(f"{{{name}}}" in text for texts in self.texts.values() for text in texts.values())
+
     def plain(self) -> dict[str, Any]:
         """Return what findings need, as plain data for the catalog."""
         return {"texts": {lang: dict(texts) for lang, texts in self.texts.items()}, "syntax": self.syntax,

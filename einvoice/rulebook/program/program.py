@@ -12,7 +12,7 @@ from einvoice.model.invoice import descendants_of
 from einvoice.model.money import VatIndex
 from einvoice.model.values import Date, Number, Value, absent
 from einvoice.rulebook.functions import EXACT, GLOBALS
-from einvoice.rulebook.rule import Rule, Situation
+from einvoice.rulebook.rule import EXPECTED, Rule, Situation
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
@@ -156,8 +156,10 @@ class Violation:
         contents = {**self._named, **{path: self._along(path)[-1] for path in quotes}}
         if self._path:
             contents["actual"] = self._along(self._path)[-1]
+        if self._situation and not self._situation.has_expected:
+            contents.pop(EXPECTED, None)
         values = {name: plain for name, content in contents.items() if (plain := _plain(content)) is not absent}
-        expected, actual = values.get("expected"), values.get("actual")
+        expected, actual = values.get(EXPECTED), values.get("actual")
         if isinstance(expected, Decimal) and isinstance(actual, Decimal):
             values["difference"] = actual - expected
         return values

@@ -23,7 +23,7 @@ from einvoice.rulebook.files.situations import KEY
 from einvoice.rulebook.functions import GLOBALS
 from einvoice.rulebook.language import Expression, Where, check, condition
 from einvoice.rulebook.language.types import Type
-from einvoice.rulebook.rule import Rule, Situation
+from einvoice.rulebook.rule import EXPECTED, Rule, Situation
 
 #: Names that a violation adds to those that a text may quote.
 DERIVED: Final = ("actual", "difference")
@@ -126,7 +126,9 @@ class _Checker:
         read = [*read, *([when] if when else []), *(expression for _, expression in lets)]
         path = self._path_to(situation.terms[0], read) if situation.terms else ""
         self.names = common
-        row = Situation(number, tuple(name for name, _ in lets), tuple(dict.fromkeys(quotes)), situation.terms, path)
+        names = tuple(name for name, _ in lets)
+        has_expected = situation.terms[:1] in ((), rule.terms[:1]) or situation.quotes(EXPECTED)
+        row = Situation(number, names, tuple(dict.fromkeys(quotes)), situation.terms, path, has_expected)
         return CheckedSituation(row, lets, when)
 
     def _path_to(self, term: str, read: list[Expression]) -> str:
