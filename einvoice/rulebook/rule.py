@@ -7,6 +7,8 @@ from typing import Any, Final, NamedTuple
 SYNTAXES: Final = ("UBL", "CII")
 EXPECTED: Final = "expected"
 """The ``let`` that findings show as the expected value."""
+ACTUAL: Final = "actual"
+"""The value of the leading term."""
 SEVERITIES: Final = ("fatal", "warning", "information")
 
 
@@ -57,8 +59,9 @@ class Situation(NamedTuple):
         quotes: the paths that its texts quote.
         terms: the business terms at fault, the leading term first; empty if they are those of the rule.
         path: to the value of the first of these terms; '' if that is the path of the rule, or it has no single value.
-        has_expected: whether the expected value of the rule is shown. A situation that leads with another term has
-            none, unless its texts quote it: the value is not that of its term, or is calculated from faulty ones.
+        hidden: values that findings do not have. A situation that leads with another term has no expected value, which
+            is that of the rule's term or calculated from faulty ones, and without a path no actual value, unless its
+            texts quote them.
     """
 
     number: int
@@ -66,4 +69,4 @@ class Situation(NamedTuple):
     quotes: tuple[str, ...]
     terms: tuple[str, ...]
     path: str
-    has_expected: bool = True
+    hidden: tuple[str, ...] = ()

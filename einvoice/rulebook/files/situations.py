@@ -50,9 +50,11 @@ class Situation(NamedTuple):
     value: str = ""
     name: str = ""
 
-    def quotes(self, name: str) -> bool:
-        """Return whether its own texts quote a value."""
-        return any(f"{{{name}}}" in text for texts in self.texts.values() for text in texts.values())
+    def shows(self, name: str, texts: Mapping[Language, Mapping[str, str]]) -> bool:
+        """Return whether findings quote a value, in its texts or in those of the rule that it keeps."""
+        return any(
+            f"{{{name}}}" in text for lang in texts for text in {**texts[lang], **self.texts.get(lang, {})}.values()
+        )
 
     def plain(self) -> dict[str, Any]:
         """Return what findings need, as plain data for the catalog."""

@@ -12,7 +12,7 @@ from einvoice.model.invoice import descendants_of
 from einvoice.model.money import VatIndex
 from einvoice.model.values import Date, Number, Value, absent
 from einvoice.rulebook.functions import EXACT, GLOBALS
-from einvoice.rulebook.rule import EXPECTED, Rule, Situation
+from einvoice.rulebook.rule import ACTUAL, EXPECTED, Rule, Situation
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
@@ -155,11 +155,11 @@ class Violation:
         quotes = self._situation.quotes if self._situation else self.rule.quotes
         contents = {**self._named, **{path: self._along(path)[-1] for path in quotes}}
         if self._path:
-            contents["actual"] = self._along(self._path)[-1]
-        if self._situation and not self._situation.has_expected:
-            contents.pop(EXPECTED, None)
+            contents[ACTUAL] = self._along(self._path)[-1]
+        for name in self._situation.hidden if self._situation else ():
+            contents.pop(name, None)
         values = {name: plain for name, content in contents.items() if (plain := _plain(content)) is not absent}
-        expected, actual = values.get(EXPECTED), values.get("actual")
+        expected, actual = values.get(EXPECTED), values.get(ACTUAL)
         if isinstance(expected, Decimal) and isinstance(actual, Decimal):
             values["difference"] = actual - expected
         return values

@@ -23,7 +23,7 @@ from einvoice.rulebook.files.situations import KEY
 from einvoice.rulebook.functions import GLOBALS
 from einvoice.rulebook.language import Expression, Where, check, condition
 from einvoice.rulebook.language.types import Type
-from einvoice.rulebook.rule import EXPECTED, Rule, Situation
+from einvoice.rulebook.rule import ACTUAL, EXPECTED, Rule, Situation
 
 #: Names that a violation adds to those that a text may quote.
 DERIVED: Final = ("actual", "difference")
@@ -127,8 +127,10 @@ class _Checker:
         path = self._path_to(situation.terms[0], read) if situation.terms else ""
         self.names = common
         names = tuple(name for name, _ in lets)
-        has_expected = situation.terms[:1] in ((), rule.terms[:1]) or situation.quotes(EXPECTED)
-        row = Situation(number, names, tuple(dict.fromkeys(quotes)), situation.terms, path, has_expected)
+        leads = situation.terms[:1] not in ((), rule.terms[:1])
+        foreign = (EXPECTED, *(() if path else (ACTUAL,))) if leads else ()
+        hidden = tuple(name for name in foreign if not situation.shows(name, self.definition.texts))
+        row = Situation(number, names, tuple(dict.fromkeys(quotes)), situation.terms, path, hidden)
         return CheckedSituation(row, lets, when)
 
     def _path_to(self, term: str, read: list[Expression]) -> str:
