@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import pytest
 
 import einvoice
 from einvoice.codelists import by_name, codes, meanings
+from einvoice.facturx.rules import profile_rules
 from einvoice.resources import shipped
 from einvoice.result import Finding
 from einvoice.rulebook.catalog import catalog
+from einvoice.rulebook.syntax_rules.checks import choice
+from einvoice.rulebook.syntax_rules.table import rule_table
 from tests.helpers.paths import SAMPLES
+from tests.helpers.rule_sets import newest_stack
 
 UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
 CII = (SAMPLES / "cii-invoice.xml").read_text("utf-8")
@@ -71,6 +76,18 @@ def profile(name: str) -> str:
 ALLOWANCE = """<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>1</udt:Indicator>
 </ram:ChargeIndicator><ram:ActualAmount>1.00</ram:ActualAmount></ram:SpecifiedTradeAllowanceCharge>"""
 INVOICEE = "<ram:InvoiceeTradeParty><ram:Name>Muster</ram:Name></ram:InvoiceeTradeParty>"
+BASIC = profile("basic")
+#: As INTENDED: rules of a profile. All rules with a code list share their texts.
+INTENDED_BY_PROFILE = [
+    (
+        "FX-SCH-A-000698",
+        replaced(BASIC, r"(Rosenweg 12<[^>]*>\s*<[^>]*>Stuttgart<[^>]*>\s*<[^>]*>)DE", r"\1UK"),
+        "UK",
+        "GB",
+    ),
+    ("FX-SCH-A-000704", replaced(BASIC, 'schemeID="EM">rechnung@', 'schemeID="email">rechnung@'), "email", "EM"),
+    ("FX-SCH-A-000861", replaced(BASIC, "<ram:InvoiceCurrencyCode>EUR", "<ram:InvoiceCurrencyCode>eur"), "eur", "EUR"),
+]
 #: Name of the value, code, document, and what title and fix quote.
 OTHER = [
     ("code", "BR-CL-03", replaced(UBL, '(<cbc:PriceAmount currencyID=")EUR', r"\1QQQ"), "“QQQ”", "EUR"),
@@ -135,7 +152,7 @@ def finding_of(code: str, document: str) -> Finding:
     return next(it for it in result.findings if it.code == code)
 
 
-@pytest.mark.parametrize(("code", "document", "given", "intended"), INTENDED)
+@pytest.mark.parametrize(("code", "document", "given", "intended"), INTENDED + INTENDED_BY_PROFILE)
 def test_recognised_code_is_named_in_both_languages(code: str, document: str, given: str, intended: str) -> None:
     finding = finding_of(code, document)
     assert (finding.values["code"], finding.values["intended"]) == (given, intended)
@@ -151,6 +168,23 @@ def test_unknown_code_has_the_texts_of_the_rule() -> None:
     assert finding.situation is None
     assert "intended" not in finding.values
     assert finding.title() == "Unknown invoice currency"
+
+
+def test_rule_of_a_profile_names_its_list_and_examples() -> None:
+    finding = finding_of("FX-SCH-A-000635", replaced(BASIC, "(<ram:TypeCode>)380", r"\g<1>000"))
+    assert finding.fix("en") == "Enter a code of the list UNTDID 1001, such as 380 (invoice) or 381 (credit note)."
+    assert finding.fix("de") == "Einen Code der Liste UNTDID 1001 angeben, etwa 380 (Rechnung) oder 381 (Gutschrift)."
+
+
+def test_examples_are_codes_that_the_rules_of_the_profiles_allow() -> None:
+    data = tomllib.loads((shipped().sets["facturx"] / "syntax" / "texts.toml").read_text("utf-8"))
+    rules = [rule for name in profile_rules() for rule in rule_table("CII", newest_stack("facturx"), name).rules]
+    choices = {rule.argument.replace("<", "").replace(">", ""): choice(rule) for rule in rules if "<" in rule.argument}
+    for argument, allowed in choices.items():
+        words = data["lists"].get(argument) or data["lists"][argument.split(" ")[0]]
+        for lang in ("de", "en"):
+            examples = re.split(", | oder | or ", words[lang]["examples"])
+            assert {example.split(" (")[0] for example in examples} <= allowed, argument
 
 
 @pytest.mark.parametrize(("code", "document"), UNKNOWN)
@@ -184,7 +218,8 @@ def test_missing_currency_is_not_called_unknown() -> None:
 
 def test_every_value_situation_of_a_text_is_tested() -> None:
     used = {(it["value"], code) for code, entry in catalog().items() for it in entry.situations if it["value"]}
-    assert {code for value, code in used if value == "intended"} == {code for code, *_ in INTENDED}
+    intended = {code for value, code in used if value == "intended"}
+    assert {code for code in intended if not code.startswith("FX-")} == {code for code, *_ in INTENDED}
     assert {value for value, _ in used} == {"intended", *(value for value, *_ in OTHER)}
 
 

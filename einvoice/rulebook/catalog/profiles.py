@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +24,8 @@ from einvoice.rulebook.files.keys import TEXTS
 from einvoice.rulebook.sections import SECTIONS
 
 _PREFIX: Final = re.compile(r"\w+:")
+_CODE_LIST: Final = re.compile(r"<(\w+)>")
+_CHOICE: Final = "one_of"
 _SYNTAX: Final = "CII"
 _NOT_USED: Final = "forbidden"  # all these rows share one code, which has its own texts
 
@@ -41,11 +43,13 @@ def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
     for lang, translation in translations.items():
         add_texts(data, lang, translation)
     element_names = Names(folder / "elements.csv", translations)
-    known: set[str] = set()
+    rows: dict[str, list[dict[str, str]]] = {}
     for row in (row for name in ("rows", "rules", "copies") for row in _rows(folder / f"{name}.csv")):
-        if row["code"] not in known and row["check"] != _NOT_USED:  # a code may have a row for each profile
-            known.add(row["code"])
-            yield _entry(row, data, element_names if row["file"].endswith("/rows.csv") else None)
+        if row["check"] != _NOT_USED:
+            rows.setdefault(row["code"], []).append(row)
+    for first, *others in rows.values():  # a code may have a row for each profile
+        choices = [row["argument"] for row in (first, *others)]
+        yield _entry(first, choices, data, element_names if first["file"].endswith("/rows.csv") else None)
 
 
 def _rows(file: Path) -> Iterator[dict[str, str]]:
@@ -54,17 +58,25 @@ def _rows(file: Path) -> Iterator[dict[str, str]]:
         yield from ({**row, "file": name} for row in csv.DictReader(lines))
 
 
-def _entry(row: Mapping[str, str], data: Mapping[str, Any], element_names: Names | None) -> CatalogEntry:
-    """Return the entry of a row; ``data`` are the texts by check."""
+def _entry(
+    row: Mapping[str, str], arguments: Iterable[str], data: Mapping[str, Any], element_names: Names | None
+) -> CatalogEntry:
+    """Return the entry of a row; ``data`` are the texts by check, ``arguments`` those of all rows of its code."""
     texts: dict[str, dict[str, str]] = {}
     words: dict[str, dict[str, str]] = {}
-    texts_of = data.get(f"{row['check']} {row['path']}", data.get(row["check"], {}))
+    texts_of = _texts_of(row, data)
     section = "document"
     if element_names is not None:
         steps = [element_names[path] for path in _paths(row)]
         section = next((step["section"] for step in reversed(steps) if step["section"]), section)
         for language in (lang for lang in texts_of if all(lang in step for step in steps)):
-            words[language] = {"noun": _noun(steps, language), "xml": _xml(row), "argument": row["argument"]}
+            words[language] = {
+                "noun": _noun(steps, language),
+                "xml": _xml(row),
+                "argument": row["argument"],
+                "codes": ", ".join(dict.fromkeys(code for it in arguments for code in it.split(" "))),
+                **_code_list(row, data, language),
+            }
             texts[language] = {name: fill(text, words[language]) for name, text in texts_of[language].items()}
     if section not in SECTIONS:
         raise RuleError("must be one of " + ", ".join(SECTIONS), file=row["file"], key=section)
@@ -81,6 +93,27 @@ def _entry(row: Mapping[str, str], data: Mapping[str, Any], element_names: Names
         examples={language: (by_name["example"],) for language, by_name in texts.items()},
         situations=composed_situations(texts_of, words),
     )
+
+
+def _texts_of(row: Mapping[str, str], data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the texts for the check of a row: with its path, or for rows without a code list, if there are any."""
+    check = row["check"]
+    is_few = check == _CHOICE and not _CODE_LIST.search(row["argument"])
+    texts: Mapping[str, Any] = data.get(f"{check} {row['path']}", data.get(f"{check}_few" if is_few else check, {}))
+    return texts
+
+
+def _code_list(row: Mapping[str, str], data: Mapping[str, Any], language: Language) -> Mapping[str, str]:
+    """Return the code list in the argument of a row, as the texts name it, with examples; empty if there is none."""
+    found = _CODE_LIST.search(row["argument"])
+    if found is None:
+        return {}
+    lists = data["lists"]
+    by_language = lists.get(_CODE_LIST.sub(r"\1", row["argument"])) or lists.get(found[1])
+    if by_language is None:
+        raise RuleError(f"has no name for the code list '{found[1]}'", file=row["file"], key=row["code"])
+    words: Mapping[str, str] = by_language.get(language, {})
+    return words
 
 
 def _xml(row: Mapping[str, str]) -> str:

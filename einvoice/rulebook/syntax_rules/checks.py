@@ -231,7 +231,7 @@ def content(rule: SyntaxRule, node: Any) -> str:
 
 def code(rule: SyntaxRule, node: Any) -> str:
     """Return the code that a check of a code list reads from an element; "" for other checks."""
-    if rule.check in _CODE_CHECKS:
+    if rule.check in _CODE_CHECKS or rule.check == one_of.__name__:
         return content(rule, node)
     return str(node.get("currencyID", "")) if rule.check == "in_currency" else ""
 
@@ -239,9 +239,16 @@ def code(rule: SyntaxRule, node: Any) -> str:
 def intended(rule: SyntaxRule, node: Any) -> str:
     """Return the code of the list that a wrong code probably means, by its spelling or name; "" if there is none."""
     text = code(rule, node)
-    name, *excluded = rule.argument.split(" -")
-    meant = rule.codes_by_name(name).get(codelists.folded(text), "") if text else ""
-    return "" if meant in (*excluded, text) else meant
+    lists, allowed = _lists(rule) if text else ((), frozenset())
+    meant = (rule.codes_by_name(name).get(codelists.folded(text), "") for name in lists)
+    return next((it for it in meant if it in allowed and it != text), "")
+
+
+def _lists(rule: SyntaxRule) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the names of the code lists in the argument of a rule, and the codes that it allows."""
+    if rule.check == one_of.__name__:
+        return tuple(word[1:-1] for word in rule.argument.split(" ") if word.startswith("<")), choice(rule)
+    return (rule.argument.partition(" -")[0],), _code_list(rule)
 
 
 @functools.cache
