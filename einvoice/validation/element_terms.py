@@ -10,11 +10,12 @@ from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import is_in_accounting_currency
 from einvoice.model.lines import Document, Line, Period
-from einvoice.model.money import AllowanceCharge, AllowanceTax, TaxTotal
+from einvoice.model.money import AllowanceCharge, AllowanceTax, TaxTotal, VatBreakdown
 from einvoice.model.parties import SellerTaxRegistration
 from einvoice.model.terms import term
 
 _LINE: Final = "BG-25"
+_SUPPORTING: Final = "BT-122"
 
 
 def terms_of_elements(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
@@ -30,7 +31,7 @@ def terms_of_elements(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
                 if isinstance(it, Group):
                     groups.append(it)
                 if name in numbers and not getattr(it, "attribute", None):
-                    alternatives = _alternatives(group, name, numbers[name])
+                    alternatives = _alternatives(group, name, it, numbers[name])
                     if len(alternatives) == 1:
                         terms[it.node] = alternatives
                     elif len(alternatives) == 2 and choice is not None and alternatives[choice]:
@@ -75,8 +76,15 @@ def _groups(number: str) -> Iterator[str]:
         number = known.parent
 
 
-def _alternatives(group: Group, name: str, numbers: tuple[str, ...]) -> tuple[str, ...]:
-    return (group.identifier_term,) if isinstance(group, Document) and name == "identifier" else numbers
+def _alternatives(group: Group, name: str, content: Any, numbers: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the terms that a field of a group can have, from those that its class can have."""
+    if isinstance(group, Document) and name == "identifier":
+        return (group.identifier_term,)
+    if isinstance(content, Document) and content.identifier_term != _SUPPORTING:
+        return (content.identifier_term,)
+    if name == "exemption_reason_code" and not isinstance(group, VatBreakdown):
+        return ()
+    return numbers
 
 
 @functools.cache

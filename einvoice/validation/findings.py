@@ -140,8 +140,8 @@ class FindingBuilder:
     def _terms_of_violation(self, violation: SyntaxViolation, catalog_entry: CatalogEntry) -> tuple[str, ...]:
         """Return the term of the attribute or element that violates a syntax rule.
 
-        If it has none and the terms of the rule are those of other groups, the group that contains it; otherwise
-        nothing, so that the terms of the rule remain.
+        If it has none, the group that contains it, provided that the rule has no terms, names the group or has only
+        terms of other groups; otherwise nothing, so that the terms of the rule remain.
         """
         element, own = violation.element, self._terms_of(violation.element)
         if own:
@@ -149,7 +149,7 @@ class FindingBuilder:
             return (of_attribute,) if of_attribute else own
         group = enclosing_group(element, self._terms or {})
         known = catalog_entry.terms
-        return (group,) if known and all(is_elsewhere(it, group) for it in known) else ()
+        return (group,) if group and (group in known or all(is_elsewhere(it, group) for it in known)) else ()
 
     def _notes_of_copy(self, code: str) -> tuple[int, ...]:
         """Return the notes of a violated rule that say why its copy in the profile's Schematron is satisfied."""

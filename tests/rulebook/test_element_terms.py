@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+from lxml import etree
 
 import einvoice
+from einvoice.syntax import reader
+from einvoice.validation.element_terms import terms_of_elements
 from tests.helpers.paths import SAMPLES
+from tests.helpers.profile_documents import profile_document
 
 ALLOWANCE = """<cac:AllowanceCharge><cbc:ChargeIndicator>{indicator}</cbc:ChargeIndicator>
 <cbc:AllowanceChargeReason>x</cbc:AllowanceChargeReason><cbc:Amount currencyID="Euro">0.00</cbc:Amount>
@@ -66,6 +70,53 @@ def test_attribute_of_an_invoiced_object(name: str, after: str, term: str) -> No
 def test_tax_type_of_the_breakdown_or_a_line(head: str, term: str) -> None:
     before, found, after = (SAMPLES / "cii-invoice.xml").read_text("utf-8").partition(head)
     assert terms_of("CII-DT-037", before + found + after.replace("Code>VAT<", "Code>GST<", 1)) == [term]
+
+
+@pytest.mark.parametrize(("party", "terms"), [("Seller", ("BG-5", "seller")), ("Buyer", ("BG-8", "buyer"))])
+def test_element_of_an_address_is_placed_by_its_party(party: str, terms: tuple[str, str]) -> None:
+    document = (SAMPLES / "cii-invoice.xml").read_text("utf-8")
+    number = "<ram:BuildingNumber>12</ram:BuildingNumber></ram:PostalTradeAddress>"
+    head, found, rest = document.partition(f"<ram:{party}TradeParty>")
+    changed = head + found + rest.replace("</ram:PostalTradeAddress>", number, 1)
+    finding = next(it for it in einvoice.validate(changed.encode()).findings if it.code == "CII-DT-094")
+    assert (finding.terms[0], finding.section) == terms
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "terms", "section"),
+    [
+        ("<ram:Name>Kunde AG</ram:Name>", "", "FX-SCH-A-000030", ("BG-7",), "buyer"),
+        (' unitCode="HUR">1<', ' unitCode="Hours">1<', "FX-SCH-A-001059", ("BT-150",), "lines"),
+        (
+            "<ram:TypeCode>130</ram:TypeCode>",
+            "<ram:TypeCode>131</ram:TypeCode>",
+            "FX-SCH-A-001127",
+            ("BG-25",),
+            "lines",
+        ),
+    ],
+)
+def test_element_of_a_profile_is_placed_by_its_group(
+    old: str, new: str, code: str, terms: tuple[str, ...], section: str
+) -> None:
+    changed = profile_document("extended").decode().replace(old, new)
+    finding = next(it for it in einvoice.validate(changed.encode(), profile="facturx").findings if it.code == code)
+    assert (finding.terms, finding.section) == (terms, section)
+
+
+@pytest.mark.parametrize(("code", "term"), [("130", "BT-18"), ("50", "BT-17"), ("916", "BG-24")])
+def test_document_is_a_supporting_document_by_its_type(code: str, term: str) -> None:
+    path = ".//{*}ApplicableHeaderTradeAgreement/{*}AdditionalReferencedDocument"
+    document = profile_document("extended").replace(b">916<", f">{code}<".encode())
+    root = etree.fromstring(document)
+    assert terms_of_elements(reader.read(root))[root.find(path)] == (term,)
+
+
+def test_exemption_reason_of_a_line_is_not_that_of_the_breakdown() -> None:
+    document = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
+    head, found, rest = document.partition("<cac:ClassifiedTaxCategory>")
+    code = "<cbc:TaxExemptionReasonCode>none</cbc:TaxExemptionReasonCode><cac:TaxScheme>"
+    assert terms_of("BR-CL-22", head + found + rest.replace("<cac:TaxScheme>", code, 1)) == ["BG-25"]
 
 
 @pytest.mark.parametrize("sample", ["ubl-invoice.xml", "cii-invoice.xml"])

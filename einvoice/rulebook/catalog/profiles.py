@@ -68,7 +68,7 @@ def _entry(
     section = "document"
     if element_names is not None:
         steps = [element_names[path] for path in _paths(row)]
-        section = next((step["section"] for step in reversed(steps) if step["section"]), section)
+        section = next((step["section"] for step in steps if step["section"]), section)
         for language in (lang for lang in texts_of if all(lang in step for step in steps)):
             words[language] = {
                 "noun": _noun(steps, language),
