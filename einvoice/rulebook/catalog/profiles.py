@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,9 +47,12 @@ def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
     for row in (row for name in ("rows", "rules", "copies") for row in _rows(folder / f"{name}.csv")):
         if row["check"] != _NOT_USED:
             rows.setdefault(row["code"], []).append(row)
-    for first, *others in rows.values():  # a code may have a row for each profile
-        choices = [row["argument"] for row in (first, *others)]
-        yield _entry(first, choices, data, element_names if first["file"].endswith("/rows.csv") else None)
+    choices: dict[str, list[str]] = {}
+    for row in (row for of_code in rows.values() for row in of_code if row["check"] == _CHOICE):
+        choices.setdefault(_full_path(row), []).append(row["argument"])
+    for row, *_ in rows.values():  # a code may have a row for each profile
+        choice = choices.get(_full_path(row), [])
+        yield _entry(row, choice, data, element_names if row["file"].endswith("/rows.csv") else None)
 
 
 def _rows(file: Path) -> Iterator[dict[str, str]]:
@@ -59,9 +62,16 @@ def _rows(file: Path) -> Iterator[dict[str, str]]:
 
 
 def _entry(
-    row: Mapping[str, str], arguments: Iterable[str], data: Mapping[str, Any], element_names: Names | None
+    row: Mapping[str, str], choices: Sequence[str], data: Mapping[str, Any], element_names: Names | None
 ) -> CatalogEntry:
-    """Return the entry of a row; ``data`` are the texts by check, ``arguments`` those of all rows of its code."""
+    """Return the entry of a row.
+
+    Args:
+        row: the row.
+        choices: arguments of all rows that limit the codes of the element.
+        data: the texts by check.
+        element_names: names of the elements; None if the row has no texts.
+    """
     texts: dict[str, dict[str, str]] = {}
     words: dict[str, dict[str, str]] = {}
     texts_of = _texts_of(row, data)
@@ -74,9 +84,9 @@ def _entry(
                 "noun": _noun(steps, language),
                 "xml": _xml(row),
                 "argument": row["argument"],
-                "codes": ", ".join(dict.fromkeys(code for it in arguments for code in it.split(" "))),
-                **_code_list(row, data, language),
+                **_code_list(row, choices, data, language),
             }
+            words[language]["add"] = _how_to_add(choices, data, words[language], language)
             texts[language] = {name: fill(text, words[language]) for name, text in texts_of[language].items()}
     if section not in SECTIONS:
         raise RuleError("must be one of " + ", ".join(SECTIONS), file=row["file"], key=section)
@@ -103,17 +113,30 @@ def _texts_of(row: Mapping[str, str], data: Mapping[str, Any]) -> Mapping[str, A
     return texts
 
 
-def _code_list(row: Mapping[str, str], data: Mapping[str, Any], language: Language) -> Mapping[str, str]:
-    """Return the code list in the argument of a row, as the texts name it, with examples; empty if there is none."""
-    found = _CODE_LIST.search(row["argument"])
+def _code_list(
+    row: Mapping[str, str], choices: Sequence[str], data: Mapping[str, Any], language: Language
+) -> Mapping[str, str]:
+    """Return the codes of an element, for the texts: its code list with examples, or the codes themselves."""
+    choice = row["argument"] if row["check"] == _CHOICE else next(iter(choices), "")
+    found = _CODE_LIST.search(choice)
     if found is None:
-        return {}
+        return {"codes": ", ".join(dict.fromkeys(code for it in choices for code in it.split(" ")))}
     lists = data["lists"]
-    by_language = lists.get(_CODE_LIST.sub(r"\1", row["argument"])) or lists.get(found[1])
+    by_language = lists.get(_CODE_LIST.sub(r"\1", choice)) or lists.get(found[1])
     if by_language is None:
         raise RuleError(f"has no name for the code list '{found[1]}'", file=row["file"], key=row["code"])
     words: Mapping[str, str] = by_language.get(language, {})
     return words
+
+
+def _how_to_add(choices: Sequence[str], data: Mapping[str, Any], words: Mapping[str, str], language: Language) -> str:
+    """Return what to do if an element is missing."""
+    kind = "list" if "list" in words else "codes" if len(set(choices)) == 1 else "other"
+    return fill(data["add"][kind].get(language, ""), words)
+
+
+def _full_path(row: Mapping[str, str]) -> str:
+    return f"{row['context'].rstrip('/')}/{row['path']}".removesuffix("/.")
 
 
 def _xml(row: Mapping[str, str]) -> str:
@@ -124,8 +147,7 @@ def _xml(row: Mapping[str, str]) -> str:
 
 def _paths(row: Mapping[str, str]) -> Iterator[str]:
     """Yield the path of each step to the element."""
-    full = f"{row['context'].rstrip('/')}/{row['path']}".removesuffix("/.")
-    steps = _PREFIX.sub("", full).strip("/").split("/")
+    steps = _PREFIX.sub("", _full_path(row)).strip("/").split("/")
     return ("/".join(steps[: index + 1]) for index in range(len(steps)))
 
 
