@@ -219,6 +219,10 @@ def test_substitute_for_a_missing_value_is_not_quoted(values: dict[str, str], ti
         ("{line.empty} % of it is {expected}", "(empty) % of it is (cannot be determined)"),
         ("The charge of {line.amount} {invoice.currency} says", "The charge of (not given) says"),
         ("An allowance ({line.amount})", "An allowance (not given)"),
+        (
+            "It is a code; “{line.empty}” is none. “{line.empty}”",
+            "It is a code; an empty value is none. An empty value",
+        ),
         ("Line {line.identifier} is {line.empty}, {line.empty}", "Line (without a number) is (empty), (empty)"),
         ("The price of line {price.priced_line.identifier}", "The price of line (without a number)"),
     ],

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.localization import Language, choose
 from einvoice.presentation import to_html
-from einvoice.rulebook.catalog.formatting import VALUES, missing, show
+from einvoice.rulebook.catalog.formatting import VALUES, missing, missing_subject, show
 from einvoice.rulebook.catalog.general import general
 
 _QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
@@ -144,7 +144,9 @@ class CatalogEntry(NamedTuple):
             if shown.strip():
                 return f"{before}{shown}{after}"
             words = missing(name, values, language, text[: match.start()])
-            return words if before and after else f"{before}{words}{after}"
+            if not (before and after):
+                return f"{before}{words}{after}"
+            return (name in values and missing_subject(text[: match.start()], language)) or words
 
         return _REPEATED.sub(r"\1", _QUOTED.sub(quoted, text))
 

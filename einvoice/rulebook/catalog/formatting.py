@@ -53,3 +53,15 @@ def missing(name: str, values: Mapping[str, Any], language: str, before: str) ->
         key = "nothing" if listed else "missing"
     words = VALUES[language][key]
     return words if listed or before.endswith("(") else f"({words})"
+
+
+def missing_subject(before: str, language: str) -> str:
+    """Return the words for an empty value in quotation marks that begins a sentence or clause; "" elsewhere.
+
+    >>> missing_subject("It must be a code; ", "en"), missing_subject("", "en"), missing_subject("The country ", "en")
+    ('an empty value', 'An empty value', '')
+    """
+    words = VALUES[language]["empty_subject"]
+    if before.endswith("; "):
+        return words
+    return words[:1].upper() + words[1:] if not before or before.endswith((". ", ".\n")) else ""
