@@ -5,7 +5,7 @@ Causes of a file that make the same change, such as in each line, are one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.errors import UnreadableDocument
@@ -71,25 +71,40 @@ class FileCause(NamedTuple):
     is_proven: bool
 
 
-def file_causes(result: ValidationResult) -> list[FileCause]:
-    """Return the causes of a result, the gravest first."""
+class FileCauses(NamedTuple):
+    """The causes of one file.
+
+    Attributes:
+        causes: the causes, the gravest first.
+        is_limited: whether the search for them ended at a limit.
+    """
+
+    causes: list[FileCause]
+    is_limited: bool
+
+
+def file_causes(result: ValidationResult) -> FileCauses:
+    """Return the causes of a result."""
     groups: dict[str, list[Cause]] = {}
-    for cause in result.causes():
+    found = result.causes()
+    for cause in found:
         groups.setdefault(_name(cause), []).append(cause)
-    return [_merged(name, causes, result) for name, causes in groups.items()]
+    causes = [_merged(name, members, result) for name, members in groups.items()]
+    return FileCauses(causes, bool(getattr(found, "ended_by", "")))
 
 
-def plain(causes: Sequence[FileCause]) -> list[list[Any]]:
+def plain(found: FileCauses) -> dict[str, Any]:
     """Return causes as plain data, ready for JSON."""
-    return [list(cause) for cause in causes]
+    return {"causes": [list(cause) for cause in found.causes], "is_limited": found.is_limited}
 
 
-def restored(stored: Sequence[Sequence[Any]]) -> list[FileCause]:
-    """Return the causes that `plain` made plain."""
-    return [
+def restored(stored: Mapping[str, Any]) -> FileCauses:
+    """Return the causes that `plain` made plain; records omit values that are empty or false."""
+    causes = [
         FileCause(name, tuple(tuple(Edit(*it) for it in edits) for edits in alternatives), tuple(codes), *others)
-        for name, alternatives, codes, *others in stored
+        for name, alternatives, codes, *others in stored.get("causes", ())
     ]
+    return FileCauses(causes, stored.get("is_limited", False))
 
 
 def _name(cause: Cause) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, overload
 
 from einvoice import presentation
-from einvoice.bulk.cause_record import Edit, Edits, FileCause
+from einvoice.bulk.cause_record import Edit, Edits, FileCause, FileCauses
 from einvoice.bulk.labels import whole
 from einvoice.bulk.record import entry_of
 from einvoice.localization import Language, Messages
@@ -108,22 +108,32 @@ class CommonCauses(Sequence[CommonCause]):
         files: number of files that were examined.
         invalid: number of invalid files.
         solvable: number of examined files all of whose errors the first ten causes explain.
+        incomplete: number of examined files in which the search ended at a limit of time or of validations, so that
+            other changes may resolve more findings.
         lang: default language of the texts.
     """
 
     def __init__(
-        self, causes: Sequence[CommonCause], *, files: int, invalid: int, solvable: int, lang: Language = "de"
+        self,
+        causes: Sequence[CommonCause],
+        *,
+        files: int,
+        invalid: int,
+        solvable: int,
+        incomplete: int = 0,
+        lang: Language = "de",
     ) -> None:
         self._causes = tuple(causes)
         self.files = files
         self.invalid = invalid
         self.solvable = solvable
+        self.incomplete = incomplete
         self.lang: Language = lang
 
     @classmethod
     def of(
         cls,
-        found: Iterable[tuple[str, Sequence[FileCause]]],
+        found: Iterable[tuple[str, FileCauses]],
         records: Iterable[Mapping[str, Any]],
         *,
         lang: Language = "de",
@@ -139,16 +149,17 @@ class CommonCauses(Sequence[CommonCause]):
         order = {record["file"]: number for number, record in reversed(list(enumerate(listed)))}
         by_file = dict(sorted(found, key=lambda it: order[it[0]]))
         groups: dict[str, list[tuple[str, FileCause]]] = {}
-        for file, causes in by_file.items():
-            for cause in causes:
+        for file, of_file in by_file.items():
+            for cause in of_file.causes:
                 groups.setdefault(cause.name, []).append((file, cause))
         entries, invalid = _entries(listed)
         common = [_common(members, entries, lang) for members in groups.values()]
         with_errors = {name: sum(it.errors > 0 for _, it in members) for name, members in groups.items()}
         common.sort(key=lambda it: (-it.explains_errors, -with_errors[it.name], -len(it.files), it.name))
         top = {it.name for it in common[:TOP]}
-        solvable = sum(_is_solvable(causes, top) for causes in by_file.values())
-        return cls(common, files=len(by_file), invalid=invalid, solvable=solvable, lang=lang)
+        solvable = sum(_is_solvable(it.causes, top) for it in by_file.values())
+        incomplete = sum(it.is_limited for it in by_file.values())
+        return cls(common, files=len(by_file), invalid=invalid, solvable=solvable, incomplete=incomplete, lang=lang)
 
     @overload
     def __getitem__(self, key: int | str) -> CommonCause: ...
@@ -157,7 +168,12 @@ class CommonCauses(Sequence[CommonCause]):
     def __getitem__(self, key: int | str | slice) -> CommonCause | CommonCauses:
         if isinstance(key, slice):
             return CommonCauses(
-                self._causes[key], files=self.files, invalid=self.invalid, solvable=self.solvable, lang=self.lang
+                self._causes[key],
+                files=self.files,
+                invalid=self.invalid,
+                solvable=self.solvable,
+                incomplete=self.incomplete,
+                lang=self.lang,
             )
         if isinstance(key, str):
             found = next((it for it in self._causes if it.name == key), None)
@@ -251,7 +267,8 @@ def _is_solvable(causes: Sequence[FileCause], names: Collection[str]) -> bool:
 
 
 def lines(causes: CommonCauses, lang: Language) -> list[str]:
-    """Return what holds for all causes: how many files were examined, and what the first causes explain."""
+    """Return what holds for all causes: how many files were examined, what the first causes explain, and in how many
+    files the search ended at a limit."""
     words = TEXTS[lang]
     numbers = {"files": whole(causes.files, lang), "invalid": whole(causes.invalid, lang)}
     examined = "examined_one" if causes.files == 1 else "examined"
@@ -259,6 +276,9 @@ def lines(causes: CommonCauses, lang: Language) -> list[str]:
     if causes:
         count, solvable = min(TOP, len(causes)), whole(causes.solvable, lang)
         found.append(words[_solved(causes, count)].format(count=count, solvable=solvable, **numbers))
+    if causes.incomplete:
+        key = "incomplete_one" if causes.incomplete == 1 else "incomplete"
+        found.append(words[key].format(count=whole(causes.incomplete, lang)))
     return found
 
 

@@ -8,6 +8,7 @@ import pytest
 import einvoice
 from einvoice.bulk.execution import causes as execution
 from einvoice.repair.edits import apply
+from einvoice.result import ValidationResult
 from tests.helpers.corpora import CII, UBL, numbered
 
 LOWER = (b">EUR</cbc:DocumentCurrencyCode>", b">eur</cbc:DocumentCurrencyCode>")
@@ -144,6 +145,28 @@ def test_a_sample_has_each_kind_once_and_the_rest_in_proportion():
 
 def test_time_limit(results):
     assert results.causes(progress=False, seconds=0).files == 0
+
+
+@pytest.mark.parametrize(
+    ("count", "sentence"),
+    [
+        (1, "In one invoice, the search ended at a limit; other changes may resolve further findings there."),
+        (3, "In 3 invoices, the search ended at a limit; other changes may resolve further findings there."),
+    ],
+)
+def test_number_of_searches_that_ended_at_a_limit(results, monkeypatch, count, sentence):
+    limits = iter([0] * count)
+    search = ValidationResult.causes
+    monkeypatch.setattr(ValidationResult, "causes", lambda self: search(self, seconds=next(limits, None)))
+    found = results.causes(progress=False)
+    assert (found.incomplete, found[:1].incomplete) == (count, count)
+    assert sentence in str(found)
+    assert sentence in found._repr_html_()
+
+
+def test_complete_searches_are_not_mentioned(causes):
+    assert causes.incomplete == 0
+    assert "limit" not in str(causes)
 
 
 def test_threads_find_the_same(results, causes):

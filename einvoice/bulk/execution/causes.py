@@ -91,16 +91,16 @@ def _row(item: Item, options: Options) -> Row:
         return worker.crashed_row(item, "unreadable")
     except Exception as error:  # a defect in einvoice must not affect other files
         return worker.crashed_row(item, type(error).__name__)
-    facts = {"file": item.name, "sha256": hashlib.sha256(data).hexdigest(), "causes": causes}
+    facts = {"file": item.name, "sha256": hashlib.sha256(data).hexdigest(), **causes}
     return Row("valid" if result.is_valid else "invalid", encode(facts))
 
 
-def _restored(rows: Iterable[Row], sha256: Mapping[str, str]) -> Iterator[tuple[str, list[cause_record.FileCause]]]:
+def _restored(rows: Iterable[Row], sha256: Mapping[str, str]) -> Iterator[tuple[str, cause_record.FileCauses]]:
     """Yield name and causes of the files that were examined and have not changed since they were validated."""
     for row in rows:
         record = json.loads(row.line)
         if record.get("sha256") and record["sha256"] == sha256[record["file"]]:
-            yield record["file"], cause_record.restored(record.get("causes", ()))
+            yield record["file"], cause_record.restored(record)
 
 
 def _chosen(records: Sequence[Mapping[str, Any]], limit: int | None) -> list[str]:
