@@ -64,7 +64,7 @@ def report_pdf(
         lang: language of the report, such as "de"; by default that of the result.
         when: date of the validation, with a time zone; by default now.
         causes: from ``result.causes()``; by default they are searched for, which takes at most about 10 seconds. An
-            empty sequence omits them.
+            empty sequence omits them, and the report says so.
 
     Raises:
         MissingDependency: Babel, weasyprint, or a system library that it needs, is not installed.

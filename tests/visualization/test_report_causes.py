@@ -104,6 +104,13 @@ def test_a_question_lists_its_alternatives(sample):
         assert "disappear" in item
 
 
+@pytest.mark.parametrize(("lang", "words"), [("de", "nicht gesucht"), ("en", "not searched for")])
+def test_causes_that_were_not_searched_for_are_mentioned(result, lang, words):
+    shown = section(result, lang, ())
+    assert words in shown.text_content()
+    assert not list(shown.iter("h2", "h3"))
+
+
 def test_causes_that_only_repeat_the_findings_are_omitted(result, causes):
     unchanged = [cause for cause in causes if not cause.changes and len(cause.findings) == 1]
     findings = tuple(cause.findings[0] for cause in unchanged)

@@ -24,13 +24,15 @@ _MAX_PATH: Final = 300
 
 def causes(found: Sequence[Cause], findings: int, lang: Language) -> Markup:
     """Return the causes, those with a change first; nothing if they say no more than the findings
-    and the search for them was complete.
+    and the search for them was complete. Without causes, say that they were not searched for: all findings have one.
 
     Args:
         found: the causes, the gravest first.
         findings: number of findings.
         lang: language of the texts.
     """
+    if findings and not found:
+        return tag("section", tag("p", WORDS[lang]["no_causes"], class_="means"), class_="causes")
     changed = [cause for cause in found if cause.changes]
     remark = incomplete(found, lang)
     if not changed and len(found) == findings and not remark:
