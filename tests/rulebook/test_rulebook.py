@@ -515,7 +515,7 @@ INVALID_RULE_SETS = {
     "title in an unknown language": ('de = "d"', 'xx = "d"', "title.xx", "valid keys are de, en"),
     "unknown syntax": ('name = "Own"', 'name = "Own"\nsyntaxes = ["EDIFACT"]', "syntaxes", "UBL or CII"),
     "default not a boolean": ('name = "Own"', 'name = "Own"\ndefault = "yes"', "default", "must be of type bool"),
-    "unknown key": ('kind = "cius"', 'kind = "cius"\nlayer = "cius"', "layer", "valid keys are adopted, base, "),
+    "unknown key": ('kind = "cius"', 'kind = "cius"\nlayer = "cius"', "layer", "keys are adopted, adopted_title, "),
     "no release": ('name = "Own"', 'name = "Own"\nversions = []', "versions", "each release once"),
     "release not a table": ('name = "Own"', 'name = "Own"\nversions = ["1"]', "versions", "[[versions]]"),
     "release twice": ('name = "Own"', f'name = "Own"\n{VERSIONS[:-1]}, {{ version = "1" }}]', "versions", "once"),
