@@ -50,7 +50,7 @@ def toml(path: Path) -> dict[str, Any]:
         OSError: the file cannot be read.
         ValueError: the file is not UTF-8 or not TOML.
     """
-    return _derived(f"toml-{path.stem}", [path], lambda: _toml(path))
+    return derived(f"toml-{path.stem}", [path], lambda: _toml(path))
 
 
 def _toml(path: Path) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def table(path: Path) -> list[list[str]]:
         ValueError: the file is not UTF-8.
         csv.Error: the file is not CSV.
     """
-    return _derived(f"csv-{path.stem}", [path], lambda: _table(path))
+    return derived(f"csv-{path.stem}", [path], lambda: _table(path))
 
 
 def _table(path: Path) -> list[list[str]]:
@@ -80,7 +80,7 @@ def _table(path: Path) -> list[list[str]]:
 def digest(files: Iterable[Path]) -> str:
     """Return the SHA-256 of the names and contents of ``files``, in hexadecimal digits, stored until one changes."""
     files = list(files)
-    return _derived("digest", files, lambda: _digest(files))
+    return derived("digest", files, lambda: _digest(files))
 
 
 def _digest(files: list[Path]) -> str:
@@ -92,8 +92,12 @@ def _digest(files: list[Path]) -> str:
     return total.hexdigest()
 
 
-def _derived(name: str, files: list[Path], derive: Callable[[], T]) -> T:
-    """Return ``derive()``, stored under a name and the state of the files that it reads."""
+def derived(name: str, files: list[Path], derive: Callable[[], T]) -> T:
+    """Return ``derive()``, plain data, stored under a name and the state of the files that it depends on.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
     states = [(str(path), os.stat(path)) for path in files]  # noqa: PTH116  # a third faster than Path.stat
     state = [(path, it.st_size, it.st_ino, it.st_mtime_ns, it.st_ctime_ns) for path, it in states]
     key = hashlib.sha256(f"{sys.version} {state}".encode()).digest()

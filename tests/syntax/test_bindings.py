@@ -65,7 +65,7 @@ class Place(NamedTuple):
 def models(root: str) -> ContentModels:
     files = SchemaFiles(root)
     files.compile()
-    return ContentModels(files.documents(), added_later())
+    return ContentModels(files.documents().values(), added_later())
 
 
 def places(root: str) -> Iterator[Place]:

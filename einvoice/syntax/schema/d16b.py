@@ -11,16 +11,17 @@ same, so a table is sufficient: `rules/schema/d16b.csv`, one difference per row,
 Source: UN/CEFACT, Cross Industry Invoice, SCRDM subset 100.D16B and 100.D22B.
 """
 
-import csv
 from functools import cache
 from typing import Final, NamedTuple
 
 from lxml import etree
 
 from einvoice import errors
+from einvoice.cache import table
 from einvoice.model.location import NAMESPACES
 from einvoice.resources import rules_folder
 
+D16B: Final = rules_folder() / "schema" / "d16b.csv"
 XSD: Final = "{http://www.w3.org/2001/XMLSchema}"
 
 
@@ -42,8 +43,8 @@ class Difference(NamedTuple):
 
 @cache
 def _differences() -> tuple[Difference, ...]:
-    with (rules_folder() / "schema" / "d16b.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(Difference(**row) for row in csv.DictReader(file))
+    header, *rows = table(D16B)
+    return tuple(Difference(**dict(zip(header, row, strict=True))) for row in rows)
 
 
 @cache

