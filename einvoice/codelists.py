@@ -48,12 +48,15 @@ def ordered(
     name: str, version: str | None = None, syntax: str | None = None, data: RuleData | None = None
 ) -> tuple[str, ...]:
     """Return the codes of a list as ``codes`` does, but in the order of the official list."""
-    syntax = syntax.lower() if syntax else None
-    return tuple(
-        row["code"]
-        for row in _rows(_file(name, data or shipped()))
-        if holds(row["since"], row["until"], version) and (not syntax or row.get("syntax") in (None, "", syntax))
-    )
+    path = _file(name, data or shipped())
+    header, *rows = cache.table(path) or [[]]
+    if header[:3] != COLUMNS:
+        raise LookupError(f"the code list '{path.stem}' must have the columns {', '.join(COLUMNS)}")
+    in_force = [row for row in rows if holds(row[1], row[2], version)]
+    if syntax and "syntax" in header:
+        column = header.index("syntax")
+        in_force = [row for row in in_force if row[column : column + 1] in ([], [""], [syntax.lower()])]
+    return tuple([row[0] for row in in_force])
 
 
 @functools.cache
@@ -112,21 +115,13 @@ def _file(name: str, data: RuleData) -> Path:
     raise LookupError(f"unknown code list '{name}'")
 
 
-@functools.cache
-def _rows(path: Path) -> tuple[dict[str, str], ...]:
-    header, *rows = cache.table(path) or [[]]
-    if header[:3] != COLUMNS:
-        raise LookupError(f"the code list '{path.stem}' must have the columns {', '.join(COLUMNS)}")
-    return tuple(dict(zip(header, row, strict=False)) for row in rows)
-
-
 def holds(since: str, until: str, version: str | None) -> bool:
     """Return whether ``version`` is in the range from ``since`` to before ``until``; None is the newest.
 
     >>> holds("1.3.7", "1.3.10", "1.3.9"), holds("", "1.3.10", "1.3.10"), holds("", "1.3.10", None)
     (True, False, False)
     """
-    if version is None:
+    if version is None or not (since or until):
         return not until
     release = _release(version)
     return (not since or _release(since) <= release) and (not until or release < _release(until))

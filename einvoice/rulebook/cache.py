@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-from einvoice.cache import digest, folder, load, store
+from einvoice.cache import derived, digest, folder, listed, load, sha256, store
 
-__all__ = ["digest", "folder", "key", "load", "store"]
+__all__ = ["derived", "digest", "folder", "key", "listed", "load", "sha256", "store"]
 
 
 def key(*parts: str) -> bytes:
@@ -21,7 +21,10 @@ def key(*parts: str) -> bytes:
 def _own_code() -> str:
     """Return a digest of the code that generated code depends on."""
     package = Path(__file__).parent.parent
+    rulebook = str(package / "rulebook")
+    folders = [str(package / "model"), rulebook, *(it.path for it in os.scandir(rulebook) if it.is_dir())]
+    files = sorted(path for folder in folders for path in listed(folder, ".py"))
     try:
-        return digest(sorted((*package.glob("rulebook/**/*.py"), *package.glob("model/*.py"))))
+        return derived("code", files, lambda: sha256(map(Path, files)))
     except OSError:
         return os.urandom(16).hex()  # a unique key, so that stored content is not used

@@ -56,16 +56,23 @@ class RuleBook:
         That of a rule set that adopts rules includes the rule data that it adopts them from.
         """
         sets = read_rulesets(self.data.sets)
-        files = {name: _files(folder) for name, folder in self.data.sets.items()}
-        return {
-            name: cache.digest(sorted([*files[name], *(path for other in sets[name].adopted for path in files[other])]))
-            for name in sorted(files)
-        }
+        own = {name: _files(folder) for name, folder in self.data.sets.items()}
+        files = {name: [*own[name], *(path for it in sets[name].adopted for path in own[it])] for name in sorted(own)}
+
+        def derive() -> dict[str, str]:
+            return {name: cache.sha256(sorted(map(Path, paths))) for name, paths in files.items()}
+
+        return cache.derived("digests", sorted(path for paths in own.values() for path in paths), derive)
 
 
-def _files(folder: Path) -> list[Path]:
-    patterns = ("*.toml", "*.csv", "schematron/*.toml", "schematron/*/*.toml", "codelists/*.csv")
-    return [path for pattern in patterns for path in folder.glob(pattern)]
+def _files(folder: Path) -> list[str]:
+    schematron = folder / "schematron"
+    return [
+        *cache.listed(folder, ".toml", ".csv"),
+        *cache.listed(schematron, ".toml"),
+        *(path for base in cache.listed(schematron, "") for path in cache.listed(base, ".toml")),
+        *cache.listed(folder / "codelists", ".csv"),
+    ]
 
 
 @functools.cache

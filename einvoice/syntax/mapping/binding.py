@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from einvoice.model.group import Group, types_of
 from einvoice.model.location import NAMESPACES
@@ -28,8 +28,7 @@ from einvoice.model.values import Number
 WRAPPER, LEAF, GROUP, UNMAPPED = range(4)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row of a table: a path and the field that it maps to.
 
     Attributes:
