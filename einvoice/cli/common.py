@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -65,7 +65,7 @@ def replace_file(path: Path, content: bytes) -> None:
         try:
             temporary.write_bytes(content)
             if target.exists():
-                shutil.copymode(target, temporary)
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)

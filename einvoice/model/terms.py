@@ -6,15 +6,14 @@
 
 from __future__ import annotations
 
-import csv
 import functools
-import pkgutil
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
+from einvoice import cache
 from einvoice.localization import Language, Messages
 
 _NAMES: Final = Messages("einvoice.model", "terms")
@@ -26,8 +25,7 @@ _GRAMMAR: Final = Messages("einvoice.model", "grammar")
 _BT_FIELD: Final = re.compile(r"BT-\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A business term or group of the standard.
 
     Attributes:
@@ -48,11 +46,8 @@ class Term:
 @functools.cache
 def terms() -> Mapping[str, Term]:
     """Return all terms by number, in the order of the standard."""
-    data = pkgutil.get_data("einvoice.model", "terms.csv")
-    if data is None:
-        raise FileNotFoundError("terms.csv is missing from the package einvoice.model. Install einvoice again.")
-    rows = csv.DictReader(data.decode().splitlines())
-    return MappingProxyType({row["number"]: _term(row) for row in rows})
+    header, *rows = cache.table(Path(__file__).with_name("terms.csv"))
+    return MappingProxyType({row[0]: _term(dict(zip(header, row, strict=True))) for row in rows})
 
 
 def _term(row: dict[str, str]) -> Term:

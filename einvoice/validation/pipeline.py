@@ -6,7 +6,6 @@ element that a rule reports is not reported again as unmapped.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -41,8 +40,6 @@ _NOT_USED: Final = "PROFILE-NOT-USED"
 """Reported only if no other rule reports the element."""
 _SCHEMA_VERSIONS: Final = {"UBL": "2.1", "CII": "D16B", "extended": "1.09.2"}
 _SCHEMA_TITLES: Final = Messages("einvoice.validation", "schemas")
-
-_log: Final = logging.getLogger("einvoice")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -178,7 +175,9 @@ def rules(context: Context) -> Outcome:
         findings = [*_rule_findings(context), *_syntax_rule_findings(context)]
     except Exception as error:
         # A failed layer must neither stop a batch nor count as run.
-        _log.exception("A rule layer failed")
+        import logging  # on use: takes longer to import than a rule layer to run
+
+        logging.getLogger("einvoice").exception("A rule layer failed")
         names = (name for name, _ in selection.stack)
         failed = context.not_run("LAYER-FAILED", names, reason=type(error).__name__)
         return Outcome([*failed.findings, *missing.findings], [*failed.layers, *missing.layers])

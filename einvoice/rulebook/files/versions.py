@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -239,6 +238,8 @@ def _version(entry: Any, file: str) -> Version:
 def _check_keys(data: Mapping[str, Any], keys: Collection[str], file: str, inside: str) -> None:
     for key in data:
         if key not in keys:
+            from difflib import get_close_matches  # on use: only for messages
+
             near = get_close_matches(key, keys, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"valid keys are {', '.join(sorted(keys))}"
             raise RuleError("is not a known key", file=file, key=f"{inside}.{key}".lstrip("."), hint=hint)
