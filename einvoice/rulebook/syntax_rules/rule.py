@@ -55,6 +55,14 @@ class Step(NamedTuple):
     condition: str = ""
 
 
+class Outline(NamedTuple):
+    """A path with its steps as they are written; ``Path`` describes the attributes."""
+
+    anywhere: bool
+    steps: tuple[str, ...]
+    attribute: str | None
+
+
 class Path(NamedTuple):
     """A path.
 
@@ -192,15 +200,27 @@ def parse(text: str) -> Path:
     >>> parse(".")
     Path(anywhere=False, steps=(), attribute=None, conditions=())
     """
-    elements, _, attribute = text.rpartition("@") if "@" in text else (text, "", "")
-    anywhere = elements.startswith("//")
-    steps = tuple(_step(step) for step in elements.split("/") if step.strip("."))
+    anywhere, texts, attribute = outline(text)
+    steps = tuple(map(step, texts))
     conditions = tuple((above, step.condition) for above, step in enumerate(reversed(steps)) if step.condition)
-    return Path(anywhere, steps, attribute or None, conditions)
+    return Path(anywhere, steps, attribute, conditions)
 
 
 @functools.cache
-def _step(text: str) -> Step:
+def outline(text: str) -> Outline:
+    """Split a path in the notation of the tables into its steps.
+
+    >>> outline("//cac:Party[vat]/cbc:ID/@schemeID")
+    Outline(anywhere=True, steps=('cac:Party[vat]', 'cbc:ID'), attribute='schemeID')
+    """
+    elements, _, attribute = text.rpartition("@") if "@" in text else (text, "", "")
+    steps = tuple([step for step in elements.split("/") if step.strip(".")])
+    return Outline(elements.startswith("//"), steps, attribute or None)
+
+
+@functools.cache
+def step(text: str) -> Step:
+    """Parse a step of a path: ``cac:Party[vat]``."""
     names, _, condition = text.partition("[")
     return Step(tuple(_name(name) for name in names.split("|")), condition.rstrip("]"))
 

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path as FilePath
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from einvoice import cache
 from einvoice.codelists import holds
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook.files.tables import FOLDER, tables
 from einvoice.rulebook.syntax_rules import checks
-from einvoice.rulebook.syntax_rules.rule import FACTURX, Name, Path, SyntaxRule
+from einvoice.rulebook.syntax_rules.rule import FACTURX, Name, SyntaxRule, outline, step
 
 Stack: TypeAlias = tuple[tuple[str, str], ...]
 """Rule sets, each with its release."""
@@ -45,47 +45,70 @@ class Context:
     start: Node = field(default_factory=lambda: Node(0))
 
 
-@dataclass(slots=True, eq=False)
 class Node:
     """A node of the tree of contexts or paths, with what begins and ends there.
 
-    ``depth`` is the number of steps below the element of the context; None if the path may begin anywhere.
+    The nodes below are created when the matcher first asks for them: documents have few of the elements that the paths
+    name. Threads may do so at the same time.
+
+    Attributes:
+        depth: number of steps below the element of the context; None if the path may begin anywhere.
+        contexts: contexts whose pattern ends here.
+        rules: rules with a path that ends here.
+        attributes: rules with a path that ends at an attribute of the element, with the name of the attribute.
     """
 
-    depth: int | None
-    children: dict[str, Node] = field(default_factory=dict)
-    endings: tuple[tuple[Name, Node], ...] = ()
-    contexts: tuple[Context, ...] = ()
-    rules: tuple[SyntaxRule, ...] = ()
-    attributes: tuple[tuple[str, SyntaxRule], ...] = ()
+    __slots__ = ("_below", "_longer", "attributes", "contexts", "depth", "rules")
+
+    def __init__(self, depth: int | None) -> None:
+        self.depth = depth
+        self.contexts: tuple[Context, ...] = ()
+        self.rules: tuple[SyntaxRule, ...] = ()
+        self.attributes: tuple[tuple[str, SyntaxRule], ...] = ()
+        self._longer: list[tuple[tuple[str, ...], str | None, Context | SyntaxRule]] = []
+        self._below: _Below | None = None
+
+    @property
+    def endings(self) -> tuple[tuple[Name, Node], ...]:
+        """The nodes below that lead to elements by the ending of their name."""
+        return (self._below or self._grow()).endings
 
     def below(self, tag: str) -> Iterator[Node]:
         """Yield the nodes that an element named ``tag`` leads to."""
-        if tag in self.children:
-            yield self.children[tag]
-        for name, node in self.endings:
+        children, endings = self._below or self._grow()
+        if tag in children:
+            yield children[tag]
+        for name, node in endings:
             if _ends(tag, name):
                 yield node
 
-    def grow(self, path: Path) -> Iterator[Node]:
-        """Return the nodes at the end of a path from here; create missing ones."""
-        nodes = [self]
-        for step in path.steps:
-            nodes = [node._child(name) for node in nodes for name in step.names]
-        return iter(nodes)
+    def add(self, steps: tuple[str, ...], attribute: str | None, item: Context | SyntaxRule) -> None:
+        """Add a context or rule at the end of a path from here, before the first call of `below`."""
+        if steps:
+            self._longer.append((steps, attribute, item))
+        elif isinstance(item, Context):
+            self.contexts += (item,)
+        elif attribute:
+            self.attributes += ((attribute, item),)
+        else:
+            self.rules += (item,)
 
-    def _child(self, name: Name) -> Node:
+    def _grow(self) -> _Below:
         depth = None if self.depth is None else self.depth + 1
-        if not name.is_ending:
-            if name.text not in self.children:
-                self.children[name.text] = Node(depth)
-            return self.children[name.text]
-        for known, node in self.endings:
-            if known == name:
-                return node
-        node = Node(depth)
-        self.endings += ((name, node),)
-        return node
+        nodes: dict[Name, Node] = {}
+        for (first, *rest), attribute, item in self._longer:
+            for name in step(first).names:
+                if name not in nodes:
+                    nodes[name] = Node(depth)
+                nodes[name].add(tuple(rest), attribute, item)
+        children = {name.text: node for name, node in nodes.items() if not name.is_ending}
+        self._below = _Below(children, tuple((name, node) for name, node in nodes.items() if name.is_ending))
+        return self._below
+
+
+class _Below(NamedTuple):
+    children: dict[str, Node]
+    endings: tuple[tuple[Name, Node], ...]
 
 
 def _ends(tag: str, name: Name) -> bool:
@@ -115,12 +138,11 @@ class RuleTable:
             self._add(rule, contexts[key])
 
     def _context(self, rule: SyntaxRule, order: int) -> Context:
-        patterns = list(rule.contexts())
-        conditions = [step.condition for step in patterns[-1].steps if step.condition]
+        patterns = [outline(pattern) for pattern in rule.context.split(" ")]
+        conditions = [step(text).condition for text in patterns[-1].steps if "[" in text]
         context = Context(order, rule.table, " ".join(conditions))
         for pattern in patterns:
-            for node in (self.anywhere if pattern.anywhere else self.start).grow(pattern):
-                node.contexts += (context,)
+            (self.anywhere if pattern.anywhere else self.start).add(pattern.steps, None, context)
         return context
 
     def _add(self, rule: SyntaxRule, context: Context) -> None:
@@ -130,13 +152,9 @@ class RuleTable:
             self.of_blank += (rule,)
             return
         floats = False
-        for path in rule.paths():
+        for path in map(outline, rule.path.split(", ")):
             floats = path.anywhere and not rule.at_root
-            for node in (self.anywhere if path.anywhere else context.start).grow(path):
-                if path.attribute:
-                    node.attributes += ((path.attribute, rule),)
-                else:
-                    node.rules += (rule,)
+            (self.anywhere if path.anywhere else context.start).add(path.steps, path.attribute, rule)
         if floats or check.always:
             context.opened_by.append(rule)
 
@@ -176,7 +194,8 @@ def _in_force(syntax: str, stack: Stack, profile: str, data: RuleData) -> Iterat
 def rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:
     """Yield the rows of a rule set for a syntax in all releases, each preceded by the rule set and the table."""
     for path in tables(folder, syntax):
-        yield from ([folder.name, f"{folder.name}/{path.stem}", *row] for row in cache.table(path)[1:])
+        table = f"{folder.name}/{path.stem}"
+        yield from ([folder.name, table, *row] for row in cache.table(path)[1:])
 
 
 def _rows_of_profile(folder: FilePath, profile: str) -> Iterator[list[str]]:
