@@ -6,6 +6,7 @@ Exit status: 0 success; 1 errors in an invoice or a rule file; 2 unreadable file
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,18 @@ _COMMANDS: Final = (
     "completion",
 )
 """Modules of `einvoice.cli.commands`, in the order of the help."""
+
+
+_OBJECTS_PER_COLLECTION: Final = 100_000
+"""New objects after which garbage is collected; validating one file makes about 80,000, most of which stay in use."""
+
+
+def command() -> int:
+    """Run the command as a process of its own. Collecting garbage would take a tenth of its time."""
+    gc.set_threshold(_OBJECTS_PER_COLLECTION)
+    status = main()
+    gc.freeze()
+    return status
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

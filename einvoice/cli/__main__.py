@@ -2,6 +2,6 @@
 
 import sys
 
-from einvoice.cli import main
+from einvoice.cli import command
 
-sys.exit(main())
+sys.exit(command())
