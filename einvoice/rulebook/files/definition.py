@@ -175,8 +175,8 @@ class Definition:
         examples = self.data.get("examples", {})
         return {language: tuple(fill(texts, self._constants(language))) for language, texts in examples.items()}
 
-    @property
-    def notes(self) -> list[Note]:
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
         """Notes about the rule, then those about its copies."""
         own = [note_of(kind, entry) for kind in KINDS for _, entry in self.entries(kind)]
         own += [
@@ -185,13 +185,13 @@ class Definition:
             for kind in KINDS
             for entry in copy.data.get(kind, ())
         ]
-        return [
+        return tuple(
             note._replace(
                 texts={lang: fill(text, self._constants(lang)) for lang, text in note.texts.items()},
                 when=fill(note.when, self.variant),
             )
             for note in own
-        ]
+        )
 
     def notes_for(self, syntax: str, version: str) -> dict[int, Note]:
         """Return the notes that findings can show in a syntax and release, by index."""
@@ -204,11 +204,11 @@ class Definition:
             and self.ruleset.has(note.since, note.until, version)
         }
 
-    @property
-    def situations(self) -> list[Situation]:
+    @cached_property
+    def situations(self) -> tuple[Situation, ...]:
         """Situations with texts of their own, with the constants filled in."""
         own = [situation_of(entry) for _, entry in self.entries(SITUATIONS)]
-        return [
+        return tuple(
             it._replace(
                 texts={lang: fill(texts, self._constants(lang)) for lang, texts in it.texts.items()},
                 terms=tuple(fill(list(it.terms), self.variant)),
@@ -216,7 +216,7 @@ class Definition:
                 let=fill(dict(it.let), self.variant),
             )
             for it in own
-        ]
+        )
 
     def situations_for(self, syntax: str, version: str) -> dict[int, Situation]:
         """Return the situations that findings can have in a syntax and release, by index."""
@@ -251,22 +251,33 @@ class Definition:
         """Other codes of the rule, including those in older releases."""
         return (*self.data.get("aliases", ()), *([self.renamed_from["code"]] if self.renamed_from else ()))
 
-    @property
-    def versions(self) -> list[str]:
+    @cached_property
+    def versions(self) -> tuple[str, ...]:
         """The newest release with the rule, and one release for each older definition."""
         known = [version.name for version in self.ruleset.versions if self.in_version(version.name)]
         if not any("history" in data for data in (self.data, *(data for _, data in self.quirks))):
-            return known[-1:]
+            return tuple(known[-1:])
         releases: dict[str, str] = {}
         for version in reversed(known):
-            releases.setdefault(repr([self.sentence(syntax, version) for syntax in SYNTAXES]), version)
-        return list(releases.values())
+            releases.setdefault(repr([self._official(syntax, version) for syntax in SYNTAXES]), version)
+        return tuple(releases.values())
+
+    @cached_property
+    def _sentences(self) -> dict[tuple[str, str], Sentence]:
+        """Sentences by syntax and release: loading, checking and testing a rule ask for the same ones."""
+        return {}
 
     def sentence(self, syntax: str, version: str) -> Sentence:
         """Return the rule of the official Schematron in a syntax and release.
 
         ``not_applicable`` is the reason why it cannot be violated there.
         """
+        known = self._sentences
+        if (syntax, version) not in known:
+            known[syntax, version] = self._official(syntax, version)
+        return known[syntax, version]
+
+    def _official(self, syntax: str, version: str) -> Sentence:
         own, copy = syntax.lower(), self._copy
         version = copy.release or version if copy else version
         parts = [part for file, data in ((self.file, self.data), *self.quirks) for part in self._parts(file, data, own)]
@@ -282,7 +293,7 @@ class Definition:
         parts += self._parts(copy.file, copy.data, own) if copy else []
         return self._sentence(self._code(own, version), parts, syntax)
 
-    @property
+    @cached_property
     def norm(self) -> Sentence:
         """The rule of the standard, in both syntaxes; the official Schematron may deviate from it.
 

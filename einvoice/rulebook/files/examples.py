@@ -25,10 +25,10 @@ _STEP: Final = re.compile(r"([a-z_][a-z_0-9]*)(?:\[([0-9]+)\])?\Z")
 def base(data: RuleData, ruleset: str = "") -> dict[str, Any]:
     """Return the base invoice of the examples of a rule set: its own ``base.toml``, or the one that others share.
 
-    The one that they share satisfies every rule of every rule set.
+    The one that they share satisfies every rule of every rule set. Only the outermost table is a copy.
     """
     own = data.sets[ruleset] / BASE if ruleset in data.sets else data.root / BASE
-    return copy.deepcopy(_read(own if own.exists() else data.root / BASE))
+    return dict(_read(own if own.exists() else data.root / BASE))
 
 
 @functools.cache
@@ -82,7 +82,7 @@ def _drop(data: Any, steps: list[str | int], file: str, path: str) -> None:
     *parents, last = steps
     try:
         for step in parents:
-            data = data[step]
+            data = _copied(data, step)
         del data[last]
     except (LookupError, TypeError):
         raise RuleError("does not exist in the base invoice", file=file, key=path) from None
@@ -91,22 +91,29 @@ def _drop(data: Any, steps: list[str | int], file: str, path: str) -> None:
 def _set(data: Any, steps: list[str | int], content: Any, file: str, path: str) -> None:
     *parents, last = steps
     for step, following in zip(parents, steps[1:], strict=True):
-        data = _enter(data, step, [] if isinstance(following, int) else {}, file, path)
+        _enter(data, step, [] if isinstance(following, int) else {}, file, path)
+        data = _copied(data, step)
     _enter(data, last, content, file, path)
     data[last] = content
 
 
-def _enter(data: Any, step: str | int, otherwise: Any, file: str, path: str) -> Any:
-    """Return the content at ``step``, adding ``otherwise`` if it is missing; lists have no gaps."""
+def _copied(data: Any, step: str | int) -> Any:
+    """Replace the content at ``step`` by a copy, which can be changed, and return it."""
+    data[step] = copy.copy(data[step])
+    return data[step]
+
+
+def _enter(data: Any, step: str | int, otherwise: Any, file: str, path: str) -> None:
+    """Add ``otherwise`` at ``step`` if there is nothing; lists have no gaps."""
     if isinstance(step, int) != isinstance(data, list) or not isinstance(data, list | dict):
         raise RuleError("does not fit the model", file=file, key=path, hint="write an index for a list: lines[0]")
     if isinstance(data, dict):
-        return data.setdefault(step, otherwise)
+        data.setdefault(step, otherwise)
+        return
     if step == len(data):
         data.append(otherwise)
     if not isinstance(step, int) or step > len(data):
         raise RuleError(f"the index must be at most {len(data)}", file=file, key=path)
-    return data[step]
 
 
 def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> Group:
@@ -119,8 +126,8 @@ def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> G
             hint = f"did you mean '{near[0]}'?" if near else f"valid fields are {', '.join(cls.fields)}"
             raise RuleError(f"{cls.__name__} has no field '{name}'", file=file, key=here, hint=hint)
         kind, many = kinds[name]
-        setattr(group, name, _content(kind, many, content, file, here))
-        for below in vars(group)[name] if many else (vars(group)[name],):
+        built = vars(group)[name] = _content(kind, many, content, file, here)  # has the type of the field
+        for below in built if many else (built,):
             if isinstance(below, Group):
                 below.parent = group  # as the reader does
     return group

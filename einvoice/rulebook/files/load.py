@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.errors import RuleError
 from einvoice.rulebook.files.definition import Copy, Definition
@@ -78,18 +79,49 @@ def adopted_files(folders: Mapping[str, Path], ruleset: RuleSet) -> list[Path]:
     return files
 
 
+class _Known(NamedTuple):
+    """What was read from a rule file: the content of its files, its rule set, its rules."""
+
+    content: tuple[bytes, ...]
+    ruleset: RuleSet
+    definitions: list[Definition]
+
+
+_known: Final[dict[tuple[Path, Path], _Known]] = {}
+"""By rule file and folder of the rule set."""
+
+
 def read_file(path: Path, ruleset: RuleSet, home: Path | None = None) -> list[Definition]:
     """Return the rules of one file. For an invalid file, raise ``RuleError`` with file, key and a correction.
 
-    ``home`` is the folder of the rule set, if it adopts the rules from another one.
+    ``home`` is the folder of the rule set, if it adopts the rules from another one. A file that has not changed is
+    parsed and checked once.
     """
+    home = home or path.parent
+    files = dict.fromkeys((path, path.parent / SCHEMATRON / path.name, home / SCHEMATRON / path.name))
+    content = tuple(_digest(file) for file in files)
+    known = _known.get((path, home))
+    if known is None or known.content != content or known.ruleset != ruleset:
+        known = _known[path, home] = _Known(content, ruleset, _definitions(path, ruleset, home))
+    return list(known.definitions)
+
+
+def _digest(path: Path) -> bytes:
+    """Return a digest of the content of a file; b"" if there is none."""
+    try:
+        return hashlib.sha256(path.read_bytes()).digest()
+    except FileNotFoundError:
+        return b""
+
+
+def _definitions(path: Path, ruleset: RuleSet, home: Path) -> list[Definition]:
     file = f"{path.parent.name}/{path.name}"
     data = _read(path, file)
     check_file(data, file)
     quirks = _read_quirks(path.parent, path.name, data)
     own: list[_File] = []
     stated = data.get("code", "")
-    if home is not None and home != path.parent:
+    if home != path.parent:
         data = _without(data)
         quirks = [(name, _without(content)) for name, content in quirks]
         own = _read_quirks(home, path.name, data, adopted=True)
