@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from lxml import etree
 
 from einvoice.errors import RuleError
+from einvoice.model.invoice import Invoice
 from einvoice.resources import shipped
 from einvoice.rulebook.check import program_of
 from einvoice.rulebook.files.contexts import Contexts
@@ -36,13 +39,42 @@ def contexts(ruleset: str) -> Contexts:
 
 
 def every_file() -> Iterator[pytest.param]:
-    """Yield each rule file with the rule set that states or adopts its rules."""
+    """Yield each rule file with the rule set that states its rules, then with those that adopt them."""
     folders = shipped().sets
-    for name, ruleset in SETS.items():
+    adopted = {name: adopted_files(folders, ruleset) for name, ruleset in SETS.items()}
+    for name in SETS:
         for path in rule_files(folders[name]):
             yield pytest.param(name, path, id=path.stem)
-        for path in adopted_files(folders, ruleset):
-            yield pytest.param(name, path, id=f"{path.stem}-{name}")
+            for other in SETS:
+                if path in adopted[other]:
+                    yield pytest.param(other, path, id=f"{path.stem}-{other}")
+
+
+def is_family(path: Path) -> bool:
+    """Return whether a file states several rules, which differ in constants and individual keys."""
+    return re.search(r"^\[?variants\b", path.read_text("utf-8"), re.MULTILINE) is not None
+
+
+class Documents:
+    """The latest documents of examples: rule sets that adopt a rule have most examples in common."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._known: dict[str, tuple[etree._Element, Invoice]] = {}
+
+    def of(self, example: Example, syntax: str) -> tuple[etree._Element, Invoice]:
+        """Return the document of an example in a syntax, and what was read from it."""
+        ruleset = example.file.partition("/")[0]  # which can have a base invoice of its own
+        key = repr((syntax, ruleset, replace(example, name="", file="", syntaxes=())))
+        if key not in self._known:
+            root = document_of(example, example.file, syntax)
+            self._known[key] = root, read(root)
+        while len(self._known) > self._size:
+            del self._known[next(iter(self._known))]
+        return self._known[key]
+
+
+DOCUMENTS = Documents(300)
 
 
 def failures(definition: Definition, known: Contexts, syntaxes: Iterable[str]) -> Iterator[str]:
@@ -57,25 +89,46 @@ def failures(definition: Definition, known: Contexts, syntaxes: Iterable[str]) -
         assert checked is not None
         program = program_of(checked, syntax)
         for kind, example in examples_of(definition, syntax):
-            root = document_of(example, example.file, syntax)
-            invoices = {etree.tostring(root).decode(): read(root)}
+            root, invoice = DOCUMENTS.of(example, syntax)
+            invoices = {"document": invoice}
             if not example.insert:
-                invoices["on the model"] = invoice_of(example, shipped(), example.file, syntax)
-            for document, invoice in invoices.items():
-                if bool(program.run(invoice)) != (kind == "invalid"):
-                    yield f"{definition.code}, {syntax}, {kind}: {example.name}: {document}"
+                invoices["model"] = invoice_of(example, shipped(), example.file, syntax)
+            for source, it in invoices.items():
+                if bool(program.run(it)) != (kind == "invalid"):
+                    document = etree.tostring(root).decode()
+                    yield f"{definition.code}, {syntax}, {kind}: {example.name}: on the {source} {document}"
 
 
-@pytest.mark.parametrize(("ruleset", "path"), [*every_file()])
-def test_examples_of_a_rule_file(ruleset: str, path: Path) -> None:
+FILES = [*every_file()]
+FAMILIES = [param for param in FILES if is_family(param.values[1])]
+
+
+def rules_of(path: Path, ruleset: str) -> list[Definition]:
     try:
-        definitions = read_file(path, SETS[ruleset], shipped().sets[ruleset])
+        return read_file(path, SETS[ruleset], shipped().sets[ruleset])
     except RuleError:
-        return  # test_rulebook reports invalid files
+        return []  # test_rulebook reports invalid files
+
+
+def check_examples(definitions: Iterable[Definition], ruleset: str) -> None:
     found = [it for one in definitions for it in failures(one, contexts(ruleset), SETS[ruleset].syntaxes)]
     assert found == []
 
 
+@pytest.mark.parametrize(("ruleset", "path"), FILES)
+def test_examples_of_a_rule_file(ruleset: str, path: Path) -> None:
+    """The examples of a rule, or of the first rule of a family."""
+    definitions = rules_of(path, ruleset)
+    check_examples(definitions[:1] if is_family(path) else definitions, ruleset)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ruleset", "path"), FAMILIES)
+def test_examples_of_the_other_rules_of_a_family(ruleset: str, path: Path) -> None:
+    check_examples(rules_of(path, ruleset)[1:], ruleset)
+
+
+@pytest.mark.slow
 def test_examples_of_copied_rules() -> None:
     """The copies of rules of EN 16931 in the Schematron of the Factur-X profiles."""
     of_copies, definitions = shipped_rule_sets().copied_by("facturx")
