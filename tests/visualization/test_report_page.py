@@ -192,20 +192,29 @@ UNUSUAL_TEXTS = (
 )
 
 
-@pytest.mark.parametrize("unusual", UNUSUAL_TEXTS)
-def test_document_text_is_escaped(unusual, sample):
-    root = etree.parse(sample("ubl-invoice.xml")).getroot()
+def with_text(unusual, document):
+    """Return the result of a document with an unusual text in its fields."""
+    root = etree.parse(document).getroot()
     plain = unusual.replace("\x07", "")
     for place in (f"{C}ID", f"{C}CustomizationID", f"{C}DocumentCurrencyCode", f"{C}IssueDate"):
         root.find(place).text = plain
     for place in root.iter(f"{C}RegistrationName", f"{C}LineExtensionAmount", f"{C}ID"):
         place.text = plain
-    result = dataclasses.replace(einvoice.validate(etree.tostring(root)), filename=unusual)
-    page = tree(result, "de")
+    return dataclasses.replace(einvoice.validate(etree.tostring(root)), filename=unusual)
+
+
+@pytest.mark.parametrize("unusual", UNUSUAL_TEXTS)
+def test_document_text_is_escaped(unusual, sample):
+    page = tree(with_text(unusual, sample("ubl-invoice.xml")), "de")
     allowed = "html body h1 h2 h3 h4 div section p span strong table thead tbody tr th td"
     assert {it.tag for it in page.iter()} <= set(allowed.split())
     assert {name for it in page.iter() for name in it.attrib} <= {"class", "scope", "data-title"}
-    pdf = einvoice.report_pdf(result, "de", when=WHEN)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unusual", UNUSUAL_TEXTS)
+def test_unusual_text_is_typeset_on_few_pages(unusual, sample):
+    pdf = einvoice.report_pdf(with_text(unusual, sample("ubl-invoice.xml")), "de", when=WHEN)
     with pikepdf.open(io.BytesIO(pdf)) as opened:
         assert len(opened.pages) < 60
 
@@ -250,6 +259,7 @@ def test_omitted_findings_are_counted():
 # ---------------------------------------------------------------- the PDF
 
 
+@pytest.mark.slow
 def test_pdf_is_reproducible_and_accessible(invalid):
     pdf = einvoice.report_pdf(invalid, when=WHEN)
     assert pdf == einvoice.report_pdf(invalid, "en", when=WHEN)
