@@ -128,7 +128,12 @@ def leading(numbers: Sequence[str]) -> str:
     """
     if not numbers or numbers[0].startswith("BT-"):
         return numbers[0] if numbers else ""
-    return next((it for it in terms() if it.startswith("BT-") and numbers[0] in _ancestors(it)), "")
+    return _first_term(numbers[0])
+
+
+@functools.lru_cache(maxsize=256)
+def _first_term(group: str) -> str:
+    return next((it for it in terms() if it.startswith("BT-") and group in _ancestors(it)), "")
 
 
 def bt_field(numbers: Sequence[str]) -> str:

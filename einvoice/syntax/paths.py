@@ -82,6 +82,7 @@ class _Element(NamedTuple):
         return not matching or number in matching
 
 
+@functools.lru_cache(maxsize=2048)
 def path_of(number: str, syntax: str) -> str:
     """Return the XPath of a business term or group in ``UBL`` (invoices and credit notes) or ``CII``.
 

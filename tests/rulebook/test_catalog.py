@@ -1,6 +1,7 @@
 """Error catalog: completeness, texts in both languages, locations and output formats."""
 
 import builtins
+import functools
 import json
 import re
 from collections import Counter
@@ -51,6 +52,21 @@ def texts(entry, lang):
 
 def codes():
     return list(catalog())
+
+
+@functools.cache
+def as_dict(lang):
+    return catalog().to_dict(lang)
+
+
+@functools.cache
+def as_html(lang):
+    return catalog().to_html(lang)
+
+
+@functools.cache
+def as_markdown(lang):
+    return catalog().to_markdown(lang)
 
 
 def written():
@@ -175,7 +191,7 @@ def test_xpaths_of_single_entries():
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_json_has_the_documented_shape(lang):
-    answer = json.loads(json.dumps(catalog().to_dict(lang)))
+    answer = json.loads(json.dumps(as_dict(lang)))
     strings = ["code", "severity", "section", "title", "explanation", "fix", "bt_field", "xpath"]
     assert answer["status"] == "ok"
     assert answer["language"] == lang
@@ -190,11 +206,11 @@ def test_json_has_the_documented_shape(lang):
 
 
 def test_notes_on_older_releases_are_omitted():
-    items = {item["code"]: item for item in catalog().to_dict("en")["items"]}
+    items = {item["code"]: item for item in as_dict("en")["items"]}
     note = next(note for note in items["BR-CO-17"]["notes"] if note["kind"] == "laxer")
     assert "exact to the cent" in note["text"]
     assert note["source"].startswith("https://")
-    assert note["text"] in catalog().to_html("en")
+    assert note["text"] in as_html("en")
     older = [note for entry in catalog().values() for note in entry.notes if note["until"]]
     assert older
     assert sum(len(item["notes"]) for item in items.values()) + len(older) == sum(
@@ -203,13 +219,13 @@ def test_notes_on_older_releases_are_omitted():
 
 
 def test_leading_term_of_a_group_is_its_first_term():
-    items = {item["code"]: item for item in catalog().to_dict("en")["items"]}
+    items = {item["code"]: item for item in as_dict("en")["items"]}
     assert (items["BR-CO-10"]["bt_field"], items["BR-08"]["bt_field"]) == ("BT-106", "BT-35")
     assert items["FILE-EMPTY"]["bt_field"] == items["FILE-EMPTY"]["xpath"] == ""
 
 
 def test_version_does_not_depend_on_the_language():
-    assert catalog().to_dict("de")["catalog_version"] == catalog().to_dict("en")["catalog_version"] == catalog().version
+    assert as_dict("de")["catalog_version"] == as_dict("en")["catalog_version"] == catalog().version
 
 
 def test_public_function_returns_the_catalog():
@@ -269,7 +285,7 @@ class Page(HTMLParser):
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_html_page_is_well_formed(lang):
-    content = catalog().to_html(lang)
+    content = as_html(lang)
     page = Page(content)
     assert not page.open
     assert f'<html lang="{lang}">' in content
@@ -288,22 +304,22 @@ def test_documents_list_a_shared_rule_in_each_of_its_rule_sets():
     code = "PEPPOL-EN16931-R020"
     places = len(catalog()[code].layers)
     assert places > 2
-    in_nav, main = catalog().to_html("de").split("<main")
+    in_nav, main = as_html("de").split("<main")
     assert main.count(f'href="#{code}"') == places
-    assert catalog().to_markdown("de").count(f"](#{code})") == places - 1
+    assert as_markdown("de").count(f"](#{code})") == places - 1
     assert f"#{code}" not in in_nav
 
 
 def test_markup_in_texts_is_escaped():
-    assert "&lt;cbc:AccountingCost/&gt;" in catalog().to_html("de")
-    markdown = catalog().to_markdown("de")
+    assert "&lt;cbc:AccountingCost/&gt;" in as_html("de")
+    markdown = as_markdown("de")
     assert "&lt;cbc:AccountingCost/&gt;" in markdown
     assert not re.search(r"<(?!a id=|/a>)", re.sub(r"`[^`\n]*`", "", markdown))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_markdown_has_an_anchor_for_each_code(lang):
-    content = catalog().to_markdown(lang)
+    content = as_markdown(lang)
     assert content.count("\n#### ") == len(codes())
     for code in codes():
         assert f'<a id="{code}"></a>' in content
@@ -321,7 +337,7 @@ def test_notebook_display_lists_the_layers():
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_command_prints_json(capsys, lang):
     assert main(["catalog", "--lang", lang]) == 0
-    assert json.loads(capsys.readouterr().out) == catalog().to_dict(lang)
+    assert json.loads(capsys.readouterr().out) == as_dict(lang)
 
 
 @pytest.mark.parametrize(
