@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import einvoice
 from einvoice.cli import main
@@ -12,6 +12,7 @@ from einvoice.conversion import convert
 from einvoice.syntax import schema, xml
 from einvoice.syntax.writer import write
 from tests.cases import corpus
+from tests.helpers.properties import examples
 from tests.helpers.strategies import plausible_invoices
 
 
@@ -50,7 +51,7 @@ def test_result_may_be_larger_than_a_source(sample):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@examples(40)
 @given(plausible_invoices())
 def test_lossless_conversion_is_reversible(invoice):
     cii = write(invoice, "CrossIndustryInvoice")

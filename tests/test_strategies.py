@@ -3,12 +3,13 @@
 from decimal import Decimal
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from lxml import etree
 
 from einvoice.model.group import types_of
 from einvoice.model.invoice import Invoice, Note
 from einvoice.model.values import absent
+from tests.helpers.properties import examples
 from tests.helpers.strategies import ATTRIBUTES, everything, invoices, plausible_invoices, texts
 
 
@@ -27,7 +28,7 @@ def test_invoices_have_allowed_and_required_fields(invoice: Invoice) -> None:
     assert all(note == Note() for note in invoice.notes)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(invoices(repeated=everything, syntax="CII"))
 def test_invoices_have_values_of_the_declared_classes(invoice: Invoice) -> None:
     assert invoice.syntax == "CII"

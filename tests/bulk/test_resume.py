@@ -10,13 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import einvoice
 from einvoice.bulk import ResultSet, jsonl
 from einvoice.bulk.record import decode
 from tests.helpers.corpora import REPLACEMENTS, UBL, make_corpus, numbered, validate_serially, with_error, write_files
+from tests.helpers.properties import examples
 
 FILES = make_corpus(12)[0]
 
@@ -130,7 +131,7 @@ def test_process_pool_resumes_a_run(tmp_path):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_run_resumes_from_a_truncated_journal(tmp_path_factory, data):
     journal = tmp_path_factory.mktemp("run") / "journal.jsonl"

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from lxml import etree
 
 import einvoice
@@ -21,6 +21,7 @@ from einvoice.syntax.xml import parse
 from tests.helpers.drafts import complete_drafts
 from tests.helpers.languages import REJECTED
 from tests.helpers.plain import draft as minimal_draft
+from tests.helpers.properties import examples
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def findings(generated):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(draft=complete_drafts())
 def test_complete_drafts_are_valid_in_both_syntaxes(draft, stylesheet):
     ubl, cii = einvoice.generate(draft, "UBL"), einvoice.generate(draft, "CII")

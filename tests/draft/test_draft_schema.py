@@ -6,7 +6,7 @@ import sys
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import einvoice
 from einvoice.draft import draft_schema
@@ -14,6 +14,7 @@ from einvoice.draft.pointers import fields
 from einvoice.model.terms import terms
 from tests.helpers.drafts import complete_drafts
 from tests.helpers.plain import REQUIRED, draft
+from tests.helpers.properties import examples
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_only_amounts_are_limited_to_two_decimals():
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
+@examples(30)
 @given(complete_drafts())
 def test_generated_drafts_conform(validator, content):
     assert list(validator.iter_errors(content)) == []

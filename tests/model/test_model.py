@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.invoice import Invoice, Note
@@ -23,6 +23,7 @@ from einvoice.model.parties import (
 )
 from einvoice.model.terms import Term, name, path_of, section, term, terms
 from einvoice.model.values import Amount, Code, Identifier, Text, Value, absent
+from tests.helpers.properties import examples
 from tests.helpers.strategies import invoices
 
 # ---------------------------------------------------------------- groups
@@ -74,7 +75,7 @@ def test_groups_are_not_hashable() -> None:
         hash(Note())
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(invoices())
 def test_an_invoice_survives_copying_and_pickling(invoice: Invoice) -> None:
     assert copy.deepcopy(invoice) == pickle.loads(pickle.dumps(invoice)) == invoice

@@ -6,7 +6,7 @@ import time
 import zlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pikepdf import Array, Dictionary, Name, String
 
@@ -15,6 +15,7 @@ from einvoice import errors
 from einvoice.pdf.reader import extract
 from einvoice.pdf.sandbox import read_hybrid
 from tests.helpers.hybrids import RAW, XML, hybrid, packed
+from tests.helpers.properties import examples
 
 GOOD = hybrid()
 SECONDS = 10
@@ -200,7 +201,7 @@ def test_damaged_files_raise_known_errors():
 UNCOMPRESSED = hybrid(**RAW)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.tuples(st.integers(0, len(UNCOMPRESSED) - 1), st.binary(max_size=6)), min_size=1, max_size=8))
 def test_replaced_bytes_raise_known_errors(changes):
     data = bytearray(UNCOMPRESSED)

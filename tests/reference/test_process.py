@@ -166,6 +166,7 @@ def test_included_stylesheets_run(add_bundle, invoice, validate_reference):
 # ---------------------------------------------------------------- limits and workers
 
 
+@pytest.mark.slow
 def test_timeout(add_bundle, invoice, validate_reference, monkeypatch):
     """The following stylesheets have no time left."""
     add_bundle(packed(files(others={"xsl/en.xsl": stylesheet(rule("A"), LOOP)})))
@@ -255,6 +256,7 @@ def test_forked_process_starts_its_own_worker(new_worker):
     assert new_worker.pid == parent_pid
 
 
+@pytest.mark.slow
 def test_timeout_of_a_match_condition_runs_no_stylesheet(
     add_bundle, invoice, validate_reference, monkeypatch, new_worker
 ):

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -28,6 +28,7 @@ from einvoice.syntax.schema.files import SchemaFiles
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
 from tests.cases import corpus
+from tests.helpers.properties import examples
 from tests.helpers.strategies import invoices
 
 ROOTS = {"Invoice": "UBL", "CreditNote": "UBL", "CrossIndustryInvoice": "CII"}
@@ -339,7 +340,7 @@ def _carry(group: Any, field: str, attribute: str, carrier: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("root", ROOTS)
-@settings(max_examples=60, deadline=None)
+@examples(60, deadline=None)
 @given(data=st.data())
 def test_any_invoice_survives_a_round_trip(root: str, data: st.DataObject) -> None:
     invoice = data.draw(any_invoice(root))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from lxml import etree
 
 from einvoice.model.group import Group, terms_of
@@ -57,6 +57,7 @@ from einvoice.syntax.schema import violations
 from einvoice.syntax.writer import write
 from einvoice.syntax.xml import parse
 from tests.cases import corpus
+from tests.helpers.properties import examples
 from tests.helpers.strategies import invoices, plausible_invoices
 
 UBL, CREDIT_NOTE, CII = "Invoice", "CreditNote", "CrossIndustryInvoice"
@@ -460,7 +461,7 @@ def test_nesting_of_lines_is_limited() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@examples(40, deadline=None)
 @given(plausible_invoices())
 def test_a_plausible_invoice_is_schema_valid_in_each_syntax_with_the_same_terms(invoice: Invoice) -> None:
     for root in ROOTS:
@@ -472,7 +473,7 @@ def test_a_plausible_invoice_is_schema_valid_in_each_syntax_with_the_same_terms(
             assert business_terms(converted(again, other)) == business_terms(invoice)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40, deadline=None)
 @given(invoices())
 def test_placement_is_stable_for_any_invoice(invoice: Invoice) -> None:
     """Writing a second time changes nothing."""

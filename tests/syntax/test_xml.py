@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from einvoice import errors
 from einvoice.resources import rules_folder
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
+from tests.helpers.properties import examples
 
 UBL = "urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"
 LAUGHS = b"""<?xml version="1.0"?>
@@ -265,7 +266,7 @@ EDITS = st.lists(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.sampled_from(["utf-8", "utf-16", "latin-1"]), EDITS)
 def test_damaged_documents_raise_documented_errors(codec, edits):
     data = f'<?xml version="1.0" encoding="{codec}"?>\n<!-- c -->\n<Invoice xmlns="{UBL}"><a b="c">ä&amp;</a></Invoice>'

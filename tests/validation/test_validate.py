@@ -9,7 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -21,6 +21,7 @@ from einvoice.syntax.severity_overrides import Override
 from einvoice.validation import selection
 from tests.cases import corpus
 from tests.helpers.paths import SAMPLES
+from tests.helpers.properties import examples
 from tests.helpers.rule_sets import IDENTIFIER, SPECIFICATIONS, write_rule_set
 from tests.helpers.sampling import sampled
 
@@ -470,7 +471,7 @@ def edited(data, edits):
     return etree.tostring(root)
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@examples(150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2), st.lists(EDITS, min_size=1, max_size=4))
 def test_edited_invoices_are_validated_with_resolvable_locations(which, edits):
     data = edited((UBL, CREDIT, CII)[which], edits)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pikepdf
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from lxml import html as parser
 from PIL import Image
@@ -36,6 +36,7 @@ from einvoice.visualization.labels import label, meaning
 from einvoice.visualization.markup import Markup, tag
 from einvoice.visualization.typesetting import render
 from tests.helpers.full import full_invoice
+from tests.helpers.properties import examples
 from tests.helpers.strategies import everything, invoices, plausible_invoices
 
 PAGE = Path(glyphs.__file__).parent
@@ -159,13 +160,13 @@ def test_every_business_term_is_displayed(lang):
     assert missing_texts(invoice, lang) == []
 
 
-@settings(max_examples=40, phases=NO_SHRINKING)
+@examples(40, phases=NO_SHRINKING)
 @given(invoices(repeated=everything, syntax="UBL"), st.sampled_from(["de", "en"]))
 def test_every_value_of_any_invoice_is_displayed(invoice: Invoice, lang: str) -> None:
     assert missing_texts(invoice, lang) == []
 
 
-@settings(max_examples=15, phases=NO_SHRINKING)
+@examples(15, phases=NO_SHRINKING)
 @given(plausible_invoices())
 def test_every_value_of_a_plausible_invoice_is_displayed(invoice: Invoice) -> None:
     assert missing_texts(invoice, "de") == []
