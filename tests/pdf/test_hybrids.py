@@ -264,7 +264,7 @@ def test_extract_rejects_other_files(data):
 def test_control_characters_in_names_are_escaped():
     with pytest.raises(errors.PdfWithoutXml) as raised:
         extract.read(hybrid(lambda pdf, spec: attach(pdf, "\x1b[31mred.xml", b"<a/>"), xml=b"<a/>", name="b.xml"))
-    assert raised.value.values["found"] == "b.xml, \\x1b[31mred.xml"
+    assert raised.value.values["found"] == "b.xml, [U+001B][31mred.xml"
 
 
 def test_incomplete_file_specifications_are_ignored():

@@ -267,15 +267,15 @@ def test_the_sum_of_nothing_has_the_decimals_of_the_expected_amount_if_none_is_g
 
 
 def test_fix_does_not_suggest_an_undefined_amount() -> None:
-    breakdown = {"category": "S", "rate": "VAT", "scheme": "VAT", "taxable_amount": "100.00", "tax_amount": "19.00"}
-    (violation,) = violations("BR-S-09", invoice(vat_breakdown=[breakdown]))
-    rule = entry("BR-S-09")
-    assert "Angegeben: 19,00, errechnet: nicht bestimmbar" in rule.explanation("de", violation.values)
+    texts = {language: {"explanation": "{actual}/{expected}", "fix": "= {expected}"} for language in ("de", "en")}
+    rule = CatalogEntry("X", "fatal", "", "", ("BT-116", "BT-119"), texts, "")
+    values = {"actual": Decimal(19)}
+    assert rule.explanation("de", values) == "19/(nicht bestimmbar)"
     for language, expected in {
         "de": "Erst dann lässt sich der Betrag errechnen",
         "en": "Only then can the amount",
     }.items():
-        fix = rule.fix(language, violation.values)
+        fix = rule.fix(language, values)
         assert expected in fix
         assert "BT-116, BT-119" in fix
 
