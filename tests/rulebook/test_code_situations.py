@@ -39,6 +39,7 @@ def before(document: str, element: str, added: str) -> str:
     return replaced(document, f"(?=<{element}[ >])", added)
 
 
+PEPPOL = replaced(UBL, r"#compliant#[^<]*", "#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0")
 #: Code, document, the code that it has, and the code of the list.
 INTENDED = [
     ("BR-CL-03", replaced(UBL, r'(<cbc:PayableAmount currencyID=)"EUR"', r'\1"eur"'), "eur", "EUR"),
@@ -57,6 +58,7 @@ INTENDED = [
     ("BR-CL-23", replaced(UBL, 'unitCode="[^"]*"', 'unitCode="Stk."'), "Stk.", "H87"),
     ("BR-CL-24", before(UBL, "cac:AccountingSupplierParty", ATTACHMENT.format("image/jpg")), "image/jpg", "image/jpeg"),
     ("BR-CL-25", replaced(UBL, f'{ADDRESS}[^"]*"', f'{ADDRESS}email"'), "email", "EM"),
+    ("PEPPOL-EN16931-CL007", replaced(PEPPOL, '(<cbc:PriceAmount currencyID=)"EUR"', r'\1"Euro"'), "Euro", "EUR"),
 ]
 #: Code, and a document in which no code can be recognised: the situation of its syntax applies.
 UNKNOWN = [
@@ -91,6 +93,13 @@ INTENDED_BY_PROFILE = [
 #: Name of the value, code, document, and what title and fix quote.
 OTHER = [
     ("code", "BR-CL-03", replaced(UBL, '(<cbc:PriceAmount currencyID=")EUR', r"\1QQQ"), "“QQQ”", "EUR"),
+    (
+        "required",
+        "PEPPOL-EN16931-R051",
+        replaced(PEPPOL, '(<cbc:PriceAmount currencyID=)"EUR"', r'\1"SEK"'),
+        "The currency of an amount is “SEK”, that of the invoice “EUR”",
+        "with “EUR” as currencyID",
+    ),
     (
         "count",
         "FX-SCH-A-000030",
@@ -214,6 +223,22 @@ def test_missing_entry_is_not_called_repeated() -> None:
 def test_missing_currency_is_not_called_unknown() -> None:
     finding = finding_of("BR-CL-03", replaced(UBL, '(<cbc:PriceAmount) currencyID="EUR"', r"\1"))
     assert finding.title("en") == "The currency of an amount is missing"
+
+
+@pytest.mark.parametrize(
+    ("currency", "amount", "title"),
+    [
+        ("eur", 'currencyID="EUR"', "The currency of an amount is “EUR”, that of the invoice “eur”"),
+        (" ", 'currencyID="EUR"', "The invoice does not state one currency; that of an amount is “EUR”"),
+        ("EUR", "", "The currency of an amount is missing"),
+    ],
+)
+def test_an_amount_in_another_currency_is_told_from_one_without(currency: str, amount: str, title: str) -> None:
+    document = PEPPOL.replace("<cbc:DocumentCurrencyCode>EUR", f"<cbc:DocumentCurrencyCode>{currency}")
+    document = document.replace('<cbc:PriceAmount currencyID="EUR"', f"<cbc:PriceAmount {amount}")
+    found = einvoice.validate(document.encode(), lang="en").findings
+    titles = [it.title() for it in found if it.code == "PEPPOL-EN16931-R051" and it.xpath.endswith("PriceAmount")]
+    assert set(titles) == {title}
 
 
 def test_every_value_situation_of_a_text_is_tested() -> None:

@@ -44,6 +44,9 @@ class Check:
 
 CHECKS: Final[dict[str, Check]] = {}
 _CODE_CHECKS: Final = ("in_code_list", "in_code_list_any_case", "in_code_list_exactly", "in_code_list_or_creditor")
+#: Checks whose argument is a choice; see ``one_of``.
+_CHOICE_CHECKS: Final = ("one_of", "in_currency_exactly")
+CURRENCY_CHECKS: Final = ("in_currency", "in_currency_exactly", "in_invoice_currency")
 
 
 def minimum(rule: SyntaxRule) -> int:
@@ -230,10 +233,10 @@ def content(rule: SyntaxRule, node: Any) -> str:
 
 
 def code(rule: SyntaxRule, node: Any) -> str:
-    """Return the code that a check of a code list reads from an element; "" for other checks."""
+    """Return the code that a check of a code list or of a currency reads from an element; "" for other checks."""
     if rule.check in _CODE_CHECKS or rule.check == one_of.__name__:
         return content(rule, node)
-    return str(node.get("currencyID", "")) if rule.check == "in_currency" else ""
+    return str(node.get("currencyID", "")) if rule.check in CURRENCY_CHECKS else ""
 
 
 def intended(rule: SyntaxRule, node: Any) -> str:
@@ -246,9 +249,9 @@ def intended(rule: SyntaxRule, node: Any) -> str:
 
 def _lists(rule: SyntaxRule) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return the names of the code lists in the argument of a rule, and the codes that it allows."""
-    if rule.check == one_of.__name__:
+    if rule.check in _CHOICE_CHECKS:
         return tuple(word[1:-1] for word in rule.argument.split(" ") if word.startswith("<")), choice(rule)
-    return (rule.argument.partition(" -")[0],), _code_list(rule)
+    return ((rule.argument.partition(" -")[0],), _code_list(rule)) if rule.argument else ((), frozenset())
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from einvoice.rulebook.syntax_rules.checks import Occurrences
 from einvoice.rulebook.syntax_rules.matcher import MatchedState, Matcher, Watch
 from einvoice.rulebook.syntax_rules.rule import Conditions, SyntaxRule
 from einvoice.rulebook.syntax_rules.table import Stack, rule_table
+from einvoice.rulebook.syntax_rules.xpath import texts
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.reader import ElementCollector
 
@@ -63,15 +64,15 @@ class SyntaxViolation:
         """Values for the texts: number of elements, argument of the rule, content and name of the element.
 
         A wrong code that can be recognised also has ``code``, and ``intended``: the code that is probably meant. A
-        currency that is given has ``code``. A code that is not among a few allowed ones has these as ``allowed``.
-        Entries of a payee that are given more than once have their number as ``several``. An amount with more than
-        digits and a point is ``not_a_number``.
+        currency that is given has ``code``; if the invoice has another one, that is ``required``. A code that is not
+        among a few allowed ones has these as ``allowed``. Entries of a payee that are given more than once have their
+        number as ``several``. An amount with more than digits and a point is ``not_a_number``.
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
         values = {"count": len(self.found), "argument": self.rule.argument, "found": content, "name": self.name}
-        if self.found and self.rule.check == "in_currency" and (given := checks.code(self.rule, self.element)):
-            values["code"] = given
+        if self.found and self.rule.check in checks.CURRENCY_CHECKS:
+            values |= self._currencies()
         if self.found and (intended := checks.intended(self.rule, self.element)):
             values |= {"code": checks.code(self.rule, self.element), "intended": intended}
         if self.rule.check == "payee_not_seller" and len(self.found) > 1:
@@ -81,6 +82,14 @@ class SyntaxViolation:
         if self.rule.check == "one_of" and len(allowed := checks.choice(self.rule)) <= _MAX_ALLOWED:
             values["allowed"] = ", ".join(sorted(allowed))
         return {**values, "actual": content} if self.rule.of_profile else values
+
+    def _currencies(self) -> dict[str, object]:
+        given = checks.code(self.rule, self.element)
+        if not given or self.rule.check != "in_invoice_currency":
+            return {"code": given} if given else {}
+        currencies = set(texts(self.element.getroottree().getroot(), "cbc:DocumentCurrencyCode"))
+        required = currencies.pop() if len(currencies) == 1 else ""
+        return {"code": given, "required": required} if required.strip() else {"code": given}
 
     @property
     def name(self) -> str:
