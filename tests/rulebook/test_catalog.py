@@ -364,3 +364,11 @@ def test_texts_of_rules_report_no_values_without_an_invoice(lang):
     reports = re.compile(r"(Angegeben|Errechnet|errechnet|Found|calculated): [„“]?(BT-|…)")
     assert [(code, text) for code, text in texts if reports.search(text) or "(BT-115) is BT-115" in text] == []
     assert "{" not in "".join(text for _, text in texts)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_texts_of_an_adopted_rule_name_no_syntax_that_the_rule_set_lacks(lang):
+    adopted = [entry for entry in catalog().values() if entry.code.startswith("DE-R-")]
+    assert {"DE-R-016", "DE-R-019", "DE-R-025-2", "DE-R-030", "DE-R-031"} <= {entry.code for entry in adopted}
+    named = [it.code for it in adopted for text in (it.explanation(lang), it.fix(lang)) if "CII" in text]
+    assert named == []

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from einvoice import cache
 from einvoice.errors import RuleError
-from einvoice.localization import languages
+from einvoice.localization import Language, languages
 from einvoice.resources import RuleData
 from einvoice.rulebook import sections
 from einvoice.rulebook.catalog.entry import CatalogEntry
@@ -121,7 +121,7 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, rules: Ru
             definition.layer,
             sections.section(data.get("section"), first.terms, definition.file),
             first.terms,
-            definition.texts,
+            _texts(definition),
             definition.file,
             data.get("source", ""),
             definition.bound("since"),
@@ -138,6 +138,17 @@ def _of_rule(definition: Definition, version: str, contexts: Contexts, rules: Ru
             current=current,
             situations=tuple(it.plain() for it in definition.situations),
         )
+
+
+def _texts(definition: Definition) -> dict[Language, dict[str, str]]:
+    """Return the texts of a rule by language; in a rule set of one syntax, with those of its situation for it."""
+    texts = {language: dict(own) for language, own in definition.texts.items()}
+    syntaxes = definition.ruleset.syntaxes
+    if len(syntaxes) == 1:
+        situations = (it for it in definition.situations if it.syntax in syntaxes and not it.when)
+        for language, own in next((it.texts for it in situations), {}).items():
+            texts.setdefault(language, {}).update(own)
+    return texts
 
 
 def _points_at(sentences: Mapping[str, Sentence]) -> dict[str, str]:
@@ -164,7 +175,7 @@ def _stand_ins(
 ) -> dict[str, str]:
     """Return the business term for every path that the texts quote, and for ``actual``; fixed texts as they are."""
     stand_ins: dict[str, str] = {}
-    text = " ".join(text for texts in definition.texts.values() for text in texts.values())
+    text = " ".join(text for texts in _texts(definition).values() for text in texts.values())
     for syntax, sentence in sentences.items():
         if sentence.not_applicable:
             continue
