@@ -92,6 +92,23 @@ def test_a_number_without_a_business_term_has_none():
     assert terms["PEPPOL-COMMON-R040"] == ()
 
 
+@pytest.mark.parametrize(
+    ("country", "numbers", "expected"),
+    [
+        ("NO", [("Foretaksregisteret", "TAX"), ("NO974760674MVA", "VAT")], {"NO-R-001": "[2]"}),
+        ("SE", [("Godkänd för F-skatt", "TAX"), ("SE556036-07930", "VAT")], {"SE-R-002": "[2]"}),
+        ("SE", [("SE556036079301", "VAT"), ("4711", "TAX")], {"SE-R-005": "[2]"}),
+    ],
+)
+def test_a_wrong_registration_number_is_pointed_at(country, numbers, expected):
+    registrations = [{"identifier": number, "scheme": scheme} for number, scheme in numbers]
+    changes = {"seller.address.country_code": country, "seller.tax_registrations": registrations}
+    result = einvoice.validate(document(changes=changes))
+    found = {it.code: it.xpath for it in result.findings if it.code in ("NO-R-001", "SE-R-001", "SE-R-002", "SE-R-005")}
+    party = "/ubl:Invoice/cac:AccountingSupplierParty/cac:Party"
+    assert found == {code: f"{party}/cac:PartyTaxScheme{number}/cbc:CompanyID" for code, number in expected.items()}
+
+
 def test_the_swedish_rate_of_a_line_leads_the_terms():
     changes = {
         "seller.address.country_code": "SE",

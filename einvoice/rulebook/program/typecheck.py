@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import keyword
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from einvoice.errors import RuleError
 from einvoice.localization import languages
@@ -27,6 +28,7 @@ from einvoice.rulebook.rule import ACTUAL, EXPECTED, Rule, Situation
 
 #: Names that a violation adds to those that a text may quote.
 DERIVED: Final = ("actual", "difference")
+_Lets: TypeAlias = tuple[tuple[str, Expression], ...]
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
 _QUOTED: Final = re.compile(r"\{([^{}]*)\}")
 
@@ -35,7 +37,7 @@ class CheckedSituation(NamedTuple):
     """A situation of a rule, its ``let`` values, and its condition; None for a situation that always applies."""
 
     situation: Situation
-    lets: tuple[tuple[str, Expression], ...]
+    lets: _Lets
     when: Expression | None
 
 
@@ -45,7 +47,7 @@ class CheckedRule:
 
     rule: Rule
     scope: Scope
-    lets: tuple[tuple[str, Expression], ...]
+    lets: _Lets
     when: Expression | None
     assertion: Expression
     note_conditions: tuple[Expression | None, ...] = ()  # of the notes; None for a note without condition
@@ -98,13 +100,13 @@ class _Checker:
         assertion = self._condition("assert", sentence.assertion)
         read = [assertion, *([when] if when else []), *(expression for _, expression in lets)]
         self._check_terms(frozenset().union(*(expression.terms for expression in read)))
-        rule = self._rule(read)._replace(notes=tuple(notes))
+        rule = self._rule(read, lets)._replace(notes=tuple(notes))
         conditions = tuple(self._condition("notes", note.when) if note.when else None for note in notes.values())
-        checked = tuple(self._situation(index, it, rule, read) for index, it in situations.items())
+        checked = tuple(self._situation(index, it, rule, read, lets) for index, it in situations.items())
         rule = rule._replace(situations=tuple(tuple(it.situation) for it in checked))
         return CheckedRule(rule, self.scope, lets, when, assertion, conditions, checked)
 
-    def _lets(self, let: Mapping[str, str], prefix: str = "") -> tuple[tuple[str, Expression], ...]:
+    def _lets(self, let: Mapping[str, str], prefix: str = "") -> _Lets:
         """Check values, and add their names to those that later expressions can use."""
         lets = []
         for name, source in let.items():
@@ -116,7 +118,7 @@ class _Checker:
         return tuple(lets)
 
     def _situation(
-        self, number: int, situation: files.Situation, rule: Rule, read: list[Expression]
+        self, number: int, situation: files.Situation, rule: Rule, read: list[Expression], of_rule: _Lets
     ) -> CheckedSituation:
         """Check a situation; its names are its own."""
         common, self.names = self.names, dict(self.names)
@@ -124,7 +126,7 @@ class _Checker:
         when = self._condition(KEY, situation.when) if situation.when else None
         quotes = (*rule.quotes, *self._quotes({lang: dict(texts) for lang, texts in situation.texts.items()}, KEY))
         read = [*read, *([when] if when else []), *(expression for _, expression in lets)]
-        path = self._path_to(situation.terms[0], read) if situation.terms else ""
+        path = self._path_to(situation.terms[0], read, (*of_rule, *lets)) if situation.terms else ""
         self.names = common
         names = tuple(name for name, _ in lets)
         leads = situation.terms[:1] not in ((), rule.terms[:1])
@@ -133,9 +135,14 @@ class _Checker:
         row = Situation(number, names, tuple(dict.fromkeys(quotes)), situation.terms, path, hidden)
         return CheckedSituation(row, lets, when)
 
-    def _path_to(self, term: str, read: list[Expression]) -> str:
-        """Return a path to the single value of a term that expressions read; '' if there is none."""
-        return next((path for path in _paths(read, self.names) if term in terms_at(path, self.names)), "")
+    def _path_to(self, term: str, read: list[Expression], lets: _Lets) -> str:
+        """Return a path to the single value of a term that expressions read; '' if there is none.
+
+        It can be the name of a ``let`` value that is the first of several.
+        """
+        single = (path for path in _paths(read, self.names) if term in terms_at(path, self.names))
+        first = (name for name, it in lets if term in terms_at(_path_of_first(it), self.names, through_many=True))
+        return next(itertools.chain(single, first), "")
 
     def _expression(self, source: str, where: Where) -> Expression:
         return check(source, self.names, where, group=self.scope.group, constants=self.sentence.parameters)
@@ -164,11 +171,11 @@ class _Checker:
         hint = "list it, or correct the condition" if missing else "remove it, or correct the condition"
         raise self._fail("; ".join(problems), self.sentence.where("terms"), hint)
 
-    def _rule(self, read: list[Expression]) -> Rule:
+    def _rule(self, read: list[Expression], lets: _Lets) -> Rule:
         definition, sentence = self.definition, self.sentence
         first = sentence.terms[0] if sentence.terms else ""
         names = tuple(self.names)
-        path = self._path_to(first, read)
+        path = self._path_to(first, read, lets)
         return Rule(
             sentence.code,
             sentence.severity,
@@ -252,19 +259,34 @@ class _InlineLoops(ast.NodeTransformer):
         return node
 
 
-def terms_at(path: str, names: Mapping[str, Type]) -> tuple[str, ...]:
-    """Return the business terms at the end of a path of single groups; empty if it leads through a sequence.
+def _path_of_first(expression: Expression) -> str:
+    """Return the path to the values that ``first(value for … in …)`` selects from; "" for another expression."""
+    call = ast.parse(expression.source.strip(), mode="eval").body
+    if not (isinstance(call, ast.Call) and ast.unparse(call.func) == "first" and len(call.args) == 1):
+        return ""
+    values = _InlineLoops().visit(call.args[0])
+    path = ast.unparse(values.elt) if isinstance(values, ast.GeneratorExp) else ""
+    return path if all(map(str.isidentifier, path.split("."))) else ""
 
-    A path from a ``let`` value, which is not in ``names``, has no terms either.
+
+def terms_at(path: str, names: Mapping[str, Type], *, through_many: bool = False) -> tuple[str, ...]:
+    """Return the business terms at the end of a path of single groups, or of any groups if ``through_many``.
+
+    A path from a ``let`` value, which is not in ``names``, has no terms, like one that leads through a sequence.
     """
     first, *steps = path.split(".")
     if first not in names:
         return ()
     type_ = names[first]
-    terms: tuple[str, ...] = type_.cls.groups if issubclass(type_.cls, Group) and first != INVOICE else ()
+    terms: tuple[str, ...] = _groups(type_.cls) if issubclass(type_.cls, Group) and first != INVOICE else ()
     for step in steps:
-        if type_.many or not issubclass(type_.cls, Group) or step not in types_of(type_.cls):
+        if (type_.many and not through_many) or not issubclass(type_.cls, Group) or step not in types_of(type_.cls):
             return ()
         terms = terms_of(type_.cls, step)
         type_ = Type(*types_of(type_.cls)[step])
-    return () if type_.many or not issubclass(type_.cls, Group | Value) else terms
+    return () if (type_.many and not through_many) or not issubclass(type_.cls, Group | Value) else terms
+
+
+def _groups(cls: type[Group]) -> tuple[str, ...]:
+    """Return the business groups of a class, and of those derived from it for other places, such as lines."""
+    return (*cls.groups, *(group for derived in cls.__subclasses__() for group in _groups(derived)))
