@@ -112,6 +112,12 @@ INVALID = {
         "lines[0].identifer",
         "did you mean 'identifier'?",
     ),
+    "example repeats a single-valued term": (
+        'name = "numbered"',
+        'name = "x"\nset = { "lines[0].identifier" = ["1", "2"] }',
+        "lines[0].identifier",
+        "insert further elements as XML",
+    ),
     "unknown version": ('severity = "fatal"', 'severity = "fatal"\nsince = "9.9"', "since", "unknown release '9.9'"),
     "unknown section": ('severity = "fatal"', 'severity = "fatal"\nsection = "x"', "section", "seller"),
     "code with variants": ("\nfor  ", "\nvariants = {}\nfor  ", "code", "either"),

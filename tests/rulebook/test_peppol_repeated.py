@@ -99,11 +99,9 @@ def test_country_and_numbers_of_a_swedish_seller_are_those_of_one_party():
 
 
 def test_each_register_number_of_a_dutch_seller_is_checked():
-    changes = {
-        "seller.address.country_code": "NL",
-        "seller.legal_identifier": [{"raw": " ", "schemeID": "0190"}, {"raw": "12345678", "schemeID": "0106"}],
-    }
-    assert findings(changes, {}) == ["NL-R-003", "PEPPOL-COMMON-R055"]
+    changes = {"seller.address.country_code": "NL", "seller.legal_identifier": {"raw": "12345678", "schemeID": "0106"}}
+    second = {f"{SELLER}/cac:PartyLegalEntity": '<cbc:CompanyID schemeID="0190"> </cbc:CompanyID>'}
+    assert (findings(changes, {}), findings(changes, second)) == ([], ["NL-R-003", "PEPPOL-COMMON-R055"])
 
 
 def test_any_account_of_a_danish_payment_counts():

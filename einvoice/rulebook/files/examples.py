@@ -134,18 +134,14 @@ def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> G
 
 
 def _content(kind: type[Any], many: bool, content: Any, file: str, path: str) -> Any:
-    """Return a value or group, or a list of them if ``many``.
-
-    If ``content`` is a list but the field is not, return the first one, with the others in ``more``.
-    """
+    """Return a value or group, or a list of them if ``many``."""
     if not isinstance(content, list):
         one = _one(kind, content, file, path)
         return [one] if many else one
-    several = [_one(kind, it, file, f"{path}[{number}]") for number, it in enumerate(content)]
-    if not many and several:
-        several[0].more = several[1:]
-        return several[0]
-    return several
+    if not many:
+        hint = "write one; insert further elements as XML (ubl.insert, cii.insert)"
+        raise RuleError("is single and cannot be a list", file=file, key=path, hint=hint)
+    return [_one(kind, it, file, f"{path}[{number}]") for number, it in enumerate(content)]
 
 
 def _one(kind: type[Any], content: Any, file: str, path: str) -> Any:
