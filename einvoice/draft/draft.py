@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BeforeValidator
 
 from einvoice.codelists import codes
 from einvoice.draft.calculation import CalculatedTotals, check_totals
@@ -52,6 +54,11 @@ _TAX_SCHEME: Final = "FC"
 _TAX_SCHEMES: Final = {"PEPPOL": "TAX"}
 
 
+def _in_capitals(profile: Any) -> Any:
+    """Return the name of a profile as in ``Profile``; ``validate`` names the rule sets in lower case."""
+    return profile.upper() if isinstance(profile, str) and profile.upper() in _SPECIFICATIONS else profile
+
+
 class Draft(DraftModel):
     """The data of an invoice that the seller provides; all other amounts are calculated."""
 
@@ -65,7 +72,7 @@ class Draft(DraftModel):
         example="UBL",
         required=True,
     )
-    profile: Profile | None = draft_field(
+    profile: Annotated[Profile | None, BeforeValidator(_in_capitals)] = draft_field(
         "BT-24",
         title="Draft.profile",
         hint="Draft.profile",

@@ -208,6 +208,13 @@ def test_peppol_profile_is_declared_and_decides_the_rules(type_code):
     assert not {it.code for it in generated.validation.findings if it.layer == "peppol"}
 
 
+def test_profile_may_be_in_lower_case():
+    generated = einvoice.generate({**peppol_draft(), "profile": "peppol"}, lang="en")
+    assert generated.data == einvoice.generate(peppol_draft(), lang="en").data
+    with pytest.raises(einvoice.DraftError, match="found: pepol"):
+        einvoice.generate({**peppol_draft(), "profile": "pepol"}, lang="en")
+
+
 def test_violations_of_peppol_point_to_the_draft():
     generated = einvoice.generate(peppol_draft(business_process="Project"), lang="en")
     assert [it.draft_pointer for it in generated.validation.findings if it.code == "PEPPOL-EN16931-R007"] == [
