@@ -14,7 +14,9 @@ from einvoice.repair.case import Case
 from einvoice.repair.cause import Cause
 from einvoice.repair.causes import Causes
 from einvoice.repair.change import Change
+from einvoice.repair.edits import Insert, Remove, SetText
 from einvoice.repair.missing import MissingFacts
+from einvoice.repair.safety import is_derivable
 from einvoice.repair.search import MAX_SECONDS, Explained, Search, Trial
 from einvoice.repair.steps import Steps, all_lines
 from einvoice.resources import RuleData
@@ -161,13 +163,19 @@ class Diagnosis:
             edits=trial.edits,
             steps=steps,
             terms=tuple(dict.fromkeys(filter(None, terms))),
-            safe=all(it.safe for it in trial.candidates),
+            safe=self._is_safe(trial),
             resolves=resolved,
             remaining=self._others(resolved),
             lang=self._result.lang,
             prior=tuple(step for it in trial.candidates[:-1] for step in self._steps.of(it)),
             refused=candidate.refused,
         )
+
+    def _is_safe(self, trial: Trial) -> bool:
+        if not all(it.safe for it in trial.candidates):
+            return False
+        states = any(isinstance(edit, SetText | Insert | Remove) for edit in trial.edits)
+        return not states or is_derivable(self.case.invoice, trial.after.invoice)
 
 
 def _code_and_place(finding: Finding) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
@@ -119,12 +120,21 @@ def _lines(invoice: Invoice) -> Iterator[Amount]:
         yield from _line(line)
 
 
+def net_amount(line: Line) -> Any:
+    """Return the net amount of a line calculated from quantity, price, allowances and charges; absent without them."""
+    base = _known(line.price.base_quantity) or Decimal(1)
+    extras = total(_signed(it) for it in line.allowances_and_charges)
+    with localcontext(_EXACT):
+        return round2(line.quantity.number * line.price.net.number / base + extras)
+
+
 def _line(line: Line) -> Iterator[Amount]:
     price, quantity, net = line.price.net.number, line.quantity.number, line.net_amount.number
     base = _known(line.price.base_quantity) or Decimal(1)
     extras = total(_signed(it) for it in line.allowances_and_charges)
-    yield Amount(line, "net_amount", round2(quantity * price / base + extras))
-    difference = net - round2(quantity * price / base + extras)
+    expected = net_amount(line)
+    yield Amount(line, "net_amount", expected)
+    difference = net - expected
     if difference is not absent and abs(difference) < _CENT:
         return
     goods = net - extras
@@ -199,13 +209,14 @@ def _is_classified(taxes: Iterable[Any]) -> bool:
 
 def _breakdown(invoice: Invoice) -> Iterator[Amount]:
     are_classified = bool(invoice.lines) and not unclassified(invoice)
+    keys = Counter(map(category_of, invoice.vat_breakdown))
     for vat in invoice.vat_breakdown:
         key = category_of(vat)
         plus = [(line, "net_amount") for line in invoice.lines if _is_of(line.taxes, key)]
         items = [it for it in invoice.allowances_and_charges if _is_of(it.taxes, key)]
         numbers = [getattr(group, name).number for group, name in plus]
         expected = total([*numbers, *(_signed(it) for it in items)])
-        if (plus or items) and are_classified:
+        if (plus or items) and are_classified and keys[key] == 1:
             yield Amount(vat, "taxable_amount", expected)
             difference = vat.taxable_amount.number - expected
             for it in items if difference is not absent and difference else ():
@@ -215,7 +226,7 @@ def _breakdown(invoice: Invoice) -> Iterator[Amount]:
             yield from _summands(plus, numbers, stated)
         rate = Decimal(0) if key[0] not in TAXED else vat.rate.number
         yield Amount(vat, "tax_amount", round2(vat.taxable_amount.number * rate / 100))
-        if not (plus or items) and are_classified and rate:
+        if not (plus or items) and are_classified and rate and keys[key] == 1:
             yield Amount(vat, "taxable_amount", round2(vat.tax_amount.number * 100 / rate), is_input=True)
 
 
@@ -241,7 +252,7 @@ def _is_of(taxes: Iterable[Any], key: tuple[str, Any]) -> bool:
 
 def _totals(invoice: Invoice) -> Iterator[Amount]:
     totals = invoice.totals
-    tax = next((it for it in invoice.tax_totals if _in_currency(it, invoice)), absent)
+    tax = next((it for it in invoice.tax_totals if in_currency(it, invoice)), absent)
     if invoice.vat_breakdown:
         yield Amount(tax, "amount", total(vat.tax_amount.number for vat in invoice.vat_breakdown))
     line_net, net, gross, due = (getattr(totals, it).number for it in ("line_net", "net", "gross", "due"))
@@ -260,6 +271,12 @@ def _totals(invoice: Invoice) -> Iterator[Amount]:
         yield Amount(totals, "line_net", net + less - plus, is_input=True)
 
 
+def has_repeated_breakdown(invoice: Invoice) -> bool:
+    """Return whether the VAT breakdown has a category and rate twice, so that their amounts belong to several rows."""
+    keys = [category_of(vat) for vat in invoice.vat_breakdown]
+    return len(set(keys)) < len(keys)
+
+
 def is_taxed(invoice: Invoice) -> bool:
     """Return whether a rate or an amount of the invoice says that it has VAT."""
     taxes = (tax for it in taxed_items(invoice) for tax in it.taxes)
@@ -267,7 +284,8 @@ def is_taxed(invoice: Invoice) -> bool:
     return any(it for it in (*rates, *(vat.tax_amount.number for vat in invoice.vat_breakdown)) if it is not absent)
 
 
-def _in_currency(tax: Any, invoice: Invoice) -> bool:
+def in_currency(tax: Any, invoice: Invoice) -> bool:
+    """Return whether a total VAT amount is the one in the currency of the invoice (BT-110), not BT-111."""
     currency = tax.amount.currency
     other = invoice.tax_currency
     return other is absent or currency != other.text or other.text == invoice.currency.text

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
+
+from lxml import etree
 
 from einvoice.model import location
 from einvoice.model.group import Group, terms_of
@@ -23,6 +25,7 @@ from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.paths import path_of
 
 _CONDITION: Final = re.compile(r"\[[^]]*\]")
+Content: TypeAlias = tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]
 _ROOT: Final = re.compile(r"^/(?:ubl|cn):[^/]+")
 
 
@@ -241,6 +244,18 @@ def plain_path(path: str) -> str:
 def is_within(node: Any, ancestor: Any) -> bool:
     """Return whether an element is `ancestor` or one of its descendants."""
     return node is ancestor or ancestor in node.iterancestors()
+
+
+def is_copy(element: Any) -> bool:
+    """Return whether an element before it with the same parent states exactly the same, apart from white space."""
+    content = content_of(element)
+    return any(content_of(it) == content for it in element.itersiblings(element.tag, preceding=True))
+
+
+def content_of(element: Any) -> Content:
+    """Return the elements in an element in document order, each with its tag, text and attributes."""
+    found = element.iter(etree.Element)
+    return tuple((it.tag, (it.text or "").strip(), tuple(sorted(it.attrib.items()))) for it in found)
 
 
 def is_malformed(value: Value) -> bool:

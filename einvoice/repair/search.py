@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from einvoice.errors import UnreadableDocument
 from einvoice.repair.candidates import candidates
-from einvoice.repair.case import Candidate, Case
+from einvoice.repair.case import Candidate, Case, plain_path
 from einvoice.repair.edits import Edit, Insert, Remove, SetAttribute, SetText, apply
 from einvoice.repair.serialization import EditError
 from einvoice.result import Finding
@@ -26,6 +26,8 @@ _MAX_ALTERNATIVES: Final = 4
 _WEIGHTS: Final = {"fatal": 100, "warning": 10, "information": 1}
 _POSITION: Final = re.compile(r"\[[0-9]+\]")
 
+UNMAPPED: Final = "CONTENT-UNCOVERED"
+_SCHEMA: Final = "schema"
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]+\.[0-9]+", re.ASCII)
 
 Limit: TypeAlias = Literal["", "time", "validations"]
@@ -213,9 +215,13 @@ class Search:
         except UnreadableDocument:
             return None
         resolved, added = compare(self._case.findings, after.findings)
-        if any(not self._reduces(code, after) for code in tried[-1].required):
+        if self._adds_unmapped(after) or any(not self._reduces(code, after) for code in tried[-1].required):
             return None
         return Trial(tried, resolved, after) if resolved and not added else None
+
+    def _adds_unmapped(self, after: Case) -> bool:
+        """Return whether an edit makes content that no business term covers, such as by another name of an element."""
+        return not _unmapped(after) <= _unmapped(self._case)
 
     def _reduces(self, code: str, after: Case) -> bool:
         before, remaining = (_totals(it for it in case.findings if it.code == code) for case in (self._case, after))
@@ -339,7 +345,8 @@ def compare(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[frozen
     Findings are the same if they have the same code, severity and XPath. An edit can change the position of elements,
     and which of the values at fault a finding points at, so those left over are compared without positions, and then
     without XPath. If a code has more findings than are reported, a new one is only
-    one that was not reported before, unless their number grew.
+    one that was not reported before, unless their number grew. Content that no business term covers is only reported
+    if the document satisfies the XML schema, so it is not new if the document did not.
     """
     left, new = list(enumerate(before)), list(after)
     for key in (_place, _kind_of_place, _rule):
@@ -350,7 +357,14 @@ def compare(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[frozen
     totals = _totals(after) - _totals(before)
     limited = {finding.code for finding in before if finding.suppressed}
     added = [it for it in new if it.code not in limited or totals[it.code]]
+    if any(it.layer == _SCHEMA for it in before):
+        added = [it for it in added if it.code != UNMAPPED]
     return frozenset(number for number, _ in left), tuple(added)
+
+
+def _unmapped(case: Case) -> set[str]:
+    """Return the paths of the content that no business term covers."""
+    return {plain_path(case.xpath(it)) for it in case.invoice.unmapped}
 
 
 def _rule(finding: Finding) -> tuple[str, str]:

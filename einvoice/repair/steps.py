@@ -10,7 +10,7 @@ from typing import Any, Final
 from einvoice.errors import quote
 from einvoice.model.location import name
 from einvoice.model.terms import term, terms
-from einvoice.repair.case import Candidate, Case, plain_path
+from einvoice.repair.case import Candidate, Case, is_copy, plain_path
 from einvoice.repair.change import MAX_QUOTED, Content, Step
 from einvoice.repair.edits import (
     Edit,
@@ -27,7 +27,7 @@ from einvoice.repair.finder import Finder
 from einvoice.syntax.paths import path_of, term_of_attribute
 from einvoice.validation.element_terms import terms_of_elements
 
-_AMBIGUOUS: Final = ("ID", "TypeCode")
+_AMBIGUOUS: Final = ("ID", "Indicator", "TypeCode")
 """Names of elements that say nothing without that of their parent."""
 
 
@@ -148,7 +148,7 @@ class Steps:
         if not "".join(element.itertext("*")).strip():
             return "empty"
         known = self._case.by_element.get(element, ())
-        is_further = any(it.value is not getattr(it.group, it.field) for it in known)
+        is_further = any(it.value is not getattr(it.group, it.field) for it in known) or is_copy(element)
         return "repeated" if is_further or self._repeats(element, number) else ""
 
     def _of_attribute(self, element: Any, attribute: str) -> str:

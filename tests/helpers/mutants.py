@@ -47,10 +47,11 @@ class Edit:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A faulty invoice and its edits."""
+    """A faulty invoice, its edits and the valid invoice that was edited."""
 
     data: bytes
     edits: tuple[Edit, ...]
+    original: bytes
 
 
 @functools.cache
@@ -79,20 +80,20 @@ def valid_invoices() -> tuple[bytes, ...]:
     return tuple(document for document in dict.fromkeys(documents) if not einvoice.validate(document).findings)
 
 
-def mutants(count: int, edits: int = 1, start: int = 0) -> Iterator[Mutant]:
-    """Yield mutants with findings, each with this number of edits at different places."""
+def mutants(count: int, edits: int = 1, start: int = 0, kinds: Sequence[Kind] = ()) -> Iterator[Mutant]:
+    """Yield mutants with findings, each with this number of edits of these kinds (default: all) at different places."""
     documents, number = valid_invoices(), start
     made = 0
     while made < count:
         number += 1
-        mutant = _mutant(random.Random(f"{number}/{edits}"), documents, edits)
+        mutant = _mutant(random.Random(f"{number}/{edits}"), documents, edits, kinds or _KINDS)
         if mutant is not None:
             made += 1
             yield mutant
 
 
-def _mutant(draw: random.Random, documents: Sequence[bytes], edits: int) -> Mutant | None:
-    data = draw.choice(documents)
+def _mutant(draw: random.Random, documents: Sequence[bytes], edits: int, kinds: Sequence[Kind]) -> Mutant | None:
+    original = data = draw.choice(documents)
     done: list[Edit] = []
     for _ in range(edits):
         root = parse(data).getroot()
@@ -100,7 +101,7 @@ def _mutant(draw: random.Random, documents: Sequence[bytes], edits: int) -> Muta
             _Target(it.number, it.value, it.group, root) for it in filled(read(root)) if it.value.node is not None
         ]
         targets = [it for it in targets if it.place not in {edit.place for edit in done}]
-        kind = draw.choice(_KINDS)
+        kind = draw.choice(kinds)
         edit = kind(draw, root, targets)
         if edit is None:
             return None
@@ -108,7 +109,7 @@ def _mutant(draw: random.Random, documents: Sequence[bytes], edits: int) -> Muta
         before, data = data, etree.tostring(root, xml_declaration=True, encoding="UTF-8")
         if _findings(data) <= _findings(before):  # the edit went unnoticed
             return None
-    return Mutant(data, tuple(done))
+    return Mutant(data, tuple(done), original)
 
 
 def _findings(data: bytes) -> set[tuple[str, str]]:
@@ -313,6 +314,41 @@ def _order(draw: random.Random, root: Any, targets: list[_Target]) -> Edit | Non
     return Edit("order", xpath(target.node), target.term, True)
 
 
+def _indicator(draw: random.Random, root: Any, targets: list[_Target]) -> Edit | None:
+    """Make an allowance a charge, or a charge an allowance."""
+    groups = _groups(targets, {"BT-92", "BT-99", "BT-136", "BT-141"})
+    if not groups:
+        return None
+    for node in draw.choice(groups).iter("{*}ChargeIndicator", "{*}Indicator"):
+        if (text := (node.text or "").strip()) in _OTHER:
+            node.text = _OTHER[text]
+            return Edit("indicator", xpath(node), "", True)
+    return None
+
+
+_OTHER = {"true": "false", "false": "true"}
+
+
+def _group(draw: random.Random, root: Any, targets: list[_Target]) -> Edit | None:
+    """Remove or repeat a line, an allowance, a charge or a VAT breakdown."""
+    group = draw.choice(groups) if (groups := _groups(targets, {"BT-92", "BT-99", "BT-116", "BT-131"})) else None
+    if group is None:
+        return None
+    parent = group.getparent()
+    if draw.random() < 0.5:
+        edit = Edit("group removed", xpath(parent), "", False)
+        parent.remove(group)
+        return edit
+    group.addnext(copy := etree.fromstring(etree.tostring(group)))
+    return Edit("group repeated", xpath(copy), "", True)
+
+
+def _groups(targets: list[_Target], terms: set[str]) -> list[Any]:
+    """Return the elements of the groups with these terms, each once."""
+    found = [it.group.node for it in targets if it.term in terms]
+    return [node for node in dict.fromkeys(found) if node is not None]
+
+
 def _one(draw: Any, targets: list[_Target], terms: set[str]) -> Any:
     found = [it for it in targets if it.term in terms]
     if not found or not draw:
@@ -321,7 +357,13 @@ def _one(draw: Any, targets: list[_Target], terms: set[str]) -> Any:
     return draw.choice([it for it in found if it.term == term])
 
 
-_KINDS: Sequence[Callable[[random.Random, Any, list[_Target]], Edit | None]] = (
+Kind = Callable[[random.Random, Any, list[_Target]], Edit | None]
+
+_KINDS: Sequence[Kind] = (
     _amount, _amount, _input, _input, _digits, _category, _category, _rate, _rate, _case, _pad, _date, _comma,
     _currency, _remove, _remove, _lose, _empty, _wrong_code, _breakdown, _double, _unknown_element, _order,
 )  # fmt: skip
+AMOUNTS: Sequence[Kind] = (
+    _amount, _input, _digits, _rate, _category, _comma, _remove, _empty, _indicator, _indicator, _group, _group, _group,
+)  # fmt: skip
+"""Kinds of edits of an amount, rate, category or indicator, and of whole groups."""

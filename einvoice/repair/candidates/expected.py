@@ -10,8 +10,9 @@ from typing import Any
 from einvoice.model.group import types_of
 from einvoice.model.lines import Line
 from einvoice.model.values import Amount, absent
-from einvoice.repair.arithmetic import unclassified
+from einvoice.repair.arithmetic import has_repeated_breakdown, unclassified
 from einvoice.repair.case import Candidate, Case, decimal_text
+from einvoice.repair.safety import not_calculable
 from einvoice.result import Finding
 
 _RANK = 20
@@ -19,7 +20,7 @@ _RANK = 20
 
 def candidates(case: Case) -> Iterator[Candidate]:
     """Yield a candidate for each finding with an expected value."""
-    totals = _calculated_from_faulty_lines(case)
+    totals = _calculated_from_faulty_lines(case) | not_calculable(case.invoice)
     for finding in case.findings:
         expected = finding.values.get("expected")
         if expected is None or isinstance(expected, bool):
@@ -45,7 +46,7 @@ def _calculated_from_faulty_lines(case: Case) -> set[str]:
     invoice = case.invoice
     if not invoice.lines or any(line.net_amount.number is absent for line in invoice.lines):
         return {"BT-106", "BT-116"}
-    return {"BT-116"} if unclassified(invoice) else set()
+    return {"BT-116"} if unclassified(invoice) or has_repeated_breakdown(invoice) else set()
 
 
 def _lacks_factor(case: Case, finding: Finding) -> bool:

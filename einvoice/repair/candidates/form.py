@@ -82,13 +82,23 @@ def _dates(text: str, syntax: str) -> Iterator[str]:
 
 
 _NUMBER = re.compile(r"[+-]?[0-9][0-9.,' ]*")
+_GROUPED = re.compile(
+    r"[0-9]*([.,][0-9]*)?|[0-9]{1,3}(?P<mark>[.,' ])[0-9]{3}((?P=mark)[0-9]{3})*((?!(?P=mark))[.,][0-9]*)?"
+)
+"""A number whose thousands, if they are separated, are groups of three digits."""
+
+_AMBIGUOUS = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+"""A number whose comma may separate thousands or decimals."""
 
 
 def _numbers(text: str, value: Number) -> Iterator[str]:
     found = _NUMBER.search(text.replace("\u00a0", " "))
     if not found:
         return
-    digits = found[0].rstrip(".,' ").replace(" ", "").replace("'", "")
+    digits = found[0].rstrip(".,' ")
+    if not _GROUPED.fullmatch(digits.lstrip("+-")):
+        return
+    digits = digits.replace(" ", "").replace("'", "")
     whole, mark, fraction = _split(digits)
     plain = whole.replace(".", "").replace(",", "") + (f".{fraction}" if mark else "")
     try:
@@ -96,6 +106,8 @@ def _numbers(text: str, value: Number) -> Iterator[str]:
     except InvalidOperation:
         return
     yield plain
+    if _AMBIGUOUS.fullmatch(whole + mark + fraction):
+        yield whole + fraction
     if isinstance(value, Amount) and not isinstance(value, UnitPrice):
         rounded = round2(number)
         if rounded is not absent and decimal_text(rounded, 2) != plain:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from lxml import etree
+
 from einvoice.model.iteration import Filled, repeats
 from einvoice.model.terms import term
 from einvoice.model.values import Amount
@@ -22,6 +24,7 @@ _REFUSED: Final = (
     "SCHEMA-ATTRIBUTE-UNKNOWN",
 )  # fmt: skip
 """Codes of findings outside the rules that say an element or attribute must not be there."""
+_REPEATED: Final = "SCHEMA-REPEATED-ELEMENT"
 _NOT_BLANK: Final = "not_blank"
 _FORBIDDEN: Final = "forbidden"
 _LIMITS: Final = ("at_most", "at_most_distinct")
@@ -38,7 +41,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
         if finding.code in _REFUSED or (case.check_of(finding) in _FORBIDDING and not _is_lost(case, finding, node)):
             required = _required(case, finding) if case.check_of(finding) == _NOT_BLANK else ()
             for removals in _removals(case, finding, node):
-                yield Candidate(removals, _RANK, terms=finding.terms[:1], required=required, refused=finding)
+                is_safe = finding.code == _REPEATED and finding.values.get("max_occurs") == 1 and _is_equal(node)
+                yield Candidate(removals, _RANK, is_safe, finding.terms[:1], required=required, refused=finding)
     terms = {term for finding in case.findings for term in finding.terms}
     elements = {finding.location.node for finding in case.findings}
     for it in case.values:
@@ -46,6 +50,12 @@ def candidates(case: Case) -> Iterator[Candidate]:
         if further and (it.number in terms or not elements.isdisjoint([it.value.node, *(x.node for x in further)])):
             edits: tuple[Edit, ...] = tuple(Remove(case.xpath(value.node)) for value in further)
             yield Candidate(edits, _RANK, terms=(it.number,) if it.number else ())
+
+
+def _is_equal(node: Any) -> bool:
+    """Return whether an element before it has the same bytes."""
+    text = etree.tostring(node, with_tail=False)
+    return any(etree.tostring(it, with_tail=False) == text for it in node.itersiblings(node.tag, preceding=True))
 
 
 def _is_lost(case: Case, finding: Finding, node: Any) -> bool:
