@@ -9,15 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+from einvoice.model.iteration import Filled
 from einvoice.presentation import causes
-from einvoice.repair.case import Case
+from einvoice.repair.case import Case, is_malformed
 from einvoice.repair.cause import Cause
 from einvoice.repair.causes import Causes
 from einvoice.repair.change import Change
 from einvoice.repair.edits import Insert, Remove, SetText
 from einvoice.repair.missing import MissingFacts
 from einvoice.repair.safety import is_derivable
-from einvoice.repair.search import MAX_SECONDS, Explained, Search, Trial
+from einvoice.repair.search import MAX_SECONDS, UNMAPPED, Explained, Search, Trial
 from einvoice.repair.steps import Steps, all_lines
 from einvoice.resources import RuleData
 from einvoice.result import Finding, Places, ValidationResult
@@ -141,9 +142,38 @@ class Diagnosis:
         groups: dict[tuple[str, ...], list[Finding]] = {}
         for finding in sorted(findings, key=lambda it: _GRAVITY.index(it.severity)):
             fact = missing.fact(self._own(finding))
-            place = (finding.xpath, finding.terms[0] if finding.terms else finding.code)
-            groups.setdefault((fact,) if fact else place, []).append(finding)
+            key = (fact,) if fact else self._place(finding)
+            groups.setdefault(key, []).append(finding)
+        for (place, *_), group in groups.items():
+            group.sort(key=lambda it: it.xpath != place)  # the finding at an unreadable value says more than the others
         return [self._without_change(group, key[0] if len(key) == 1 else "", missing) for key, group in groups.items()]
+
+    def _place(self, finding: Finding) -> tuple[str, str]:
+        """Return what the findings of one cause share: an unreadable value that they read, or place and leading term.
+
+        All content that no business term covers is one cause.
+        """
+        if finding.code == UNMAPPED:
+            return finding.code, ""
+        own = self._own(finding)
+        line = self.case.line_of(own.location.node)
+        for number in own.terms:
+            if it := self._unreadable.get((id(line), number)) or self._unreadable.get((id(None), number)):
+                return self.case.xpath(it.value.node), number
+        leading = finding.terms[0] if finding.terms else finding.code
+        element, _, attribute = finding.xpath.partition("/@")
+        if attribute.startswith("scheme") and leading.count("-") > 1:  # such as BT-29-1
+            return element, leading.rpartition("-")[0]  # rules report a scheme at its identifier
+        return finding.xpath, leading
+
+    @cached_property
+    def _unreadable(self) -> dict[tuple[int, str], Filled]:
+        """The first value of each term that is not written as a number or date, by the identity of its line."""
+        found: dict[tuple[int, str], Filled] = {}
+        for it in self.case.values:
+            if is_malformed(it.value):
+                found.setdefault((id(self.case.line_of(it.value.node)), it.number), it)
+        return found
 
     def _without_change(self, group: Sequence[Finding], fact: str, missing: MissingFacts) -> Cause:
         owns = [self._own(it) for it in group]
@@ -152,7 +182,7 @@ class Diagnosis:
         others = self._others(group)
         leading = (fact,) if fact else ()
         terms = tuple(dict.fromkeys((*leading, *first.terms)))
-        lines = all_lines(self.case, [own.location.node for own in owns])
+        lines = all_lines(self.case, [own.location.node for own in (owns if fact else owns[:1])])
         return Cause(tuple(group), others, (), terms, first.location, self._result.lang, fact, lines, is_empty)
 
     def _change(self, trial: Trial) -> Change:

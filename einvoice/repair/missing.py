@@ -78,6 +78,9 @@ class MissingFacts:
         return None
 
     def _of_leading(self, finding: Finding) -> str:
+        attribute, node = finding.xpath.partition("/@")[2], finding.location.node
+        if attribute and node is not None and node.get(attribute, "").strip():
+            return ""  # such as the scheme of an identifier, which is no value of its own
         number = self._first(finding)
         return self._of_element(number) or self._fact_of(number, finding)
 

@@ -89,3 +89,55 @@ def test_several_similar_codes_are_a_question():
 
 def test_no_code_is_proposed_if_none_is_similar():
     assert cause_of(changed(UBL, PAYMENT, "bitcoin")).changes == ()
+
+
+# ---------------------------------------------------------------- schemes, choices of codes, codes without a term
+
+EXTENSION = "urn:cen.eu:en16931:2017#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0#conformant#urn:xeinkauf.de:kosit:\
+extension:xrechnung_3.0"
+EXTENDED = changed(
+    CII, "urn:cen.eu:en16931:2017[^<]*", "urn:cen.eu:en16931:2017#conformant#urn:factur-x.eu:1p0:extended"
+)
+
+
+def test_no_number_of_a_scheme_is_proposed_because_it_is_similar():
+    assert cause_of(changed(UBL, '(?<=EndpointID schemeID=")EM', "9907")).changes == ()
+
+
+def test_wrong_schemes_at_two_places_are_two_causes():
+    """The rule of the XRechnung extension and the code list reject the same identifiers."""
+    document = changed(UBL, "(?<=<cbc:CustomizationID>)[^<]*", EXTENSION)
+    identifier = '<cac:PartyIdentification><cbc:ID schemeID="9907">1</cbc:ID></cac:PartyIdentification>'
+    document = changed(document, "(?=<cac:PostalAddress>)", identifier, count=2)
+    causes = einvoice.validate(document.encode(), lang="en").causes()
+    assert len(causes) == 2
+    assert all("BR-DEX-04" in {finding.code for finding in cause.findings} for cause in causes)
+    assert all(cause.changes == () for cause in causes)
+
+
+def test_scheme_by_name():
+    wrong = changed(UBL, '(?<=EndpointID schemeID=")EM', "E-Mail")
+    (change,) = cause_of(wrong).changes
+    assert change.safe
+    assert repaired(wrong, change) == UBL
+
+
+def test_country_of_a_profile_by_name():
+    """In Factur-X, the list of countries is a choice of codes."""
+    wrong = changed(EXTENDED, "(?<=<ram:CountryID>)DE", "Deutschland")
+    cause = cause_of(wrong)
+    (change,) = cause.changes
+    assert {finding.code[:6] for finding in cause.findings} == {"FX-SCH"}
+    assert change.safe
+    assert repaired(wrong, change) == EXTENDED
+
+
+def test_country_of_an_element_without_a_term_is_not_that_of_the_seller():
+    party = "<cac:PayeeParty><cac:PostalAddress><cac:Country><cbc:IdentificationCode>DE</cbc:IdentificationCode>\
+</cac:Country></cac:PostalAddress><cac:PartyName><cbc:Name>Moser KG</cbc:Name></cac:PartyName></cac:PayeeParty>"
+    wrong = changed(UBL, "(?=<cac:Delivery>)", party).replace("Code>DE<", "Code>Germany<")
+    changes = [it for cause in einvoice.validate(wrong.encode()).causes() for it in cause.changes]
+    (change,) = (it for it in changes if "BT-40" in it.terms)
+    places = {step.term: step.place("en") for step in change.steps}
+    assert set(places) == {"BT-40", "BT-55", ""}
+    assert places[""] == "cbc:IdentificationCode"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from einvoice import codelists
@@ -14,6 +14,10 @@ from einvoice.syntax.paths import term_of_attribute
 _RANK = 8  # before the forms of a value: "Stk" is a piece, although there is a code STK
 _CHECK: Final = "in_code_list"
 _CURRENCY: Final = "in_currency"
+_CHOICE: Final = "one_of"
+_TERM: Final = "BT-"
+_SCHEME: Final = "scheme"
+"""Start of the names of attributes with the scheme of an identifier."""
 _MAX_NEAR: Final = 4
 """Maximum number of similar codes; of more, none is proposed."""
 _MIN_LENGTH: Final = 2
@@ -25,25 +29,30 @@ Place = tuple[str, str, str]
 
 def candidates(case: Case) -> Iterator[Candidate]:
     """Yield a candidate for each code that a wrong one may mean; it replaces all occurrences of the wrong one."""
-    places: dict[tuple[str, str], dict[Place, tuple[str, ...]]] = {}
+    places: dict[tuple[str, str], dict[Place, None]] = {}
+    terms: dict[tuple[Any, str], tuple[str, ...]] = {}
     for finding in case.findings:
         check, node = case.check_of(finding), finding.location.node
-        if node is None or not check.startswith((_CHECK, _CURRENCY)):
+        if node is None or not check.startswith((_CHECK, _CURRENCY, _CHOICE)):
             continue
         attribute = "currencyID" if check == _CURRENCY else finding.xpath.partition("/@")[2]
         given = _text(node, attribute)
         if given:
-            known = places.setdefault((str(finding.values["argument"]), given), {})
-            known.setdefault(_place(node, attribute), finding.terms[:1])
+            places.setdefault((str(finding.values["argument"]), given), {})[_place(node, attribute)] = None
+            terms.setdefault((node, attribute), tuple(it for it in finding.terms[:1] if it.startswith(_TERM)))
     for (argument, given), found in places.items():
-        yield from _replacements(case, argument, given, found)
+        yield from _replacements(case, argument, given, list(found), terms)
 
 
-def _replacements(case: Case, argument: str, given: str, places: dict[Place, tuple[str, ...]]) -> Iterator[Candidate]:
+def _replacements(
+    case: Case, argument: str, given: str, places: Sequence[Place], known: Mapping[tuple[Any, str], tuple[str, ...]]
+) -> Iterator[Candidate]:
     meant, is_name = _meant(case, argument, given)
+    if not is_name and any(attribute.startswith(_SCHEME) for _, _, attribute in places):
+        meant = [code for code in meant if not code.isdigit()]  # numbers of schemes resemble each other by chance
     elements = list(_elements(case, given, places))
-    terms = tuple(dict.fromkeys(_term(case, node, attribute, places) for node, attribute in elements))
-    repeated = tuple(_term(case, node, attribute, places) for node, attribute in elements)
+    repeated = tuple(_term(case, node, attribute, known) for node, attribute in elements)
+    terms = tuple(dict.fromkeys(repeated))
     for code in meant:
         edits = tuple(_edit(case, node, attribute, code) for node, attribute in elements)
         yield Candidate(
@@ -57,7 +66,8 @@ def _replacements(case: Case, argument: str, given: str, places: dict[Place, tup
 
 def _meant(case: Case, argument: str, given: str) -> tuple[Sequence[str], bool]:
     """Return the codes that a wrong one may mean, and whether it is a name or another spelling of them."""
-    name, *excluded = argument.split(" -")
+    name, *words = argument.replace("<", "").replace(">", "").split(" ")
+    excluded = [word[1:] for word in words if word.startswith("-")]
     try:
         named = codelists.meanings(name, None, case.syntax, case.rules)
         known = codelists.ordered(name, None, case.syntax, case.rules)
@@ -88,7 +98,7 @@ def _is_near(text: str, code: str) -> bool:
     return left[1:] == right[1:] or left[1:] == right or left == right[1:] or is_swapped
 
 
-def _elements(case: Case, given: str, places: dict[Place, tuple[str, ...]]) -> Iterator[tuple[Any, str]]:
+def _elements(case: Case, given: str, places: Sequence[Place]) -> Iterator[tuple[Any, str]]:
     """Yield each element, with its attribute or "", that has the wrong code at one of the places."""
     attributes: dict[tuple[str, str], list[str]] = {}
     for parent, tag, attribute in places:
@@ -99,13 +109,13 @@ def _elements(case: Case, given: str, places: dict[Place, tuple[str, ...]]) -> I
                 yield node, attribute
 
 
-def _term(case: Case, node: Any, attribute: str, places: dict[Place, tuple[str, ...]]) -> str:
-    """Return the business term of a code; "" if it has none."""
+def _term(case: Case, node: Any, attribute: str, known: Mapping[tuple[Any, str], tuple[str, ...]]) -> str:
+    """Return the business term of a code, otherwise that of the finding about it; "" if there is neither."""
     for it in case.by_element.get(node, ()):
         if it.number:
             is_own = (it.value.attribute or "") == attribute
             return it.number if is_own else term_of_attribute(it.number, attribute) or it.number
-    return next(iter(places[_place(node, attribute)]), "")
+    return next(iter(known.get((node, attribute), ())), "")
 
 
 def _place(node: Any, attribute: str) -> Place:
