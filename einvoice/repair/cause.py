@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from einvoice.errors import quote
 from einvoice.localization import Language, Messages
 from einvoice.model.terms import is_plural, term
 from einvoice.presentation import to_dict
-from einvoice.repair.change import Change, capitalized, fault, in_lines, term_label
+from einvoice.repair.change import MAX_VALUE, Change, capitalized, fault, in_lines, term_label
 from einvoice.result import Finding, Location
 
 _TEXTS: Final = Messages("einvoice.repair", "causes")
@@ -56,16 +57,34 @@ class Cause:
         words = _TEXTS[language]
         if not self.changes:
             return self._question(language)
+        if self.is_question and (choice := self._choice(language)):
+            return choice
         alternatives = [fault(it, language) for it in self.changes]
         if not self.is_question:
             return words["sentence"].format(text=capitalized(alternatives[0]))
         return words["question"].format(alternatives=capitalized(words["or"].join(alternatives)))
 
+    def _choice(self, lang: Language) -> str:
+        """Return the question which of several values is missing; "" if the changes are something else."""
+        steps = [step for change in self.changes for step in change.steps]
+        places = {(step.kind, step.place(lang)) for step in steps}
+        kind, place = places.pop()
+        if places or len(steps) != len(self.changes) or kind not in ("add", "fill"):
+            return ""
+        words = _TEXTS[lang]
+        key = f"choice_{steps[0].term}"
+        values = [words["value"].format(text=quote(step.after, limit=MAX_VALUE)) for step in steps]
+        listed = words["either"].format(others=", ".join(values[:-1]), last=values[-1])
+        return words[key if key in words else "choice"].format(place=capitalized(place), alternatives=listed)
+
     def _question(self, lang: Language) -> str:
         words = _TEXTS[lang]
         own = f"missing_{self.missing}"
         if own not in words and (not self.missing or len(self.findings) == 1):
-            return in_lines(self.findings[0].title(lang), self.lines, lang, "about_line")
+            title, others = self.findings[0].title(lang), sum(1 + it.suppressed for it in self.findings) - 1
+            if len(self.findings) > 1 and len({it.code for it in self.findings}) == 1:
+                return words["likewise" if others > 1 else "likewise_one"].format(text=title, count=others)
+            return in_lines(title, self.lines, lang, "about_line")
         key = own if own in words else self._key()
         if is_plural(self.missing, lang) and f"{key}_plural" in words:
             key = f"{key}_plural"

@@ -28,7 +28,7 @@ from einvoice.result import Finding
 _TEXTS: Final = Messages("einvoice.repair", "changes")
 MAX_QUOTED: Final = 60
 """Maximum number of characters of a quoted identifier or name."""
-_MAX_VALUE: Final = 160
+MAX_VALUE: Final = 160
 """Maximum number of characters of a quoted value; the identifiers of specifications are shorter."""
 _SHARED: Final = 20
 """Number of characters before the first difference of two long values that are quoted."""
@@ -116,7 +116,7 @@ class Step:
 def _entry(content: Content, key: str, lang: Language) -> str:
     """Return the text of a group in a pattern; "" if the group lacks a term of the pattern, or there is none."""
     try:
-        return quote(_TEXTS[lang].get(key, "").format_map(dict(content)), limit=_MAX_VALUE)
+        return quote(_TEXTS[lang].get(key, "").format_map(dict(content)), limit=MAX_VALUE)
     except KeyError:
         return ""
 
@@ -127,7 +127,7 @@ def _content(content: Content, key: str, lang: Language) -> str:
     first = _entry(content, key, lang)
     others = [it for it in content if not first or f"{{{it[0]}}}" not in words[key]]
     named = (words["content"].format(name=name(number, lang), text=text) for number, text in others)
-    return ", ".join((*filter(None, (first,)), *(quote(text, limit=_MAX_VALUE) for text in named)))
+    return ", ".join((*filter(None, (first,)), *(quote(text, limit=MAX_VALUE) for text in named)))
 
 
 def term_label(number: str, lang: Language) -> str:
@@ -193,11 +193,11 @@ def _quotable(before: str, after: str) -> tuple[str, str]:
     >>> _quotable("a" * 200 + "b", "a" * 200 + "c")
     ('…aaaaaaaaaaaaaaaaaaaab', '…aaaaaaaaaaaaaaaaaaaac')
     """
-    if max(len(before), len(after)) > _MAX_VALUE and before and after:
+    if max(len(before), len(after)) > MAX_VALUE and before and after:
         shared = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), 0)
         if start := max(0, shared - _SHARED):
             before, after = f"…{before[start:]}", f"…{after[start:]}"
-    return quote(before, limit=_MAX_VALUE), quote(after, limit=_MAX_VALUE)
+    return quote(before, limit=MAX_VALUE), quote(after, limit=MAX_VALUE)
 
 
 @dataclass(frozen=True, slots=True)

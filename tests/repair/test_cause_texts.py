@@ -261,3 +261,66 @@ def test_abbreviations_keep_their_capital_letters():
     document = changed(UBL, "(</cbc:DocumentCurrencyCode>)", r"\1<cbc:TaxCurrencyCode>EUR</cbc:TaxCurrencyCode>")
     (cause,) = causes_of(document, "en")
     assert cause.changes[0].text() == "Remove VAT accounting currency code (BT-6)."
+
+
+# ---------------------------------------------------------------- unreadable values, content without a term
+
+
+def test_findings_about_a_date_that_does_not_exist_are_one_cause():
+    period = (
+        "<cac:InvoicePeriod><cbc:StartDate>2026-02-01</cbc:StartDate><cbc:EndDate>{}</cbc:EndDate></cac:InvoicePeriod>"
+    )
+    document = changed(UBL, "(?=<cac:OrderReference>)", period.format("2026-02-31"))
+    document = changed(document, "(?=<cac:Item>)", period.format("2026-02-28"))
+    (cause,) = causes_of(document)
+    assert {"SCHEMA-VALUE-DATE", "PEPPOL-EN16931-R111"} <= {finding.code for finding in cause.findings}
+    assert cause.text("en") == "“2026-02-31” is not a date"
+
+
+PROFILE = "urn:cen.eu:en16931:2017#conformant#urn:factur-x.eu:1p0:extended"
+COPY = "<ram:CopyIndicator><udt:Indicator>false</udt:Indicator></ram:CopyIndicator>"
+PERIOD = '<ram:EffectiveSpecifiedPeriod><ram:CompleteDateTime><udt:DateTimeString format="102">20260504\
+</udt:DateTimeString></ram:CompleteDateTime></ram:EffectiveSpecifiedPeriod>'
+
+
+@pytest.mark.parametrize(
+    ("content", "others"),
+    [("", ""), (COPY, " (likewise one other element)"), (f"{COPY}{PERIOD}", " (likewise 2 other elements)")],
+)
+def test_content_without_a_term_is_one_cause(content, others):
+    document = changed(CII, "urn:cen.eu:en16931:2017[^<]*", PROFILE)
+    document = changed(document, "(?=<ram:TypeCode>380)", "<ram:Name>Rechnung</ram:Name>")
+    document = document.replace("</ram:IssueDateTime>", f"</ram:IssueDateTime>{content}", 1)
+    (cause,) = causes_of(document, "en")
+    assert {finding.code for finding in cause.findings} == {"CONTENT-UNCOVERED"}
+    assert cause.text() == f"Name belongs to the profile EXTENDED, not to EN 16931{others}"
+
+
+# ---------------------------------------------------------------- which of several values
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [
+        ("en", "Specification identifier (BT-24) is missing. Which specification does the invoice follow: "
+               f"“{XRECHNUNG}” or “urn:cen.eu:en16931:2017”?"),
+        ("de", "Kennung der Spezifikation (BT-24) fehlt. Welcher Spezifikation folgt die Rechnung: "
+               f"„{XRECHNUNG}“ oder „urn:cen.eu:en16931:2017“?"),
+    ],
+)  # fmt: skip
+def test_question_for_a_missing_value_lists_the_values(lang, text):
+    (cause,) = causes_of(WITHOUT, lang)
+    assert cause.text(lang) == text
+
+
+# ---------------------------------------------------------------- a category without tax that is charged
+
+
+@pytest.mark.parametrize("category", ["K", "AE", "Z"])
+def test_category_without_tax_that_has_a_rate_everywhere_is_the_standard_rate(category):
+    document = UBL.replace("<cbc:ID>S</cbc:ID>", f"<cbc:ID>{category}</cbc:ID>")
+    cause = causes_of(document, "en")[0]
+    (change,) = cause.changes
+    assert not change.safe
+    assert apply(document.encode(), change.edits).decode() == UBL
+    assert f"is “{category}” instead of “S”" in cause.text("en")

@@ -10,13 +10,14 @@ from typing import Any, Final
 from einvoice.model.group import terms_of
 from einvoice.model.money import TaxCategory, VatBreakdown
 from einvoice.model.values import absent
-from einvoice.repair.arithmetic import TAXED, rate_of_amounts, round2
+from einvoice.repair.arithmetic import TAXED, category_of, rate_of_amounts, round2
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import Edit, Remove
 
 _RANK = 40
 _RATE: Final = re.compile(r"(\d{1,3}(\.\d{1,9})?)?", re.ASCII)
 _VAT: Final = "VAT"
+_STANDARD: Final = "S"
 _WITHOUT_RATE: Final = "O"
 """The only VAT category that has no rate, not even zero (EN 16931-1, BR-O-05)."""
 _TERMS = {"BT-95", "BT-96", "BT-102", "BT-103", "BT-118", "BT-119", "BT-151", "BT-152"}
@@ -31,6 +32,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
     items = [tax for tax in taxes if not isinstance(tax, VatBreakdown)]
     stated, used = list(dict.fromkeys(map(_pair, breakdown))), list(dict.fromkeys(map(_pair, items)))
     yield from _schemes(case, taxes)
+    yield from _standard_rated(case, taxes)
     for tax in taxes:
         own, others = _pair(tax), used if isinstance(tax, VatBreakdown) else stated
         doubtful = own not in others
@@ -47,6 +49,21 @@ def _schemes(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candidate]:
     for tax in taxes:
         if tax.scheme is not absent and not tax.is_vat:
             yield Candidate((case.set(tax.scheme, _VAT),), _RANK)
+
+
+def _standard_rated(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candidate]:
+    """Yield a candidate for each category without tax that has a rate everywhere: it may be the standard rate."""
+    by_category: dict[str, list[TaxCategory]] = {}
+    for tax in taxes:
+        by_category.setdefault(category_of(tax)[0], []).append(tax)
+    for category, same in by_category.items():
+        rates = [tax.rate.number for tax in same]
+        if category in ("", *TAXED) or absent in rates or not all(rates):
+            continue
+        if any(isinstance(tax, VatBreakdown) and tax.tax_amount.number for tax in same):
+            edits = tuple(case.set(tax.category, _STANDARD) for tax in same)
+            terms = tuple(next(iter(_term(case, tax, "category")), "") for tax in same)
+            yield Candidate(edits, _RANK - 2, terms=terms)
 
 
 def _by_amounts(
