@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -24,6 +25,8 @@ _ATTRIBUTES: Final = {
     "list_id": "listID",
     "list_version": "listVersionID",
 }
+
+_NAME: Final = re.compile(r"\b\w+:\w+")  # a step that differs in credit notes has two
 
 #: Terms that share the element of supporting documents (BG-24), distinguished by type.
 _REFERENCES: Final = {"BT-17": "BT-122", "BT-18": "BT-122"}
@@ -112,6 +115,33 @@ def term_of_attribute(number: str, attribute: str) -> str:
     known = terms().get(number)
     field = next((field for field, name in _ATTRIBUTES.items() if name == attribute), "")
     return next((it.number for it in terms().values() if known and it.path == f"{known.path}.{field}"), "")
+
+
+@functools.cache
+def numbers_at(names: tuple[str, ...], syntax: str) -> tuple[str, ...]:
+    """Return the terms or groups that an element can be; of one that only contains elements, the group around them.
+
+    Args:
+        names: of the elements on its path, from the child of the root, such as "cac:LegalMonetaryTotal".
+        syntax: "UBL" or "CII".
+
+    >>> numbers_at(("cac:LegalMonetaryTotal",), "UBL"), numbers_at(("cac:AccountingCustomerParty",), "UBL")
+    (('BG-22',), ('BG-7',))
+    >>> numbers_at(("cac:AllowanceCharge", "cbc:Amount"), "UBL")
+    ('BT-92', 'BT-99')
+    """
+    depth = len(names)
+    below = [it for it in _elements(syntax) if _begins_with(it.steps, names)]
+    exact = [it for it in below if len(it.steps) == depth]
+    if exact:
+        return tuple(dict.fromkeys(number for it in exact for number in it.numbers if it.maps_to(number)))
+    inside = [(*(group for _, groups in it.steps[depth:] for group in groups), *it.numbers) for it in below]
+    return next(((it,) for it in inside[0] if all(it in others for others in inside)), ()) if inside else ()
+
+
+def _begins_with(steps: tuple[tuple[str, tuple[str, ...]], ...], names: tuple[str, ...]) -> bool:
+    pairs = zip(steps, names, strict=False)
+    return len(steps) >= len(names) and all(name in _NAME.findall(step) for (step, _), name in pairs)
 
 
 def _elements_of(number: str, syntax: str) -> list[_Element]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.iteration import is_in_accounting_currency
 from einvoice.model.lines import Document, Line, Period
+from einvoice.model.location import name as name_of
 from einvoice.model.money import AllowanceCharge, AllowanceTax, TaxTotal, VatBreakdown
 from einvoice.model.parties import SellerTaxRegistration
 from einvoice.model.terms import term
+from einvoice.syntax.paths import numbers_at
 
 _LINE: Final = "BG-25"
 _SUPPORTING: Final = "BT-122"
@@ -34,8 +36,10 @@ def terms_of_elements(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
                     alternatives = _alternatives(group, name, it, numbers[name])
                     if len(alternatives) == 1:
                         terms[it.node] = alternatives
-                    elif len(alternatives) == 2 and choice is not None and alternatives[choice]:
-                        terms[it.node] = (alternatives[choice],)
+                    elif len(alternatives) == 2:
+                        chosen = alternative(it, invoice) if isinstance(it, Group) else choice
+                        if chosen is not None and alternatives[chosen]:
+                            terms[it.node] = (alternatives[chosen],)
     return terms
 
 
@@ -51,6 +55,25 @@ def enclosing_group(element: Any, by_element: Mapping[Any, tuple[str, ...]]) -> 
             number = by_element[ancestor][0]
             return number if term(number).datatype == "Group" else term(number).parent
     return ""
+
+
+def terms_of_child(
+    parent: Any, names: Sequence[str], by_element: Mapping[Any, tuple[str, ...]], syntax: str
+) -> tuple[str, ...]:
+    """Return the business term that a missing element would be; empty if it would be none or is ambiguous.
+
+    Args:
+        parent: element that lacks it.
+        names: of the elements on its path, from the child of `parent`.
+        by_element: the result of `terms_of_elements`.
+        syntax: "UBL" or "CII".
+    """
+    above = [name_of(it.tag) for it in (parent, *parent.iterancestors())][-2::-1]
+    numbers = numbers_at((*above, *names), syntax)
+    if len(numbers) > 1:
+        group = next(iter(by_element.get(parent, ())), "") or enclosing_group(parent, by_element)
+        numbers = tuple(it for it in numbers if term(it).parent == group)
+    return numbers if len(numbers) == 1 else ()
 
 
 def is_elsewhere(number: str, group: str) -> bool:

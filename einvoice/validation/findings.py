@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from einvoice import errors
 from einvoice.facturx import FACTURX
+from einvoice.model.location import name
+from einvoice.model.terms import terms
 from einvoice.model.values import Value
 from einvoice.result import Finding, Language, Places, Severity
 from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.files.notes import LAXER
 from einvoice.rulebook.sections import section
 from einvoice.syntax.paths import term_of_attribute
-from einvoice.validation.element_terms import enclosing_group, is_elsewhere, terms_of_elements
+from einvoice.validation.element_terms import enclosing_group, is_elsewhere, terms_of_child, terms_of_elements
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
     from einvoice.rulebook.catalog import CatalogEntry
     from einvoice.rulebook.program.program import Violation
     from einvoice.rulebook.syntax_rules.collector import SyntaxViolation
+    from einvoice.syntax.schema import SchemaViolation
     from einvoice.validation.selection import RuleSelection
 
+_NAMES: Final = re.compile(r"[\w:]+(/[\w:]+)*")
 _MAX_VALUE_LENGTH: Final = 500
 """Maximum number of characters of a value quoted in a finding."""
 
@@ -102,9 +107,13 @@ class FindingBuilder:
             lang=self.lang,
         )
 
-    def of_element(self, code: str, layer: str, element: Any, values: Mapping[str, object]) -> Finding:
-        """Return the finding of a catalog entry about an element; its business term replaces those of the entry."""
-        return self.of_entry(code, layer, element, values, self._terms_of(element))
+    def of_schema(self, violation: SchemaViolation, layer: str) -> Finding:
+        """Return the finding for a violation of an XML schema, about the terms that are missing or at the element."""
+        element = violation.element
+        missing = [self._terms_of_child(element, (name(tag),)) for tag in violation.missing]
+        terms = tuple(dict.fromkeys(number for numbers in missing for number in numbers))
+        values = {**violation.values, **self._values_of_missing(violation, missing)}
+        return self.of_entry(violation.code, layer, element, values, terms or self._terms_at(element))
 
     def of_entry(
         self, code: str, layer: str, node: Any, values: Mapping[str, object], terms: tuple[str, ...] = ()
@@ -126,6 +135,22 @@ class FindingBuilder:
             lang=self.lang,
         )
 
+    def _values_of_missing(
+        self, violation: SchemaViolation, missing: Sequence[tuple[str, ...]]
+    ) -> Mapping[str, object]:
+        """Return values for the texts about missing elements: a term, what a group has to contain, or several terms."""
+        numbers = [number for found in missing for number in found]
+        if len(missing) == 1 and numbers:
+            contents = [it.number for it in terms().values() if it.parent == numbers[0] and it.cardinality[0] == "1"]
+            return {"term": numbers[0], **({"contents": ", ".join(contents)} if contents else {})}
+        if not numbers:
+            return {}
+        labels = [
+            f"{name(tag)} ({found[0]})" if found else name(tag)
+            for tag, found in zip(violation.missing, missing, strict=True)
+        ]
+        return {"labelled": ", ".join(labels)}
+
     def entry(self, code: str) -> CatalogEntry:
         """Return the catalog entry of a code; raise `KeyError` for an unknown one."""
         return entry(code, self._rules)
@@ -143,7 +168,10 @@ class FindingBuilder:
         If it has none, the group that contains it, provided that the rule has no terms, names the group or has only
         terms of other groups; otherwise nothing, so that the terms of the rule remain.
         """
-        element, own = violation.element, self._terms_of(violation.element)
+        element, rule = violation.element, violation.rule
+        own = self._terms_at(element)
+        if not violation.found and _NAMES.fullmatch(rule.path):
+            own = self._terms_of_child(element, rule.path.split("/")) or own
         if own:
             of_attribute = term_of_attribute(own[0], violation.attribute) if violation.attribute else ""
             return (of_attribute,) if of_attribute else own
@@ -183,6 +211,18 @@ class FindingBuilder:
             if it["syntax"] in ("", self._invoice.syntax) and (not it["value"] or values.get(it["value"])):
                 return index
         return None
+
+    def _terms_at(self, element: Any) -> tuple[str, ...]:
+        """Return the business term of an element; of a surplus one without, that of the first one with this name."""
+        if (own := self._terms_of(element)) or element is None:
+            return own
+        first = next((it for it in element.itersiblings(element.tag, preceding=True) if self._terms_of(it)), None)
+        return self._terms_of(first)
+
+    def _terms_of_child(self, parent: Any, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the business term of a missing element, by the names of the elements on its path."""
+        self._terms_of(parent)
+        return terms_of_child(parent, names, self._terms or {}, self._invoice.syntax)
 
     def _terms_of(self, element: Any) -> tuple[str, ...]:
         """Return the business term of an element; empty if it is ambiguous."""

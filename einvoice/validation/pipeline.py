@@ -141,7 +141,7 @@ def xml_schema(context: Context) -> Outcome:
     name = context.selection.schema
     known = name if name in _SCHEMA_VERSIONS else context.document.identity.syntax
     return Outcome(
-        [context.build.of_element(it.code, "schema", it.element, it.values) for it in context.violations],
+        [context.build.of_schema(it, "schema") for it in context.violations],
         [Layer("schema", _SCHEMA_TITLES.translations(known), _SCHEMA_VERSIONS[known], sha256=schema.sha256(name))],
     )
 
@@ -164,7 +164,7 @@ def profile(context: Context) -> Outcome:
     reported = [violation.element for violation in context.violations]
     violations = list(schema_violations(context.document.tree, profile, reported))
     context.reported.update(it.element for it in violations)
-    return Outcome([context.build.of_element(it.code, FACTURX, it.element, it.values) for it in violations])
+    return Outcome([context.build.of_schema(it, FACTURX) for it in violations])
 
 
 def rules(context: Context) -> Outcome:

@@ -101,7 +101,7 @@ UBL_BREACHES = [
         "cbc:DueDate",
         {"before": "cbc:Note"},
     ),
-    (DATE, DATE * 2, "REPEATED-ELEMENT", "cbc:IssueDate", {"max_occurs": 1, "parent": "Invoice"}),
+    (DATE, DATE * 2, "REPEATED-ELEMENT", "cbc:IssueDate", {"max_occurs": 1, "equal": True}),
     (NOTE, NOTE + "<cbc:Nota>x</cbc:Nota>", "UNKNOWN-ELEMENT", "cbc:Nota", {"parent": "Invoice"}),
     (NOTE, NOTE + '<own:Wert xmlns:own="urn:x"/>', "UNKNOWN-ELEMENT", "own:Wert", {}),
     (
@@ -124,7 +124,13 @@ UBL_BREACHES = [
     ("2026-03-31", "2026-03-31\n", "VALUE-PADDED", "cbc:IssueDate", {"found": "2026-03-31↵"}),
     (DATE, DATE + "<cbc:IssueTime>8 Uhr</cbc:IssueTime>", "VALUE-TIME", "cbc:IssueTime", {"found": "8 Uhr"}),
     ('"EUR">1.00</cbc:P', '"EUR">1,00</cbc:P', "VALUE-NUMBER", "cbc:PayableAmount", {"found": "1,00"}),
-    (INDICATOR, INDICATOR.replace("true", "ja"), "VALUE-BOOLEAN", "cbc:ChargeIndicator", {"found": "ja"}),
+    (
+        INDICATOR,
+        INDICATOR.replace("true", "ja"),
+        "VALUE-BOOLEAN",
+        "cbc:ChargeIndicator",
+        {"found": "ja", "charge": True},
+    ),
     (NOTE, NOTE + ATTACHED.format("QUJDR"), "VALUE-BINARY", "cbc:EmbeddedDocumentBinaryObject", {"found": "QUJDR"}),
     # libxml2 cuts its message before it comes to the type
     (NOTE, NOTE + ATTACHED.format("A" * 70_001), "VALUE-BINARY", "cbc:EmbeddedDocumentBinaryObject", {}),

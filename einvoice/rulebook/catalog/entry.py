@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.localization import Language, choose
+from einvoice.model.terms import name as name_of_term
+from einvoice.model.terms import terms
 from einvoice.presentation import to_html
 from einvoice.rulebook.catalog.formatting import VALUES, missing, missing_subject, show
 from einvoice.rulebook.catalog.general import general
@@ -20,6 +22,8 @@ _INCALCULABLE_FIX: Final = "incalculable_fix"
 _NO_VALUES: Final[Mapping[str, Any]] = {}
 _COMPARED: Final = ("actual", "expected", "difference")
 _AMOUNT: Final[Mapping[str, Any]] = {"actual": Decimal("0.00")}
+_OF_TERM: Final = ".name"
+"""``{term.name}`` is the name of the business term whose number is the value ``term``."""
 Values: TypeAlias = "Mapping[str, Any] | None"
 """The values of a finding; None if there is no invoice."""
 
@@ -141,6 +145,12 @@ class CatalogEntry(NamedTuple):
         def quoted(match: re.Match[str]) -> str:
             before, name, after = match.groups()
             shown = show(values[name], _context(name, values), language) if name in values else ""
+            if (
+                not shown
+                and name.endswith(_OF_TERM)
+                and (number := str(values.get(name.removesuffix(_OF_TERM)))) in terms()
+            ):
+                shown = name_of_term(number, language)
             if shown.strip():
                 return f"{before}{shown}{after}"
             words = missing(name, values, language, text[: match.start()])

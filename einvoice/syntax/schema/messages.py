@@ -26,6 +26,7 @@ class SchemaViolation:
         element: the element; for a missing child its parent.
         line: line of the element, counted from 1.
         message: libxml2's message, for experts.
+        missing: required children of `element` that are missing, with names as lxml writes them.
     """
 
     code: str
@@ -33,6 +34,7 @@ class SchemaViolation:
     element: etree._Element | None
     line: int
     message: str
+    missing: tuple[str, ...] = ()
 
 
 class SchemaError(NamedTuple):
@@ -48,6 +50,7 @@ class _Explanation(NamedTuple):
     code: str
     element: etree._Element
     values: dict[str, object]
+    missing: tuple[str, ...] = ()
 
 
 _Explain: TypeAlias = Callable[[SchemaError, ContentModels], _Explanation]
@@ -58,9 +61,9 @@ _MESSAGE: Final = 500
 
 def explain(error: SchemaError, models: ContentModels) -> SchemaViolation:
     """Return the violation that corresponds to an error of libxml2."""
-    code, element, values = _EXPLAIN.get(error.kind, _other)(error, models)
-    name = {"element": _name(element.tag, element)}
-    return SchemaViolation(code, name | values, element, line(element) or error.line, error.message[:_MESSAGE])
+    code, element, values, missing = _EXPLAIN.get(error.kind, _other)(error, models)
+    values = {"element": _name(element.tag, element)} | values
+    return SchemaViolation(code, values, element, line(element) or error.line, error.message[:_MESSAGE], missing)
 
 
 # Names
@@ -129,8 +132,12 @@ def _incomplete(error: SchemaError, sequence: Sequence) -> _Explanation:
     last = next(error.element.iterchildren("*", reversed=True), None)
     missing = _required(sequence[tags.index(last.tag) + 1 if last is not None and last.tag in tags else 0 :])
     if missing:
-        return _Explanation("SCHEMA-MISSING-ELEMENT", error.element, {"expected": _names(missing)})
+        return _missing_children(error.element, missing)
     return _Explanation("SCHEMA-MISSING-CONTENT", error.element, {"expected": _expected(error.message)})
+
+
+def _missing_children(parent: etree._Element, tags: list[str]) -> _Explanation:
+    return _Explanation("SCHEMA-MISSING-ELEMENT", parent, {"expected": _names(tags)}, tuple(tags))
 
 
 def _required(sequence: Sequence) -> list[str]:
@@ -158,7 +165,9 @@ def _misplaced(element: etree._Element, previous: etree._Element | None, sequenc
     assert parent is not None  # only a parent has a sequence
     values: dict[str, object] = {"parent": _name(parent.tag, parent)}
     if position == last:
-        return _Explanation("SCHEMA-REPEATED-ELEMENT", element, values | {"max_occurs": sequence[position].max_occurs})
+        equal = {"equal": True} if previous is not None and _content_of(previous) == _content_of(element) else {}
+        max_occurs = {"max_occurs": sequence[position].max_occurs}
+        return _Explanation("SCHEMA-REPEATED-ELEMENT", element, values | max_occurs | equal)
     if position < last:
         after = next(child for child in parent.iterchildren("*") if tags.index(child.tag) > position)
         return _Explanation("SCHEMA-ELEMENT-ORDER", element, values | {"before": _name(after.tag)})
@@ -166,7 +175,11 @@ def _misplaced(element: etree._Element, previous: etree._Element | None, sequenc
     late = next((sibling for sibling in element.itersiblings("*") if sibling.tag in missing), None)
     if late is not None:
         return _Explanation("SCHEMA-ELEMENT-ORDER", late, values | {"before": _name(element.tag)})
-    return _Explanation("SCHEMA-MISSING-ELEMENT", parent, {"expected": _names(missing)})
+    return _missing_children(parent, missing)
+
+
+def _content_of(element: etree._Element) -> bytes:
+    return etree.tostring(element, method="c14n", with_tail=False)
 
 
 def _no_declaration(error: SchemaError, _models: ContentModels) -> _Explanation:
@@ -220,10 +233,17 @@ def _datatype(error: SchemaError, models: ContentModels) -> _Explanation:
     else:
         values["type"] = models.datatype_of(error.element) or "–"
         code = _DATATYPES.get(str(values["type"]), "SCHEMA-VALUE-OTHER")
+        if code == "SCHEMA-VALUE-BOOLEAN" and _is_charge_indicator(error.element):
+            values["charge"] = True
         if bare != value and code in _MOMENTS and _MOMENT.fullmatch(bare):
             # Invalid for libxml2 only: by XSD 1.0 part 2, 4.3.6, surrounding white space is ignored.
             code = "SCHEMA-VALUE-PADDED"
     return _Explanation(code, error.element, values)
+
+
+def _is_charge_indicator(element: etree._Element) -> bool:
+    """Return whether an element says that its parent is a charge or an allowance; CII has a child for the value."""
+    return any(etree.QName(it).localname == "ChargeIndicator" for it in (element, *element.iterancestors()))
 
 
 def _facet(code: str, pattern: str) -> _Explain:
@@ -241,12 +261,28 @@ def _facet(code: str, pattern: str) -> _Explain:
 # Attributes, and the rest
 
 
-def _attribute(code: str) -> _Explain:
-    def explain_attribute(error: SchemaError, _models: ContentModels) -> _Explanation:
-        match = re.search(r"The attribute '([^']*)'", error.message)
-        return _Explanation(code, error.element, {"attribute": _name(match[1], error.element) if match else "–"})
+_UNITS: Final = {"DurationMeasure": "DAY", "Measure": "KGM", "": "C62"}
 
-    return explain_attribute
+
+def _attribute(error: SchemaError) -> str:
+    match = re.search(r"The attribute '([^']*)'", error.message)
+    return _name(match[1], error.element) if match else "–"
+
+
+def _unknown_attribute(error: SchemaError, _models: ContentModels) -> _Explanation:
+    return _Explanation("SCHEMA-ATTRIBUTE-UNKNOWN", error.element, {"attribute": _attribute(error)})
+
+
+def _missing_attribute(error: SchemaError, _models: ContentModels) -> _Explanation:
+    """Explain a missing attribute; values for the texts say what it is: an example of a unit, or a kind of content."""
+    attribute = _attribute(error)
+    values: dict[str, object] = {"attribute": attribute}
+    if attribute == "unitCode":
+        local = etree.QName(error.element).localname
+        values["unit"] = next(unit for ending, unit in _UNITS.items() if local.endswith(ending))
+    elif attribute in ("currencyID", "mimeCode"):
+        values["currency" if attribute == "currencyID" else "media_type"] = True
+    return _Explanation("SCHEMA-ATTRIBUTE-MISSING", error.element, values)
 
 
 def _other(error: SchemaError, _models: ContentModels) -> _Explanation:
@@ -261,8 +297,8 @@ _EXPLAIN: Final[Mapping[str, _Explain]] = {
     "SCHEMAV_ELEMENT_CONTENT": _content,
     "SCHEMAV_CVC_COMPLEX_TYPE_2_2": _children_in_text,
     "SCHEMAV_CVC_COMPLEX_TYPE_2_3": _text_between,
-    "SCHEMAV_CVC_COMPLEX_TYPE_3_2_1": _attribute("SCHEMA-ATTRIBUTE-UNKNOWN"),
-    "SCHEMAV_CVC_COMPLEX_TYPE_4": _attribute("SCHEMA-ATTRIBUTE-MISSING"),
+    "SCHEMAV_CVC_COMPLEX_TYPE_3_2_1": _unknown_attribute,
+    "SCHEMAV_CVC_COMPLEX_TYPE_4": _missing_attribute,
     "SCHEMAV_CVC_DATATYPE_VALID_1_2_1": _datatype,
     "SCHEMAV_CVC_AU": _facet("SCHEMA-VALUE-FIXED", r"fixed value constraint '(?P<expected>.*)'\."),
     "SCHEMAV_CVC_ENUMERATION_VALID": _facet("SCHEMA-VALUE-CODE", r"element of the set \{(?P<expected>[^}]{1,500})"),

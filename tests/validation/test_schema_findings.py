@@ -1,0 +1,105 @@
+"""Findings of the XML schema: their business terms, and texts for what is missing, repeated or not true or false."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+import einvoice
+from einvoice.resources import rules_folder
+from einvoice.result import Finding
+from tests.helpers.paths import SAMPLES
+from tests.helpers.profile_documents import profile_document
+
+UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
+EXTENDED = profile_document("extended").decode()
+ALLOWANCE = (
+    '<cac:AllowanceCharge><cbc:ChargeIndicator>no</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">0.00</cbc:Amount>'
+)
+ATTACHED = """<cac:AdditionalDocumentReference><cbc:ID>1</cbc:ID><cac:Attachment><cbc:EmbeddedDocumentBinaryObject
+filename="a.pdf">QUJD</cbc:EmbeddedDocumentBinaryObject></cac:Attachment></cac:AdditionalDocumentReference>"""
+DURATION = "<cac:InvoicePeriod><cbc:DurationMeasure>3</cbc:DurationMeasure></cac:InvoicePeriod>"
+WEIGHT = """<cac:Delivery><cac:Shipment><cbc:ID>1</cbc:ID><cbc:GrossWeightMeasure>1</cbc:GrossWeightMeasure>
+</cac:Shipment></cac:Delivery>"""
+LINE_AMOUNT = r"<cbc:LineExtensionAmount[^>]*>[^<]*</cbc:LineExtensionAmount>"
+ORDER = "<cac:OrderReference>"
+SUPPLIER = "<cac:AccountingSupplierParty>"
+
+
+def finding_of(code: str, document: str, old: str, new: str) -> Finding:
+    """Return the first finding with the code, after the first match of a regular expression was replaced."""
+    changed, count = re.subn(old, new, document, count=1, flags=re.DOTALL)
+    assert count == 1
+    return next(it for it in einvoice.validate(changed.encode()).findings if it.code == code)
+
+
+MISSING = [
+    (UBL, r"<cac:LegalMonetaryTotal>.*</cac:LegalMonetaryTotal>", ("BG-22",), "BT-106, BT-109, BT-112, BT-115"),
+    (UBL, r"(?<=<cac:InvoiceLine>)(.*?)" + LINE_AMOUNT, ("BT-131",), "cbc:LineExtensionAmount"),
+    (UBL, r"<cbc:ID>[^<]*</cbc:ID>\s*<cbc:IssueDate>[^<]*</cbc:IssueDate>", ("BT-1", "BT-2"), "cbc:ID (BT-1), cbc:Is"),
+    (EXTENDED, r"<ram:GrandTotalAmount>[^<]*</ram:GrandTotalAmount>", ("BT-112",), "ram:GrandTotalAmount"),
+]
+
+
+@pytest.mark.parametrize(("document", "pattern", "terms", "fix"), MISSING)
+def test_missing_element_has_its_own_term(document: str, pattern: str, terms: tuple[str, ...], fix: str) -> None:
+    kept = r"\1" if "(.*?)" in pattern else ""
+    finding = finding_of("SCHEMA-MISSING-ELEMENT", document, pattern, kept)
+    assert finding.terms == terms
+    assert fix in finding.fix("en")
+    assert terms[0] in finding.fix("de")
+
+
+def test_missing_element_of_an_allowance_has_the_term_of_an_allowance() -> None:
+    document = UBL.replace("<cac:TaxTotal>", f"{ALLOWANCE}</cac:AllowanceCharge><cac:TaxTotal>", 1)
+    for indicator, term in (("false", "BT-92"), ("true", "BT-99")):
+        changed = document.replace(">no<", f">{indicator}<")
+        finding = finding_of(
+            "SCHEMA-MISSING-ELEMENT", changed, r"(/cbc:ChargeIndicator>)<cbc:Amount.*?/cbc:Amount>", r"\1"
+        )
+        assert finding.terms == (term,)
+
+
+def test_text_names_the_missing_group() -> None:
+    finding = finding_of("SCHEMA-MISSING-ELEMENT", UBL, MISSING[0][1], "")
+    assert finding.title("en") == "Document totals (BG-22): missing"
+    assert "Gesamtbeträge der Rechnung (BG-22, cac:LegalMonetaryTotal)" in finding.fix("de")
+
+
+@pytest.mark.parametrize(
+    ("code", "old", "new", "situation"),
+    [
+        ("SCHEMA-MISSING-ELEMENT", MISSING[0][1], "", "contents"),
+        ("SCHEMA-MISSING-ELEMENT", MISSING[1][1], r"\1", "term"),
+        ("SCHEMA-MISSING-ELEMENT", MISSING[2][1], "", "labelled"),
+        ("SCHEMA-REPEATED-ELEMENT", r"(<cbc:IssueDate>.*?</cbc:IssueDate>)", r"\1\1", "equal"),
+        ("SCHEMA-VALUE-BOOLEAN", "<cac:TaxTotal>", f"{ALLOWANCE}</cac:AllowanceCharge><cac:TaxTotal>", "charge"),
+        ("SCHEMA-ATTRIBUTE-MISSING", r' currencyID="EUR"', "", "currency"),
+        ("SCHEMA-ATTRIBUTE-MISSING", SUPPLIER, ATTACHED + SUPPLIER, "media_type"),
+        ("SCHEMA-ATTRIBUTE-MISSING", ORDER, DURATION + ORDER, "unit"),
+    ],
+)
+def test_situation_is_selected(code: str, old: str, new: str, situation: str) -> None:
+    names = [
+        it["value"]
+        for it in tomllib.loads((rules_folder() / "schema" / f"{code}.toml").read_text("utf-8"))["situations"]
+    ]
+    finding = finding_of(code, UBL, old, new)
+    assert finding.situation == names.index(situation)
+
+
+def test_different_values_of_a_repeated_element_are_not_equal() -> None:
+    finding = finding_of(
+        "SCHEMA-REPEATED-ELEMENT", UBL, r"(<cbc:IssueDate>)(.*?)(</cbc:IssueDate>)", r"\1\2\3\g<1>2026-01-01\3"
+    )
+    assert (finding.situation, finding.terms) == (None, ("BT-2",))
+
+
+@pytest.mark.parametrize(("element", "unit"), [("DurationMeasure", "DAY"), ("GrossWeightMeasure", "KGM")])
+def test_example_of_a_unit_suits_the_element(element: str, unit: str) -> None:
+    old, added = (ORDER, DURATION) if unit == "DAY" else ("<cac:PaymentMeans>", WEIGHT)
+    finding = finding_of("SCHEMA-ATTRIBUTE-MISSING", UBL, old, added + old)
+    assert (finding.values["element"], finding.values["unit"]) == (f"cbc:{element}", unit)
+    assert f"example {unit}." in finding.fix("en")
