@@ -148,13 +148,14 @@ class Composer:
             lang: (fill(texts[lang]["example"], words[lang]),) for lang in words if "example" in texts[lang]
         }
         composed = {lang: {name: fill(texts[lang][name], words[lang]) for name in TEXTS} for lang in words}
-        situations = composed_situations(texts, words)
+        own = self._texts.get(cells["code"], texts).get(KEY, ())
+        situations = composed_situations({KEY: own or texts.get(KEY, ())}, words)
         return entry._replace(section=section, terms=terms, texts=composed, examples=examples, situations=situations)
 
     def _kind(self, row: Mapping[str, str]) -> str:
-        """Return the table of texts for the code or, if there is none, for the kind."""
+        """Return the table of texts for the code or, if it has none but situations, for the kind."""
         code, kind, same = row["code"], row["check"], self._texts["as"]
-        return code if code in self._texts else str(same.get(code, same.get(kind, kind)))
+        return code if {*self._texts.get(code, {})} - {KEY} else str(same.get(code, same.get(kind, kind)))
 
     def _named(self, row: Mapping[str, str]) -> tuple[Name, Name]:
         """Return the names of the element and of its parent."""

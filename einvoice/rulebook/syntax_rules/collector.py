@@ -65,8 +65,9 @@ class SyntaxViolation:
 
         A wrong code that can be recognised also has ``code``, and ``intended``: the code that is probably meant. A
         currency that is given has ``code``; if the invoice has another one, that is ``required``. A code that is not
-        among a few allowed ones has these as ``allowed``. Entries of a payee that are given more than once have their
-        number as ``several``. An amount with more than digits and a point is ``not_a_number``.
+        among a few allowed ones has these as ``allowed``. Elements that their parents have only once each are
+        ``one_each``. Entries of a payee that are given more than once have their number as ``several``. An amount with
+        more than digits and a point is ``not_a_number``.
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
@@ -77,6 +78,8 @@ class SyntaxViolation:
             values |= {"code": checks.code(self.rule, self.element), "intended": intended}
         if self.rule.check == "payee_not_seller" and len(self.found) > 1:
             values["several"] = len(self.found)
+        if self.rule.check == "at_most" and len({it.getparent() for it in self.found}) == len(self.found) > 1:
+            values["one_each"] = True
         if self.rule.check == "decimals" and not _DIGITS.fullmatch(content):
             values["not_a_number"] = True
         if self.rule.check == "one_of" and len(allowed := checks.choice(self.rule)) <= _MAX_ALLOWED:
