@@ -31,7 +31,7 @@ DOCUMENTS = tuple(path.read_bytes() for path in sorted(SAMPLES.glob("ubl-*.xml")
 SEEDS = range(4)
 MUTANTS = 100
 NEW_MUTANTS = 2000
-MAX_ABORTED = 0.15
+MAX_ABORTED = 0.25
 
 
 def native_codes(document: bytes) -> frozenset[str]:

@@ -85,7 +85,7 @@ def test_element_of_an_address_is_placed_by_its_party(party: str, terms: tuple[s
 @pytest.mark.parametrize(
     ("old", "new", "code", "terms", "section"),
     [
-        ("<ram:Name>Kunde AG</ram:Name>", "", "FX-SCH-A-000030", ("BG-7",), "buyer"),
+        ("<ram:Name>Kunde AG</ram:Name>", "", "FX-SCH-A-000030", ("BT-44",), "buyer"),
         (' unitCode="HUR">1<', ' unitCode="Hours">1<', "FX-SCH-A-001059", ("BT-150",), "lines"),
         (
             "<ram:TypeCode>130</ram:TypeCode>",

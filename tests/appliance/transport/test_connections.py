@@ -183,7 +183,7 @@ def test_response_that_is_not_read(strict):
     """The server ends the connection; the rest of the response is lost."""
     path = "/api/external/errors/catalog"
     size = len(strict.client.get(path).content)
-    count = 12
+    count = 40  # more than the buffers of both ends hold
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nX-API-Key: {strict.client.headers['X-API-Key']}\r\n\r\n".encode()
     with connected(strict, request * count) as connection:
         wait_until(lambda: not is_held(connection))
