@@ -36,7 +36,8 @@ class Candidate:
     Attributes:
         edits: of the document.
         rank: candidates with a lower rank are tried first.
-        safe: whether it changes only the form of a value, or an amount that follows from the lines.
+        safe: whether it changes only the form of a value, or an amount that follows from others; `safety` decides
+            whether the others can be at fault instead.
         terms: business terms that it changes, the leading one first.
         alternative: whether it revises what the rest of the invoice does not decide; it is tried even if another
             candidate explains the findings.

@@ -209,8 +209,8 @@ class Change:
         steps: the edits as texts describe them, without `prior`.
         prior: edits of other causes that the change needs to have its effect; part of `edits`.
         terms: business terms that it changes, the leading one first; may be empty.
-        safe: whether it changes only the form of a value, or an amount that follows from other amounts. Other changes
-            need someone who knows the transaction.
+        safe: whether it changes only the form of a value, or an amount that follows from others that agree with each
+            other. Other changes need someone who knows the transaction.
         resolves: the findings that it resolves.
         remaining: the findings of the document that remain.
         lang: default language of the texts.

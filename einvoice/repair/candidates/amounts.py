@@ -27,10 +27,6 @@ _UNIT = "unitCode"
 _TOTALS = ("line_net", "net", "gross", "due")
 """Totals in the order in which each is calculated from the one before."""
 
-# Amounts at the start and at the end of a calculation. If both differ, the invoice states all amounts between them
-# consistently, and the value from which they are calculated (a line, a rate) may be wrong instead.
-_CONSISTENT = ({"BT-106", "BT-116"}, {"BT-117", "BT-115"})
-
 
 def candidates(case: Case) -> Iterator[Candidate]:
     """Yield a candidate for each amount that differs from the calculated one, and one for all of them."""
@@ -75,11 +71,10 @@ def _error(amount: Amount) -> Any:
 
 
 def _together(case: Case, amounts: Sequence[Amount], rank: int, *, is_safe: bool) -> Iterator[Candidate]:
-    """Yield one candidate that sets several amounts; if the invoice states them consistently, it is not safe."""
+    """Yield one candidate that sets several amounts."""
     edited = [(edit, it) for it in amounts if (edit := _edit(case, it))]
     if edited:
         terms = tuple(term for _, it in edited for term in _terms(case.numbers, it))
-        is_safe = is_safe and not any(pair <= set(terms) for pair in _CONSISTENT)
         edits = tuple(edit for edit, _ in edited)
         yield Candidate(edits, rank, is_safe, terms, is_fallback=rank == _ALL, is_total=True)
 
