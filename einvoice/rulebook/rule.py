@@ -30,8 +30,8 @@ class Rule(NamedTuple):
         location: where a finding points: "item", at the checked item; "parent", at the element that contains it; '' at
             the value of the first term.
         situations: the situations that findings can have, each as ``Situation``.
-        shared: whether one condition reads values of several terms, so that the value at fault has one of them: all
-            values with a scheme, or the rates of lines and of allowances.
+        shared: whether the value at fault can have one of several terms: all values with a scheme, the rates of lines
+            and of allowances, or a period at a place where only the official Schematron checks it.
     """
 
     code: str

@@ -15,6 +15,7 @@ from einvoice.model.values import Value
 from einvoice.result import Finding, Language, Places, Severity
 from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.files.notes import LAXER
+from einvoice.rulebook.rule import ACTUAL
 from einvoice.rulebook.sections import section
 from einvoice.syntax.paths import term_of_attribute
 from einvoice.validation.element_terms import enclosing_group, is_elsewhere, terms_of_child, terms_of_elements
@@ -86,6 +87,10 @@ class FindingBuilder:
         """Return the finding for a violated syntax rule."""
         catalog_entry, values = self.entry(violation.code), violation.values
         terms = self._terms_of_violation(violation, catalog_entry)
+        situation = self._situation(catalog_entry, values)
+        if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault
+            terms, situation = (), None
+            values = {name: value for name, value in values.items() if name != ACTUAL}
         flag = cast("Severity", violation.rule.severity)
         override = self._overrides.get(violation.code)
         severity = override.severity if override else flag
@@ -102,7 +107,7 @@ class FindingBuilder:
             indicative=self._indicative,
             override=override if severity != flag else None,
             note_indices=self._about_copy(violation.code),
-            situation=self._situation(catalog_entry, values),
+            situation=situation,
             described_by=self._described_by(violation.code, layer),
             lang=self.lang,
         )
@@ -156,11 +161,17 @@ class FindingBuilder:
         return entry(code, self._rules)
 
     def _at_fault(self, violation: Violation) -> tuple[str, ...]:
-        """Return the terms of a violation, that of its value first; of a rule about single values, only that term."""
+        """Return the terms of a violation, that of its value first; of a rule about single values, only that term.
+
+        The official Schematron also checks values at places where the standard has another term for them.
+        """
         own = self._terms_of(violation.node)
         if isinstance(violation.item, Value):
             return own
-        return tuple(dict.fromkeys((*own, *violation.terms))) if set(own) <= set(violation.terms) else violation.terms
+        place = violation.place
+        is_other = violation.leads_with_its_place and isinstance(place, Value) and not place.attribute
+        known = set(own) <= set(violation.alternatives)
+        return tuple(dict.fromkeys((*own, *violation.terms))) if known or is_other else violation.terms
 
     def _terms_of_violation(self, violation: SyntaxViolation, catalog_entry: CatalogEntry) -> tuple[str, ...]:
         """Return the term of the attribute or element that violates a syntax rule.
@@ -229,6 +240,12 @@ class FindingBuilder:
         if self._terms is None:
             self._terms = terms_of_elements(self._invoice)
         return self._terms.get(element, ())
+
+
+def _is_of_rule_file(catalog_entry: CatalogEntry) -> bool:
+    """Return whether a rule file describes a rule, as for a rule of EN 16931 that only a profile still has."""
+    folder, _, name = catalog_entry.file.partition("/")
+    return bool(folder) and "/" not in name
 
 
 def _quotable(values: Mapping[str, object]) -> dict[str, Any]:

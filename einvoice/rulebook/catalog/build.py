@@ -186,7 +186,7 @@ def _stand_ins(
         stand_ins |= {name: value[1:-1] for name, value in sentence.let.items() if _FIXED_TEXT.fullmatch(value)}
         scope = contexts.scope(sentence.context, syntax, sentence.where("for"), version)
         for path in _PATH.findall(text):
-            stand_ins.update((path, number) for number in terms_at(path, scope.names)[:1])
+            stand_ins.update((path, number) for number in terms_at(path, scope.names, scope.group or "")[:1])
     return stand_ins
 
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from einvoice.errors import RuleError
 from einvoice.localization import languages
-from einvoice.model.group import Group, terms_of, types_of
+from einvoice.model.group import Group, terms_of
 from einvoice.model.values import Value
 from einvoice.rulebook import sections
 from einvoice.rulebook.files import situations as files
@@ -23,6 +23,7 @@ from einvoice.rulebook.files.notes import Note
 from einvoice.rulebook.files.situations import KEY
 from einvoice.rulebook.functions import GLOBALS
 from einvoice.rulebook.language import Expression, Where, check, condition
+from einvoice.rulebook.language.fields import fields_of, type_of
 from einvoice.rulebook.language.types import Type
 from einvoice.rulebook.rule import ACTUAL, EXPECTED, Rule, Situation
 
@@ -140,9 +141,12 @@ class _Checker:
 
         It can be the name of a ``let`` value that is the first of several.
         """
-        single = (path for path in _paths(read, self.names) if term in terms_at(path, self.names))
-        first = (name for name, it in lets if term in terms_at(_path_of_first(it), self.names, through_many=True))
+        single = (path for path in _paths(read, self.names) if term in self._terms_at(path))
+        first = (name for name, it in lets if term in self._terms_at(_path_of_first(it), through_many=True))
         return next(itertools.chain(single, first), "")
+
+    def _terms_at(self, path: str, *, through_many: bool = False) -> tuple[str, ...]:
+        return terms_at(path, self.names, self.scope.group or "", through_many=through_many)
 
     def _expression(self, source: str, where: Where) -> Expression:
         return check(source, self.names, where, group=self.scope.group, constants=self.sentence.parameters)
@@ -188,15 +192,19 @@ class _Checker:
             path,
             self._quotes(self._texts()),
             location=self.scope.location,
-            shared=len(self._alternatives(path)) > 1,
+            shared=self._is_shared(path, lets),
         )
 
-    def _alternatives(self, path: str) -> set[str]:
-        """Return the terms of the rule that the value at a path can have; without a path, the checked value."""
-        terms = set(self.sentence.terms)
-        if path:
-            return terms.intersection(terms_at(path, self.names))
-        return terms if issubclass(self.names[self.scope.item].cls, Value) else set()
+    def _is_shared(self, path: str, lets: _Lets) -> bool:
+        """Return whether the value at a path, or else the checked value, can have one of several terms."""
+        if not path:
+            return issubclass(self.names[self.scope.item].cls, Value) and len(self.sentence.terms) > 1
+        path = next((_path_of_first(it) for name, it in lets if name == path), path)
+        first, *steps = path.split(".")
+        type_ = self.names[first]
+        for step in steps[:-1]:
+            type_ = type_of(type_, step)
+        return bool(steps) and _has_several_terms(type_.cls, steps[-1])
 
     def _texts(self) -> dict[str, dict[str, str]]:
         """Return the texts of the rule and of its notes, by language and key."""
@@ -269,10 +277,11 @@ def _path_of_first(expression: Expression) -> str:
     return path if all(map(str.isidentifier, path.split("."))) else ""
 
 
-def terms_at(path: str, names: Mapping[str, Type], *, through_many: bool = False) -> tuple[str, ...]:
+def terms_at(path: str, names: Mapping[str, Type], group: str = "", *, through_many: bool = False) -> tuple[str, ...]:
     """Return the business terms at the end of a path of single groups, or of any groups if ``through_many``.
 
     A path from a ``let`` value, which is not in ``names``, has no terms, like one that leads through a sequence.
+    ``group`` is that of the context: the period of a line has other terms than that of the invoice.
     """
     first, *steps = path.split(".")
     if first not in names:
@@ -280,11 +289,19 @@ def terms_at(path: str, names: Mapping[str, Type], *, through_many: bool = False
     type_ = names[first]
     terms: tuple[str, ...] = _groups(type_.cls) if issubclass(type_.cls, Group) and first != INVOICE else ()
     for step in steps:
-        if (type_.many and not through_many) or not issubclass(type_.cls, Group) or step not in types_of(type_.cls):
+        if (type_.many and not through_many) or not issubclass(type_.cls, Group) or step not in fields_of(type_.cls):
             return ()
-        terms = terms_of(type_.cls, step)
-        type_ = Type(*types_of(type_.cls)[step])
+        type_ = type_of(type_, step, group)
+        terms = type_.terms
     return () if (type_.many and not through_many) or not issubclass(type_.cls, Group | Value) else terms
+
+
+def _has_several_terms(cls: type[object], field: str) -> bool:
+    """Return whether a field has another term in some groups of the class, or of one derived from it."""
+    if not issubclass(cls, Group) or field not in fields_of(cls):
+        return False
+    terms = {term for it in (cls, *cls.__subclasses__()) for term in terms_of(it, field) if term}
+    return len(terms) > 1 or hasattr(cls, f"{field}_term")
 
 
 def _groups(cls: type[Group]) -> tuple[str, ...]:
