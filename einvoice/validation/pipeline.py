@@ -6,7 +6,7 @@ element that a rule reports is not reported again as unmapped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from einvoice.validation.selection import RuleSelection
 
 _UNMAPPED: Final = "CONTENT-UNCOVERED"
+_PAYMENT_TERMS: Final = ("PaymentTerms", "SpecifiedTradePaymentTerms")
+"""Elements with BT-20, in UBL and CII; discounts and penalties inside them are part of what was agreed."""
 _MAX_UNMAPPED: Final = 20
 """Maximum number of findings for content that no business term covers."""
 _NOT_USED: Final = "PROFILE-NOT-USED"
@@ -219,9 +221,17 @@ def unmapped(context: Context) -> Outcome:
     profile = {"profile": rules.title} if rules and rules.is_schema else {}  # the profile provides for the content
     found = FindingsByCode(_MAX_UNMAPPED)
     for it in elements:
-        values = {"element": etree.QName(it).localname, **profile}
+        values = {**_names_of(it), **profile}
         found.add(_UNMAPPED, "", partial(context.build.of_entry, _UNMAPPED, "file", it, values))
     return Outcome(found.findings())
+
+
+def _names_of(element: Any) -> Mapping[str, str]:
+    """Return the name of an element, of its parent ("Name" alone may be anybody's), and of payment terms around it."""
+    name, parent, *others = [etree.QName(it).localname for it in (element, *element.iterancestors())]
+    whose = others[0] if others and others[0].endswith(parent) else parent  # AccountingSupplierParty, not Party
+    terms = next((it for it in (name, parent, *others) if it in _PAYMENT_TERMS), "")
+    return {"element": name, "parent": whose, **({"payment_terms": terms} if terms else {})}
 
 
 def container(context: Context) -> Outcome:

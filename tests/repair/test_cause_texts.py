@@ -295,7 +295,7 @@ def test_content_without_a_term_is_one_cause(content, others):
     document = document.replace("</ram:IssueDateTime>", f"</ram:IssueDateTime>{content}", 1)
     (cause,) = causes_of(document, "en")
     assert {finding.code for finding in cause.findings} == {"CONTENT-UNCOVERED"}
-    assert cause.text() == f"Name belongs to the profile EXTENDED, not to EN 16931{others}"
+    assert cause.text() == f"Name in ExchangedDocument belongs to the profile EXTENDED, not to EN 16931{others}"
 
 
 # ---------------------------------------------------------------- which of several values

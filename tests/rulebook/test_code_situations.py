@@ -78,6 +78,8 @@ def profile(name: str) -> str:
 ALLOWANCE = """<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>1</udt:Indicator>
 </ram:ChargeIndicator><ram:ActualAmount>1.00</ram:ActualAmount></ram:SpecifiedTradeAllowanceCharge>"""
 INVOICEE = "<ram:InvoiceeTradeParty><ram:Name>Muster</ram:Name></ram:InvoiceeTradeParty>"
+DISCOUNT = """<ram:ApplicableTradePaymentDiscountTerms><ram:CalculationPercent>2.00</ram:CalculationPercent>
+</ram:ApplicableTradePaymentDiscountTerms>"""
 BASIC = profile("basic")
 #: As INTENDED: rules of a profile. All rules with a code list share their texts.
 INTENDED_BY_PROFILE = [
@@ -150,8 +152,15 @@ OTHER = [
         "profile",
         "CONTENT-UNCOVERED",
         before(profile("extended"), "ram:SpecifiedTradeSettlementPaymentMeans", INVOICEE),
-        "belongs to the profile EXTENDED",
+        "InvoiceeTradeParty in ApplicableHeaderTradeSettlement belongs to the profile EXTENDED",
         "nothing needs to be changed",
+    ),
+    (
+        "payment_terms",
+        "CONTENT-UNCOVERED",
+        replaced(profile("extended"), "</ram:SpecifiedTradePaymentTerms>", f"{DISCOUNT}\\g<0>"),
+        "ApplicableTradePaymentDiscountTerms in SpecifiedTradePaymentTerms",
+        "if BT-20 does not state it",
     ),
 ]
 
