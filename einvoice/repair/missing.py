@@ -18,7 +18,6 @@ from einvoice.result import Finding
 from einvoice.syntax import schema
 from einvoice.syntax.mapping.binding import WRAPPER
 from einvoice.syntax.paths import path_of
-from einvoice.syntax.schema.files import ROOTS
 from einvoice.validation.element_terms import alternative
 
 _MISSING_ELEMENT: Final = "SCHEMA-MISSING-ELEMENT"
@@ -64,7 +63,7 @@ class MissingFacts:
             return False
         found = [self._element(fact, it) for it in findings]
         is_required = known.cardinality.startswith("1")
-        return None not in found and (is_required or not any(map(_is_required, found)))
+        return None not in found and (is_required or not any(map(schema.is_required, found)))
 
     def _element(self, fact: str, finding: Finding) -> Any:
         """Return the element of a group, in the line of a finding or in the document; None if there is none."""
@@ -198,13 +197,6 @@ class MissingFacts:
                 path = plain_path(path_of(number, self._case.syntax))
                 if element.count("/") > 1 and path.startswith(f"{element}/") and self._fact_of(number, finding):
                     yield number, fact
-
-
-def _is_required(element: Any) -> bool:
-    """Return whether the XML schema demands an element."""
-    root = etree.QName(element.getroottree().getroot()).localname
-    sequence = schema.content_models(root).sequence_of(element.getparent()) if root in ROOTS else ()
-    return any(it.tag == element.tag and it.min_occurs for it in sequence)
 
 
 def _names(finding: Finding) -> Sequence[str]:

@@ -86,8 +86,8 @@ class FindingBuilder:
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
         """Return the finding for a violated syntax rule."""
         catalog_entry, values = self.entry(violation.code), violation.values
-        terms = self._terms_of_violation(violation, catalog_entry)
         situation = self._situation(catalog_entry, values)
+        terms = _terms_at_fault(catalog_entry, situation) or self._terms_of_violation(violation, catalog_entry)
         if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault
             terms, situation = (), None
             values = {name: value for name, value in values.items() if name != ACTUAL}
@@ -125,6 +125,8 @@ class FindingBuilder:
     ) -> Finding:
         """Return the finding of a catalog entry; `terms` replace those of the entry."""
         catalog_entry = self.entry(code)
+        situation = self._situation(catalog_entry, values)
+        terms = _terms_at_fault(catalog_entry, situation) or terms
         severity = cast("Severity", catalog_entry.severity)
         return Finding(
             code=code,
@@ -136,7 +138,7 @@ class FindingBuilder:
             terms=terms or catalog_entry.terms,
             location=self.places.at(node),
             values=_quotable(values),
-            situation=self._situation(catalog_entry, values),
+            situation=situation,
             lang=self.lang,
         )
 
@@ -219,7 +221,9 @@ class FindingBuilder:
     def _situation(self, catalog_entry: CatalogEntry, values: Mapping[str, object]) -> int | None:
         """Return the first situation of a rule without conditions that applies: by syntax, and by the values."""
         for index, it in enumerate(catalog_entry.situations):
-            if it["syntax"] in ("", self._invoice.syntax) and (not it["value"] or values.get(it["value"])):
+            elements = ("", values.get("name"), values.get("element"))
+            is_selected = it["syntax"] in ("", self._invoice.syntax) and it.get("element", "") in elements
+            if is_selected and (not it["value"] or values.get(it["value"])):
                 return index
         return None
 
@@ -246,6 +250,11 @@ def _is_of_rule_file(catalog_entry: CatalogEntry) -> bool:
     """Return whether a rule file describes a rule, as for a rule of EN 16931 that only a profile still has."""
     folder, _, name = catalog_entry.file.partition("/")
     return bool(folder) and "/" not in name
+
+
+def _terms_at_fault(catalog_entry: CatalogEntry, situation: int | None) -> tuple[str, ...]:
+    """Return the terms that a situation states; empty if it states none."""
+    return () if situation is None else tuple(catalog_entry.situations[situation].get("terms", ()))
 
 
 def _quotable(values: Mapping[str, object]) -> dict[str, Any]:

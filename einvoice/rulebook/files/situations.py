@@ -19,8 +19,8 @@ SITUATION: Final = {
     "name": str, "syntax": str, "variants": list[str], "since": str, "until": str, "when": str,
     "let": dict[str, str], "terms": list[str],
 }  # fmt: skip
-#: A syntax rule has no conditions; its situations apply if findings have a value.
-SITUATION_OF_TEXTS: Final = {"name": str, "syntax": str, "value": str}
+#: A syntax rule has no conditions; its situations apply if findings have a value, or are about an element.
+SITUATION_OF_TEXTS: Final = {"name": str, "syntax": str, "value": str, "element": str, "terms": list[str]}
 KEY: Final = "situations"
 _DIGITS: Final = 12
 
@@ -37,6 +37,7 @@ class Situation(NamedTuple):
         since: first release to which it applies; "" if it always did.
         until: first release to which it no longer applies; "" if it still does.
         value: name of the value that a finding of a syntax rule must have; "" for none.
+        element: name of the element that a finding of a syntax rule must be about; "" for any.
         name: by which translations refer to it; "" if there are none.
     """
 
@@ -49,6 +50,7 @@ class Situation(NamedTuple):
     until: str = ""
     value: str = ""
     name: str = ""
+    element: str = ""
 
     def shows(self, name: str, texts: Mapping[Language, Mapping[str, str]]) -> bool:
         """Return whether findings quote a value, in its texts or in those of the rule that it keeps."""
@@ -59,7 +61,8 @@ class Situation(NamedTuple):
     def plain(self) -> dict[str, Any]:
         """Return what findings need, as plain data for the catalog."""
         return {"texts": {lang: dict(texts) for lang, texts in self.texts.items()}, "syntax": self.syntax,
-                "value": self.value, "name": self.name, "key": self.key}  # fmt: skip
+                "value": self.value, "element": self.element, "terms": list(self.terms),
+                "name": self.name, "key": self.key}  # fmt: skip
 
     @property
     def key(self) -> str:
@@ -68,6 +71,7 @@ class Situation(NamedTuple):
         It remains the same if another situation is added, or if a text is reworded.
         """
         condition = [self.when, sorted(self.let.items()), self.syntax, self.since, self.until, self.value]
+        condition += [self.element] if self.element else []
         return self.name or hashlib.sha256(json.dumps(condition).encode()).hexdigest()[:_DIGITS]
 
 
@@ -83,6 +87,7 @@ def situation_of(entry: Mapping[str, Any]) -> Situation:
         entry.get("until", ""),
         entry.get("value", ""),
         entry.get("name", ""),
+        entry.get("element", ""),
     )
 
 

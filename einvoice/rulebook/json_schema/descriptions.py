@@ -52,6 +52,7 @@ DESCRIPTIONS: Final = {
     "codes": "The codes of the syntax rules that this entry applies to.",
     "values": "The values of the document that this entry applies to.",
     "value": "The name of the value that the finding must have.",
+    "situations.element": "The name of the element that the finding must be about, such as cbc:ID.",
     "release": "The release of the rules that were copied.",
     "rules": "The codes of the copied rules.",
     "copied": "Rules that were copied from one release.",

@@ -18,6 +18,7 @@ from einvoice.rulebook.syntax_rules.table import Stack, rule_table
 from einvoice.rulebook.syntax_rules.xpath import texts
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.reader import ElementCollector
+from einvoice.syntax.schema import is_required
 
 _Matches: TypeAlias = list[tuple[Watch, list[Any]]]
 _DIGITS: Final = re.compile("[+-]?[0-9]*[.][0-9]*")
@@ -65,9 +66,10 @@ class SyntaxViolation:
 
         A wrong code that can be recognised also has ``code``, and ``intended``: the code that is probably meant. A
         currency that is given has ``code``; if the invoice has another one, that is ``required``. A code that is not
-        among a few allowed ones has these as ``allowed``. Elements that their parents have only once each are
-        ``one_each``. Entries of a payee that are given more than once have their number as ``several``. An amount with
-        more than digits and a point is ``not_a_number``.
+        among a few allowed ones has these as ``allowed``. An empty element that the XML schema requires has the name
+        of its parent as ``required_in``. Elements that their parents have only once each are ``one_each``. Entries of
+        a payee that are given more than once have their number as ``several``. An amount with more than digits and a
+        point is ``not_a_number``.
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
@@ -80,6 +82,8 @@ class SyntaxViolation:
             values["several"] = len(self.found)
         if self.rule.check == "at_most" and len({it.getparent() for it in self.found}) == len(self.found) > 1:
             values["one_each"] = True
+        if self.rule.check == "not_blank" and is_required(self.element):
+            values["required_in"] = location.name(self.element.getparent().tag)
         if self.rule.check == "decimals" and not _DIGITS.fullmatch(content):
             values["not_a_number"] = True
         if self.rule.check == "one_of" and len(allowed := checks.choice(self.rule)) <= _MAX_ALLOWED:

@@ -24,7 +24,7 @@ from einvoice.syntax.schema.d16b import D16B, SchemaFilesError, added_later
 from einvoice.syntax.schema.files import PROFILES, ROOTS, SchemaFiles, StoredFiles
 from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain
 
-__all__ = ["LIMIT", "SchemaFilesError", "SchemaViolation", "content_models", "sha256", "violations"]
+__all__ = ["LIMIT", "SchemaFilesError", "SchemaViolation", "content_models", "is_required", "sha256", "violations"]
 
 LIMIT: Final = 100
 """Maximum number of violations reported per document."""
@@ -91,6 +91,19 @@ def content_models(root: str) -> ContentModels:
     """
     _reject_unknown(root)
     return _schema(root).models
+
+
+def is_required(element: etree._Element) -> bool:
+    """Return whether the XML schema of the document requires an element, even without content, in its parent.
+
+    Raises:
+        SchemaFilesError: the installed schemas are incomplete or damaged.
+    """
+    root = etree.QName(element.getroottree().getroot()).localname
+    parent = element.getparent()
+    if root not in ROOTS or parent is None:
+        return False
+    return any(it.tag == element.tag and it.min_occurs for it in content_models(root).sequence_of(parent))
 
 
 def _reject_unknown(root: str) -> None:
