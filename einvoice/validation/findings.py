@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from einvoice import errors
 from einvoice.facturx import FACTURX
+from einvoice.model.iteration import filled
 from einvoice.model.location import name
 from einvoice.model.terms import terms
 from einvoice.model.values import Value
@@ -18,6 +19,7 @@ from einvoice.rulebook.files.notes import LAXER
 from einvoice.rulebook.rule import ACTUAL
 from einvoice.rulebook.sections import section
 from einvoice.syntax.paths import term_of_attribute
+from einvoice.syntax.schema import is_required
 from einvoice.validation.element_terms import enclosing_group, is_elsewhere, terms_of_child, terms_of_elements
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from einvoice.validation.selection import RuleSelection
 
 _NAMES: Final = re.compile(r"[\w:]+(/[\w:]+)*")
+_EMPTY: Final = ("SCHEMA-MISSING-CONTENT", "SCHEMA-VALUE-EMPTY")
 _MAX_VALUE_LENGTH: Final = 500
 """Maximum number of characters of a value quoted in a finding."""
 
@@ -118,6 +121,9 @@ class FindingBuilder:
         missing = [self._terms_of_child(element, (name(tag),)) for tag in violation.missing]
         terms = tuple(dict.fromkeys(number for numbers in missing for number in numbers))
         values = {**violation.values, **self._values_of_missing(violation, missing)}
+        parent = None if element is None else element.getparent()
+        if violation.code in _EMPTY and element is not None and parent is not None and is_required(element):
+            values["required_in"] = name(parent.tag)
         return self.of_entry(violation.code, layer, element, values, terms or self._terms_at(element))
 
     def of_entry(
@@ -179,18 +185,24 @@ class FindingBuilder:
         """Return the term of the attribute or element that violates a syntax rule.
 
         If it has none, the group that contains it, provided that the rule has no terms, names the group or has only
-        terms of other groups; otherwise nothing, so that the terms of the rule remain.
+        terms of other groups; otherwise the terms of the rule that can be in this group.
         """
         element, rule = violation.element, violation.rule
         own = self._terms_at(element)
         if not violation.found and _NAMES.fullmatch(rule.path):
             own = self._terms_of_child(element, rule.path.split("/")) or own
         if own:
-            of_attribute = term_of_attribute(own[0], violation.attribute) if violation.attribute else ""
+            of_attribute = self._term_of_attribute(own[0], element, violation.attribute) if violation.attribute else ""
             return (of_attribute,) if of_attribute else own
         group = enclosing_group(element, self._terms or {})
         known = catalog_entry.terms
-        return (group,) if group and (group in known or all(is_elsewhere(it, group) for it in known)) else ()
+        here = tuple(it for it in known if not group or not is_elsewhere(it, group))
+        return (group,) if group and (group in known or not here) else here
+
+    def _term_of_attribute(self, number: str, element: Any, attribute: str) -> str:
+        """Return the business term of an attribute: that of its value, or that of the scheme of a term; "" for none."""
+        values = (it for it in filled(self._invoice) if it.value.node is element and it.value.attribute == attribute)
+        return next((it.number for it in values if it.number), "") or term_of_attribute(number, attribute)
 
     def _notes_of_copy(self, code: str) -> tuple[int, ...]:
         """Return the notes of a violated rule that say why its copy in the profile's Schematron is satisfied."""

@@ -115,3 +115,7 @@ def test_edits_that_do_not_fit_are_rejected(edit):
     data = b'<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"><ID a="1" b="2"/></Invoice>'
     with pytest.raises(EditError):
         apply(data, [edit])
+
+
+def test_element_of_a_choice_in_the_wrong_namespace_is_renamed():
+    assert restored(CII.replace("udt:DateTimeString", "ram:DateTimeString")) == (CII, True)

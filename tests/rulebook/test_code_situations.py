@@ -251,12 +251,18 @@ def test_an_amount_in_another_currency_is_told_from_one_without(currency: str, a
 
 
 def test_every_value_situation_of_a_text_is_tested() -> None:
-    """Those of an XML schema, such as `term`, are tested with it, `one_each` in test_syntax_findings.py."""
+    """Those of an XML schema, such as `term`, are tested with it, two others in test_syntax_findings.py."""
     entries = {code: entry for code, entry in catalog().items() if not code.startswith("SCHEMA-")}
     used = {(it["value"], code) for code, entry in entries.items() for it in entry.situations if it["value"]}
     intended = {code for value, code in used if value == "intended"}
     assert {code for code in intended if not code.startswith("FX-")} == {code for code, *_ in INTENDED}
-    assert {value for value, _ in used} == {"intended", "one_each", "term", *(value for value, *_ in OTHER)}
+    assert {value for value, _ in used} == {
+        "intended",
+        "one_each",
+        "required_in",
+        "term",
+        *(value for value, *_ in OTHER),
+    }
 
 
 def test_name_wins_over_another_spelling_of_a_code() -> None:

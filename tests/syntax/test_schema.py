@@ -103,6 +103,7 @@ UBL_BREACHES = [
     ),
     (DATE, DATE * 2, "REPEATED-ELEMENT", "cbc:IssueDate", {"max_occurs": 1, "equal": True}),
     (NOTE, NOTE + "<cbc:Nota>x</cbc:Nota>", "UNKNOWN-ELEMENT", "cbc:Nota", {"parent": "Invoice"}),
+    (NOTE, "<cbc:Notes>Danke</cbc:Notes>", "UNKNOWN-ELEMENT", "cbc:Notes", {"similar": "cbc:Note"}),
     (NOTE, NOTE + '<own:Wert xmlns:own="urn:x"/>', "UNKNOWN-ELEMENT", "own:Wert", {}),
     (
         NOTE,
@@ -179,6 +180,13 @@ CII_BREACHES = [
     ("<ram:ID>R-1</ram:ID>", "", "MISSING-ELEMENT", "rsm:ExchangedDocument", {"expected": "ram:ID"}),
     (MOMENT, "", "MISSING-CONTENT", "ram:IssueDateTime", {"expected": "udt:DateTimeString, udt:DateTime"}),
     (MOMENT, MOMENT * 2, "SURPLUS-ELEMENT", "udt:DateTimeString", {"parent": "ram:IssueDateTime"}),
+    (
+        MOMENT,
+        MOMENT.replace("udt:", "ram:"),
+        "WRONG-NAMESPACE",
+        "ram:DateTimeString",
+        {"expected": "udt:DateTimeString", "meant": NAMESPACES["udt"]},
+    ),
     (MOMENT, "<ram:ID/>", "UNEXPECTED-ELEMENT", "ram:ID", {"expected": "udt:DateTimeString, udt:DateTime"}),
     (MOMENT, "<udt:DateTime>31.3.</udt:DateTime>", "VALUE-TIME", "udt:DateTime", {"found": "31.3."}),
     (MOMENT, "<udt:DateTime> 2026-03-31T08:00:00</udt:DateTime>", "VALUE-PADDED", "udt:DateTime", {}),

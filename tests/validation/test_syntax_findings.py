@@ -16,6 +16,10 @@ UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
 NLCIUS = "urn:cen.eu:en16931:2017#compliant#urn:fdc:nen.nl:nlcius:v1.0"
 NAME = "<ram:Name>Report</ram:Name>"
 FILE = '<ram:AttachmentBinaryObject mimeCode="text/csv" filename="{}.csv">QUJD</ram:AttachmentBinaryObject>'
+ACCOUNT = "<ram:{0}><ram:ID>1</ram:ID></ram:{0}>".format("BuyerDeductibleTaxSpecifiedTradeAccountingAccount")
+CODE = "<ram:DescriptionCode>A</ram:DescriptionCode>"
+MEANS = """<cac:PaymentMeans><cbc:PaymentMeansCode name="Transfer">58</cbc:PaymentMeansCode></cac:PaymentMeans>
+<cac:PaymentMeans><cbc:PaymentMeansCode name="SEPA">58"""
 SUPPORTING = """<ram:AdditionalReferencedDocument><ram:IssuerAssignedID>1</ram:IssuerAssignedID>
 <ram:TypeCode>916</ram:TypeCode>{}</ram:AdditionalReferencedDocument>"""
 
@@ -40,6 +44,39 @@ def test_several_supporting_documents_are_distinguished_from_several_entries_of_
     assert finding.situation is None
 
 
+@pytest.mark.parametrize(
+    ("document", "pattern", "added", "code", "terms"),
+    [
+        (CII, "(?=</ram:ApplicableTradeTax>)", ACCOUNT, "CII-DT-065", ("BG-30",)),
+        (CII, r"(?<=</ram:CalculatedAmount>)", ACCOUNT, "CII-DT-065", ("BG-23",)),
+        (CII, "(?<=<ram:IncludedSupplyChainTradeLineItem>)", CODE, "CII-SR-035", ("BG-25",)),
+        (UBL, r"<cac:PaymentMeans>\s*<cbc:PaymentMeansCode>58", MEANS, "UBL-SR-46", ("BT-82",)),
+    ],
+)
+def test_finding_leads_with_the_term_or_group_of_its_element(
+    document: str, pattern: str, added: str, code: str, terms: tuple[str, ...]
+) -> None:
+    (finding,) = findings_of(re.sub(pattern, added, document, count=1), code)
+    assert finding.terms == terms
+
+
+@pytest.mark.parametrize(
+    ("pattern", "by", "place", "fix"),
+    [
+        ("(<cbc:PayableAmount[^>]*>)[^<]*", r"\1", "cac:LegalMonetaryTotal", "the element cannot be left out"),
+        ("(<cbc:TaxPointDate>)[^<]*", r"\1", None, "leave the element out completely"),
+    ],
+)
+def test_value_that_the_schema_requires_is_not_to_be_left_out(
+    pattern: str, by: str, place: str | None, fix: str
+) -> None:
+    date = "<cbc:TaxPointDate>2026-04-01</cbc:TaxPointDate><cbc:DocumentCurrencyCode>"
+    document = UBL.replace("<cbc:DocumentCurrencyCode>", date, 1)
+    (finding,) = findings_of(re.sub(pattern, by, document, count=1), "SCHEMA-VALUE-EMPTY")
+    assert finding.values.get("required_in") == place
+    assert fix in finding.fix("en")
+
+
 def with_blank(document: str, name: str) -> str:
     """Return the document with the first element of that name blank."""
     return re.sub(rf"<{name}>.*?</{name}>", f"<{name}/>", document, count=1, flags=re.DOTALL)
@@ -62,4 +99,5 @@ def test_blank_delivery_that_the_schema_requires_is_not_to_be_removed(document: 
 def test_blank_element_is_to_be_removed_only_if_the_schema_does_not_require_it(name: str, is_required: bool) -> None:
     (finding,) = findings_of(with_blank(UBL, name), "PEPPOL-EN16931-R008")
     assert ("leave the element out" in finding.fix("en")) is not is_required
+    assert ("supprimer l'élément" in finding.fix("fr")) is not is_required
     assert finding.values.get("required_in") == ("cac:PartyTaxScheme" if is_required else None)

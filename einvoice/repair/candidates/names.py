@@ -16,7 +16,8 @@ from einvoice.syntax.schema.files import ROOTS
 
 _NAMESPACE_RANK = 4
 _RANK = 12
-_UNKNOWN: Final = ("SCHEMA-UNKNOWN-ELEMENT", "SCHEMA-WRONG-NAMESPACE")
+_WRONG_NAMESPACE: Final = "SCHEMA-WRONG-NAMESPACE"
+_UNKNOWN: Final = ("SCHEMA-UNKNOWN-ELEMENT", _WRONG_NAMESPACE)
 _UNKNOWN_ATTRIBUTE: Final = "SCHEMA-ATTRIBUTE-UNKNOWN"
 _SIMILARITY: Final = 0.75
 """Least similarity of a name, as difflib measures it."""
@@ -37,8 +38,12 @@ def candidates(case: Case) -> Iterator[Candidate]:
         node = finding.location.node
         if finding.code == _UNKNOWN_ATTRIBUTE:
             yield from _attributes(case, finding, node, models)
-        elif node is not case.root:
+        elif node is not case.root and models.sequence_of(node.getparent()):
             yield from _elements(case, node, models)
+        elif finding.code == _WRONG_NAMESPACE:  # of a choice, such as that of the two forms of a date in CII
+            same = [it for it in case.root.iter(node.tag) if not models.sequence_of(it.getparent())]
+            edits = tuple(Rename(case.xpath(it), str(finding.values["expected"])) for it in same)
+            yield Candidate(edits, _RANK, safe=True)
 
 
 def _elements(case: Case, node: Any, models: ContentModels) -> Iterator[Candidate]:
@@ -55,8 +60,6 @@ def _allowed(node: Any, models: ContentModels) -> list[str]:
     parent = node.getparent()
     particles = models.sequence_of(parent)
     ranks = {particle.tag: rank for rank, particle in enumerate(particles)}
-    if not particles:
-        return []
     before = [ranks[it.tag] for it in node.itersiblings("*", preceding=True) if it.tag in ranks]
     after = [ranks[it.tag] for it in node.itersiblings("*") if it.tag in ranks]
     first, last = max(before, default=0), min(after, default=len(particles))

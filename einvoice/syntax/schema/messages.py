@@ -7,6 +7,7 @@ values only. The texts are in `rules/schema/<CODE>.toml`; their placeholders are
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, NamedTuple, TypeAlias
 
 from lxml import etree
@@ -57,6 +58,8 @@ _Explain: TypeAlias = Callable[[SchemaError, ContentModels], _Explanation]
 
 _QUOTED: Final = 80
 _MESSAGE: Final = 500
+_ALIKE: Final = 0.85
+"""Least similarity (0 to 1) of an unknown name and the one that it probably means."""
 
 
 def explain(error: SchemaError, models: ContentModels) -> SchemaViolation:
@@ -116,13 +119,19 @@ def _content(error: SchemaError, models: ContentModels) -> _Explanation:
     expected = _expected(error.message)
     if not expected:
         return _Explanation("SCHEMA-SURPLUS-ELEMENT", element, values)
-    return _Explanation("SCHEMA-UNEXPECTED-ELEMENT", element, values | {"expected": expected})
+    if other := _in_wrong_namespace(element, expected):
+        return _Explanation("SCHEMA-WRONG-NAMESPACE", element, values | other)
+    return _Explanation("SCHEMA-UNEXPECTED-ELEMENT", element, values | {"expected": _listed(expected)})
 
 
-def _expected(message: str) -> str:
-    """Return the names that libxml2 expected, at most ten; a wildcard is an asterisk."""
+def _expected(message: str) -> list[str]:
+    """Return the names that libxml2 expected, at most ten."""
     _, found, names = message.rpartition(" ( ")
-    tags = names.removesuffix(" ).").split(", ") if found else []
+    return names.removesuffix(" ).").split(", ") if found else []
+
+
+def _listed(tags: Collection[str]) -> str:
+    """Return names for texts; a wildcard is an asterisk."""
     return ", ".join("*" if tag.endswith("*") else _name(tag) for tag in tags)
 
 
@@ -133,7 +142,8 @@ def _incomplete(error: SchemaError, sequence: Sequence) -> _Explanation:
     missing = _required(sequence[tags.index(last.tag) + 1 if last is not None and last.tag in tags else 0 :])
     if missing:
         return _missing_children(error.element, missing)
-    return _Explanation("SCHEMA-MISSING-CONTENT", error.element, {"expected": _expected(error.message)})
+    expected = _expected(error.message)
+    return _Explanation("SCHEMA-MISSING-CONTENT", error.element, {"expected": _listed(expected)}, tuple(expected[:1]))
 
 
 def _missing_children(parent: etree._Element, tags: list[str]) -> _Explanation:
@@ -148,12 +158,28 @@ def _unknown(element: etree._Element, tags: list[str], models: ContentModels) ->
     values: dict[str, object] = {"parent": _parent_name(element)}
     if models.added_later(element):
         return _Explanation("SCHEMA-LATER-ELEMENT", element, values)
+    if other := _in_wrong_namespace(element, tags):
+        return _Explanation("SCHEMA-WRONG-NAMESPACE", element, values | other)
+    similar = _similar(element, tags)
+    return _Explanation("SCHEMA-UNKNOWN-ELEMENT", element, values | ({"similar": similar} if similar else {}))
+
+
+def _in_wrong_namespace(element: etree._Element, tags: Collection[str]) -> dict[str, object]:
+    """Return the values for an element that has the name of an expected one in another namespace, else nothing."""
     local = etree.QName(element).localname
-    similar = next((tag for tag in tags if etree.QName(tag).localname == local), None)
-    if similar is None:
-        return _Explanation("SCHEMA-UNKNOWN-ELEMENT", element, values)
-    values |= {"namespace": _namespace(element.tag), "expected": _name(similar), "meant": _namespace(similar)}
-    return _Explanation("SCHEMA-WRONG-NAMESPACE", element, values)
+    meant = next((tag for tag in tags if not tag.endswith("*") and etree.QName(tag).localname == local), None)
+    if meant is None:
+        return {}
+    return {"namespace": _namespace(element.tag), "expected": _name(meant), "meant": _namespace(meant)}
+
+
+def _similar(element: etree._Element, tags: Collection[str]) -> str:
+    """Return the name of an element that the parent may have and lacks, and that is spelt alike; "" for none."""
+    parent = element.getparent()
+    present = set() if parent is None else {child.tag for child in parent}
+    names = {etree.QName(tag).localname: tag for tag in tags if tag not in present}
+    close = get_close_matches(etree.QName(element).localname, names, n=1, cutoff=_ALIKE)
+    return _name(names[close[0]]) if close else ""
 
 
 def _misplaced(element: etree._Element, previous: etree._Element | None, sequence: Sequence) -> _Explanation:
