@@ -44,6 +44,7 @@ class Candidate:
         is_fallback: whether it is tried only if no other candidate resolves anything.
         moved: XPath of the element that the edits move; "" if they move none.
         whole: business group that the edits add as a whole; "" if they add none.
+        combined: number of entries of a group that the edits make one of; 0 if they combine none.
         is_total: whether it calculates amounts from the lines; it is not tried after a change that is a guess.
         refused: the finding that says that what the edits remove must not be there; None for other changes.
         beside: whether it is only proposed beside other candidates; alone, it would claim what the invoice leaves open.
@@ -59,6 +60,7 @@ class Candidate:
     is_fallback: bool = False
     moved: str = ""
     whole: str = ""
+    combined: int = 0
     is_total: bool = False
     required: tuple[str, ...] = ()
     refused: Finding | None = field(default=None, compare=False)

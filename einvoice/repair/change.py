@@ -48,15 +48,16 @@ class Step:
     """One edit as texts describe it.
 
     Attributes:
-        kind: "set", "fill", "add", "remove", "move", "rename", "namespace", "whole" (a group).
+        kind: "set", "fill", "add", "remove", "move", "rename", "namespace", "whole" (a group), "combine"
+            (several groups).
         term: business term; "" if there is none.
         element: name of the element or attribute, shortened.
         lines: identifiers of the invoice lines, shortened; empty outside of lines.
-        before: previous text.
+        before: previous text; of combined groups their number.
         after: new text.
         reason: why an element is removed, if that can be seen from it: "empty" or "repeated"; "further" if a group is
             added to others of its kind; otherwise "".
-        contents: what each added group contains.
+        contents: what each added or combined group contains.
     """
 
     kind: str
@@ -92,6 +93,8 @@ class Step:
         """Return what the edit does, as a clause that begins with the place."""
         if self.kind == "whole":
             return self._whole(lang, table)
+        if self.kind == "combine":
+            return self._combined(lang, table)
         words = _TEXTS[lang]
         before, after = _quotable(self.before, self.after)
         key = f"{table}_{self.kind}_{self.reason}" if self.reason else f"{table}_{self.kind}"
@@ -111,6 +114,13 @@ class Step:
         text = words["change_whole"].format(place=place)
         listed = "; ".join(_content(it, f"content_{self.term}", lang) for it in self.contents)
         return words["contents"].format(text=text, contents=listed) if listed else text
+
+    def _combined(self, lang: Language, table: str) -> str:
+        """Return the clause about groups that become one: which they are, or what the one contains."""
+        (content,) = self.contents
+        entry, listed = _entry(content, f"entry_{self.term}", lang), _content(content, f"content_{self.term}", lang)
+        pattern = _TEXTS[lang][f"{table}_combine_{self.term}"]
+        return pattern.format(place=self.place(lang), count=self.before, entries=entry, contents=listed)
 
 
 def _entry(content: Content, key: str, lang: Language) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LABELS: Final = Messages("einvoice.repair", "display")
 _MAX_XPATHS: Final = 20
-_WITHOUT_VALUES: Final = ("move", "whole")
+_WITHOUT_VALUES: Final = ("combine", "move", "whole")
 
 
 def heading(causes: int, findings: int, lang: Language) -> str:

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Any, Final
 
 from einvoice.errors import quote
+from einvoice.model.iteration import repeats
 from einvoice.model.location import name
 from einvoice.model.terms import term, terms
-from einvoice.repair.case import Candidate, Case, is_copy, plain_path
+from einvoice.repair.case import Candidate, Case, is_copy, is_within, plain_path
 from einvoice.repair.change import MAX_QUOTED, Content, Step
 from einvoice.repair.edits import (
     Edit,
@@ -22,6 +23,7 @@ from einvoice.repair.edits import (
     RenameAttribute,
     SetAttribute,
     SetNamespace,
+    SetText,
 )  # fmt: skip
 from einvoice.repair.finder import Finder
 from einvoice.syntax.paths import path_of, term_of_attribute
@@ -62,6 +64,9 @@ class Steps:
         if candidate.whole:
             further = "further" if self._has(candidate.whole) else ""
             yield Step("whole", candidate.whole, "", reason=further, contents=self._contents(candidate))
+            return
+        if candidate.combined:
+            yield Step("combine", terms[0], "", before=str(candidate.combined), contents=self._combined(candidate))
             return
         repeats = bool(terms) and len(edits) % len(terms) == 0
         for number, edit in enumerate(edits):
@@ -117,6 +122,14 @@ class Steps:
                 found.setdefault(group, []).append((number, edit.text))
         return tuple(tuple(found[group]) for group in sorted(found, key=lambda it: not it))
 
+    def _combined(self, candidate: Candidate) -> tuple[Content, ...]:
+        """Return the terms of the group that others are combined with, with their texts after the edits."""
+        texts = {self._element(it): it.text for it in candidate.edits if isinstance(it, SetText)}
+        group = next(iter(texts)).getparent()
+        values = [it for it in self._case.values if it.number and is_within(it.value.node, group)]
+        stated = [(it.number, texts.get(it.value.node, it.value.text)) for it in values]
+        return ((*stated, *(it for added in self._contents(candidate) for it in added)),)
+
     @cached_property
     def _by_path(self) -> dict[str, str]:
         """The terms by the paths of their elements."""
@@ -133,15 +146,21 @@ class Steps:
         return term if term in numbers or self._repeats(element, term) else next(iter(numbers), "")
 
     def _numbers(self, element: Any) -> list[str]:
-        """Return the terms and groups that an element is."""
-        numbers = [it.number for it in self._case.by_element.get(element, ()) if not it.value.attribute]
+        """Return the terms and groups that an element is, or that the only element in it is, such as a date in CII."""
+        leaf = element
+        while len(leaf) == 1 and isinstance(leaf[0].tag, str):
+            leaf = leaf[0]
+        numbers = [it.number for it in self._case.by_element.get(leaf, ()) if not it.value.attribute]
         return [*numbers, *self._terms.get(element, ())]
 
     def _repeats(self, element: Any, number: str) -> bool:
         """Return whether an element is a further occurrence of a term or group that may be given once."""
         if number not in terms() or not terms()[number].cardinality.endswith("1"):
             return False
-        return any(number in self._numbers(it) for it in element.itersiblings(element.tag, preceding=True))
+        like = element.itersiblings(element.tag, preceding=True)
+        if not repeats(terms()[number]):  # the tax point date of CII stands in several groups
+            like = (it for it in self._case.root.iter(element.tag) if it is not element)
+        return any(number in self._numbers(it) for it in like)
 
     def _surplus(self, element: Any, number: str) -> str:
         """Return why an element is removed, if it says so itself: "empty" or "repeated"."""

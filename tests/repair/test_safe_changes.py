@@ -84,14 +84,40 @@ def test_copy_of_a_line_is_proposed_to_be_removed():
 
 def test_rows_of_the_same_category_and_rate_do_not_get_the_whole_base_each():
     amounts = ("TaxableAmount", "TaxAmount")
-    row = "".join(f'<cbc:{name} currencyID="EUR">{{}}</cbc:{name}>' for name in amounts)
+    row = "\n      ".join(f'<cbc:{name} currencyID="EUR">{{}}</cbc:{name}>' for name in amounts)
     parts = [row.format("200.00", "38.00"), row.format("60.00", "11.40")]
     first = re.search(ROW["UBL"], UBL, re.DOTALL)[0]
     rows = "".join(changed(first, r"<cbc:TaxableAmount.*</cbc:TaxAmount>", part) for part in parts)
     document = UBL.replace(first, rows)
     assert "BR-S-08" in {finding.code for finding in einvoice.validate(document.encode()).findings}
     assert fixed(document) == document
-    assert not any("BT-116" in change.terms for cause in causes_of(document) for change in cause.changes)
+    (cause,) = causes_of(document)
+    (change,) = cause.changes
+    assert cause.text() == "The VAT breakdown (BG-23) has 2 entries instead of one for category S at 19 %."
+    assert not change.safe
+    assert apply(document.encode(), change.edits).decode() == UBL
+
+
+def test_row_that_is_combined_with_another_keeps_the_reason_of_the_exemption():
+    tail = "</ram:ApplicableTradeTax>"
+    row = (
+        "<ram:ApplicableTradeTax><ram:CalculatedAmount>0.00</ram:CalculatedAmount><ram:TypeCode>VAT</ram:TypeCode>"
+        "{}<ram:BasisAmount>{}</ram:BasisAmount><ram:CategoryCode>E</ram:CategoryCode>"
+        "<ram:RateApplicablePercent>0</ram:RateApplicablePercent>" + tail
+    )
+    reason = "<ram:ExemptionReason>{}</ram:ExemptionReason>"
+    document = re.sub(r"(<ram:CategoryCode>)S(.*?Percent>)19", r"\g<1>E\g<2>0", CII, flags=re.DOTALL)
+
+    def combined(first, second):
+        rows = row.format(first, "100.00") + row.format(second, "150.00")
+        wrong = changed(document, ROW["CII"], rows)
+        changes = [change for cause in causes_of(wrong) for change in cause.changes if "BG-23" in change.terms]
+        return [apply(wrong.encode(), change.edits).decode() for change in changes]
+
+    (text,) = combined("", reason.format("Small business"))
+    assert "Small business" in text
+    assert text.count("<ram:BasisAmount>250.00<") == 1
+    assert combined(reason.format("Small business"), reason.format("Education")) == []
 
 
 @pytest.mark.parametrize(

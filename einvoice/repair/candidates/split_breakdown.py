@@ -1,0 +1,88 @@
+"""Combines the entries of the VAT breakdown that have the same category and rate: EN 16931 has one entry for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from lxml import etree
+
+from einvoice.model.location import name
+from einvoice.model.money import VatBreakdown
+from einvoice.model.values import absent
+from einvoice.repair.arithmetic import TAXED, category_of, total
+from einvoice.repair.case import Candidate, Case, decimal_text
+from einvoice.repair.edits import Edit, Insert, Remove
+
+_RANK = 34  # before the amounts of a single entry
+_GROUP: Final = "BG-23"
+_TERMS: Final = {_GROUP, "BT-116", "BT-117", "BT-118", "BT-119"}
+_AMOUNTS: Final = ("taxable_amount", "tax_amount")
+
+_Leaves: TypeAlias = Mapping[tuple[str, ...], tuple[str, Mapping[str, str]]]
+"""Text and attributes of the elements without children, by the names on the path to them."""
+
+
+def candidates(case: Case) -> Iterator[Candidate]:
+    """Yield a candidate for each category and rate that has several entries.
+
+    One entry gets the sums of the taxable amounts (BT-116) and of the tax amounts (BT-117), and what only another entry
+    states, such as the exemption reason. There is no candidate if the entries contradict each other.
+    """
+    if not any(_TERMS.intersection(finding.terms) for finding in case.findings):
+        return
+    rows: dict[tuple[Any, ...], list[VatBreakdown]] = {}
+    for row in case.invoice.vat_breakdown:
+        category, rate = category_of(row)
+        rate = rate if category in TAXED else Decimal(0)
+        if category and rate is not absent and row.node is not None:
+            rows.setdefault((row.node.getparent(), category, rate), []).append(row)
+    for same in rows.values():
+        if len(same) > 1:
+            yield from _combined(case, same)
+
+
+def _combined(case: Case, rows: Sequence[VatBreakdown]) -> Iterator[Candidate]:
+    first, *others = rows
+    sums = {field: total(getattr(row, field).number for row in rows) for field in _AMOUNTS}
+    if absent in sums.values() or (stated := _joint([_leaves(row) for row in rows])) is None:
+        return
+    edits: list[Edit] = [case.set(getattr(first, field), decimal_text(sums[field], 2)) for field in _AMOUNTS]
+    own = _leaves(first) or {}
+    edits += [Insert(case.xpath(first.node), path, *leaf) for path, leaf in stated.items() if path not in own]
+    edits += [Remove(case.xpath(row.node)) for row in others]
+    yield Candidate(tuple(edits), _RANK, terms=(_GROUP,), combined=len(rows))
+
+
+def _joint(rows: Sequence[_Leaves | None]) -> _Leaves | None:
+    """Return what the entries state together; None if one of them states it otherwise, or something twice."""
+    stated: dict[tuple[str, ...], tuple[str, Mapping[str, str]]] = {}
+    for leaves in rows:
+        if leaves is None or any(stated.setdefault(path, leaf) != leaf for path, leaf in leaves.items()):
+            return None
+    return stated
+
+
+def _leaves(row: VatBreakdown) -> _Leaves | None:
+    """Return what an entry states besides its amounts, whose currencies count; None if it has an element twice."""
+    amounts = {getattr(row, field).node for field in _AMOUNTS}
+    rate = row.rate.node if row.rate.number is not absent else None
+    found: dict[tuple[str, ...], tuple[str, Mapping[str, str]]] = {}
+    for element in row.node.iter(etree.Element):
+        if len(element):
+            continue
+        path = _path(element, row.node)
+        if path in found:
+            return None
+        text = (element.text or "").strip()
+        text = "" if element in amounts else decimal_text(row.rate.number.normalize()) if element is rate else text
+        found[path] = text, dict(element.attrib)
+    return found
+
+
+def _path(element: Any, ancestor: Any) -> tuple[str, ...]:
+    names = [name(element.tag)]
+    while (element := element.getparent()) is not ancestor:
+        names.append(name(element.tag))
+    return tuple(reversed(names))
