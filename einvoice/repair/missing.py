@@ -12,6 +12,7 @@ from einvoice.model.group import terms_of
 from einvoice.model.iteration import owner
 from einvoice.model.lines import Line
 from einvoice.model.location import NAMESPACES, name
+from einvoice.model.parties import SellerTaxRegistration
 from einvoice.model.terms import terms
 from einvoice.repair.case import Case, plain_path
 from einvoice.result import Finding
@@ -22,6 +23,7 @@ from einvoice.validation.element_terms import alternative
 
 _MISSING_ELEMENT: Final = "SCHEMA-MISSING-ELEMENT"
 _LINE: Final = "BG-25"
+_SELLER_NUMBERS: Final = terms_of(SellerTaxRegistration, "identifier")
 _ABSENCE: Final = ("not_blank", "exactly_one", "at_least_one")
 """Checks of syntax rules that say an element, or its content, is missing."""
 
@@ -46,8 +48,8 @@ class MissingFacts:
         """Return the outermost missing group, or else the missing term, that a finding is about; "" if there is none.
 
         It is that of the leading term. If the document has the leading term, it is the only one of the other terms that
-        the leading term of another finding says is missing. If the finding says that an element is empty, it is what
-        the other findings at the element are about.
+        the leading term of another finding says is missing, where the numbers of the seller's tax registrations count
+        as one. If the finding says that an element is empty, it is what the other findings at the element are about.
         """
         found = self._of_group(finding) or self._of_leading(finding) or self._only(self._of_others(finding))
         found = found or self._in_element(finding)
@@ -96,6 +98,12 @@ class MissingFacts:
         return self._only({fact for it in self._case.about(node, self._findings) if (fact := self._of_leading(it))})
 
     def _only(self, facts: set[str]) -> str:
+        """Return the only fact; of the numbers of the seller, one of which satisfies a rule that names both, the first.
+
+        "" if there is none, or if there are several.
+        """
+        if facts == set(_SELLER_NUMBERS):
+            return _SELLER_NUMBERS[0]
         return next(iter(facts)) if len(facts) == 1 else ""
 
     def _first(self, finding: Finding) -> str:

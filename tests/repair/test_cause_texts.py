@@ -64,7 +64,8 @@ def test_what_a_rule_forbids_in_several_lines_is_removed_in_all():
 
 
 def test_nothing_is_called_forbidden_that_is_not():
-    document = changed(CII, "(</ram:PersonName>)", r"\1<ram:DepartmentName>x</ram:DepartmentName>")
+    name = r"<ram:PersonName>(.*?)</ram:PersonName>"
+    document = changed(CII, f"({name})", r"\1<ram:DepartmentName>\2</ram:DepartmentName>")
     (cause,) = causes_of(document)
     (finding,) = cause.findings
     assert finding.code == "CII-SR-465"
@@ -104,10 +105,9 @@ def test_incomplete_tax_registrations_are_different_facts():
     causes = causes_of(document)
     codes = [[finding.code for finding in cause.findings] for cause in causes]
     # BR-S-03, about an allowance (BT-95), is satisfied by either number.
-    assert [cause.terms[0] for cause in causes] == ["BT-31", "BT-32", "BT-95"]
+    assert [cause.terms[0] for cause in causes] == ["BT-31", "BT-32"]
     assert codes[0].count("UBL-SR-53") == codes[1].count("UBL-SR-53") == 1
-    assert "BR-S-02" in codes[0]
-    assert codes[2] == ["BR-S-03"]
+    assert {"BR-S-02", "BR-S-03"} <= set(codes[0])
 
 
 def test_rounding_error_that_is_carried_to_the_next_total():

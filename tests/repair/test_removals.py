@@ -83,6 +83,35 @@ def test_attached_file_is_not_removed_as_its_type_is_wrong():
     assert [it.code for it in cause_of(causes, "BR-CL-24").findings] == ["BR-CL-24"]
 
 
+def test_second_file_of_a_supporting_document_is_not_removed_unless_it_is_a_copy():
+    start, end = "<ram:AttachmentBinaryObject", "</ram:AttachmentBinaryObject>"
+    document = with_files(("text/csv", "a.csv", CSV))
+    file = re.search(f"{start}.*?{end}", document)[0]
+    other = file.replace("a.csv", "b.csv")
+    assert removals([cause_of(causes_of(document.replace(file, file + other)), "CII-SR-476")]) == []
+    copied = document.replace(file, file + file)
+    (change,) = cause_of(causes_of(copied), "CII-SR-476").changes
+    assert apply(copied.encode(), change.edits).decode() == document
+
+
+@pytest.mark.parametrize(
+    ("place", "content"),
+    [
+        ("(?=<cbc:LineExtensionAmount)", "<cbc:Discount>5</cbc:Discount>"),
+        ("(?=<cbc:LineExtensionAmount)", "<cbc:Note>first</cbc:Note><cbc:Note>second</cbc:Note>"),
+        ("(?<=</cbc:PaymentMeansCode>)", "<cbc:PaymentDueDate>2026-04-01</cbc:PaymentDueDate>"),
+        ("(?<=</cbc:PaymentMeansCode>)", "<cbc:InstructionNote>today</cbc:InstructionNote>"),
+        ("(?=<cac:AccountingSupplierParty>)", "<cac:OrderReference><cbc:ID>1</cbc:ID>"
+         "<cbc:CustomerReference>A-17</cbc:CustomerReference></cac:OrderReference>"),
+    ],
+)  # fmt: skip
+def test_no_change_removes_what_the_invoice_states_nowhere_else(place, content):
+    document = changed(UBL, place, content)
+    causes = causes_of(document)
+    assert causes
+    assert removals(causes) == []
+
+
 def test_tax_point_date_that_another_vat_entry_states_is_removed():
     date = '<ram:TaxPointDate><udt:DateString format="102">20260504</udt:DateString></ram:TaxPointDate>'
     head, tail = write(einvoice.read(UBL.encode()), "CrossIndustryInvoice").decode().split(SETTLEMENT)

@@ -1,20 +1,21 @@
 """Removes what must not be there: unknown, forbidden, repeated and empty elements and attributes.
 
 What is only outside of EN 16931 may stay (CONTENT-UNCOVERED), so its removal is no candidate. Nor is that of content
-that only the issuer could give back: an amount that stands nowhere else, or the content of one of several groups.
+that only the issuer could give back: an amount, a file, a text or a reference that stands nowhere else.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from lxml import etree
 
 from einvoice.model.iteration import Filled, repeats
-from einvoice.model.terms import term
-from einvoice.model.values import Amount
-from einvoice.repair.case import Candidate, Case, is_within
+from einvoice.model.terms import term, terms
+from einvoice.model.values import Amount, Value
+from einvoice.repair.case import Candidate, Case, is_copy, is_within
 from einvoice.repair.edits import Edit, Remove, RemoveAttribute
 from einvoice.result import Finding
 
@@ -30,6 +31,11 @@ _FORBIDDEN: Final = "forbidden"
 _LIMITS: Final = ("at_most", "at_most_distinct")
 _FORBIDDING: Final = (_FORBIDDEN, *_LIMITS, _NOT_BLANK, "only_in", "only_if", "one_name_of")
 """Checks of syntax rules that say the same."""
+_DIGIT: Final = re.compile("[0-9]")
+_CONTENT: Final = (
+    "Amount", "BinaryObject", "BinaryFile", "Note", "Description", "Content", "Reference", "ReferencedDocument",
+)  # fmt: skip
+"""Endings of the names of elements with amounts, files, texts, and numbers of documents, in UBL and CII."""
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
@@ -38,18 +44,27 @@ def candidates(case: Case) -> Iterator[Candidate]:
         node = finding.location.node
         if node is None or node is case.root:
             continue
-        if finding.code in _REFUSED or (case.check_of(finding) in _FORBIDDING and not _is_lost(case, finding, node)):
+        is_refused = finding.code in _REFUSED or case.check_of(finding) in _FORBIDDING
+        if is_refused and not _is_lost(case, finding, node):
             required = _required(case, finding) if case.check_of(finding) == _NOT_BLANK else ()
             for removals in _removals(case, finding, node):
                 is_safe = finding.code == _REPEATED and finding.values.get("max_occurs") == 1 and _is_equal(node)
                 yield Candidate(removals, _RANK, is_safe, finding.terms[:1], required=required, refused=finding)
-    terms = {term for finding in case.findings for term in finding.terms}
+    numbers = {number for finding in case.findings for number in finding.terms}
     elements = {finding.location.node for finding in case.findings}
     for it in case.values:
         further = [value for value in it.value.more if value.node is not None and not value.attribute]
-        if further and (it.number in terms or not elements.isdisjoint([it.value.node, *(x.node for x in further)])):
+        if any(_differs(value, it.value) for value in further):
+            continue
+        if further and (it.number in numbers or not elements.isdisjoint([it.value.node, *(x.node for x in further)])):
             edits: tuple[Edit, ...] = tuple(Remove(case.xpath(value.node)) for value in further)
             yield Candidate(edits, _RANK, terms=(it.number,) if it.number else ())
+
+
+def _differs(further: Value, first: Value) -> bool:
+    """Return whether a further value states something that the first one does not."""
+    same = further.text.split() == first.text.split() and dict(further.attributes) == dict(first.attributes)
+    return further.filled and not same
 
 
 def _is_equal(node: Any) -> bool:
@@ -59,29 +74,63 @@ def _is_equal(node: Any) -> bool:
 
 
 def _is_lost(case: Case, finding: Finding, node: Any) -> bool:
-    """Return whether the removal that a syntax rule demands loses content that only the issuer could give back."""
-    if case.check_of(finding) in _LIMITS and "/@" not in finding.xpath:
-        return node.getparent().find(node.tag) is node and not _is_stated_twice(case, finding, node)
-    return any(_is_only_amount(case, it) for it in case.values if is_within(it.value.node, node))
+    """Return whether the removal that a finding demands loses content that only the issuer could give back."""
+    attribute = _attribute(finding)
+    if case.check_of(finding) in _LIMITS or finding.code == _REPEATED:
+        return not _is_stated_twice(finding, node, attribute)
+    return not attribute and _holds_content(case, node, is_known=finding.code not in _REFUSED)
 
 
-def _is_stated_twice(case: Case, finding: Finding, node: Any) -> bool:
-    """Return whether another group has the same content for a term that the invoice has once.
+def _is_stated_twice(finding: Finding, node: Any, attribute: str) -> bool:
+    """Return whether another element or attribute of the same kind has the same content.
 
-    In CII, the tax point date stands in each VAT entry; whereas each attached file belongs to its supporting document.
+    For a term that groups have each, only one before it in the same group counts: in CII, the tax point date of all VAT
+    entries is one, whereas each attached file belongs to its supporting document.
     """
-    if any(repeats(term(number)) for number in finding.terms[:1]):
+    if not attribute and is_copy(node):
+        return True
+    if any(it in terms() and repeats(term(it)) for it in finding.terms[:1]):
         return False
-    like = [it for it in case.root.iter(node.tag) if it is not node and _path(it) == _path(node)]
-    return any("".join(it.itertext()).split() == "".join(node.itertext()).split() for it in like)
+    like = [it for it in node.getroottree().getroot().iter(node.tag) if it is not node and _path(it) == _path(node)]
+    if attribute:
+        return any(it.get(attribute) == node.get(attribute) for it in like)
+    return any(it.attrib == node.attrib and _words(it) == _words(node) for it in like)
 
 
-def _is_only_amount(case: Case, stated: Filled) -> bool:
-    """Return whether a value is an amount of a business term that the invoice does not state elsewhere."""
-    if not isinstance(stated.value, Amount) or not stated.number or not stated.value.filled:
+def _holds_content(case: Case, node: Any, is_known: bool) -> bool:
+    """Return whether an element states something that matters and that the invoice has nowhere else.
+
+    That is a business term, and also an amount, a file, a text or a reference; of an unknown element, content with
+    digits, which may be an amount or a number of a document.
+    """
+    if any(_is_only(case, it) for it in case.values if is_within(it.value.node, node)):
+        return True
+    found = ((it, (it.text or "").strip()) for it in node.iter(etree.Element))
+    stated = {text for it, text in found if text and (_is_kept(it, node) or (not is_known and _DIGIT.search(text)))}
+    if not stated:
+        return False
+    others = {(it.text or "").strip() for it in case.root.iter(etree.Element) if not is_within(it, node)}
+    return not stated <= others
+
+
+def _is_kept(element: Any, node: Any) -> bool:
+    """Return whether an element in the one to remove has content that matters, by its name or that of a parent."""
+    steps = [element, *element.iterancestors()]
+    return any(it.tag.endswith(_CONTENT) for it in steps[: steps.index(node) + 1])
+
+
+def _words(element: Any) -> list[str]:
+    return "".join(element.itertext()).split()
+
+
+def _is_only(case: Case, stated: Filled) -> bool:
+    """Return whether a value is that of a business term, and the invoice does not state it elsewhere."""
+    if not stated.number or not stated.value.filled or stated.value.attribute:
         return False
     others = [it.value for it in case.of_terms((stated.number,)) if it.value.node is not stated.value.node]
-    return all(not isinstance(it, Amount) or it.number != stated.value.number for it in others)
+    if isinstance(stated.value, Amount):
+        return all(not isinstance(it, Amount) or it.number != stated.value.number for it in others)
+    return all(it.text.split() != stated.value.text.split() for it in others)
 
 
 def _required(case: Case, finding: Finding) -> tuple[str, ...]:
@@ -96,13 +145,18 @@ def _required(case: Case, finding: Finding) -> tuple[str, ...]:
 
 def _removals(case: Case, finding: Finding, node: Any) -> Iterator[tuple[Edit, ...]]:
     """Yield the removal at the place of a finding, and one at all places like it if the finding is about several."""
-    attribute = finding.values.get("attribute") if finding.code == "SCHEMA-ATTRIBUTE-UNKNOWN" else None
-    attribute = str(attribute or finding.xpath.partition("/@")[2])
+    attribute = _attribute(finding)
     yield (_removal(case, node, attribute),)
     if case.check_of(finding) == _FORBIDDEN and finding.values.get("count", 1) > 1:
         like = [it for it in case.root.iter(node.tag) if _path(it) == _path(node)]
         if found := [it for it in like if not attribute or attribute in it.attrib]:
             yield tuple(_removal(case, it, attribute) for it in found)
+
+
+def _attribute(finding: Finding) -> str:
+    """Return the attribute that a finding is about; "" for an element."""
+    attribute = finding.values.get("attribute") if finding.code == "SCHEMA-ATTRIBUTE-UNKNOWN" else None
+    return str(attribute or finding.xpath.partition("/@")[2])
 
 
 def _removal(case: Case, node: Any, attribute: str) -> Edit:
