@@ -52,6 +52,37 @@ def test_wrong_currency_everywhere_is_one_change(currency):
     assert len(cause.text()) < 200
 
 
+PEPPOL = re.sub("#compliant#[^<]*", "#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0", UBL, count=1)
+
+
+@pytest.mark.parametrize("currency", ["eur", " EUR", "EUR ", "E UR"])
+def test_currency_is_written_exactly_as_in_the_list(currency):
+    wrong = changed(PEPPOL, '(<cbc:PayableAmount currencyID=)"EUR"', rf'\1"{currency}"')
+    causes = einvoice.validate(wrong.encode()).causes()
+    (change,) = next(it for it in causes if "PEPPOL-EN16931-CL007" in {f.code for f in it.findings}).changes
+    assert change.safe
+    assert repaired(wrong, change) == PEPPOL
+
+
+@pytest.mark.parametrize(("code", "is_safe"), [("abz", True), ("AB Z", True), ("XYQ", None)])
+def test_scheme_of_an_invoiced_object(code, is_safe):
+    reference = (
+        '<cac:AdditionalDocumentReference><cbc:ID schemeID="{}">1</cbc:ID><cbc:DocumentTypeCode>130'
+        "</cbc:DocumentTypeCode></cac:AdditionalDocumentReference>"
+    )
+    wrong = changed(UBL, "(?=<cac:AccountingSupplierParty>)", reference.format(code))
+    changes = cause_of(wrong).changes
+    assert [change.safe for change in changes] == ([] if is_safe is None else [is_safe])
+    assert all(repaired(wrong, change) == wrong.replace(f'"{code}"', '"ABZ"') for change in changes)
+
+
+def test_subject_code_of_a_note():
+    wrong = changed(UBL, "(?=<cbc:DocumentCurrencyCode>)", "<cbc:Note>#aai#text</cbc:Note>")
+    (change,) = cause_of(wrong).changes
+    assert change.safe
+    assert repaired(wrong, change) == wrong.replace("#aai#", "#AAI#")
+
+
 def test_unit_with_several_meanings_is_a_question():
     wrong = changed(UBL, 'unitCode="C62"', 'unitCode="Stück"', count=0)
     cause = cause_of(wrong)

@@ -13,8 +13,10 @@ from einvoice.syntax.paths import term_of_attribute
 
 _RANK = 8  # before the forms of a value: "Stk" is a piece, although there is a code STK
 _CHECK: Final = "in_code_list"
-_CURRENCY: Final = "in_currency"
+_CURRENCIES: Final = ("in_currency", "in_currency_exactly")
 _CHOICE: Final = "one_of"
+_SUBJECT: Final = "subject_in_code_list"
+_NOTE: Final = re.compile(r"(?P<start>\s*)#(?P<code>[^#]*)#(?P<rest>.*)", re.DOTALL)
 _TERM: Final = "BT-"
 _SCHEME: Final = "scheme"
 """Start of the names of attributes with the scheme of an identifier."""
@@ -33,15 +35,29 @@ def candidates(case: Case) -> Iterator[Candidate]:
     terms: dict[tuple[Any, str], tuple[str, ...]] = {}
     for finding in case.findings:
         check, node = case.check_of(finding), finding.location.node
-        if node is None or not check.startswith((_CHECK, _CURRENCY, _CHOICE)):
+        if node is None or not check.startswith((_CHECK, *_CURRENCIES, _CHOICE)):
             continue
-        attribute = "currencyID" if check == _CURRENCY else finding.xpath.partition("/@")[2]
+        attribute = "currencyID" if check in _CURRENCIES else finding.xpath.partition("/@")[2]
         given = _text(node, attribute)
         if given:
             places.setdefault((str(finding.values["argument"]), given), {})[_place(node, attribute)] = None
             terms.setdefault((node, attribute), tuple(it for it in finding.terms[:1] if it.startswith(_TERM)))
     for (argument, given), found in places.items():
         yield from _replacements(case, argument, given, list(found), terms)
+    yield from _subjects(case)
+
+
+def _subjects(case: Case) -> Iterator[Candidate]:
+    """Yield a candidate for each misspelt subject code (BT-21), which UBL has at the beginning of the note: #AAI#."""
+    for finding in case.findings:
+        node = finding.location.node
+        if node is None or not case.check_of(finding).startswith(_SUBJECT):
+            continue
+        found = _NOTE.fullmatch(node.text or "")
+        meant, is_name = _meant(case, str(finding.values["argument"]), found["code"]) if found else ((), False)
+        if found and is_name:
+            text = f"{found['start']}#{meant[0]}#{found['rest']}"
+            yield Candidate((SetText(case.xpath(node), text),), _RANK, safe=len(meant) == 1, terms=finding.terms[:1])
 
 
 def _replacements(
@@ -65,17 +81,24 @@ def _replacements(
 
 
 def _meant(case: Case, argument: str, given: str) -> tuple[Sequence[str], bool]:
-    """Return the codes that a wrong one may mean, and whether it is a name or another spelling of them."""
-    name, *words = argument.replace("<", "").replace(">", "").split(" ")
-    excluded = [word[1:] for word in words if word.startswith("-")]
-    try:
-        named = codelists.meanings(name, None, case.syntax, case.rules)
-        known = codelists.ordered(name, None, case.syntax, case.rules)
-    except LookupError:  # the rule names no list
-        return (), False
-    if meant := [code for code in named.get(codelists.folded(given), ()) if code not in excluded]:
+    """Return the codes that a wrong one may mean, and whether it is a name or another spelling of them.
+
+    Args:
+        case: the document.
+        argument: that of the check: a code list or a choice, see `einvoice.rulebook.syntax_rules.checks`.
+        given: the wrong code.
+    """
+    words, lists = argument.split(" "), codelists.names(case.rules)
+    names = [it.strip("<>") for it in words if it.strip("<>") in lists]
+    single = [it for it in words if it[:1] not in ("<", "-") and it not in names]
+    excluded = [it[1:] for it in words if it.startswith("-")]
+    text = codelists.folded(given)
+    named = [code for it in names for code in codelists.meanings(it, None, case.syntax, case.rules).get(text, ())]
+    spelled = [code for code in single if codelists.folded(code) == text]
+    if meant := [code for code in dict.fromkeys((*named, *spelled)) if code not in excluded]:
         return meant, True
-    near = [code for code in known if code not in excluded and _is_near(given.strip(), code)]
+    known = [code for it in names for code in codelists.ordered(it, None, case.syntax, case.rules)]
+    near = [code for code in (*known, *single) if code not in excluded and _is_near(given.strip(), code)]
     used = {it.value.raw for it in case.values}
     near.sort(key=lambda code: code not in used)
     return near if len(near) <= _MAX_NEAR else [], False
