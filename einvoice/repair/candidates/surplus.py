@@ -18,6 +18,7 @@ from einvoice.model.values import Amount, Value
 from einvoice.repair.case import Candidate, Case, is_copy, is_within
 from einvoice.repair.edits import Edit, Remove, RemoveAttribute
 from einvoice.result import Finding
+from einvoice.syntax.mapping.tables import table_of
 
 _RANK = 60
 _REFUSED: Final = (
@@ -100,13 +101,14 @@ def _is_stated_twice(finding: Finding, node: Any, attribute: str) -> bool:
 def _holds_content(case: Case, node: Any, is_known: bool) -> bool:
     """Return whether an element states something that matters and that the invoice has nowhere else.
 
-    That is a business term, and also an amount, a file, a text or a reference; of an unknown element, content with
-    digits, which may be an amount or a number of a document.
+    That is a business term, and also an amount, a file, a text or a reference; of an element that einvoice does not
+    know, content with digits, which may be an amount or a number of a document.
     """
     if any(_is_only(case, it) for it in case.values if is_within(it.value.node, node)):
         return True
-    found = ((it, (it.text or "").strip()) for it in node.iter(etree.Element))
-    stated = {text for it, text in found if text and (_is_kept(it, node) or (not is_known and _DIGIT.search(text)))}
+    found = [(it, text) for it in node.iter(etree.Element) if (text := (it.text or "").strip())]
+    known = is_known or node.tag in table_of(case.root.tag).tags
+    stated = {text for it, text in found if (known and _is_kept(it, node)) or (not is_known and _DIGIT.search(text))}
     if not stated:
         return False
     others = {(it.text or "").strip() for it in case.root.iter(etree.Element) if not is_within(it, node)}
