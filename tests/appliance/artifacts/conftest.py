@@ -1,0 +1,23 @@
+"""Stores of artifacts, and a clock."""
+
+import pytest
+
+from appliance.artifacts.redis_store import RedisStore
+from tests.helpers.artifacts import Clock
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "artifacts"
+
+
+@pytest.fixture
+def redis_store(redis_url):
+    store = RedisStore(redis_url)
+    yield store
+    store.close()

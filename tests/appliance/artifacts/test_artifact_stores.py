@@ -1,0 +1,245 @@
+"""Stores of artifacts: SQLite and Redis."""
+
+import contextlib
+import secrets
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+from appliance.artifacts.factory import open_store
+from appliance.artifacts.redis_store import RedisStore
+from appliance.artifacts.sqlite_store import FILE_NAME, SQLiteStore
+from appliance.artifacts.store import StoreError
+from tests.helpers.artifacts import MEGABYTE, on_disk
+from tests.helpers.waiting import wait_until
+
+
+@pytest.fixture
+def store(folder, clock):
+    store = SQLiteStore(folder, MEGABYTE, clock)
+    yield store
+    store.close()
+
+
+# ---------------------------------------------------------------- SQLite
+
+
+def test_file_is_private_even_in_an_open_folder(folder, clock):
+    folder.mkdir(mode=0o755)
+    store = SQLiteStore(folder, MEGABYTE, clock)
+    store.put("a", b"secret", 60)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {path.name for path in folder.iterdir()} >= {FILE_NAME, f"{FILE_NAME}-wal"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    store.close()
+
+
+def test_content_is_erased_at_expiry_and_tombstone_later(store, folder, clock):
+    secret = secrets.token_bytes(200_000)
+    store.put("some-name", secret, 60, tombstone_seconds=100)
+    assert store.purge() == 60
+    assert store.get("some-name") == secret
+    assert len(on_disk(folder)) > 200_000
+
+    clock.now += 60
+    assert store.get("some-name") is None
+    assert store.has_expired("some-name"), "before it is purged"
+    assert store.purge() is None
+    assert store.has_expired("some-name")
+    remaining = on_disk(folder)
+    assert not any(secret[at : at + 32] in remaining for at in range(0, len(secret), 512))
+    assert len(remaining) < 100_000
+
+    clock.now += 100
+    assert not store.has_expired("some-name")
+    store.purge()
+    assert b"some-name" not in on_disk(folder)
+
+
+def test_tombstone_is_optional(store, clock):
+    store.put("a", b"x", 60)
+    clock.now += 60
+    store.purge()
+    assert not store.has_expired("a")
+    assert not store.has_expired("never")
+
+
+def test_restart_keeps_and_purges_the_file(folder, clock):
+    first = SQLiteStore(folder, MEGABYTE, clock)
+    first.put("long", b"stays", 600)
+    first.put("short", b"goes-away", 60, tombstone_seconds=1000)
+    first.close()
+    clock.now += 61
+    second = SQLiteStore(folder, MEGABYTE, clock)
+    assert second.get("long") == b"stays"
+    assert second.has_expired("short")
+    assert b"goes-away" not in on_disk(folder)
+    second.close()
+
+
+def test_file_size_is_limited_and_freed_after_expiry(store, folder, clock):
+    for number in range(8):
+        store.put(str(number), bytes(100_000), 60, tombstone_seconds=1000)
+    with pytest.raises(StoreError, match="1 MB"):
+        store.put("one too many", bytes(400_000), 60)
+    assert store.get("one too many") is None
+    assert store.get("0") == bytes(100_000), "existing content is not evicted"
+    clock.now += 60
+    store.purge()
+    store.put("now", bytes(400_000), 60)
+    assert store.get("now") == bytes(400_000)
+    assert (folder / FILE_NAME).stat().st_size < MEGABYTE + 100_000
+
+
+def test_tombstones_make_room_for_content(store, clock):
+    for number in range(4000):
+        store.put(f"{number:064}", b"x", 1, tombstone_seconds=1000 + number)
+    clock.now += 1
+    store.purge()
+    assert store.has_expired(f"{3999:064}")
+    store.put("content", bytes(900_000), 60)
+    assert store.get("content") == bytes(900_000)
+    assert not store.has_expired(f"{0:064}")
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database at all, but something else entirely" * 100, b"SQLite format 3\0" + b"\7" * 9000]
+)
+def test_damaged_file_is_replaced(folder, clock, content):
+    folder.mkdir()
+    (folder / FILE_NAME).write_bytes(content)
+    store = SQLiteStore(folder, MEGABYTE, clock)
+    store.put("a", b"x", 60)
+    assert store.get("a") == b"x"
+    store.close()
+
+
+def test_file_of_another_version_is_replaced(folder, clock):
+    folder.mkdir()
+    with sqlite3.connect(folder / FILE_NAME) as database:
+        database.execute("CREATE TABLE content (something INTEGER)")
+        database.execute("PRAGMA user_version = 99")
+    database.close()
+    store = SQLiteStore(folder, MEGABYTE, clock)
+    store.put("a", b"x", 60)
+    assert store.get("a") == b"x"
+    store.close()
+
+
+def test_unusable_folder_is_reported_at_startup(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot open the artifact store"):
+        SQLiteStore(tmp_path / "file" / "artifacts", MEGABYTE)
+
+
+@pytest.mark.slow
+def test_two_processes_share_the_file(folder, store):
+    script = "import sys; from pathlib import Path; from appliance.artifacts.sqlite_store import SQLiteStore; "
+    other = [
+        sys.executable,
+        "-c",
+        script + "SQLiteStore(Path(sys.argv[1]), 1 << 20).put('other', b'x', 10**10)",
+        str(folder),
+    ]
+    store.put("own", b"y", 60)
+    subprocess.run(other, check=True, timeout=60)
+    assert store.get("other") == b"x"
+    assert store.get("own") == b"y"
+
+
+# ---------------------------------------------------------------- Redis
+
+
+def test_redis_expiry_and_tombstones(redis_store):
+    redis_store.check()
+    redis_store.put("plain", b"x", 1)
+    redis_store.put("r", b"\0content", 3, tombstone_seconds=3)
+    assert redis_store.get("r") == b"\0content"
+    assert not redis_store.has_expired("r")
+    assert not redis_store.has_expired("never")
+    wait_until(lambda: redis_store.get("r") is None)
+    assert redis_store.has_expired("r")
+    assert redis_store.get("plain") is None
+    assert not redis_store.has_expired("plain")
+    wait_until(lambda: not redis_store.has_expired("r"))
+
+
+def test_full_redis(own_redis):
+    def fill():
+        for number in range(20):
+            store.put(str(number), secrets.token_bytes(MEGABYTE), 60, tombstone_seconds=60)
+
+    store = RedisStore(own_redis.url)
+    with pytest.raises(StoreError):
+        fill()
+    store.close()
+
+
+def test_unavailable_redis_error_has_no_password(tmp_path):
+    pytest.importorskip("redis", reason="the extra redis is not installed")
+    store = RedisStore(f"unix://:pass-word@{tmp_path}/none.sock")
+    with pytest.raises(StoreError) as caught:
+        store.check()
+    assert "pass-word" not in str(caught.value)
+    store.close()
+
+
+# ---------------------------------------------------------------- try_put
+
+
+def test_try_put_stores_content(store, folder, clock):
+    secret = secrets.token_bytes(20_000)
+    assert store.try_put("name", secret, 60, tombstone_seconds=100)
+    store.check()
+    assert store.get("name") == secret
+    clock.now += 60
+    store.purge()
+    assert store.get("name") is None
+    assert store.has_expired("name")
+    remaining = on_disk(folder)
+    assert not any(secret[at : at + 32] in remaining for at in range(0, len(secret), 32))
+
+
+def test_try_put_does_not_block(store, folder):
+    with contextlib.closing(sqlite3.connect(folder / FILE_NAME, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        started = time.monotonic()
+        assert not store.try_put("name", b"content", 60)
+        assert time.monotonic() - started < 4  # it would wait five seconds for the lock
+        other.execute("ROLLBACK")
+    assert store.get("name") is None
+    assert store.try_put("name", b"content", 60)
+
+
+def test_try_put_respects_the_maximum_size(store):
+    with pytest.raises(StoreError, match="reached"):
+        [store.try_put(str(number), secrets.token_bytes(60_000), 60) for number in range(100)]
+
+
+def test_wal_does_not_grow(store, folder):
+    """`check`, called every two seconds, runs the checkpoints."""
+
+    def fill(names):
+        for name in names:
+            assert store.try_put(name, secrets.token_bytes(5000), 60)
+        store.check()
+        return (folder / f"{FILE_NAME}-wal").stat().st_size
+
+    first = fill("abcdefgh")
+    assert max(fill("abcdefgh") for _ in range(10)) < 2 * first
+
+
+# ---------------------------------------------------------------- the setting
+
+
+def test_setting_selects_the_store(tmp_path):
+    assert open_store("off", tmp_path, 1) is None
+    store = open_store("file", tmp_path / "data" / "artifacts", 1)
+    assert (tmp_path / "data" / "artifacts" / FILE_NAME).exists()
+    store.close()
+    with pytest.raises(ValueError, match="redis"):
+        open_store("memcached://host", tmp_path, 1)

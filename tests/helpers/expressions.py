@@ -1,0 +1,24 @@
+"""Names that expressions of the rule language use in tests, with their types."""
+
+from __future__ import annotations
+
+from einvoice.model.invoice import Invoice, Totals
+from einvoice.model.lines import Line, Period
+from einvoice.model.money import PaymentMeans, VatBreakdown
+from einvoice.model.parties import Seller
+from einvoice.model.values import Identifier
+from einvoice.rulebook.language import Where
+from einvoice.rulebook.language.types import NUMBER, Type
+
+HERE = Where("en16931/BR-0.toml", "assert")
+NAMES = {
+    "invoice": Type(Invoice),
+    "totals": Type(Totals),
+    "line": Type(Line, group="BG-25", terms=("BG-25",)),
+    "vat": Type(VatBreakdown),
+    "seller": Type(Seller),
+    "means": Type(PaymentMeans),
+    "period": Type(Period, group="BG-14"),
+    "identifier": Type(Identifier, terms=("BT-29",)),
+    "expected": NUMBER,
+}
