@@ -116,16 +116,6 @@ def test_links_survive_a_restart(tmp_path):
 
 
 @pytest.mark.slow
-def test_links_can_be_disabled(tmp_path):
-    with serving(tmp_path / "data", workers=1, artifacts="off") as server:
-        artifacts = server.validate(WRONG).json()["artifacts"]
-        nothing = {"available": False, "url": None, "expires_in_seconds": None}
-        assert artifacts == dict.fromkeys(KINDS, nothing)
-        assert not (server.data / "artifacts").exists()
-        assert server.client.get("/readyz").status_code == 200
-
-
-@pytest.mark.slow
 def test_replicas_share_links_in_redis(tmp_path, redis_url):
     keys = tmp_path / "keys.env"
     key, other = ({"X-API-Key": KeyFile(keys).add(name, "business")} for name in ("acme", "other"))

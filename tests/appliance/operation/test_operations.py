@@ -161,15 +161,24 @@ def test_rule_pages(server):
 def minimal(tmp_path_factory):
     """A server with all optional features disabled, and with CORS enabled."""
     data = tmp_path_factory.mktemp("minimal") / "data"
-    switches = {"docs": 0, "openapi": 0, "catalog_pages": 0, "metrics": 0, "cors_origins": "https://a.example"}
-    with serving(data, workers=1, **switches) as server:
+    switches = {"page": "off", "docs": 0, "openapi": 0, "catalog_pages": 0, "metrics": 0, "artifacts": "off"}
+    with serving(data, workers=1, cors_origins="https://a.example", **switches) as server:
         yield server
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["/docs", "/openapi.json", "/catalog/BR-CO-10", "/metrics"])
+@pytest.mark.parametrize("path", ["/", "/page/js/app.js", "/docs", "/openapi.json", "/catalog/BR-CO-10", "/metrics"])
 def test_switches(minimal, path):
     assert_problem(minimal.client.get(path), 404, "not_found")
+
+
+@pytest.mark.slow
+def test_links_can_be_disabled(minimal):
+    artifacts = minimal.validate(WRONG).json()["artifacts"]
+    nothing = {"available": False, "url": None, "expires_in_seconds": None}
+    assert artifacts == dict.fromkeys(("validation_report_pdf", "readable_invoice_pdf"), nothing)
+    assert not (minimal.data / "artifacts").exists()
+    assert minimal.client.get("/readyz").status_code == 200
 
 
 @pytest.mark.slow
