@@ -97,7 +97,8 @@ def address(server, home):
 @pytest.fixture
 def opened(browser, lab):
     """Open a notebook and run its cells; finally check for external requests and console errors."""
-    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    # A browser with a user interface lets a click write to the clipboard; the headless shell asks for permission.
+    context = browser.new_context(viewport={"width": 1280, "height": 1000}, permissions=["clipboard-write"])
     page, external_requests, console_errors = context.new_page(), [], []
     page.set_default_timeout(TIMEOUT)
 
@@ -147,8 +148,51 @@ def check_contrasts(page, selector):
         assert worst >= 1, (name, element)
 
 
-def test_notebook_of_one_invoice(opened):
+def save(page):
+    page.evaluate("jupyterapp.commands.execute('docmanager:save')")
+
+
+@contextlib.contextmanager
+def static_page(browser, path):
+    """Open an exported page; finally check for external requests and console errors."""
+    monitored = MonitoredPage(browser)
+    monitored.page.goto(path.as_uri(), wait_until="networkidle")
+    yield monitored.page
+    assert monitored.external_requests("file:", "data:") == []
+    assert monitored.console_errors == []
+    monitored.close()
+
+
+def check_export_by_menu(page, browser, path):
+    """Export the notebook by the menu, and check the results on the page."""
+    save(page)
+    page.click(".lm-MenuBar-itemLabel:text-is('File')")
+    page.hover(".lm-Menu-itemLabel:has-text('Save and Export Notebook As')")
+    with page.expect_download() as download:
+        page.click(".lm-Menu-itemLabel:text-is('Einvoice_html')")
+    download.value.save_as(path)
+    with static_page(browser, path) as exported:
+        output = exported.locator(".jp-Cell:has-text('view = result.explore()') .einvoice")
+        assert output.locator("details").count() == 3 + 4 + 1  # causes, findings, layers
+        output.locator("summary", has_text="The line net amounts do not add up").click()
+        assert output.get_by_text("expected 224.90, found 224.91").is_visible()
+
+
+def check_export_by_command(page, browser, path):
+    """Export the saved notebook by nbconvert, and check the results on the page."""
+    save(page)
+    command = [sys.executable, "-m", "nbconvert", "--to", "einvoice_html", path.with_suffix(".ipynb").name]
+    subprocess.run(command, cwd=path.parent, check=True, capture_output=True, timeout=120)
+    with static_page(browser, path) as exported:
+        output = exported.locator(".jp-Cell:has-text('view = results.explore()') .einvoice")
+        assert "10 of 20 not valid" in output.last.inner_text()
+        assert "harbour (20)" in output.last.inner_text()
+
+
+def test_notebook_of_one_invoice(opened, browser, folder):
+    """Export it, and use the widget."""
     page = opened("01-one-invoice.ipynb")
+    check_export_by_menu(page, browser, folder / "01-one-invoice.html")
     view = page.locator(".einvoice-view")
     status(page, "4 of 4 findings")  # in English and without filters, whatever later cells do
     view.locator("[data-severity=fatal]").click()
@@ -171,8 +215,10 @@ def test_notebook_of_one_invoice(opened):
     assert page.locator(f"{static} td").first.evaluate("(cell) => getComputedStyle(cell).textAlign") == "left"
 
 
-def test_notebook_of_many_invoices(opened):
+def test_notebook_of_many_invoices(opened, browser, folder):
+    """Export it, and use the widget."""
     page = opened("02-many-invoices.ipynb")
+    check_export_by_command(page, browser, folder / "02-many-invoices.html")
     view = page.locator(".einvoice-view.ev-many")
     view.locator("button[aria-label='BR-DE-15, harbour (20): 10']").click()
     status(page, "10 of 60 files")
@@ -259,37 +305,3 @@ def test_many_files_by_keyboard(opened, folder, record_property):
         for name in ("Light", "Dark"):
             theme(page, name)
             page.locator(".ev-many").screenshot(path=f"{screenshots}/{size}-{name}.png")
-
-
-@pytest.fixture
-def exported(opened, folder):
-    """Pages of the executed notebooks, by name: the first exported by the menu, the second by nbconvert."""
-    one, many = "01-one-invoice", "02-many-invoices"
-    for name in (many, one):
-        page = opened(f"{name}.ipynb")
-        page.evaluate("jupyterapp.commands.execute('docmanager:save')")
-    command = [sys.executable, "-m", "nbconvert", "--to", "einvoice_html", f"{many}.ipynb"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120)
-    page.click(".lm-MenuBar-itemLabel:text-is('File')")
-    page.hover(".lm-Menu-itemLabel:has-text('Save and Export Notebook As')")
-    with page.expect_download() as download:
-        page.click(".lm-Menu-itemLabel:text-is('Einvoice_html')")
-    download.value.save_as(folder / f"{one}.html")
-    return {name: folder / f"{name}.html" for name in (one, many)}
-
-
-def test_exported_page_shows_widget_contents_without_network(browser, exported):
-    monitored = MonitoredPage(browser)
-    page = monitored.page
-    page.goto(exported["01-one-invoice"].as_uri())
-    output = page.locator(".jp-Cell:has-text('view = result.explore()') .einvoice")
-    assert output.locator("details").count() == 3 + 4 + 1  # causes, findings, layers
-    output.locator("summary", has_text="The line net amounts do not add up").click()
-    assert output.get_by_text("expected 224.90, found 224.91").is_visible()
-    page.goto(exported["02-many-invoices"].as_uri(), wait_until="networkidle")
-    output = page.locator(".jp-Cell:has-text('view = results.explore()') .einvoice")
-    assert "10 of 20 not valid" in output.last.inner_text()
-    assert "harbour (20)" in output.last.inner_text()
-    assert monitored.external_requests("file:", "data:") == []
-    assert monitored.console_errors == []
-    monitored.close()
