@@ -6,11 +6,11 @@ They reproduce the official tests exactly: some compare the exact text, some ign
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from einvoice.model.values import BLANKS, Date, absent, normalize_space
+from einvoice.rulebook.syntax_rules import peppol  # noqa: F401 (registers its conditions)
 from einvoice.rulebook.syntax_rules.checks import (
     Found,
     Occurrences,
@@ -28,12 +28,6 @@ _ALLOWANCE: Final = qualified("cac:AllowanceCharge")
 _PRICE: Final = qualified("cac:Price")
 _CREDITORS: Final = (qualified("cac:AccountingSupplierParty"), qualified("cac:PayeeParty"))
 _BREAKDOWN: Final = qualified("cac:TaxSubtotal")
-#: Business processes of Peppol, and the process numbers that earlier releases read from the identifier.
-_FRENCH: Final = frozenset(("urn:peppol:france:billing:non-regulated", "urn:peppol:france:billing:regulated"))
-_BILLING: Final = _FRENCH | {"urn:fdc:peppol.eu:2017:poacc:billing:01:1.0", "urn:peppol:bis:billing_with_response"}
-_SELFBILLING: Final = _FRENCH | {"urn:fdc:peppol.eu:2017:poacc:selfbilling:01:1.0"}
-_NUMBERED_BILLING: Final = re.compile("urn:fdc:peppol.eu:2017:poacc:billing:[0-9]{2}:1.0")
-_NUMBERED_SELFBILLING: Final = re.compile("urn:fdc:peppol.eu:2017:poacc:selfbilling:[0-9]{2}:1.0")
 _TRUE = ("true", "1")
 _FALSE = ("false", "0")
 
@@ -87,39 +81,6 @@ def named_charge(element: Any) -> bool:
 def with_breakdown(total: Any) -> bool:
     """A VAT total that contains a VAT breakdown."""
     return total.find(_BREAKDOWN) is not None
-
-
-@condition("UBL")
-def billing_process(element: Any) -> bool:
-    """Part of a document of a business process of Peppol BIS Billing."""
-    return not _BILLING.isdisjoint(_processes(element))
-
-
-@condition("UBL")
-def first_billing_process(element: Any) -> bool:
-    """Part of a document of the process 01, as Peppol's releases before 2026.5 read it from the identifier."""
-    return _is_numbered_01(element, _NUMBERED_BILLING)
-
-
-@condition("UBL")
-def selfbilling_process(element: Any) -> bool:
-    """Part of a document of a business process of Peppol BIS Self-Billing, other than billing with a response."""
-    return not _SELFBILLING.isdisjoint(_processes(element))
-
-
-@condition("UBL")
-def first_selfbilling_process(element: Any) -> bool:
-    """Part of a document of the process 01, as releases of Self-Billing before 2026.5 read it from the identifier."""
-    return _is_numbered_01(element, _NUMBERED_SELFBILLING)
-
-
-def _is_numbered_01(element: Any, identifier: re.Pattern[str]) -> bool:
-    processes = filter(identifier.search, _processes(element))
-    return any(process.split(":")[6] == "01" for process in processes)
-
-
-def _processes(element: Any) -> list[str]:
-    return [normalize_space(process) for process in texts(element.getroottree().getroot(), "cbc:ProfileID")]
 
 
 @condition("UBL")
