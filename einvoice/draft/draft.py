@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import BeforeValidator
+from pydantic_core import core_schema
 
 from einvoice.codelists import codes
 from einvoice.draft.calculation import CalculatedTotals, check_totals
@@ -28,35 +30,37 @@ from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Document, Period
 from einvoice.model.money import PaymentTerms
 from einvoice.model.values import absent
-from einvoice.syntax.detect import specifications
+from einvoice.rulebook.releases import releases
+from einvoice.syntax.detect import Specification, SpecificationKind, Syntax, specifications
 
 Format: TypeAlias = Literal["UBL", "CII", "ZUGFERD"]
-Profile: TypeAlias = Literal["XRECHNUNG", "EN16931", "PEPPOL", "MINIMUM", "BASIC_WL", "BASIC", "EXTENDED"]
+Profile: TypeAlias = str
+"""Name of a profile: `draft_profile` of a specification in `rules`, such as "XRECHNUNG"."""
 
-#: Name in `rules/specifications.toml` of the specification that each profile declares.
-_SPECIFICATIONS: Final[dict[Profile, str]] = {
-    "XRECHNUNG": "xrechnung-3.0",
-    "EN16931": "en16931",
-    "PEPPOL": "peppol-3.0",
-    "MINIMUM": "facturx-1.0-minimum",
-    "BASIC_WL": "facturx-1.0-basicwl",
-    "BASIC": "facturx-1.0-basic",
-    "EXTENDED": "facturx-1.0-extended",
-}
-#: The profiles that are not those of Factur-X, by the format that contains them.
-_PROFILES: Final[dict[Format, tuple[Profile, ...]]] = {
-    "UBL": ("XRECHNUNG", "EN16931", "PEPPOL"),
-    "CII": ("XRECHNUNG", "EN16931"),
-}
-_PEPPOL_BILLING: Final = "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
-#: Scheme of the tax number (BT-32): EN 16931 only requires one that is not VAT, the Norwegian rules of Peppol TAX.
+#: Scheme of the tax number (BT-32), unless the specification demands another: EN 16931 requires one that is not VAT.
 _TAX_SCHEME: Final = "FC"
-_TAX_SCHEMES: Final = {"PEPPOL": "TAX"}
+_ORDER: Final = get_args(SpecificationKind)
+
+
+@functools.cache
+def _specifications() -> dict[Profile, Specification]:
+    """Return the specifications that drafts can declare, by profile: that of the default CIUS first."""
+    default = releases().default
+    declarable = [it for it in specifications().values() if it.draft_profile]
+    declarable.sort(key=lambda it: (default not in it.rulesets, _ORDER.index(it.kind)))
+    return {it.draft_profile: it for it in declarable}
+
+
+class _KnownProfile:
+    """Restricts a text to the names of profiles."""
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: Any) -> core_schema.CoreSchema:
+        return core_schema.literal_schema(list(_specifications()))
 
 
 def _in_capitals(profile: Any) -> Any:
-    """Return the name of a profile as in ``Profile``; ``validate`` names the rule sets in lower case."""
-    return profile.upper() if isinstance(profile, str) and profile.upper() in _SPECIFICATIONS else profile
+    """Return the name of a profile in capitals; ``validate`` names the rule sets in lower case."""
+    return profile.upper() if isinstance(profile, str) and profile.upper() in _specifications() else profile
 
 
 class Draft(DraftModel):
@@ -72,7 +76,7 @@ class Draft(DraftModel):
         example="UBL",
         required=True,
     )
-    profile: Annotated[Profile | None, BeforeValidator(_in_capitals)] = draft_field(
+    profile: Annotated[Annotated[Profile, _KnownProfile()] | None, BeforeValidator(_in_capitals)] = draft_field(
         "BT-24",
         title="Draft.profile",
         hint="Draft.profile",
@@ -81,7 +85,7 @@ class Draft(DraftModel):
     business_process: Text | None = draft_field(
         "BT-23",
         hint="Draft.business_process",
-        example=_PEPPOL_BILLING,
+        example="urn:fdc:peppol.eu:2017:poacc:billing:01:1.0",
     )
     type_code: Text = draft_field(
         "BT-3",
@@ -138,8 +142,21 @@ class Draft(DraftModel):
 
     @property
     def declared_profile(self) -> Profile:
-        """The profile, or the default of the format."""
-        return self.profile or ("EN16931" if self.format == "ZUGFERD" else "XRECHNUNG")
+        """The profile, or the default of the format: in a PDF, EN 16931 itself; otherwise the default CIUS."""
+        if self.profile:
+            return self.profile
+        known = _specifications().values()
+        return next(it.draft_profile for it in known if it.kind == "core" or self.format != "ZUGFERD")
+
+    @property
+    def specification(self) -> Specification:
+        """The specification that the invoice declares."""
+        return _specifications()[self.declared_profile]
+
+    @property
+    def syntax(self) -> Syntax:
+        """The syntax of the XML."""
+        return "UBL" if self.format == "UBL" else "CII"
 
     @property
     def root(self) -> str:
@@ -160,16 +177,23 @@ class Draft(DraftModel):
 
     def problems(self) -> Iterator[DraftProblem]:
         """Yield errors that involve several fields: format and profile, content they cannot contain, wrong totals."""
-        if self.declared_profile == "PEPPOL" and self.format != "UBL":
-            yield DraftProblem("/profile", "profile_needs_ubl")
-        elif self.format != "ZUGFERD" and self.declared_profile not in _PROFILES[self.format]:
-            profiles = ", ".join(_PROFILES[self.format])
-            yield DraftProblem("/profile", "profile_needs_zugferd", {"format": self.format, "profiles": profiles})
+        yield from self._unsupported_profile()
         yield from self._unsupported_by_format()
         yield from self._unsupported_by_profile()
         if self.tax_currency is None and self.totals and self.totals.vat_amount_in_tax_currency is not None:
             yield DraftProblem("/tax_currency", "tax_currency_missing")
         yield from check_totals(self.calculated, self.vat_breakdown or (), self.totals or Totals())
+
+    def _unsupported_profile(self) -> Iterator[DraftProblem]:
+        """Yield an error if the format cannot contain the profile."""
+        if self.specification.facturx_profile and self.format != "ZUGFERD":
+            known = _specifications().values()
+            named = [it for it in known if self.syntax in it.syntaxes and not it.facturx_profile]
+            profiles = ", ".join(it.draft_profile for it in named)
+            yield DraftProblem("/profile", "profile_needs_zugferd", {"format": self.format, "profiles": profiles})
+        elif self.syntax not in self.specification.syntaxes:
+            needed = self.specification.syntaxes[0].lower()
+            yield DraftProblem("/profile", f"profile_needs_{needed}", {"name": self.specification.profile})
 
     def _unsupported_by_format(self) -> Iterator[DraftProblem]:
         """Yield fields that the format cannot contain; they would be lost silently."""
@@ -180,7 +204,7 @@ class Draft(DraftModel):
 
     def _unsupported_by_profile(self) -> Iterator[DraftProblem]:
         """Yield fields that the profile does not contain, where omitting them would make the XML incorrect."""
-        if self.declared_profile == "PEPPOL":
+        if not self.specification.facturx_profile:
             return
         profile = profile_named(self.declared_profile)
         if profile == BASIC:  # the XML is a complete invoice
@@ -193,8 +217,8 @@ class Draft(DraftModel):
         totals, currency = self.calculated, self.currency
         allowances_and_charges = (*(self.allowances or ()), *(self.charges or ()))
         return Invoice(
-            specification=as_identifier(specifications()[_SPECIFICATIONS[self.declared_profile]].identifiers[0]),
-            business_process=as_text(self._business_process()),
+            specification=as_identifier(self.specification.identifiers[0]),
+            business_process=as_text(self.business_process or self.specification.business_process or None),
             number=as_identifier(self.invoice_number),
             issue_date=as_date(self.issue_date),
             type_code=as_code(self.type_code),
@@ -214,7 +238,7 @@ class Draft(DraftModel):
             payment_terms=[] if self.payment_terms is None else [PaymentTerms(note=as_text(self.payment_terms))],
             notes=[note.build() for note in self.notes or ()],
             preceding_invoices=[it.build() for it in self.preceding_invoices or ()],
-            seller=self.seller.build(_TAX_SCHEMES.get(self.declared_profile, _TAX_SCHEME)),
+            seller=self.seller.build(self.specification.tax_number_scheme or _TAX_SCHEME),
             buyer=self.buyer.build(),
             payee=self.payee.build() if self.payee else absent,
             tax_representative=self.tax_representative.build() if self.tax_representative else absent,
@@ -228,10 +252,6 @@ class Draft(DraftModel):
             documents=self._documents(),
             lines=[line.build(number, currency) for number, line in enumerate(self.lines, 1)],
         )
-
-    def _business_process(self) -> str | None:
-        default = _PEPPOL_BILLING if self.declared_profile in ("XRECHNUNG", "PEPPOL") else None
-        return self.business_process or default
 
     def _deliveries(self) -> list[parties.Delivery]:
         if self.delivery is None and self.service_date is None:

@@ -36,6 +36,11 @@ class Specification:
         superseded_by: name of the specification that replaces it, "" while it is current.
         remarks: codes of the remarks for each document that declares it.
         in_pdf: name of the specification with the same identifier that it replaces for documents embedded in a PDF.
+        draft_profile: name in the field "profile" of drafts, such as "XRECHNUNG"; "" if drafts cannot declare it.
+        business_process: BT-23 of invoices for which no other process is agreed, or "".
+        tax_number_scheme: tax scheme of a tax number (BT-32) in UBL; "" if any other than VAT will do.
+        suggested_by_process, suggested_by_buyer_reference: patterns of the whole BT-23 and BT-10 of invoices that
+            probably follow it, or "".
     """
 
     name: str
@@ -50,6 +55,11 @@ class Specification:
     superseded_by: str = ""
     remarks: tuple[str, ...] = ()
     in_pdf: str = ""
+    draft_profile: str = ""
+    business_process: str = ""
+    tax_number_scheme: str = ""
+    suggested_by_process: str = ""
+    suggested_by_buyer_reference: str = ""
 
     @property
     def current(self) -> bool:

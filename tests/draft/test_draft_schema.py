@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 
 import einvoice
-from einvoice.draft import draft_schema
+from einvoice.draft import draft_schema, read
 from einvoice.draft.pointers import fields
 from einvoice.model.terms import terms
+from einvoice.model.values import absent
+from einvoice.syntax.detect import specifications
 from tests.helpers.drafts import complete_drafts
 from tests.helpers.plain import REQUIRED, draft
 from tests.helpers.properties import examples
@@ -106,3 +108,19 @@ def test_schema_rejects_what_the_reader_rejects(validator, changes):
 def test_command_prints_the_schema():
     done = subprocess.run([sys.executable, "-m", "einvoice.cli", "schema"], capture_output=True, timeout=60, check=True)
     assert json.loads(done.stdout.decode()) == draft_schema()
+
+
+def test_profiles_are_those_of_the_specifications():
+    """A specification is declared by drafts if its table says so, without code."""
+    declarable = [it for it in specifications().values() if it.draft_profile]
+    names = draft_schema()["properties"]["profile"]["enum"]
+    assert sorted(names) == sorted(it.draft_profile for it in declarable)
+    assert names[0] == "XRECHNUNG", "the profile of the default CIUS is the first"
+    for it in declarable:
+        assert it.current, it.name
+        assert it.identifiers, it.name
+        format = "UBL" if "UBL" in it.syntaxes else "ZUGFERD"
+        checked = read(draft(format=format, profile=it.draft_profile))
+        assert checked.invoice().specification.text == it.identifiers[0]
+        process = checked.invoice().business_process
+        assert ("" if process is absent else process.text) == it.business_process

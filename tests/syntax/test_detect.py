@@ -1,6 +1,7 @@
 """Identification: syntax, root and declared specification; published severity overrides."""
 
 import pickle
+import re
 import shutil
 import string
 import tomllib
@@ -215,6 +216,17 @@ def test_specifications_refer_to_each_other_and_to_texts():
         assert one.kind in ("core", "cius", "extension", "profile", "unknown")
         for code in one.remarks:
             assert (rules_folder() / "file" / f"{code}.toml").is_file()
+        if one.suggested_by_process:
+            assert re.fullmatch(one.suggested_by_process, one.business_process)
+
+
+@pytest.mark.parametrize(
+    ("buyer_reference", "expected"),
+    [("04011000-12345-34", ["xrechnung-3.0"]), ("04-34", ["xrechnung-3.0"]), ("4500123456", []), ("04011000-1", [])],
+)
+def test_buyer_reference_suggests_a_specification(buyer_reference, expected):
+    patterns = {it.name: it.suggested_by_buyer_reference for it in detect.specifications().values()}
+    assert [name for name, it in patterns.items() if it and re.fullmatch(it, buyer_reference)] == expected
 
 
 @pytest.mark.parametrize("build", [ubl, cii])

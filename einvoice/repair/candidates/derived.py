@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any
 
 from einvoice.model.group import Group, terms_of
 from einvoice.model.invoice import Invoice
@@ -15,18 +15,14 @@ from einvoice.repair.case import Candidate, Case
 from einvoice.syntax.detect import Specification, specifications
 
 _RANK = 30
-_PROCESS: Final = "urn:fdc:peppol.eu:2017:poacc:billing:01:1.0"
-"""BT-23 of an invoice that no other process is agreed for (Peppol BIS Billing 3.0; XRechnung adopted it)."""
-_PEPPOL: Final = "urn:fdc:peppol.eu:"
-_LEITWEG_ID: Final = re.compile(r"\d{2,12}(-[0-9A-Za-z]{1,30})?-\d{2}", re.ASCII)
-"""BT-10 of invoices to German authorities: coarse and fine address, check digits (Leitweg-ID format specification)."""
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
     """Yield candidates for missing and empty terms."""
     invoice = case.invoice
     if _is_doubtful(case, invoice.business_process, "BT-23"):
-        yield from _filled(case, invoice, "business_process", _PROCESS, "BT-23")
+        for process in dict.fromkeys(it.business_process for it in _current() if it.business_process):
+            yield from _filled(case, invoice, "business_process", process, "BT-23")
     yield from _specification(case)
     numbers = {line.identifier.text for line in invoice.lines if line.identifier is not absent}
     for position, line in enumerate(invoice.lines, 1):
@@ -44,30 +40,32 @@ def _specification(case: Case) -> Iterator[Candidate]:
     specification = case.invoice.specification
     if not _is_doubtful(case, specification, "BT-24"):
         return
-    known = [it for it in specifications().values() if it.identifiers and it.current]
+    known = _current()
     if declared := specification.raw.strip() if specification is not absent else "":
         for identifier in get_close_matches(declared, [it.identifiers[0] for it in known], 1, 0.8):
             yield from _filled(case, case.invoice, "specification", identifier, "BT-24")
         return
-    suggested = _suggested(case.invoice)
     core, *others = known
-    first: dict[str, Specification] = {}
-    for it in others:
-        if it.kind == "cius" and it.family.partition("-")[0] in suggested:
-            first.setdefault(it.family.partition("-")[0], it)
-    for it in (core, *first.values()) if first else ():
+    suggested = [it for it in others if _suggests(case.invoice, it)]
+    for it in (core, *suggested) if suggested else ():
         for candidate in _filled(case, case.invoice, "specification", it.identifiers[0], "BT-24"):
             yield replace(candidate, alternative=True, beside=it is core)
 
 
-def _suggested(invoice: Invoice) -> set[str]:
-    """Return the families of the specifications whose identifiers the invoice uses for its process and its buyer."""
-    suggested: set[str] = set()
-    if invoice.business_process is not absent and invoice.business_process.text.startswith(_PEPPOL):
-        suggested |= {"peppol", "xrechnung"}
-    if invoice.buyer_reference is not absent and _LEITWEG_ID.fullmatch(invoice.buyer_reference.text):
-        suggested.add("xrechnung")
-    return suggested
+def _current() -> list[Specification]:
+    """Return the specifications that an invoice can declare today; EN 16931 itself is the first."""
+    return [it for it in specifications().values() if it.identifiers and it.current]
+
+
+def _suggests(invoice: Invoice, specification: Specification) -> bool:
+    """Return whether the process or the buyer reference of the invoice has the form that the specification uses."""
+    return _matches(invoice.business_process, specification.suggested_by_process) or _matches(
+        invoice.buyer_reference, specification.suggested_by_buyer_reference
+    )
+
+
+def _matches(value: Any, pattern: str) -> bool:
+    return bool(pattern) and value is not absent and re.fullmatch(pattern, value.text, re.DOTALL) is not None
 
 
 def _is_doubtful(case: Case, value: Any, term: str) -> bool:

@@ -99,6 +99,11 @@ DESCRIPTIONS: Final = {
     "specifications.superseded_by": "The specification that replaces it.",
     "specifications.remarks": "Codes of the findings for each document that declares it.",
     "specifications.in_pdf": "The specification with the same identifier that it replaces for documents in a PDF.",
+    "specifications.draft_profile": "The name in the field 'profile' of drafts; default: drafts cannot declare it.",
+    "specifications.business_process": "The value of BT-23 if no other process is agreed.",
+    "specifications.tax_number_scheme": "The tax scheme of a tax number (BT-32) in UBL.",
+    "specifications.suggested_by_process": "Pattern of the whole BT-23 of invoices that probably follow it.",
+    "specifications.suggested_by_buyer_reference": "Pattern of the whole BT-10 of invoices that probably follow it.",
 }
 
 
