@@ -4,11 +4,13 @@ import argparse
 import contextlib
 import datetime
 import logging
+import os
 import re
 import shlex
 import signal
 import socket
 import sys
+import tempfile
 import threading
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -31,6 +33,7 @@ from appliance.server import DrainingServer
 from appliance.settings import Settings, check_variables, variable_name
 from appliance.transport.connections import protocol_class
 from appliance.workers.memory import return_large_blocks
+from einvoice.rulebook.added import COPY, copy_rules
 
 log = logging.getLogger("appliance")
 
@@ -143,6 +146,7 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
     return_large_blocks()
     releases = _releases()  # raises RuleError for an invalid rule set in EINVOICE_RULES_DIR
     with contextlib.ExitStack() as stack:
+        _copy_rules(stack)
         listener = stack.enter_context(_listen(settings.host, settings.port))
         logs.configure(settings.log_level)
         log.info("Starting", extra={"fields": {"version": version("einvoice-toolkit"), **releases}})
@@ -156,6 +160,14 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
     return 0 if server.started else 1
+
+
+def _copy_rules(stack: contextlib.ExitStack) -> None:
+    """Keep a copy of the added rule sets while the service runs: a worker that starts later applies the same rules."""
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="einvoice-rules-"))
+    copy_rules(Path(folder))
+    os.environ[COPY] = folder
+    stack.callback(os.environ.pop, COPY, None)
 
 
 def _releases() -> dict[str, Any]:

@@ -6,6 +6,7 @@ _NAMES = frozenset(
     {
         "EINVOICE_CACHE",
         "EINVOICE_RULESET",
+        "EINVOICE_RULES_COPY",
         "EINVOICE_RULES_DIR",
         "EINVOICE_VERAPDF",
         "HOME",

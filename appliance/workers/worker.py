@@ -90,7 +90,8 @@ def _limit_memory(megabytes: int) -> None:
 
 def _hide(paths: Sequence[str]) -> None:
     """Hide the data folder and the key file, but not the rules and the cache, which may be in that folder."""
-    needed = [os.environ.get("EINVOICE_RULES_DIR"), os.environ.get("EINVOICE_CACHE"), *(f"{it}/rules" for it in paths)]
+    names = ("EINVOICE_RULES_DIR", "EINVOICE_RULES_COPY", "EINVOICE_CACHE")
+    needed = [*(os.environ.get(name) for name in names), *(f"{it}/rules" for it in paths)]
     if not hide(map(Path, paths), [Path(it) for it in needed if it]):
         log.info("The kernel has no Landlock; workers could read the data folder")
 

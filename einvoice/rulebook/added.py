@@ -14,6 +14,7 @@ import functools
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 ENVIRONMENT: Final = "EINVOICE_RULES_DIR"
 """Environment variable for a folder of added rule sets; it can also hold official Schematron rules."""
+COPY: Final = "EINVOICE_RULES_COPY"
+"""Environment variable for the copy that `copy_rules` made; the rule sets are read from there instead."""
 MAX_FILE_BYTES: Final = 1 << 20
 MAX_TOTAL_BYTES: Final = 8 << 20
 MAX_FILES: Final = 2000
@@ -51,10 +54,27 @@ def rule_data(path: str | Path | None = None) -> RuleData:
         FileNotFoundError: there is no such folder or archive.
     """
     if path is None:
-        configured = os.environ.get(ENVIRONMENT, "")
+        configured = os.environ.get(COPY) or os.environ.get(ENVIRONMENT, "")
         return _of_environment(configured) if configured else shipped()
     resolved = Path(path).resolve()
     return _loaded(resolved, _state(resolved))
+
+
+def copy_rules(target: Path) -> None:
+    """Copy the rule sets of the environment into an empty folder, for other processes of a service.
+
+    A process that starts later reads the same rules, whatever happened to the files in the meantime.
+
+    Raises:
+        RuleError: a rule file is invalid.
+    """
+    for name, folder in rule_data().added.items():
+        copy = target / name
+        shutil.copytree(folder, copy)
+        if not (copy / _SUMS).exists():  # the SHA-256 of an archive has been verified
+            files = list(_walk(copy))
+            sums = [f"{hashlib.sha256(it.read_bytes()).hexdigest()}  {it.relative_to(copy).as_posix()}" for it in files]
+            (copy / _SUMS).write_text("\n".join((*sums, "")), "utf-8")
 
 
 def rule_sets(rules: str | Path | None = None) -> tuple[Release, ...]:

@@ -99,4 +99,5 @@ def test_worker_cannot_open_the_key_file(tmp_path, monkeypatch):
 
 def test_variables_of_rule_sets_are_inherited():
     needed = {"EINVOICE_CACHE": "a", "EINVOICE_RULES_DIR": "b", "EINVOICE_RULESET": "c", "LC_ALL": "C", "PATH": "/bin"}
+    needed["EINVOICE_RULES_COPY"] = "d"
     assert worker_environment({**needed, "EINVOICE_ARTIFACTS": "x", "AWS_SECRET": "y"}) == needed

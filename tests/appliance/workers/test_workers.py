@@ -12,8 +12,13 @@ import httpx
 import pytest
 
 from appliance.workers.protocol import Message
+from tests.helpers import house_rules
+from tests.helpers.house_rules import RULE
 from tests.helpers.served import BATCH, UBL, VALIDATE, assert_problem, serving
 from tests.helpers.waiting import SECONDS
+
+#: The rule, so that the sample satisfies it.
+RULE_OF_SAMPLE = RULE.replace("^4500[0-9]{6}$", "^B-26/0417$")
 
 pytestmark = pytest.mark.slow
 
@@ -125,6 +130,23 @@ def test_worker_is_replaced_at_its_job_limit(tmp_path):
             assert server.validate().status_code == 200
             assert server.client.get("/readyz").json()["status"] == "ready"
         assert together
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [RULE.replace("terms ", "term "), RULE.replace('["BT-13"]', "[" + '"BT-13", ' * 200_000 + "]"), RULE_OF_SAMPLE],
+    ids=["wrong key", "endless list", "satisfied"],
+)
+def test_new_worker_applies_the_rules_of_the_start(tmp_path, rule):
+    """A service changes its rules only at its start, also if the files were changed or are invalid meanwhile."""
+    rules = house_rules.write(tmp_path / "rules")
+    with serving(tmp_path / "data", workers=1, worker_documents=2, rules_dir=rules) as server:
+        first = set(server.workers())
+        house_rules.write(rules, **{"ACME-01.toml": rule})
+        while first & set(server.workers()):
+            assert server.validate(UBL).status_code == 200
+        (error,) = server.validate(UBL).json()["errors"]
+        assert error["code"] == "ACME-01"
 
 
 def test_shutdown_waits_for_running_requests(tmp_path):
