@@ -33,12 +33,12 @@ from appliance.server import DrainingServer
 from appliance.settings import Settings, check_variables, variable_name
 from appliance.transport.connections import protocol_class
 from appliance.workers.memory import return_large_blocks
-from einvoice.rulebook.added import COPY, copy_rules
 
 log = logging.getLogger("appliance")
 
 DEFAULT_PORT = 8080
 
+_RULES_COPY = "EINVOICE_RULES_COPY"
 _PASSWORD = re.compile(r"(?<=://).*(?=@)")
 
 
@@ -165,9 +165,9 @@ def _serve(settings: Settings, options: argparse.Namespace) -> int:
 def _copy_rules(stack: contextlib.ExitStack) -> None:
     """Keep a copy of the added rule sets while the service runs: a worker that starts later applies the same rules."""
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="einvoice-rules-"))
-    copy_rules(Path(folder))
-    os.environ[COPY] = folder
-    stack.callback(os.environ.pop, COPY, None)
+    einvoice.copy_rules(Path(folder))
+    os.environ[_RULES_COPY] = folder
+    stack.callback(os.environ.pop, _RULES_COPY, None)
 
 
 def _releases() -> dict[str, Any]:

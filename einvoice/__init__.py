@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from einvoice.result import Finding, ValidationResult, explain_error
     from einvoice.result.catalog import catalog
     from einvoice.result.rule_changes import rule_changes
-    from einvoice.rulebook.added import rule_sets
+    from einvoice.rulebook.added import copy_rules, rule_sets
     from einvoice.rulebook.catalog import CatalogEntry
     from einvoice.syntax.writer import write
     from einvoice.validation import read, validate
@@ -70,6 +70,7 @@ __all__ = [
     "absent",
     "catalog",
     "convert",
+    "copy_rules",
     "draft_schema",
     "embed",
     "engines",
@@ -111,6 +112,7 @@ _MODULES = {
     "absent": "model.values",
     "catalog": "result.catalog",
     "convert": "conversion",
+    "copy_rules": "rulebook.added",
     "draft_schema": "draft",
     "embed": "pdf.writer.embed",
     "engines": "reference",

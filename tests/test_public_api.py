@@ -34,6 +34,7 @@ NAMES = [
     "absent",
     "catalog",
     "convert",
+    "copy_rules",
     "draft_schema",
     "embed",
     "engines",

@@ -61,9 +61,13 @@ def rule_data(path: str | Path | None = None) -> RuleData:
 
 
 def copy_rules(target: Path) -> None:
-    """Copy the rule sets of the environment into an empty folder, for other processes of a service.
+    """Copy the rule sets of the environment into an empty folder, for processes of a service that start later.
 
-    A process that starts later reads the same rules, whatever happened to the files in the meantime.
+    They apply the same rules, whatever happened to the files in the meantime, if the environment variable
+    EINVOICE_RULES_COPY names the folder.
+
+    Args:
+        target: the folder.
 
     Raises:
         RuleError: a rule file is invalid.

@@ -15,7 +15,7 @@ import einvoice
 from einvoice.cli import main
 from einvoice.errors import RuleError
 from einvoice.resources import rules_folder
-from einvoice.rulebook.added import MAX_FILES, copy_rules
+from einvoice.rulebook.added import MAX_FILES
 from tests.helpers import house_rules
 from tests.helpers.paths import ROOT
 
@@ -279,7 +279,7 @@ def test_copy_of_an_archive_is_read_without_its_sha256(tmp_path, monkeypatch):
     archive = Path(shutil.make_archive(str(folder / "xrechnung-2.7.0"), "zip", tmp_path / "rules"))
     archive.with_name(f"{archive.name}.sha256").write_text(hashlib.sha256(archive.read_bytes()).hexdigest())
     monkeypatch.setenv("EINVOICE_RULES_DIR", str(folder))
-    copy_rules(tmp_path / "copy")
+    einvoice.copy_rules(tmp_path / "copy")
     monkeypatch.setenv("EINVOICE_RULES_COPY", str(tmp_path / "copy"))
     archive.unlink()
     assert einvoice.validate(UBL).stack.layer("xrechnung").version == "2.7.0"
