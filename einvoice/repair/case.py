@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -50,6 +51,9 @@ class Candidate:
         beside: whether it is only proposed beside other candidates; alone, it would claim what the invoice leaves open.
         only_doubt: whether it only shows that another candidate is not the only one; it is not proposed itself.
         required: codes of which the change must resolve a finding; it is no repair if they remain.
+        turned: terms whose values become those of another term, as the amount of an allowance that is a charge.
+        swapped: whether the edits exchange the values of two terms.
+        stated_twice: whether another group has the same content as what the edits remove, for a term that is single.
     """
 
     edits: tuple[Edit, ...]
@@ -66,6 +70,9 @@ class Candidate:
     refused: Finding | None = field(default=None, compare=False)
     beside: bool = False
     only_doubt: bool = False
+    turned: tuple[str, ...] = ()
+    swapped: bool = False
+    stated_twice: bool = False
 
 
 class Case:
@@ -106,6 +113,14 @@ class Case:
     def values(self) -> tuple[Filled, ...]:
         """All values of the invoice, each with its term."""
         return tuple(it for it in filled(self.invoice) if it.value.node is not None)
+
+    @cached_property
+    def readable(self) -> Counter[tuple[str, str]]:
+        """The number of readable values by term, those of VAT counted once more, and that of attributes by name."""
+        found: Counter[tuple[str, str]] = Counter()
+        for it in self.values:
+            found.update(keys_of(it))
+        return found
 
     @cached_property
     def numbers(self) -> Mapping[tuple[int, str], str]:
@@ -264,6 +279,19 @@ def content_of(element: Any) -> Content:
 def is_malformed(value: Value) -> bool:
     """Return whether a number or date is not written as such."""
     return isinstance(value, Number | Date) and value.filled and value.value is absent
+
+
+def keys_of(it: Filled) -> Sequence[tuple[str, str]]:
+    """Return under which keys a value is counted as readable: its term, and that with the name of each attribute."""
+    number, value = it.number or it.field, it.value
+    if not value.filled or is_malformed(value):
+        return ()
+    keys = [(number, "")]
+    if getattr(it.group, "is_vat", False):
+        keys.append((number, "is_vat"))
+    if not value.attribute:
+        keys += [(number, name) for name, text in value.attributes.items() if text.strip()]
+    return keys
 
 
 def _paths(state: State, field: str, of_parent: bool = False) -> Iterator[tuple[str, ...]]:

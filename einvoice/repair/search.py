@@ -13,6 +13,7 @@ from einvoice.errors import UnreadableDocument
 from einvoice.repair.candidates import candidates
 from einvoice.repair.case import Candidate, Case, plain_path
 from einvoice.repair.edits import Edit, Insert, Remove, SetAttribute, SetText, apply
+from einvoice.repair.loss import loses_terms
 from einvoice.repair.serialization import EditError
 from einvoice.result import Finding
 
@@ -205,8 +206,9 @@ class Search:
             self._step = max(self._step, time.monotonic() - start)
 
     def _validated(self, tried: tuple[Candidate, ...]) -> Trial | None:
+        edits = _edits(tried)
         try:
-            data = apply(self._case.data, _edits(tried))
+            data = apply(self._case.data, edits)
         except EditError:
             return None
         self.validations += 1
@@ -217,7 +219,10 @@ class Search:
         resolved, added = compare(self._case.findings, after.findings)
         if self._adds_unmapped(after) or any(not self._reduces(code, after) for code in tried[-1].required):
             return None
-        return Trial(tried, resolved, after) if resolved and not added else None
+        if not resolved or added:
+            return None
+        turned = (term for candidate in tried for term in candidate.turned)
+        return None if loses_terms(self._case, after, edits, turned) else Trial(tried, resolved, after)
 
     def _adds_unmapped(self, after: Case) -> bool:
         """Return whether an edit makes content that no business term covers, such as by another name of an element."""

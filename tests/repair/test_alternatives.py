@@ -132,3 +132,24 @@ def test_accounting_currency_follows_from_the_second_vat_total(wrong):
     changes = [change for cause in causes for change in cause.changes if change.terms == ("BT-6",)]
     assert not any(isinstance(edit, Remove) for cause in causes for it in cause.changes for edit in it.edits)
     assert any(not einvoice.validate(apply(changed.encode(), change.edits)).findings for change in changes)
+
+
+@pytest.mark.parametrize("syntax", ["UBL", "CII"])
+def test_accounting_currency_or_that_of_the_second_vat_total_is_wrong(syntax):
+    if syntax == "UBL":
+        second = '<cac:TaxTotal><cbc:TaxAmount currencyID="GBP">40.00</cbc:TaxAmount></cac:TaxTotal>'
+        document = UBL.replace("</cac:TaxTotal>", f"</cac:TaxTotal>{second}", 1)
+        stated = "<cbc:TaxCurrencyCode>GBP</cbc:TaxCurrencyCode>"
+        document = document.replace("</cbc:DocumentCurrencyCode>", f"</cbc:DocumentCurrencyCode>{stated}")
+    else:
+        second = '<ram:TaxTotalAmount currencyID="GBP">40.00</ram:TaxTotalAmount>'
+        document = CII.replace("</ram:TaxTotalAmount>", f"</ram:TaxTotalAmount>{second}", 1)
+        stated = "<ram:TaxCurrencyCode>GBP</ram:TaxCurrencyCode>"
+        document = document.replace("<ram:InvoiceCurrencyCode>", f"{stated}<ram:InvoiceCurrencyCode>")
+    assert not einvoice.validate(document.encode()).findings
+    wrong = document.replace('currencyID="GBP"', 'currencyID="USD"')
+    cause = cause_of(wrong)
+    assert cause.is_question
+    assert [change.terms for change in cause.changes] == [("BT-6",), ("BT-111",)]
+    assert apply(wrong.encode(), cause.changes[1].edits).decode() == document
+    assert not einvoice.validate(apply(wrong.encode(), cause.changes[0].edits)).findings

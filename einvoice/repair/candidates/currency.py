@@ -44,15 +44,24 @@ def _same_currency_twice(case: Case) -> Iterator[Candidate]:
 
 
 def _accounting_currency(case: Case) -> Iterator[Candidate]:
-    """Yield the accounting currency (BT-6) that the second VAT total has, if that is not the one stated."""
+    """Yield the accounting currency (BT-6) that the second VAT total has, if that is not the one stated.
+
+    If both are stated, either may be wrong: that of the VAT total (BT-111) is the alternative.
+    """
     own, other = case.invoice.currency, case.invoice.tax_currency
     if own is absent:
         return
-    currencies = {it.amount.currency for it in case.invoice.tax_totals if it.amount is not absent} - {absent, ""}
+    amounts = [it.amount for it in case.invoice.tax_totals if it.amount is not absent]
+    currencies = {it.currency for it in amounts} - {absent, ""}
     others = currencies - {own.text}
     if len(others) != 1 or own.text not in currencies or (other is not absent and other.text in others):
         return
     (currency,) = others
     edit = case.add(case.invoice, "tax_currency", currency) if other is absent else case.set(other, currency)
+    is_choice = other is not absent and other.filled and other.text != own.text
     if edit:
-        yield Candidate((edit,), _RANK, terms=("BT-6",))
+        yield Candidate((edit,), _RANK, terms=("BT-6",), alternative=is_choice, turned=("BT-110",))
+    if is_choice:
+        second = [it for it in amounts if it.currency == currency]
+        edits = tuple(SetAttribute(case.xpath(it.node), "currencyID", other.text) for it in second)
+        yield Candidate(edits, _RANK, terms=("BT-111",), alternative=True)

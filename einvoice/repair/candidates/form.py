@@ -5,23 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
+from typing import Any, Final
 
 from einvoice.model.iteration import Filled
 from einvoice.model.values import BLANKS, Amount, Code, Date, Number, UnitPrice, Value, absent
 from einvoice.repair.arithmetic import round2
 from einvoice.repair.case import Candidate, Case, decimal_text, is_malformed
 from einvoice.repair.edits import SetAttribute
+from einvoice.result import Finding
 from einvoice.syntax.paths import term_of_attribute
 
 _RANK = 10
+_SCHEMA: Final = "schema"
+_CODE_CHECKS: Final = ("in_", "one_of")
+"""Start of the names of checks of syntax rules that a code violates."""
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each other form of a value that is malformed or that a finding is about."""
-    elements = {finding.location.node for finding in case.findings}
+    """Yield a candidate for each other form of a value that is malformed or that a finding is about.
+
+    A code is only written otherwise if a finding says that it is none: a finding about the rest of the element must not
+    vanish because the code does.
+    """
     terms = {term for finding in case.findings for term in finding.terms}
-    # Not all findings are reported if there are many, so the same text in the same term counts as well.
-    found = {(it.number, *text) for it in case.values if it.value.node in elements for text in _texts(it)}
+    found = set(_found(case))
     for it in case.values:
         value, number = it.value, it.number
         is_place = (number, "", value.raw) in found or is_malformed(value)
@@ -31,6 +38,34 @@ def candidates(case: Case) -> Iterator[Candidate]:
         for name, given in _texts(it):
             if name and (number, name, given) in found:
                 yield from _attribute(case, it, name, given)
+
+
+def _found(case: Case) -> Iterator[tuple[str, str, str]]:
+    """Yield the texts that findings are about, each with its term and the name of its attribute or "".
+
+    Not all findings are reported if there are many, so the same text in the same term counts as well.
+    """
+    about: dict[Any, list[Finding]] = {}
+    for finding in case.findings:
+        about.setdefault(finding.location.node, []).append(finding)
+    for it in case.values:
+        findings = about.get(it.value.node, ())
+        for name, text in _texts(it) if findings else ():
+            is_code = bool(name) or isinstance(it.value, Code)
+            if not is_code or any(
+                _is_about_code(case, finding, name or it.value.attribute or "") for finding in findings
+            ):
+                yield it.number, name, text
+
+
+def _is_about_code(case: Case, finding: Finding, attribute: str) -> bool:
+    """Return whether a finding at an element is about the code in an attribute, or in its text."""
+    place = finding.xpath.partition("/@")[2]
+    if place:
+        return place == attribute
+    if finding.layer == _SCHEMA:
+        return not attribute
+    return case.check_of(finding).startswith(_CODE_CHECKS)
 
 
 def _texts(it: Filled) -> Iterator[tuple[str, str]]:

@@ -29,7 +29,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
 def _other(case: Case, item: Any) -> Iterator[Candidate]:
     other = _OTHER.get(item.indicator.text) if item.indicator is not absent else None
     if other and item.indicator.node is not None:
-        yield Candidate((case.set(item.indicator, other),), _RANK)
+        turned = {it.number for node in item.node.iter() for it in case.by_element.get(node, ())}
+        yield Candidate((case.set(item.indicator, other),), _RANK, turned=tuple(sorted(turned)))
 
 
 def _explains_sums(case: Case, item: Any) -> bool:
