@@ -108,7 +108,7 @@ class MissingFacts:
 
     def _first(self, finding: Finding) -> str:
         if finding.code == _MISSING_ELEMENT:
-            return next(self._expected(finding), "")
+            return next(self._expected(finding), "") if len(_names(finding)) == 1 else ""
         return finding.terms[0] if finding.terms else ""
 
     def _of_group(self, finding: Finding) -> str:

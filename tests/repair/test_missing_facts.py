@@ -303,3 +303,31 @@ def test_many_lines_without_category_are_not_assigned():
 @pytest.mark.parametrize("digits", ["9" * 60 + ".99", "0." + "0" * 50 + "1"])
 def test_numbers_with_many_digits(ubl, element, digits):
     causes_of(re.sub(f"(<cbc:{element}[^>]*>)[^<]*", rf"\g<1>{digits}", ubl, count=1))
+
+
+# ---------------------------------------------------------------- fragments
+
+
+def test_names_of_missing_elements_are_no_value(sample):
+    """SCHEMA-MISSING-ELEMENT expects elements, of which none is the invoice number."""
+    start = re.match(r"(?s).*?<Invoice[^>]*>", sample("ubl-invoice.xml").read_text("utf-8"))[0]
+    result = einvoice.validate(f"{start}<cbc:Note>x</cbc:Note></Invoice>".encode(), lang="en")
+    assert {"SCHEMA-MISSING-ELEMENT", "BR-02"} <= {finding.code for finding in result.findings}
+    causes = result.causes()
+    assert not [change.text() for cause in causes for change in cause.changes]
+    assert ["BR-02"] in [[finding.code for finding in cause.findings] for cause in causes]
+
+
+@pytest.mark.parametrize(
+    ("kind", "root", "term"),
+    [("130", "Invoice", "BT-18"), ("130", "CreditNote", "BT-18"), ("50", "CreditNote", "BT-11")],
+)
+def test_reference_without_identifier_is_named_after_its_type(sample, kind, root, term):
+    name = "ubl-invoice.xml" if root == "Invoice" else "ubl-credit-note.xml"
+    reference = f"<cac:AdditionalDocumentReference><cbc:DocumentTypeCode>{kind}</cbc:DocumentTypeCode>\
+</cac:AdditionalDocumentReference>"
+    text = sample(name).read_text("utf-8").replace("<cac:AccountingS", f"{reference}<cac:AccountingS", 1)
+    causes = einvoice.validate(text.encode(), lang="en").causes()
+    (cause,) = [it for it in causes if "BR-52" in {finding.code for finding in it.findings}]
+    assert cause.terms[0] == term
+    assert "supporting document" not in cause.text()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from einvoice.model.group import types_of
 from einvoice.model.lines import Line
@@ -16,14 +16,16 @@ from einvoice.repair.safety import not_calculable
 from einvoice.result import Finding
 
 _RANK = 20
+_SCHEMA: Final = "schema"
+"""Layer whose findings name the elements that they expect, no values."""
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each finding with an expected value."""
+    """Yield a candidate for each finding of a rule with an expected value."""
     totals = _calculated_from_faulty_lines(case) | not_calculable(case.invoice)
     for finding in case.findings:
         expected = finding.values.get("expected")
-        if expected is None or isinstance(expected, bool):
+        if expected is None or isinstance(expected, bool) or finding.layer == _SCHEMA:
             continue
         if not totals.isdisjoint(finding.terms[:1]) or _lacks_factor(case, finding):
             continue
