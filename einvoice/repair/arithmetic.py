@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 from typing import Any, Final
@@ -40,8 +40,17 @@ class Amount:
 
 def calculated(invoice: Invoice) -> Iterator[Amount]:
     """Yield the amounts that follow from other amounts of the invoice; none of those whose operands are missing."""
+    yield from _calculated(invoice, (_lines, _sums, _breakdown, _totals))
+
+
+def calculated_totals(invoice: Invoice) -> Iterator[Amount]:
+    """Yield those that follow from the document totals and the VAT breakdown alone, without reading lines."""
+    yield from _calculated(invoice, (_totals,))
+
+
+def _calculated(invoice: Invoice, equations: Iterable[Callable[[Invoice], Iterator[Amount]]]) -> Iterator[Amount]:
     with localcontext(_EXACT):
-        for equation in (_lines, _sums, _breakdown, _totals):
+        for equation in equations:
             for it in equation(invoice):
                 if it.number is not absent and it.group is not absent:
                     yield it
@@ -113,6 +122,11 @@ def _known(value: Any) -> Any:
 
 def _signed(item: Any) -> Any:
     return item.amount.number if item.is_charge else -item.amount.number
+
+
+def signed_amount(item: Any) -> Any:
+    """Return what a line, an allowance or a charge adds to the taxable amount of its breakdown."""
+    return item.net_amount.number if isinstance(item, Line) else _signed(item)
 
 
 def _lines(invoice: Invoice) -> Iterator[Amount]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from einvoice.errors import quote
@@ -33,6 +33,7 @@ MAX_VALUE: Final = 160
 _SHARED: Final = 20
 """Number of characters before the first difference of two long values that are quoted."""
 _CURRENCY: Final = "currencyID"
+_BREAKDOWN: Final = "BG-23"
 _LISTED: Final = 5
 """Maximum number of lines that a text lists."""
 _LISTED_PLACES: Final = 3
@@ -49,15 +50,17 @@ class Step:
 
     Attributes:
         kind: "set", "fill", "add", "remove", "move", "rename", "namespace", "whole" (a group), "combine"
-            (several groups).
+            (several groups), "swap" (two values).
         term: business term; "" if there is none.
         element: name of the element or attribute, shortened.
         lines: identifiers of the invoice lines, shortened; empty outside of lines.
+        rows: positions of the VAT breakdowns with their category and rate; empty outside of them, or if there is one.
         before: previous text; of combined groups their number.
         after: new text.
-        reason: why an element is removed, if that can be seen from it: "empty" or "repeated"; "further" if a group is
-            added to others of its kind; otherwise "".
+        reason: why an element is removed, if that can be seen from it: "empty", "repeated", or "same" if another
+            group has the same content; "further" if a group is added to others of its kind; otherwise "".
         contents: what each added or combined group contains.
+        other: business term whose value is exchanged with that of `term`; "" for other edits.
     """
 
     kind: str
@@ -68,10 +71,13 @@ class Step:
     after: str = ""
     reason: str = ""
     contents: tuple[Content, ...] = ()
+    other: str = ""
+    rows: tuple[str, ...] = ()
 
     def place(self, lang: Language) -> str:
         """Return the name of the place, such as "net amount (BT-131) of line 2"."""
-        return in_lines(self._label(lang), self.lines, lang)
+        key = "as_row" if self.term == _BREAKDOWN else "in_row"
+        return in_lines(in_lines(self._label(lang), self.rows, lang, key), self.lines, lang)
 
     def _label(self, lang: Language) -> str:
         if self.term not in terms():
@@ -97,6 +103,9 @@ class Step:
             return self._combined(lang, table)
         words = _TEXTS[lang]
         before, after = _quotable(self.before, self.after)
+        if self.kind == "swap":
+            other = replace(self, term=self.other).place(lang)
+            return words[f"{table}_swap"].format(place=self._label(lang), other=other, before=before, after=after)
         key = f"{table}_{self.kind}_{self.reason}" if self.reason else f"{table}_{self.kind}"
         if is_plural(self.term, lang) and f"{key}_plural" in words:
             key = f"{key}_plural"
@@ -174,7 +183,7 @@ def capitalized(text: str) -> str:
 
 def fault(change: Change, lang: Language) -> str:
     """Return what is wrong, as a clause: for a removal, what the finding says that demands it."""
-    removes = all(step.kind == "remove" and step.reason != "empty" for step in change.steps)
+    removes = all(step.kind == "remove" and step.reason not in ("empty", "same") for step in change.steps)
     if change.refused is None or not removes:
         return clauses(change.steps, lang, "cause")
     lines = dict.fromkeys(line for step in change.steps for line in step.lines)

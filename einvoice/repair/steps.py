@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
@@ -11,7 +11,9 @@ from einvoice.errors import quote
 from einvoice.model.iteration import repeats
 from einvoice.model.location import name
 from einvoice.model.terms import term, terms
-from einvoice.repair.case import Candidate, Case, is_copy, is_within, plain_path
+from einvoice.model.values import absent
+from einvoice.repair.arithmetic import category_of
+from einvoice.repair.case import Candidate, Case, decimal_text, is_copy, is_within, plain_path
 from einvoice.repair.change import MAX_QUOTED, Content, Step
 from einvoice.repair.edits import (
     Edit,
@@ -46,10 +48,26 @@ class Steps:
 
     def of(self, candidate: Candidate) -> tuple[Step, ...]:
         """Return the steps of a change; the same edit in several lines is one step."""
-        groups: dict[Step, list[str]] = {}
+        groups: dict[Step, tuple[list[str], list[str]]] = {}
         for step in self._of(candidate):
-            groups.setdefault(replace(step, lines=()), []).extend(step.lines)
-        return tuple(replace(step, lines=tuple(dict.fromkeys(lines))) for step, lines in groups.items())
+            lines, rows = groups.setdefault(replace(step, lines=(), rows=()), ([], []))
+            lines += step.lines
+            rows += step.rows
+        return tuple(
+            replace(step, lines=self._in_order(lines), rows=tuple(sorted({*rows}, key=rows.index)))
+            for step, (lines, rows) in groups.items()
+        )
+
+    def _in_order(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Return the identifiers of lines, each once, in the order of the document."""
+        return tuple(sorted({*lines}, key=lambda it: self._positions.get(it, 0)))
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for position, line in enumerate(self._case.invoice.lines):
+            found.setdefault(next(iter(lines_of(self._case, line.node)), ""), position)
+        return found
 
     def place(self, candidate: Candidate) -> Any:
         """Return the element that a change edits first, or that it moves."""
@@ -60,6 +78,9 @@ class Steps:
         if candidate.moved:
             element = self._element(Remove(candidate.moved))
             yield Step("move", terms[0] if terms else "", _label(element), lines_of(self._case, element))
+            return
+        if candidate.swapped:
+            yield self._swap(edits, terms)
             return
         if candidate.whole:
             further = "further" if self._has(candidate.whole) else ""
@@ -72,9 +93,35 @@ class Steps:
         for number, edit in enumerate(edits):
             term = terms[number % len(terms)] if repeats else ""
             if term or not any(terms) or not isinstance(edit, Insert):  # such as the scheme beside a VAT category
-                yield from self._step(edit, term)
+                rows = self._rows(self._element(edit))
+                yield from (replace(step, rows=rows) for step in self._step(edit, term, candidate))
 
-    def _step(self, edit: Edit, term: str) -> Iterator[Step]:
+    def _swap(self, edits: Sequence[Edit], terms: Sequence[str]) -> Step:
+        first, second = (self._element(edit) for edit in edits)
+        texts = (first.text or "").strip(), (second.text or "").strip()
+        lines, rows = lines_of(self._case, first), self._rows(first)
+        return Step("swap", terms[0], _label(first), lines, *texts, other=terms[1], rows=rows)
+
+    def _rows(self, element: Any) -> tuple[str, ...]:
+        """Return the position of the VAT breakdown around an element, with category and rate, if there are several."""
+        if len(self._breakdowns) < 2:
+            return ()
+        return next(
+            ((self._breakdowns[it],) for it in (element, *element.iterancestors()) if it in self._breakdowns), ()
+        )
+
+    @cached_property
+    def _breakdowns(self) -> dict[Any, str]:
+        """The VAT breakdowns by element, each with its position, category and rate, such as "2 (E, 0 %)"."""
+        found: dict[Any, str] = {}
+        for position, vat in enumerate(self._case.invoice.vat_breakdown, 1):
+            category, rate = category_of(vat)
+            parts = [quoted(category)] if category else []
+            parts += [f"{decimal_text(rate)} %"] if rate is not absent else []
+            found[vat.node] = f"{position} ({', '.join(parts)})" if parts else str(position)
+        return found
+
+    def _step(self, edit: Edit, term: str, candidate: Candidate) -> Iterator[Step]:
         element = self._element(edit)
         lines = lines_of(self._case, element)
         match edit:
@@ -82,8 +129,11 @@ class Steps:
                 yield Step("add", term, edit.path[-1], lines, "", edit.text)
                 yield from _attributes(edit, term, lines)
             case Remove():
-                term, text = self._removed(element, term), element.text or ""
-                yield Step("remove", term, _label(element), lines, text, reason=self._surplus(element, term))
+                term, text = self._removed(element, term), (element.text or "").strip()
+                reason = self._surplus(element, term)
+                if candidate.stated_twice:
+                    term, text, reason = candidate.terms[0], " ".join("".join(element.itertext()).split()), "same"
+                yield Step("remove", term, _label(element), lines, text, reason=reason)
             case RemoveAttribute():
                 text = element.get(edit.name, "")
                 yield Step("remove", self._of_attribute(element, edit.name), _label(element, edit.name), lines, text)
@@ -167,8 +217,18 @@ class Steps:
         if not "".join(element.itertext("*")).strip():
             return "empty"
         known = self._case.by_element.get(element, ())
-        is_further = any(it.value is not getattr(it.group, it.field) for it in known) or is_copy(element)
+        is_further = any(it.value is not getattr(it.group, it.field) for it in known)
+        is_further = is_further or is_copy(element) or self._is_further_row(element)
         return "repeated" if is_further or self._repeats(element, number) else ""
+
+    def _is_further_row(self, element: Any) -> bool:
+        """Return whether an element is a VAT breakdown of a category and rate that one before it has."""
+        rows = [vat.node for vat in self._case.invoice.vat_breakdown]
+        if element not in rows:
+            return False
+        keys = [category_of(vat) for vat in self._case.invoice.vat_breakdown]
+        position = rows.index(element)
+        return keys[position] in keys[:position]
 
     def _of_attribute(self, element: Any, attribute: str) -> str:
         """Return the term that an attribute is, otherwise that of its element; "" if there is neither."""

@@ -165,3 +165,24 @@ def test_amount_that_stands_nowhere_else_is_not_removed():
     assert not any("TaxTotalAmount" in edit.xpath for edit in removals(result.causes()))
     totals = [it for it in result.findings if it.xpath.endswith("TaxTotalAmount[2]")]
     assert all(it.terms[:1] == ("BT-111",) for it in totals)
+
+
+def test_tax_point_date_of_another_vat_breakdown_is_named_by_its_row():
+    """CII repeats the tax point date (BT-7) in each VAT breakdown; EN 16931 has it once."""
+    date = '<ram:TaxPointDate><udt:DateString format="102">20260301</udt:DateString></ram:TaxPointDate>'
+    head, _, tail = CII.partition("<ram:ApplicableHeaderTradeSettlement>")
+    tail = tail.replace("<ram:RateApplicablePercent>", f"{date}<ram:RateApplicablePercent>")
+    exempt = (
+        "<ram:ApplicableTradeTax><ram:CalculatedAmount>0.00</ram:CalculatedAmount><ram:TypeCode>VAT</ram:TypeCode>\
+<ram:ExemptionReason>x</ram:ExemptionReason><ram:BasisAmount>0.00</ram:BasisAmount><ram:CategoryCode>E\
+</ram:CategoryCode>"
+        + date
+        + "<ram:RateApplicablePercent>0</ram:RateApplicablePercent></ram:ApplicableTradeTax>"
+    )
+    tail = tail.replace("</ram:ApplicableTradeTax>", f"</ram:ApplicableTradeTax>{exempt}", 1)
+    document = f"{head}<ram:ApplicableHeaderTradeSettlement>{tail}"
+    causes = einvoice.validate(document.encode(), lang="en").causes()
+    (cause,) = [it for it in causes if "CII-SR-461" in {finding.code for finding in it.findings}]
+    (change,) = cause.changes
+    assert "(BT-7) in row 2 (E, 0 %) of the VAT breakdown" in change.text()
+    assert "is given more than once, with the same value: “20260301”" in cause.text()

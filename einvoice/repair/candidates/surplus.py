@@ -50,7 +50,15 @@ def candidates(case: Case) -> Iterator[Candidate]:
             required = _required(case, finding) if case.check_of(finding) == _NOT_BLANK else ()
             for removals in _removals(case, finding, node):
                 is_safe = finding.code == _REPEATED and finding.values.get("max_occurs") == 1 and _is_equal(node)
-                yield Candidate(removals, _RANK, is_safe, finding.terms[:1], required=required, refused=finding)
+                yield Candidate(
+                    removals,
+                    _RANK,
+                    is_safe,
+                    finding.terms[:1],
+                    required=required,
+                    refused=finding,
+                    stated_twice=_is_second(case, finding, node),
+                )
     numbers = {number for finding in case.findings for number in finding.terms}
     elements = {finding.location.node for finding in case.findings}
     for it in case.values:
@@ -80,6 +88,12 @@ def _is_lost(case: Case, finding: Finding, node: Any) -> bool:
     if case.check_of(finding) in _LIMITS or finding.code == _REPEATED:
         return not _is_stated_twice(finding, node, attribute)
     return not attribute and _holds_content(case, node, is_known=finding.code not in _REFUSED)
+
+
+def _is_second(case: Case, finding: Finding, node: Any) -> bool:
+    """Return whether a finding about the number of elements names one whose content stands in another group."""
+    is_limit = case.check_of(finding) in _LIMITS and not _attribute(finding)
+    return is_limit and bool(finding.terms) and not is_copy(node) and _is_stated_twice(finding, node, "")
 
 
 def _is_stated_twice(finding: Finding, node: Any, attribute: str) -> bool:
