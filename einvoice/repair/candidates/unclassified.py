@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any, Final
 
 from einvoice.model.group import terms_of
 from einvoice.model.lines import Line
 from einvoice.model.values import absent
-from einvoice.repair.arithmetic import TAXED, category_of, rate_of_amounts, taxed_items, total, unclassified
+from einvoice.repair.arithmetic import (
+    TAXED,
+    category_of,
+    rate_of_amounts,
+    signed_amount,
+    taxed_items,
+    total,
+    unclassified,
+)
+from einvoice.repair.assignment import Assignment
 from einvoice.repair.case import Candidate, Case, decimal_text
 from einvoice.repair.edits import Edit, Insert
 
 _RANK = 22
-_MAX_ITEMS: Final = 24
-"""Maximum number of items with several possible rates; further ones are a question."""
-_MAX_STEPS: Final = 5000
-"""Maximum number of assignments that are tried; of 12 lines, two rates have 4,096."""
-
 Key = tuple[str, Any]
 
 
@@ -42,6 +45,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
         if edit is not None:
             edits.append(edit)
             terms.append("BT-119")
+    if edits:  # a line that sums up others needs no category
+        yield Candidate(tuple(edits), _RANK - 1, terms=tuple(terms))
     for item, key in zip(items, keys, strict=True):
         for edit, term in _classified(case, item, key):
             edits.append(edit)
@@ -62,40 +67,12 @@ def _key(vat: Any) -> Key:
 
 def _assigned(case: Case, items: Sequence[Any], breakdown: Sequence[tuple[Any, Key]]) -> Sequence[Key]:
     """Return the only assignment of the items with which all taxable amounts are right; () if there is none."""
-    if len(items) > _MAX_ITEMS:
-        return ()
     left: dict[Key, Any] = {}
     for vat, key in breakdown:
         left[key] = left.get(key, -_sum_of(case, key)) + vat.taxable_amount.number
-    amounts = [_amount(item) for item in items]
-    if any(it is absent for it in (*left.values(), *amounts)):
-        return ()
-    search = _Assignment(items, amounts, left)
-    search.run(0, ())
-    return search.found[0] if len(search.found) == 1 and search.steps <= _MAX_STEPS else ()
-
-
-class _Assignment:
-    """A bounded search for the assignments of items to keys; it stops at the second one."""
-
-    def __init__(self, items: Sequence[Any], amounts: Sequence[Decimal], left: dict[Key, Decimal]) -> None:
-        self._items, self._amounts, self._left = items, amounts, left
-        self.found: list[tuple[Key, ...]] = []
-        self.steps = 0
-
-    def run(self, number: int, chosen: tuple[Key, ...]) -> None:
-        self.steps += 1
-        if self.steps > _MAX_STEPS or len(self.found) > 1:
-            return
-        if number == len(self._items):
-            if not any(self._left.values()):
-                self.found.append(chosen)
-            return
-        for key in self._left:
-            if _may_be(self._items[number], key):
-                self._left[key] -= self._amounts[number]
-                self.run(number + 1, (*chosen, key))
-                self._left[key] += self._amounts[number]
+    amounts = [signed_amount(item) for item in items]
+    search = Assignment(amounts, left, lambda position, key: _may_be(items[position], key))
+    return search.found[0] if len(search.found) == 1 and search.is_complete else ()
 
 
 def _may_be(item: Any, key: Key) -> bool:
@@ -111,18 +88,14 @@ def _sum_of(case: Case, key: Key) -> Any:
     """Return the sum of the items that have the category and rate."""
     items = taxed_items(case.invoice)
     others = {id(it) for it in unclassified(case.invoice)}
-    return total(_amount(it) for it in items if id(it) not in others and any(_is_of(tax, key) for tax in it.taxes))
+    return total(
+        signed_amount(it) for it in items if id(it) not in others and any(_is_of(tax, key) for tax in it.taxes)
+    )
 
 
 def _is_of(tax: Any, key: Key) -> bool:
     category, rate = category_of(tax)
     return category == key[0] and (category not in TAXED or rate == key[1])
-
-
-def _amount(item: Any) -> Any:
-    if isinstance(item, Line):
-        return item.net_amount.number
-    return item.amount.number if item.is_charge else -item.amount.number
 
 
 def _classified(case: Case, item: Any, key: Key) -> Iterator[tuple[Edit, str]]:

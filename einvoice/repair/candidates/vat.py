@@ -62,7 +62,7 @@ def _standard_rated(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candid
             continue
         if any(isinstance(tax, VatBreakdown) and tax.tax_amount.number for tax in same):
             edits = tuple(case.set(tax.category, _STANDARD) for tax in same)
-            terms = tuple(next(iter(_term(case, tax, "category")), "") for tax in same)
+            terms = tuple(number_of(case, tax, "category") for tax in same)
             yield Candidate(edits, _RANK - 2, terms=terms)
 
 
@@ -120,6 +120,11 @@ def _candidate(case: Case, tax: Any, pair: tuple[str, str], rank: int) -> Iterat
         terms.append("")
     if edits:
         yield Candidate(tuple(edits), rank, terms=tuple(terms))
+
+
+def number_of(case: Case, tax: Any, field: str) -> str:
+    """Return the term of a field of a VAT category; "" if it has none."""
+    return next(iter(_term(case, tax, field)), "")
 
 
 def _term(case: Case, tax: Any, field: str) -> Sequence[str]:

@@ -1,0 +1,132 @@
+"""Sets the VAT category and rate of a breakdown, and of what belongs to it, to those that its amounts say.
+
+The alternative is that the tax amount is wrong, and all totals with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from einvoice.model.values import absent
+from einvoice.repair.arithmetic import (
+    TAXED,
+    calculated_totals,
+    category_of,
+    in_currency,
+    rate_of_amounts,
+    round2,
+    signed_amount,
+    taxed_items,
+    total,
+)
+from einvoice.repair.assignment import Assignment
+from einvoice.repair.candidates.vat import number_of
+from einvoice.repair.case import Candidate, Case, decimal_text
+from einvoice.repair.edits import Edit, Remove
+
+_RANK = 36  # before a single category or rate, which leaves the others as they are
+_STANDARD: Final = "S"
+
+Key = tuple[str, Any]
+Described = tuple[Edit, str]
+"""An edit, and the term that it changes."""
+
+
+def candidates(case: Case) -> Iterator[Candidate]:
+    """Yield the rates that the tax amounts say, and then the tax amounts that the rates say.
+
+    None if the tax amounts and the totals do not agree with each other: then it is an amount that is wrong.
+    """
+    faulty = _faulty(case)
+    if not faulty or any(getattr(it.group, it.field).number != it.number for it in _totals(case)):
+        return
+    for rank, edits in ((_RANK, list(_rates(case, faulty))), (_RANK + 1, list(_amounts(case, faulty)))):
+        if edits:
+            edited, terms = zip(*edits, strict=True)
+            yield Candidate(edited, rank, terms=terms, alternative=True)
+
+
+def _totals(case: Case) -> Iterator[Any]:
+    return (it for it in calculated_totals(case.invoice) if not it.is_input)
+
+
+def _faulty(case: Case) -> dict[Key, list[Any]]:
+    """Return the breakdowns by category and rate, if the amounts of one with the same ones say another rate."""
+    by_key: dict[Key, list[Any]] = {}
+    for vat in case.invoice.vat_breakdown:
+        by_key.setdefault(_key(vat), []).append(vat)
+    return {key: rows for key, rows in by_key.items() if key[0] and any(_is_faulty(key, vat) for vat in rows)}
+
+
+def _key(tax: Any) -> Key:
+    category, rate = category_of(tax)
+    return (category, rate) if category in TAXED else (category, Decimal(0))
+
+
+def _is_faulty(key: Key, vat: Any) -> bool:
+    rate = rate_of_amounts(vat)
+    return rate is not absent and key[1] is not absent and rate != key[1]
+
+
+def _rates(case: Case, faulty: dict[Key, list[Any]]) -> Iterator[Described]:
+    """Yield the edits that give the breakdowns, and the items that belong to them, the rate of the amounts."""
+    for key, rows in faulty.items():
+        items = [it for it in taxed_items(case.invoice) if any(_key(tax) == key for tax in it.taxes)]
+        for vat, own in zip(rows, _assigned(rows, items), strict=True):
+            if not _is_faulty(key, vat):
+                continue
+            rate = rate_of_amounts(vat)
+            yield from _rated(case, vat, key, rate)
+            for tax in (tax for item in own for tax in item.taxes if _key(tax) == key):
+                yield from _rated(case, tax, key, rate)
+
+
+def _assigned(rows: Sequence[Any], items: Sequence[Any]) -> Sequence[Sequence[Any]]:
+    """Return the items of each breakdown: those whose amounts add up to it, the first ones to the first breakdown."""
+    if len(rows) == 1:
+        return [items]
+    sums = {position: vat.taxable_amount.number for position, vat in enumerate(rows)}
+    found = Assignment([signed_amount(it) for it in items], sums, lambda *_: True).found
+    chosen = found[0] if found else ()
+    pairs = list(zip(items, chosen, strict=False))
+    return [[item for item, position in pairs if position == row] for row in range(len(rows))]
+
+
+def _rated(case: Case, tax: Any, key: Key, rate: Decimal) -> Iterator[Described]:
+    """Yield the edits that give a tax the rate, and a category with a rate; such a category has no exemption reason."""
+    texts = {"rate": decimal_text(rate)}
+    if key[0] not in TAXED:
+        texts = {"category": _STANDARD, **texts}
+        for field in ("exemption_reason_code", "exemption_reason"):
+            if (reason := getattr(tax, field)) is not absent and reason.node is not None:
+                yield Remove(case.xpath(reason.node)), number_of(case, tax, field)
+    for field, text in texts.items():
+        value = getattr(tax, field)
+        edit = case.add(tax, field, text) if value is absent else case.set(value, text)
+        if edit is not None and (value is absent or value.raw != text):
+            yield edit, number_of(case, tax, field)
+
+
+def _amounts(case: Case, faulty: dict[Key, list[Any]]) -> Iterator[Described]:
+    """Yield the edits that calculate the tax amounts again; breakdowns with the same category and rate become one."""
+    totals, difference = case.invoice.totals, Decimal(0)
+    for (_, rate), (first, *others) in faulty.items():
+        rows = (first, *others)
+        taxable = total(vat.taxable_amount.number for vat in rows)
+        tax = round2(taxable * rate / 100)
+        difference += tax - total(vat.tax_amount.number for vat in rows)
+        if others:
+            yield _to(case, first.taxable_amount, taxable), "BT-116"
+        yield _to(case, first.tax_amount, tax), "BT-117"
+        for vat in others:
+            yield Remove(case.xpath(vat.node)), "BG-23"
+    sums = [("BT-110", it.amount) for it in case.invoice.tax_totals if in_currency(it, case.invoice)]
+    for number, amount in (*sums, ("BT-112", totals.gross), ("BT-115", totals.due)):
+        if amount is not absent and amount.number is not absent:
+            yield _to(case, amount, amount.number + difference), number
+
+
+def _to(case: Case, value: Any, number: Decimal) -> Edit:
+    return case.set(value, decimal_text(number, 2))

@@ -1,0 +1,109 @@
+"""A rate or a category that all amounts contradict is at fault before the amounts that agree with each other."""
+
+import re
+
+import pytest
+
+import einvoice
+from einvoice.repair.edits import Insert, apply
+from tests.helpers.paths import SAMPLES
+
+UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))
+ROW = '<cac:TaxSubtotal><cbc:TaxableAmount currencyID="EUR">{}</cbc:TaxableAmount><cbc:TaxAmount currencyID="EUR">{}\
+</cbc:TaxAmount><cac:TaxCategory><cbc:ID>S</cbc:ID><cbc:Percent>{}</cbc:Percent><cac:TaxScheme><cbc:ID>VAT</cbc:ID>\
+</cac:TaxScheme></cac:TaxCategory></cac:TaxSubtotal>'
+
+
+def causes_of(document):
+    return einvoice.validate(document.encode(), lang="en").causes()
+
+
+def undone(document, change):
+    return apply(document.encode(), change.edits).decode()
+
+
+def two_rates():
+    """A valid invoice with lines of 200.00, -100.00 (21 %) and 100.00 (6 %)."""
+    document = re.sub(r"\s*<cac:AllowanceCharge>.*?</cac:AllowanceCharge>", "", UBL, flags=re.DOTALL)
+    head, *lines = document.split("  <cac:InvoiceLine>")
+    assert len(lines) == 3
+    rows = ROW.format("100.00", "21.00", "21") + ROW.format("100.00", "6.00", "6")
+    total = f'<cac:TaxTotal><cbc:TaxAmount currencyID="EUR">27.00</cbc:TaxAmount>{rows}</cac:TaxTotal>'
+    head = re.sub(r"<cac:TaxTotal>.*?</cac:TaxTotal>", total, head, count=1, flags=re.DOTALL)
+    head = re.sub(r"\s*<cbc:(PrepaidAmount|AllowanceTotalAmount|ChargeTotalAmount).*?</cbc:\1>", "", head)
+    for name, text in (("LineExtension", 200), ("TaxExclusive", 200), ("TaxInclusive", 227), ("Payable", 227)):
+        head = re.sub(rf"(<cbc:{name}Amount[^>]*>)[^<]*", rf"\g<1>{text}.00", head)
+    for number, (quantity, rate) in enumerate(((2, 21), (1, 6), (-1, 21))):
+        lines[number] = re.sub(r"(<cbc:InvoicedQuantity[^>]*>)[^<]*", rf"\g<1>{quantity}", lines[number])
+        lines[number] = re.sub(r"(<cbc:LineExtensionAmount[^>]*>)[^<]*", rf"\g<1>{quantity * 100}.00", lines[number])
+        lines[number] = re.sub(r"(<cbc:PriceAmount[^>]*>)[^<]*", r"\g<1>100.00", lines[number])
+        lines[number] = re.sub(r"<cbc:Percent>[^<]*", f"<cbc:Percent>{rate}", lines[number])
+    document = "  <cac:InvoiceLine>".join((head, *lines))
+    assert not einvoice.validate(document.encode()).findings
+    return document
+
+
+def test_rate_in_breakdown_and_line_comes_before_four_amounts():
+    right = two_rates()
+    (cause,) = causes_of(right.replace(">6</cbc:Percent>", ">19.123</cbc:Percent>"))
+    rate, amounts = cause.changes
+    assert undone(right.replace(">6</cbc:Percent>", ">19.123</cbc:Percent>"), rate) == right
+    assert set(rate.terms) == {"BT-119", "BT-152"}
+    assert set(amounts.terms) == {"BT-117", "BT-110", "BT-112", "BT-115"}
+    assert not rate.safe
+    assert not amounts.safe
+    assert "(BT-119) in row 2 (S, 19.123 %) of the VAT breakdown" in cause.text()
+
+
+@pytest.mark.parametrize("document", [UBL, CII])
+def test_rate_everywhere(document):
+    wrong = re.sub(r"(Percent>)19(\.00)?(?=<)", r"\g<1>7", document)
+    assert wrong != document
+    (cause,) = causes_of(wrong)
+    assert {"BT-119", "BT-152"} <= set(cause.changes[0].terms)
+    assert not einvoice.validate(undone(wrong, cause.changes[0]).encode()).findings
+    assert "BT-117" in cause.changes[1].terms
+
+
+def test_category_without_tax_everywhere_is_a_question():
+    right = two_rates()
+    wrong = re.sub("<cbc:ID>S</cbc:ID>", "<cbc:ID>Z</cbc:ID>", right)
+    wrong = re.sub(r"<cbc:Percent>[^<]*", "<cbc:Percent>0", wrong)
+    (cause,) = causes_of(wrong)
+    assert cause.is_question
+    category, amounts = cause.changes
+    assert undone(wrong, category) == right
+    assert {"BT-118", "BT-119", "BT-151", "BT-152"} == set(category.terms)
+    assert amounts.terms[0] == "BT-116"
+    assert "row 1 (Z, 0 %)" in amounts.text()
+    assert "row 2 (Z, 0 %)" in amounts.text()
+    assert all(not einvoice.validate(undone(wrong, it).encode()).findings for it in cause.changes)
+
+
+def test_amounts_that_contradict_each_other_are_not_explained_by_a_rate():
+    wrong = re.sub(r'(<cbc:TaxAmount currencyID="EUR">)6.00', r"\g<1>19.00", two_rates())
+    terms = {term for cause in causes_of(wrong) for change in cause.changes for term in change.terms}
+    assert "BT-119" not in terms
+    assert "BT-117" in terms
+
+
+def test_missing_rate_of_a_breakdown_is_all_that_is_added():
+    """A line of the type GROUP sums up others: it has no VAT category."""
+    specification = "urn:cen.eu:en16931:2017#conformant#urn:factur-x.eu:1p0:extended"
+    document = re.sub("urn:cen.eu:en16931:2017[^<]*", specification, CII, count=1)
+    head, mark, tail = document.partition("<ram:IncludedSupplyChainTradeLineItem>")
+    line, end, rest = tail.partition("</ram:IncludedSupplyChainTradeLineItem>")
+    group = re.sub(r"(?s)<ram:ApplicableTradeTax>.*?</ram:ApplicableTradeTax>", "", line)
+    kind = "<ram:LineStatusCode>DETAIL</ram:LineStatusCode><ram:LineStatusReasonCode>GROUP</ram:LineStatusReasonCode>"
+    group = re.sub(r"<ram:LineID>[^<]*</ram:LineID>", f"<ram:LineID>01</ram:LineID>{kind}", group)
+    number = r"(<ram:LineID>[^<]*</ram:LineID>)"
+    own = kind.replace("GROUP", "DETAIL")
+    line = re.sub(number, rf"\1<ram:ParentLineID>01</ram:ParentLineID>{own}", line)
+    document = f"{head}{mark}{group}{end}{mark}{line}{end}{rest}"
+    first, settlement, last = document.partition("<ram:ApplicableHeaderTradeSettlement>")
+    wrong = first + settlement + re.sub(r"\s*<ram:RateApplicablePercent>[^<]*</ram:RateApplicablePercent>", "", last)
+    cause = next(it for it in causes_of(wrong) if "BR-48" in {finding.code for finding in it.findings})
+    (change,) = cause.changes
+    assert change.terms == ("BT-119",)
+    assert [edit.path[-1] for edit in change.edits if isinstance(edit, Insert)] == ["ram:RateApplicablePercent"]
+    assert undone(wrong, change).count(">19</ram:RateApplicablePercent>") == document.count(">19</ram:RateApplicable")
