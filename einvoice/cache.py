@@ -13,19 +13,20 @@ inode. A file that changed less than `_SETTLED` ago is not stored: it could chan
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import marshal
 import os
 import stat
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-_DIGEST_SIZE: Final = 32
+_NUMBER_SIZE: Final = 4
+"""Bytes of the checksum, and of the length of the key, with which a file begins."""
 _MAX_FILES: Final = 512
 _SETTLED: Final = 2 * 10**9
 """Nanoseconds. The times of files are as coarse as 2 s (FAT)."""
@@ -97,6 +98,8 @@ def digest(files: Iterable[Path]) -> str:
 
 def sha256(files: Iterable[Path]) -> str:
     """Return the SHA-256 of the names and contents of ``files``, in hexadecimal digits."""
+    import hashlib  # imported on use: usually the digests are stored
+
     total = hashlib.sha256()
     for path in files:
         content = path.read_bytes()
@@ -113,7 +116,7 @@ def derived(name: str, files: Sequence[str | Path], derive: Callable[[], T]) -> 
     """
     states = [(str(path), os.stat(path)) for path in files]  # noqa: PTH116  # a third faster than Path.stat
     state = [(path, it.st_size, it.st_ino, it.st_mtime_ns, it.st_ctime_ns) for path, it in states]
-    key = hashlib.sha256(f"{sys.version} {state}".encode()).digest()
+    key = f"{sys.version} {state}".encode()
     content: T | None = load(name, key)
     if content is None:
         content = derive()
@@ -134,28 +137,30 @@ def load(name: str, key: bytes) -> Any:
             if not _is_own(os.fstat(descriptor)):
                 return None
             content = file.read()
+            with contextlib.suppress(OSError):  # a cache that only another user may write
+                os.utime(descriptor)
     except OSError:
         return None
-    payload = content[2 * _DIGEST_SIZE :]
-    if content[: 2 * _DIGEST_SIZE] != key + hashlib.sha256(payload).digest():
+    checksum, stored, header = content[:_NUMBER_SIZE], content[_NUMBER_SIZE:], _header(key)
+    if not stored.startswith(header) or checksum != _number(zlib.crc32(stored)):  # of another key, or damaged
         return None
-    return marshal.loads(payload)
+    return marshal.loads(stored[len(header) :])
 
 
 def store(name: str, key: bytes, content: Any) -> None:
-    """Store ``content`` (code objects and plain data) under name and key, and delete the oldest files."""
+    """Store ``content`` (code objects and plain data) under name and key, and delete the files used least recently."""
     directory = folder()
     if directory is None:
         return
     try:
-        payload = marshal.dumps(content)
+        stored = _header(key) + marshal.dumps(content)
     except ValueError:  # such as a date in a TOML file
         return
     path = _path(directory, name, key)
     temporary = path.with_suffix(f".{os.getpid()}")
     with contextlib.suppress(OSError):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary.write_bytes(key + hashlib.sha256(payload).digest() + payload)
+        temporary.write_bytes(_number(zlib.crc32(stored)) + stored)
         temporary.chmod(0o600)
         temporary.replace(path)
         files = sorted(directory.glob("*.rules"), key=lambda old: old.stat().st_mtime)
@@ -164,7 +169,15 @@ def store(name: str, key: bytes, content: Any) -> None:
 
 
 def _path(directory: Path, name: str, key: bytes) -> Path:
-    return directory / f"{name}-{key.hex()[:16]}.rules"
+    return directory / f"{name}-{zlib.crc32(key):08x}.rules"
+
+
+def _header(key: bytes) -> bytes:
+    return _number(len(key)) + key
+
+
+def _number(number: int) -> bytes:
+    return number.to_bytes(_NUMBER_SIZE, "big")
 
 
 def _is_own(status: os.stat_result) -> bool:

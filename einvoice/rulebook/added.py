@@ -11,7 +11,6 @@ name and ``.sha256``.
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 import re
 import shutil
@@ -37,8 +36,8 @@ MAX_TOTAL_BYTES: Final = 8 << 20
 MAX_FILES: Final = 2000
 _SUFFIXES: Final = (".toml", ".csv", ".md")
 _SUMS: Final = "SHA256SUMS"
-_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
-_SUM_LINE: Final = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+_NAME: Final = r"[a-z][a-z0-9-]{0,39}"
+_SUM_LINE: Final = r"([0-9a-f]{64}) [ *](.+)"
 _RESERVED: Final = ("file", "schema", "pdf", "syntax", "codelists")
 
 
@@ -77,7 +76,7 @@ def copy_rules(target: Path) -> None:
         shutil.copytree(folder, copy)
         if not (copy / _SUMS).exists():  # the SHA-256 of an archive has been verified
             files = list(_walk(copy))
-            sums = [f"{hashlib.sha256(it.read_bytes()).hexdigest()}  {it.relative_to(copy).as_posix()}" for it in files]
+            sums = [f"{_sha256(it.read_bytes())}  {it.relative_to(copy).as_posix()}" for it in files]
             (copy / _SUMS).write_text("\n".join((*sums, "")), "utf-8")
 
 
@@ -167,13 +166,18 @@ def open_rules(path: Path) -> RuleData:
 
 def digest(folder: Path) -> str:
     """Return the SHA-256 of the names and contents of all files of a rule set, in hexadecimal digits."""
-    total = hashlib.sha256()
+    parts = []
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             content = path.read_bytes()
-            total.update(f"{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
-            total.update(content)
-    return total.hexdigest()
+            parts += [f"{path.relative_to(folder).as_posix()} {len(content)}\n".encode(), content]
+    return _sha256(b"".join(parts))
+
+
+def _sha256(content: bytes) -> str:
+    import hashlib  # imported on use: it takes longer than a validation, and most have no added rule sets
+
+    return hashlib.sha256(content).hexdigest()
 
 
 def _sources(path: Path) -> Iterator[tuple[Path, str, bool]]:
@@ -210,7 +214,7 @@ def _verify(archive: Path) -> bool:
     if not beside.exists():
         return False
     stated = beside.read_text("ascii", "replace").split()
-    if not stated or stated[0].lower() != hashlib.sha256(archive.read_bytes()).hexdigest():
+    if not stated or stated[0].lower() != _sha256(archive.read_bytes()):
         raise RuleError("the SHA-256 differs from the one stated", file=archive.name, hint=f"see {beside.name}")
     return True
 
@@ -219,7 +223,7 @@ def _unpacked(archive: Path) -> Path:
     """Unpack an archive into a temporary folder of this process, within the limits."""
     import zipfile  # imported on use: few rule sets are archives
 
-    target = Path(_temporary_folder(), hashlib.sha256(archive.read_bytes()).hexdigest(), archive.stem)
+    target = Path(_temporary_folder(), _sha256(archive.read_bytes()), archive.stem)
     try:
         with zipfile.ZipFile(archive) as file:
             members = [member for member in file.infolist() if not member.is_dir()]
@@ -255,7 +259,7 @@ _KEPT: Final[list[TemporaryDirectory[str]]] = []
 
 
 def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name) or name in _RESERVED:
+    if not re.fullmatch(_NAME, name) or name in _RESERVED:
         hint = "use lower case letters, digits and hyphens, beginning with a letter; at most 40 characters"
         raise RuleError(f"{quote(name)} is not a valid name of a rule set", file=name, hint=hint)
 
@@ -291,7 +295,7 @@ def _check_sums(folder: Path, name: str) -> None:
     file = f"{name}/{_SUMS}"
     stated: dict[str, str] = {}
     for number, line in enumerate((folder / _SUMS).read_text("utf-8").splitlines(), 1):
-        match = _SUM_LINE.fullmatch(line)
+        match = re.fullmatch(_SUM_LINE, line)
         if match is None:
             hint = "write it with: sha256sum FILE …"
             raise RuleError("is not a line of sha256sum", file=file, line=number, hint=hint)
@@ -300,7 +304,7 @@ def _check_sums(folder: Path, name: str) -> None:
     for path in sorted(stated.keys() ^ present.keys()):
         raise RuleError(f"{'does not list' if path in present else 'lists the missing file'} {quote(path)}", file=file)
     for path, expected in stated.items():
-        if hashlib.sha256(present[path].read_bytes()).hexdigest() != expected:
+        if _sha256(present[path].read_bytes()) != expected:
             raise RuleError("the SHA-256 differs from the one stated", file=f"{name}/{path}", hint=f"see {_SUMS}")
 
 

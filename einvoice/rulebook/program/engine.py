@@ -51,7 +51,7 @@ class RuleBook:
 
     @functools.cached_property
     def digests(self) -> Mapping[str, str]:
-        """The SHA-256 of the data of each rule set: all TOML and CSV files in its folder, and its code lists.
+        """The SHA-256 of the data of each rule set: TOML and CSV files in its folder, code lists and syntax rules.
 
         That of a rule set that adopts rules includes the rule data that it adopts them from.
         """
@@ -72,6 +72,7 @@ def _files(folder: Path) -> list[str]:
         *cache.listed(schematron, ".toml"),
         *(path for base in cache.listed(schematron, "") for path in cache.listed(base, ".toml")),
         *cache.listed(folder / "codelists", ".csv"),
+        *cache.listed(folder / "syntax", ".csv"),
     ]
 
 

