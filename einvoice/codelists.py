@@ -121,7 +121,9 @@ def holds(since: str, until: str, version: str | None) -> bool:
     >>> holds("1.3.7", "1.3.10", "1.3.9"), holds("", "1.3.10", "1.3.10"), holds("", "1.3.10", None)
     (True, False, False)
     """
-    if version is None or not (since or until):
+    if not since and not until:
+        return True
+    if version is None:
         return not until
     release = _release(version)
     return (not since or _release(since) <= release) and (not until or release < _release(until))

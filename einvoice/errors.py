@@ -61,8 +61,8 @@ MAX_QUOTED_LENGTH = 40
 """Maximum number of characters of document text quoted in an error message."""
 
 _BLANKS: Final = " \t\r\n"
-_SPACES: Final = re.compile(" +")
-_LINE_END: Final = re.compile("\r\n?")
+_SPACES: Final = " +"
+_LINE_END: Final = "\r\n?"
 _MARKS: Final = {"\n": "↵", "\x85": "↵", "\u2028": "↵", "\u2029": "↵", "\t": "⇥"}
 _DRAFT_PROBLEMS: Final = Messages("einvoice.draft", "problems")
 
@@ -95,12 +95,12 @@ def visible(text: str) -> str:
     if bare == text and text.isprintable():
         return text
     before, after = text[: text.index(bare)], text[text.index(bare) + len(bare) :]
-    return "".join((_edge(before), *map(_mark, _LINE_END.sub("\n", bare)), _edge(after)))
+    return "".join((_edge(before), *map(_mark, re.sub(_LINE_END, "\n", bare)), _edge(after)))
 
 
 def _edge(blanks: str) -> str:
     """Return the marks for blanks around a text; several ordinary ones in a row, such as an indentation, have one."""
-    return "".join(map(_mark, _SPACES.sub("\u00a0", _LINE_END.sub("\n", blanks))))
+    return "".join(map(_mark, re.sub(_SPACES, "\u00a0", re.sub(_LINE_END, "\n", blanks))))
 
 
 def _mark(char: str) -> str:

@@ -48,13 +48,16 @@ class RuleData:
     @cached_property
     def sets(self) -> Mapping[str, Path]:
         """The folder of each rule set, by name."""
-        folders = {path.parent.name: path.parent for path in sorted(self.root.glob("*/ruleset.toml"))}
+        folders = {path.name: path for path in sorted(self.root.iterdir()) if (path / "ruleset.toml").exists()}
         return {**folders, **self.added}
 
     def files(self, name: str) -> Iterator[Path]:
         """Yield the files with this name or pattern in the root folder and in each rule set."""
         for folder in (self.root, *self.sets.values()):
-            yield from sorted(folder.glob(name))
+            if "*" in name:
+                yield from sorted(folder.glob(name))
+            elif (folder / name).exists():  # faster
+                yield folder / name
 
 
 @cache

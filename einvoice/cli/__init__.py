@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
+from einvoice.cli.common import columns
+
 _COMMANDS: Final = (
     "validate",
     "fix",
@@ -59,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser of the command that the arguments begin with, or of all commands. Imports only these."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="einvoice",
         description="Validate and generate e-invoices (EN 16931, XRechnung; UBL, CII, ZUGFeRD).",
         epilog="Exit status: 0 success, 1 errors found, 2 unreadable file.",
@@ -70,6 +72,13 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     for name in requested or _COMMANDS:
         import_module(f"einvoice.cli.commands.{name}").add_to(commands)
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """Parser that knows the width of its help; argparse would import `shutil` for each command line."""
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        return argparse.HelpFormatter(self.prog, width=columns() - 2)
 
 
 class _Version(argparse.Action):

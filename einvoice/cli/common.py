@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,17 @@ from typing import BinaryIO
 
 from einvoice.localization import Language, fallbacks, is_available, languages
 from einvoice.localization.options import DEFAULT, ENVIRONMENT, options
+
+
+def columns(default: int = 80) -> int:
+    """Return the width of the terminal. `shutil` has this too, but its import takes longer than a validation."""
+    stated = os.environ.get("COLUMNS", "")
+    if stated.isdecimal() and int(stated):
+        return int(stated)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or default  # type: ignore[union-attr]
+    except (AttributeError, OSError, ValueError):
+        return default
 
 
 def add_lang(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +40,7 @@ def add_lang(parser: argparse.ArgumentParser) -> None:
 def _locale_language() -> Language:
     """Return the language of the locale (POSIX), English if it has no texts; the default without a locale."""
     locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    tag = re.split(r"[.@]", locale)[0].replace("_", "-")
+    tag = locale.partition(".")[0].partition("@")[0].replace("_", "-")
     return DEFAULT if tag in ("", "C", "POSIX") else next(it for it in fallbacks(tag) if it in languages())
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from einvoice.cli.common import columns
 from einvoice.cli.outcome import Outcome
 from einvoice.render.text import (
     LABELS,
@@ -46,7 +46,7 @@ def format_block(
 
 
 def _table(lang: Language) -> _Table:
-    return _Table(lang, shutil.get_terminal_size((100, 24)).columns, _use_colour())
+    return _Table(lang, columns(100), _use_colour())
 
 
 def _use_colour() -> bool:

@@ -5,9 +5,3 @@
 - `rules`: which rules validate a profile
 - `structure`: violations of a profile's XML schema
 """
-
-from einvoice.facturx.rules import ProfileRules, rules_of
-from einvoice.facturx.structure import schema_violations
-from einvoice.rulebook.syntax_rules.rule import FACTURX
-
-__all__ = ["FACTURX", "ProfileRules", "rules_of", "schema_violations"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from einvoice import cache
 from einvoice.errors import RuleError
@@ -19,15 +18,13 @@ from einvoice.rulebook.rule import Rule
 from einvoice.rulebook.syntax_rules.rule import FACTURX, SyntaxRule
 from einvoice.rulebook.syntax_rules.table import RuleTable, rule_table
 from einvoice.syntax import schema
-from einvoice.syntax.detect import Identity
 
 _CORE: Final = "en16931"
 Stack: TypeAlias = tuple[tuple[str, str], ...]
 """Rule sets, each with its release."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileRules:
+class ProfileRules(NamedTuple):
     """The rules of a Factur-X profile.
 
     Attributes:
@@ -109,16 +106,6 @@ class ProfileRules:
             layer.kind,
             layer.label,
         )
-
-
-def rules_of(identity: Identity) -> ProfileRules | None:
-    """Return the rules of the profile that a document declares; None if it is not a Factur-X document.
-
-    Raises:
-        RuleError: ``rules/facturx/profiles.toml`` is invalid.
-    """
-    name = identity.specification.facturx_profile
-    return profile_rules()[name] if name else None
 
 
 @functools.cache

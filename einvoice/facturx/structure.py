@@ -7,14 +7,13 @@ the smallest profile that contains it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 from lxml import etree
 
 from einvoice.facturx.rules import ProfileRules, profile_rules
 from einvoice.syntax import schema
-from einvoice.syntax.schema import SchemaViolation
+from einvoice.syntax.schema.messages import SchemaViolation
 
 _CODES: Final = {
     "SCHEMA-UNKNOWN-ELEMENT": "PROFILE-UNKNOWN-ELEMENT",
@@ -52,4 +51,4 @@ def _profile_violation(violation: SchemaViolation, profile: ProfileRules) -> Sch
         smallest = schema.first_profile(violation.element)
         if smallest:
             code, values["first"] = "PROFILE-HIGHER-ELEMENT", profile_rules()[smallest].title
-    return replace(violation, code=code, values=values)
+    return violation._replace(code=code, values=values)

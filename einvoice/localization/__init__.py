@@ -36,7 +36,7 @@ _LAST: Final = ("en", "de")
 @functools.cache
 def languages() -> tuple[Language, ...]:
     """Return the tags of the available languages, in alphabetical order."""
-    return tuple(sorted(path.stem for path in (Path(__file__).parent / _FOLDER).glob("*.toml")))
+    return tuple(sorted(Path(path).stem for path in cache.listed(Path(__file__).parent / _FOLDER, ".toml")))
 
 
 def is_available(lang: Language) -> bool:

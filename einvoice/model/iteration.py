@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from einvoice.model.group import Group, terms_of
 from einvoice.model.lines import Document, Line
@@ -14,8 +13,7 @@ from einvoice.model.terms import Term, term, terms
 from einvoice.model.values import Value, absent
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(NamedTuple):
     """A value, its group and field, and its business term: "" for a field of one syntax only."""
 
     number: str
@@ -24,8 +22,7 @@ class Filled:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
+class _Context(NamedTuple):
     """The ancestors of a group that decide which business term a field represents."""
 
     invoice: Any
@@ -40,9 +37,9 @@ def filled(invoice: Group) -> Iterator[Filled]:
 
 def _of_group(group: Group, context: _Context) -> Iterator[Filled]:
     if isinstance(group, Line):
-        context = replace(context, line=True)
+        context = context._replace(line=True)
     elif isinstance(group, AllowanceCharge):
-        context = replace(context, charge=group.is_charge)
+        context = context._replace(charge=group.is_charge)
     for name in group.fields:
         content = getattr(group, name)
         for it in content if isinstance(content, list | tuple) else (content,):

@@ -22,7 +22,7 @@ _SECTIONS: Final = Messages("einvoice.model", "sections")
 
 
 _GRAMMAR: Final = Messages("einvoice.model", "grammar")
-_BT_FIELD: Final = re.compile(r"BT-\d+")
+_BT_FIELD: Final = r"BT-\d+"
 
 
 class Term(NamedTuple):
@@ -144,7 +144,7 @@ def bt_field(numbers: Sequence[str]) -> str:
     >>> bt_field(["BT-106", "BT-131"]), bt_field(["BG-5"]), bt_field(["BT-18-1"]), bt_field(["BT-DEX-001", "BT-24"])
     ('BT-106', 'BT-35', 'BT-18', '')
     """
-    match = _BT_FIELD.match(leading(numbers))
+    match = re.match(_BT_FIELD, leading(numbers))
     return match[0] if match else ""
 
 

@@ -22,7 +22,7 @@ NO_ATTRIBUTES: Final[Mapping[str, str]] = {}
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\Z")
 _ISO_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:Z|[+-][0-9]{2}:[0-9]{2})?\Z")
-_CALENDAR_DATE = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})\Z")
+_CALENDAR_DATE = r"([0-9]{4})([0-9]{2})([0-9]{2})\Z"
 
 
 class Absent:
@@ -298,7 +298,7 @@ class Date(Value):
     def date(self) -> Any:
         """The date; ``absent`` if the text is not a calendar date."""
         text = self.raw.strip(BLANKS)
-        parts = _ISO_DATE.match(text) or _CALENDAR_DATE.match(text)
+        parts = _ISO_DATE.match(text) or re.match(_CALENDAR_DATE, text)
         try:
             return datetime.date(*map(int, parts.groups())) if parts else absent
         except ValueError:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from einvoice.errors import quote
 from einvoice.localization import Language, Messages
 from einvoice.model.terms import leading
 from einvoice.presentation import to_text
-from einvoice.result.agreement import Agreement
-from einvoice.result.container import Container
-from einvoice.result.differences import Difference
 from einvoice.result.finding import Finding
 from einvoice.result.stack import Layer
 from einvoice.result.validation import ValidationResult
 from einvoice.rulebook.catalog.formatting import show
 from einvoice.rulebook.releases import ruleset_label
+
+if TYPE_CHECKING:
+    from einvoice.result.agreement import Agreement
+    from einvoice.result.container import Container
+    from einvoice.result.differences import Difference
 
 #: Names of the compared values, in display order.
 NUMBERS: Final = ("expected", "actual", "difference")

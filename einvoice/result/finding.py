@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from einvoice import presentation
 from einvoice.localization import Messages, choose
 from einvoice.model.terms import bt_field
 from einvoice.result.languages import Language
 from einvoice.result.location import NOWHERE, Location
-from einvoice.rulebook.catalog import CatalogEntry, Values, entry
-from einvoice.syntax.severity_overrides import Override
+from einvoice.rulebook.catalog import entry
+
+if TYPE_CHECKING:
+    from einvoice.rulebook.catalog import CatalogEntry, Values
+    from einvoice.syntax.severity_overrides import Override
 
 Severity: TypeAlias = Literal["fatal", "warning", "information"]
 

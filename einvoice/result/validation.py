@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from einvoice import presentation
 from einvoice.errors import FindingsError
 from einvoice.model.invoice import Invoice
-from einvoice.result.agreement import Agreement
-from einvoice.result.container import Container
-from einvoice.result.differences import Difference
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language
 from einvoice.result.options import Options
@@ -26,6 +23,10 @@ if TYPE_CHECKING:
     import os
 
     import pandas as pd
+
+    from einvoice.result.agreement import Agreement
+    from einvoice.result.container import Container
+    from einvoice.result.differences import Difference
 
 
 @dataclass(frozen=True, slots=True)

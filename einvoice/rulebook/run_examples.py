@@ -18,7 +18,7 @@ from lxml import etree
 from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
 from einvoice.resources import RuleData
-from einvoice.rulebook.catalog.entry import CatalogEntry
+from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
 from einvoice.rulebook.check import norm_errors, program_of
 from einvoice.rulebook.deviations import STRICTER, Comparison
 from einvoice.rulebook.example_documents import document_of

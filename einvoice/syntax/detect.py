@@ -8,7 +8,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from lxml import etree
 
@@ -67,8 +67,7 @@ class Specification:
         return not self.superseded_by
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(NamedTuple):
     """A remark on the declared specification: the code of a catalog entry, and the values of its texts."""
 
     code: str

@@ -26,7 +26,7 @@ _ATTRIBUTES: Final = {
     "list_version": "listVersionID",
 }
 
-_NAME: Final = re.compile(r"\b\w+:\w+")  # a step that differs in credit notes has two
+_NAME: Final = r"\b\w+:\w+"  # a step that differs in credit notes has two
 
 #: Terms that share the element of supporting documents (BG-24), distinguished by type.
 _REFERENCES: Final = {"BT-17": "BT-122", "BT-18": "BT-122"}
@@ -141,7 +141,7 @@ def numbers_at(names: tuple[str, ...], syntax: str) -> tuple[str, ...]:
 
 def _begins_with(steps: tuple[tuple[str, tuple[str, ...]], ...], names: tuple[str, ...]) -> bool:
     pairs = zip(steps, names, strict=False)
-    return len(steps) >= len(names) and all(name in _NAME.findall(step) for (step, _), name in pairs)
+    return len(steps) >= len(names) and all(name in re.findall(_NAME, step) for (step, _), name in pairs)
 
 
 def _elements_of(number: str, syntax: str) -> list[_Element]:

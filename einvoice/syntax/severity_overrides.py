@@ -5,8 +5,7 @@ They are in the file `overrides.toml` of a rule set.
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from einvoice import cache, errors
 from einvoice.codelists import holds
@@ -19,12 +18,11 @@ Stack: TypeAlias = tuple[tuple[str, str], ...]
 Severity: TypeAlias = Literal["fatal", "warning", "information"]
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(NamedTuple):
     """The severity that replaces the flag of a rule, and the reasons by language."""
 
     severity: Severity
-    reasons: Mapping[Language, str] = field(hash=False)
+    reasons: Mapping[Language, str]
 
 
 def overrides(identity: Identity, stack: Stack, data: RuleData | None = None) -> Mapping[str, Override]:

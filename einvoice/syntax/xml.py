@@ -16,7 +16,6 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, TypeAlias
 
@@ -35,8 +34,7 @@ MAX_NAMESPACE_BYTES: Final = 1000
 """Maximum length of a namespace name: it is part of the name of each of its elements, however many there are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """Maximum size of a document.
 
     Attributes:
@@ -125,7 +123,7 @@ def sniff(data: bytes) -> str:
     if b"%PDF-" in head:
         return "pdf"
     start = head.removeprefix(codecs.BOM_UTF8).lstrip(_BLANK)
-    if re.match(rb"(?i)<(!doctype\s+)?html\b", start):
+    if b"html" in start.lower() and re.match(rb"(?i)<(!doctype\s+)?html\b", start):
         return "HTML"
     if start.startswith(b"<") or _byte_order(data):
         return "xml"
@@ -185,8 +183,8 @@ def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
 
 
 # Start tags of a well-formed document: no "<" is in text or in attribute values (XML 1.0, 2.4 and 3.1).
-_TAG: Final = re.compile(rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|(<)[^/!?]", re.DOTALL)
-_LINE_END: Final = re.compile(rb"\r\n?|\n")  # XML 1.0, 2.11
+_TAG: Final = rb"(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|(<)[^/!?]"
+_LINE_END: Final = rb"\r\n?|\n"  # XML 1.0, 2.11
 
 
 class Position(NamedTuple):
@@ -210,7 +208,7 @@ def positions(data: bytes, elements: Sequence[etree._Element]) -> list[Position]
     root = elements[0].getroottree().getroot()
     order = {element: n for n, element in enumerate(root.iter(etree.Element)) if element in wanted}
     text = _utf8(data)
-    starts = [tag.start() for tag in _TAG.finditer(text) if tag[1]]
+    starts = [tag.start() for tag in re.finditer(_TAG, text) if tag[1]]
     try:
         return _positions(text, [starts[order[element]] for element in elements])
     except (KeyError, IndexError):
@@ -219,7 +217,7 @@ def positions(data: bytes, elements: Sequence[etree._Element]) -> list[Position]
 
 def _positions(text: bytes, offsets: Sequence[int]) -> list[Position]:
     """Return the positions of these offsets in a document in UTF-8; "\\r", "\\n" and both together end a line."""
-    lines = [0, *(end.end() for end in _LINE_END.finditer(text))]
+    lines = [0, *(end.end() for end in re.finditer(_LINE_END, text))]
     found = []
     for offset in offsets:
         line = bisect_right(lines, offset)
@@ -339,12 +337,12 @@ def _decoded(data: bytes, codec: str, name: str) -> str:
 
 # Limits
 
-_PROLOG: Final = re.compile(rb"(?:(?>[ \t\r\n]+|<\?.*?\?>|<!--.*?-->))*+(?=<!DOCTYPE)", re.DOTALL)
+_PROLOG: Final = rb"(?s)(?:(?>[ \t\r\n]+|<\?.*?\?>|<!--.*?-->))*+(?=<!DOCTYPE)"
 
 
 def _reject_doctype(text: bytes) -> None:
     """Reject a DOCTYPE. It can only be in the prolog, so only the prolog is searched."""
-    match = _PROLOG.match(text)
+    match = b"<!DOCTYPE" in text and re.match(_PROLOG, text)
     if match:
         line, column = _position(text[: match.end()].decode("utf-8", "replace"))
         raise errors.DoctypeForbidden(line=line, column=column)
@@ -360,35 +358,46 @@ def _check_size(text: bytes, limits: Limits) -> None:
 
 
 _ATTRIBUTE: Final = rb"""\s++[^\s<>/="']++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+')"""
-_MANY_ATTRIBUTES: Final = re.compile(rb"""<[^\s<>/="']++(?:%b){%d}""" % (_ATTRIBUTE, MAX_ATTRIBUTES + 1))
+_MANY_ATTRIBUTES: Final = rb"""<[^\s<>/="']++(?:%b){%d}""" % (_ATTRIBUTE, MAX_ATTRIBUTES + 1)
 
 
 def _check_attributes(text: bytes) -> None:
     """Reject an element with too many attributes, before libxml2 reads them. Takes linear time."""
     if text.count(b"=") <= MAX_ATTRIBUTES:
         return
-    match = _MANY_ATTRIBUTES.search(text)
+    match = re.search(_MANY_ATTRIBUTES, text)
     if match:
         line, column = _position(text[: match.start()].decode("utf-8", "replace"))
         raise errors.TooManyAttributes(limit=MAX_ATTRIBUTES, line=line, column=column)
 
 
 _LONG_VALUE: Final = rb"""\s*+=\s*+(?:"[^"<]{%d}|'[^'<]{%d})""" % (MAX_NAMESPACE_BYTES + 1, MAX_NAMESPACE_BYTES + 1)
-_LONG_NAMESPACE: Final = re.compile(rb"xmlns[^\s<>/=]*+" + _LONG_VALUE)
-_IN_TAG: Final = re.compile(rb"""<[^\s<>/="']++(?:%b)*?\s++xmlns(?::[^\s<>/=]++)?%b""" % (_ATTRIBUTE, _LONG_VALUE))
+_LONG_NAMESPACE: Final = rb"xmlns[^\s<>/=]*+" + _LONG_VALUE
+_IN_TAG: Final = rb"""<[^\s<>/="']++(?:%b)*?\s++xmlns(?::[^\s<>/=]++)?%b""" % (_ATTRIBUTE, _LONG_VALUE)
 
 
 def _check_namespaces(text: bytes) -> None:
-    """Reject a namespace name that is too long. The first, faster search also finds attribute values and content."""
-    match = _LONG_NAMESPACE.search(text) and _IN_TAG.search(text)
+    """Reject a namespace name that is too long. The faster searches before the last one also find other content."""
+    match = _has_long_tag(text) and re.search(_LONG_NAMESPACE, text) and re.search(_IN_TAG, text)
     if match:
         line, column = _position(text[: match.start()].decode("utf-8", "replace"))
         raise errors.NamespaceTooLong(limit=MAX_NAMESPACE_BYTES, line=line, column=column)
 
 
+def _has_long_tag(text: bytes) -> bool:
+    """Return whether more bytes than a namespace name may have follow an "xmlns" before the next "<"."""
+    start = text.find(b"xmlns")
+    while start >= 0:
+        end = text.find(b"<", start)
+        if (end if end >= 0 else len(text)) - start > MAX_NAMESPACE_BYTES:
+            return True
+        start = text.find(b"xmlns", end) if end >= 0 else -1
+    return False
+
+
 # Errors
 
-_MISMATCH: Final = re.compile(r"tag mismatch: (?P<opened>\S+) line (?P<line>\d+) and (?P<closed>\S+)")
+_MISMATCH: Final = r"tag mismatch: (?P<opened>\S+) line (?P<line>\d+) and (?P<closed>\S+)"
 
 
 def _parse_error(error: etree.XMLSyntaxError, text: bytes) -> errors.UnreadableDocument:
@@ -399,7 +408,7 @@ def _parse_error(error: etree.XMLSyntaxError, text: bytes) -> errors.UnreadableD
     number: int = error.code  # type: ignore[attr-defined]  # the stubs lack it
     if number == kinds.ERR_RESOURCE_LIMIT and "depth" in message:
         return errors.TooDeep(limit=MAX_DEPTH, line=line, column=column)
-    mismatch = _MISMATCH.search(message)
+    mismatch = re.search(_MISMATCH, message)
     if mismatch:
         opened, opened_line, closed = mismatch.groups()
         names = {"opened": errors.quote(opened), "closed": errors.quote(closed)}

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from einvoice.localization.options import language
 from einvoice.model.invoice import Invoice
-from einvoice.result import Agreement, Engine, Finding, Language, Mode, Options, SourceDocument, Stack, ValidationResult
-from einvoice.result.differences import Difference, compare
+from einvoice.result import Engine, Finding, Language, Mode, Options, SourceDocument, Stack, ValidationResult
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.releases import Release, releases
 from einvoice.syntax import reader, xml
@@ -28,6 +27,8 @@ from einvoice.validation.selection import RuleSelection, select
 if TYPE_CHECKING:
     from einvoice.reference import ReferenceResult
     from einvoice.resources import RuleData
+    from einvoice.result import Agreement
+    from einvoice.result.differences import Difference
 
 
 def read(source: xml.Source, *, lang: Language | None = None) -> Invoice:
@@ -110,7 +111,7 @@ def revalidate(result: ValidationResult, data: bytes) -> ValidationResult:
         UnreadableDocument: the data is not an invoice.
     """
     started = time.perf_counter()
-    document = replace(Document.open(data, result.options.data), filename=result.filename)
+    document = Document.open(data, result.options.data)._replace(filename=result.filename)
     container = partial(_same_container, result) if result.container else None
     return _validated(document, result.options, container, started)
 
@@ -200,6 +201,7 @@ def _differences(document: Document, selection: RuleSelection, options: Options)
     current = known.current(release.ruleset)
     if release == current:
         return ()
+    from einvoice.result.differences import compare
 
     def findings(other: Release) -> tuple[Finding, ...]:
         return run(document, selection.with_release(other), options.lang).findings

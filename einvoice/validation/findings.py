@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from einvoice import errors
-from einvoice.facturx import FACTURX
 from einvoice.model.iteration import filled
 from einvoice.model.location import name
 from einvoice.model.terms import terms
@@ -18,6 +17,7 @@ from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.files.notes import LAXER
 from einvoice.rulebook.rule import ACTUAL
 from einvoice.rulebook.sections import section
+from einvoice.rulebook.syntax_rules.rule import FACTURX
 from einvoice.syntax.paths import term_of_attribute
 from einvoice.syntax.schema import is_required
 from einvoice.validation.element_terms import enclosing_group, is_elsewhere, terms_of_child, terms_of_elements
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from einvoice.rulebook.catalog import CatalogEntry
     from einvoice.rulebook.program.program import Violation
     from einvoice.rulebook.syntax_rules.collector import SyntaxViolation
-    from einvoice.syntax.schema import SchemaViolation
+    from einvoice.syntax.schema.messages import SchemaViolation
     from einvoice.validation.selection import RuleSelection
 
-_NAMES: Final = re.compile(r"[\w:]+(/[\w:]+)*")
+_NAMES: Final = r"[\w:]+(/[\w:]+)*"
 _EMPTY: Final = ("SCHEMA-MISSING-CONTENT", "SCHEMA-VALUE-EMPTY")
 _MAX_VALUE_LENGTH: Final = 500
 """Maximum number of characters of a value quoted in a finding."""
@@ -189,7 +189,7 @@ class FindingBuilder:
         """
         element, rule = violation.element, violation.rule
         own = self._terms_at(element)
-        if not violation.found and _NAMES.fullmatch(rule.path):
+        if not violation.found and re.fullmatch(_NAMES, rule.path):
             own = self._terms_of_child(element, rule.path.split("/")) or own
         if own:
             of_attribute = self._term_of_attribute(own[0], element, violation.attribute) if violation.attribute else ""

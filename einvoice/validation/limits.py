@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from einvoice.result import Finding
-from einvoice.result.differences import Difference
+
+if TYPE_CHECKING:
+    from einvoice.result.differences import Difference
 
 MAX_PER_CODE: Final = 100
 """Maximum number of findings with the same code and severity."""

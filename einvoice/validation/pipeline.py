@@ -7,16 +7,16 @@ element that a rule reports is not reported again as unmapped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from lxml import etree
 
-from einvoice.facturx import FACTURX, schema_violations
 from einvoice.localization import Messages
-from einvoice.result import Container, Finding, Language, Layer
+from einvoice.result import Finding, Language, Layer
 from einvoice.rulebook.syntax_rules.collector import Collector
+from einvoice.rulebook.syntax_rules.rule import FACTURX
 from einvoice.syntax import reader, schema
 from einvoice.syntax.detect import identify
 from einvoice.syntax.xml import Source, parse, sniff, source_bytes
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
     from einvoice.pdf.hybrid import Hybrid
     from einvoice.resources import RuleData
+    from einvoice.result import Container
     from einvoice.rulebook.rule import Rule
     from einvoice.rulebook.syntax_rules.rule import SyntaxRule
     from einvoice.syntax.detect import Identity
-    from einvoice.syntax.schema import SchemaViolation
+    from einvoice.syntax.schema.messages import SchemaViolation
     from einvoice.validation.selection import RuleSelection
 
 _UNMAPPED: Final = "CONTENT-UNCOVERED"
@@ -44,8 +45,7 @@ _SCHEMA_VERSIONS: Final = {"UBL": "2.1", "CII": "D16B", "extended": "1.09.2"}
 _SCHEMA_TITLES: Final = Messages("einvoice.validation", "schemas")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Document:
+class Document(NamedTuple):
     """An invoice document.
 
     Attributes:
@@ -88,6 +88,9 @@ class Document:
         """The root element."""
         return self.tree.getroot()
 
+    def __repr__(self) -> str:
+        return f"Document({self.filename!r})"  # without the contents
+
 
 class Outcome(NamedTuple):
     """Findings of a pass, the layers that it ran, and the PDF container that it validated."""
@@ -97,8 +100,7 @@ class Outcome(NamedTuple):
     container: Container | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """A document prepared for the passes.
 
     Attributes:
@@ -117,7 +119,7 @@ class Context:
     invoice: Invoice
     collector: Collector
     build: FindingBuilder
-    reported: set[Any] = field(default_factory=set)
+    reported: set[Any]
 
     @classmethod
     def prepare(cls, document: Document, selection: RuleSelection, lang: Language) -> Context:
@@ -127,7 +129,7 @@ class Context:
         collector = Collector(document.root, selection.stack, profile.name if profile else "", selection.data)
         invoice = reader.read(document.root, collector)
         build = FindingBuilder(document.xml, invoice, selection, bool(violations), lang)
-        return cls(document, selection, violations, invoice, collector, build)
+        return cls(document, selection, violations, invoice, collector, build, set())
 
     def not_run(self, code: str, layers: Iterable[str], **values: str) -> Outcome:
         """Return an error for each layer that did not run."""
@@ -163,6 +165,8 @@ def profile(context: Context) -> Outcome:
     profile = context.selection.profile
     if profile is None or profile.is_schema:
         return Outcome()
+    from einvoice.facturx.structure import schema_violations
+
     reported = [violation.element for violation in context.violations]
     violations = list(schema_violations(context.document.tree, profile, reported))
     context.reported.update(it.element for it in violations)
@@ -257,8 +261,7 @@ NATIVE: Final[Sequence[Pass]] = (
 """The passes with the rules of einvoice, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """A finished run.
 
     Attributes:

@@ -6,23 +6,25 @@ The selection depends only on the declaration of the document and the options, s
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from einvoice.facturx import FACTURX, ProfileRules, rules_of
 from einvoice.resources import RuleData, shipped
 from einvoice.result import Layer, Mode, Options, Status
 from einvoice.rulebook.program import engine
 from einvoice.rulebook.program.program import Layer as RuleLayer
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.releases import PINNED, Release, Releases, releases
+from einvoice.rulebook.syntax_rules.rule import FACTURX
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import severity_overrides
 from einvoice.syntax.detect import Identity, Specification, embedded, specifications
 from einvoice.syntax.severity_overrides import Override
+
+if TYPE_CHECKING:
+    from einvoice.facturx.rules import ProfileRules
 
 Stack: TypeAlias = tuple[tuple[str, str], ...]
 """Rule sets, each with its release."""
@@ -111,23 +113,17 @@ class RuleSelection:
 
     def _layer(self, layer: RuleLayer) -> Layer:
         rules = rule_table(self.identity.syntax, self.stack, "", self.data).rules
-        rows = [
-            (rule.code, rule.context, rule.check, rule.path, rule.argument, rule.severity)
-            for rule in rules
-            if rule.ruleset == layer.name
-        ]
-        digest = hashlib.sha256(f"{layer.sha256} {rows}".encode()).hexdigest() if rows else layer.sha256
-        own = {rule.code for rule in self.program.rules if rule.layer == layer.name}
-        count = len(own.union(row[0] for row in rows))
+        codes = {rule.code for rule in self.program.rules if rule.layer == layer.name}
+        codes.update(rule.code for rule in rules if rule.ruleset == layer.name)
         return Layer(
             layer.name,
             releases(self.data).sets[layer.name].title,
             layer.version,
             layer.specification,
             layer.date,
-            digest,
+            layer.sha256,
             True,
-            count,
+            len(codes),
             layer.kind,
             layer.label,
         )
@@ -173,7 +169,7 @@ def _select(declared: Identity, options: Options, pinned: str) -> RuleSelection:
         identity=identity,
         release=release,
         rulesets=_rulesets(identity.specification, release, forced, known, profile),
-        profile=None if forced else rules_of(identity),
+        profile=None if forced else _profile_rules(identity.specification),
         status=_status(identity.specification, options.mode, known),
         national=_national(known, release),
         forced=forced,
@@ -184,6 +180,15 @@ def _ruleset(specification: Specification, known: Releases) -> str:
     """Return the rule set whose release a specification selects: the last one that is not a Factur-X profile."""
     name = specification.rulesets[-1]
     return known.sets[name].base if known.sets[name].kind == "profile" else name
+
+
+def _profile_rules(specification: Specification) -> ProfileRules | None:
+    """Return the rules of a Factur-X profile; None for other specifications."""
+    if not specification.facturx_profile:
+        return None
+    from einvoice.facturx.rules import profile_rules
+
+    return profile_rules()[specification.facturx_profile]
 
 
 def _as_of_release(identity: Identity, current: Release, known: Releases) -> Identity:

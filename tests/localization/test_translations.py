@@ -4,7 +4,7 @@ import pytest
 
 from einvoice.errors import RuleError
 from einvoice.resources import RuleData
-from einvoice.rulebook.catalog.entry import CatalogEntry
+from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
 from einvoice.rulebook.catalog.translations import Translation, Translator
 
 TEXTS = {"title": "Sum {actual}", "explanation": "Expected: {expected}", "fix": "Correct it."}

@@ -13,7 +13,7 @@ from einvoice.resources import rules_folder
 from einvoice.syntax import schema, xml
 from einvoice.syntax.schema import LIMIT, files, violations
 from einvoice.syntax.schema.content_model import ContentModels
-from einvoice.syntax.schema.messages import SchemaError, explain
+from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain
 from tests.cases import corpus
 from tests.helpers.schema_documents import LINE, TOTALS, VALID, parsed
 
@@ -194,7 +194,7 @@ def placeholders(texts: dict[str, str]) -> set[str]:
     return {name for text in texts.values() for _, name, _, _ in string.Formatter().parse(text) if name}
 
 
-def assert_texts_filled(violation: schema.SchemaViolation) -> None:
+def assert_texts_filled(violation: SchemaViolation) -> None:
     texts = entry(violation.code)
     for language in ("de", "en"):
         assert placeholders(texts[language]) <= violation.values.keys()

@@ -9,19 +9,31 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import cache
-from einvoice.rulebook.catalog.entry import CatalogEntry, Values
 from einvoice.rulebook.releases import Release, releases
+
+if TYPE_CHECKING:
+    from einvoice.rulebook.catalog.catalog_entry import CatalogEntry, Values
 
 _PACKAGE: Final = Path(__file__).parents[2]
 
 __all__ = ["Catalog", "CatalogEntry", "Values", "catalog", "entry"]
 
 
-class Catalog(Mapping[str, CatalogEntry]):
+def __getattr__(name: str) -> Any:
+    """Import the class of the entries on first access: a valid invoice needs no texts."""
+    if name not in ("CatalogEntry", "Values"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from einvoice.rulebook.catalog import catalog_entry
+
+    value = globals()[name] = getattr(catalog_entry, name)
+    return value
+
+
+class Catalog(Mapping[str, "CatalogEntry"]):
     """The entries by code; an alias finds its entry, but is not listed."""
 
     def __init__(self, rows: list[tuple[Any, ...]], digest: str) -> None:
@@ -30,6 +42,8 @@ class Catalog(Mapping[str, CatalogEntry]):
         self.digest = digest
 
     def __getitem__(self, code: str) -> CatalogEntry:
+        from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
+
         return CatalogEntry(*self._rows[code if code in self._rows else self._aliases[code]])
 
     def __iter__(self) -> Iterator[str]:

@@ -13,7 +13,7 @@ from einvoice.errors import RuleError
 from einvoice.localization import Language, languages
 from einvoice.resources import RuleData
 from einvoice.rulebook import sections
-from einvoice.rulebook.catalog.entry import CatalogEntry
+from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
 from einvoice.rulebook.catalog.example_texts import example_texts
 from einvoice.rulebook.catalog.profiles import profile_entries
 from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries

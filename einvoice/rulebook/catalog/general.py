@@ -10,16 +10,16 @@ from einvoice.rulebook.catalog.formatting import VALUES
 from einvoice.rulebook.rule import EXPECTED
 
 _PLACEHOLDER: Final = r"(?:[„“]|« )?\{[\w.]+\}(?:[“”]| »)?"
-_QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?]) (?=[^a-zäöü])")
-_TERM_IN_PARENTHESES: Final = re.compile(rf" \(((?:BT|BG)-[\w-]+): {_PLACEHOLDER}\)")
-_IN_PARENTHESES: Final = re.compile(rf" \([^(){{}}]*{_PLACEHOLDER}[^()]*\)")
+_QUOTED: Final = r"([„“]?)\{([\w.]+)\}([“”]?)"
+_SENTENCE_END: Final = r"(?<=[.!?]) (?=[^a-zäöü])"
+_TERM_IN_PARENTHESES: Final = rf" \(((?:BT|BG)-[\w-]+): {_PLACEHOLDER}\)"
+_IN_PARENTHESES: Final = rf" \([^(){{}}]*{_PLACEHOLDER}[^()]*\)"
 _LIST: Final = rf"{_PLACEHOLDER}(?:[ ,+−=×%]+{_PLACEHOLDER})*(?: %| \w+| \((?:BT|BG)-[\w-]+\))?"
-_REPORT: Final = re.compile(rf"(?:[^{{}}:.]+: {_LIST}[,;.] ?)+")
+_REPORT: Final = rf"(?:[^{{}}:.]+: {_LIST}[,;.] ?)+"
 """A sentence that only lists values, such as ``Found: {actual}, calculated: {expected}.``"""
-_LISTED: Final = re.compile(rf"\s*:\s*{_LIST}(?=\.$)")
+_LISTED: Final = rf"\s*:\s*{_LIST}(?=\.$)"
 """The values at the end of a sentence."""
-_CURRENCY: Final = re.compile(r"(?<=\}) \{[\w.]*currency\}")
+_CURRENCY: Final = r"(?<=\}) \{[\w.]*currency\}"
 _MAX_LABEL_WORDS: Final = 7
 _UNKNOWN: Final = "…"
 
@@ -40,19 +40,19 @@ def general(text: str, stand_ins: Mapping[str, str], language: str) -> str:
     """
     if "{" not in text:
         return text
-    sentences = [_without_values(sentence) for sentence in _SENTENCE_END.split(text)]
+    sentences = [_without_values(sentence) for sentence in re.split(_SENTENCE_END, text)]
     kept = [sentence for sentence in sentences if sentence] or [text]
     return " ".join(_named(sentence, stand_ins, language) for sentence in kept)
 
 
 def _without_values(sentence: str) -> str:
     """Return a sentence without values in parentheses and at its end; "" if it does nothing but report values."""
-    sentence = _IN_PARENTHESES.sub("", _TERM_IN_PARENTHESES.sub(r" (\1)", sentence))
-    if _REPORT.fullmatch(sentence) and len(sentence.partition(":")[0].split()) <= _MAX_LABEL_WORDS:
+    sentence = re.sub(_IN_PARENTHESES, "", re.sub(_TERM_IN_PARENTHESES, r" (\1)", sentence))
+    if re.fullmatch(_REPORT, sentence) and len(sentence.partition(":")[0].split()) <= _MAX_LABEL_WORDS:
         return ""
-    statement = _LISTED.sub("", _CURRENCY.sub("", sentence))
+    statement = re.sub(_LISTED, "", re.sub(_CURRENCY, "", sentence))
     is_sum = sentence.count("{") > statement.count("{") + 1
-    return statement if is_sum or "{" not in statement else _CURRENCY.sub("", sentence)
+    return statement if is_sum or "{" not in statement else re.sub(_CURRENCY, "", sentence)
 
 
 def _named(sentence: str, stand_ins: Mapping[str, str], language: str) -> str:
@@ -65,4 +65,4 @@ def _named(sentence: str, stand_ins: Mapping[str, str], language: str) -> str:
             term = _UNKNOWN
         return f"{before}{term}{after}"
 
-    return _QUOTED.sub(named, sentence)
+    return re.sub(_QUOTED, named, sentence)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from einvoice.errors import RuleError
 from einvoice.localization import Language
-from einvoice.rulebook.catalog.entry import CatalogEntry
+from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
 from einvoice.rulebook.catalog.naming import Name, Names
 from einvoice.rulebook.catalog.syntax_rules import add_texts, composed_situations, fill
 from einvoice.rulebook.catalog.translations import read_translations

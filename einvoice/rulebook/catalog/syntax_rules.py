@@ -18,7 +18,7 @@ from einvoice.errors import RuleError
 from einvoice.localization import Language
 from einvoice.resources import RuleData
 from einvoice.rulebook import sections
-from einvoice.rulebook.catalog.entry import CatalogEntry
+from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
 from einvoice.rulebook.catalog.naming import Name, Names, inflected
 from einvoice.rulebook.catalog.translations import Translation, read_translations
 from einvoice.rulebook.catalog.xpaths import xpath_of_row

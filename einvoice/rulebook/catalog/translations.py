@@ -19,7 +19,7 @@ from typing import Any, Final
 from einvoice.errors import RuleError
 from einvoice.localization import TRANSLATIONS, Language, languages
 from einvoice.resources import RuleData
-from einvoice.rulebook.catalog.entry import CatalogEntry
+from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
 from einvoice.rulebook.files.definition import Definition, fill
 from einvoice.rulebook.files.keys import TEXTS, check_keys
 from einvoice.rulebook.files.situations import KEY as SITUATIONS

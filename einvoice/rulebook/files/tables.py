@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Final
 
+from einvoice.cache import listed
+
 FOLDER: Final = "syntax"
 
 
 def tables(folder: Path, syntax: str) -> list[Path]:
     """Return the tables of a rule set for a syntax: ``ubl.csv``, ``ubl-codes.csv`` …; each is a Schematron pattern."""
-    found = folder.glob(f"{FOLDER}/{syntax.lower()}*.csv")
-    return sorted(found, key=lambda path: path.stem)
+    found = (Path(path) for path in listed(folder / FOLDER, ".csv"))
+    return sorted((path for path in found if path.name.startswith(syntax.lower())), key=lambda path: path.stem)

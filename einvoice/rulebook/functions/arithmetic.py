@@ -64,7 +64,7 @@ def double(x: Value | Numeric) -> Numeric:
     return float(text) if _DOUBLE.match(text) else _SPECIAL.get(text, absent)
 
 
-_WHOLE = re.compile(r"[+-]?[0-9]+\Z")
+_WHOLE = r"[+-]?[0-9]+\Z"
 _MIN_EXPONENT: Final = -300
 """Smaller numbers may be zero as a double."""
 
@@ -86,7 +86,7 @@ def compare(x: Value, y: Numeric) -> Numeric:
         return absent
     if one != other:
         return -1 if one < other else 1
-    if one or (isinstance(y, int) and _WHOLE.match(x.raw.strip(BLANKS))):
+    if one or (isinstance(y, int) and re.match(_WHOLE, x.raw.strip(BLANKS))):
         return 0
     return (math.copysign(1, one) > math.copysign(1, other)) - (math.copysign(1, one) < math.copysign(1, other))
 

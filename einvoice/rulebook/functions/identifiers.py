@@ -13,13 +13,13 @@ from typing import Final
 
 from einvoice.rulebook.functions.registry import function
 
-_DIGITS = re.compile(r"[0-9]+\Z")
+_DIGITS = r"[0-9]+\Z"
 _ZERO: Final = ord("0")
 
 
 def _digits(x: str, length: int = 0) -> list[int]:
     """Return the digits of a text, none if it has other characters or, with ``length``, another length."""
-    return [ord(digit) - _ZERO for digit in x] if _DIGITS.match(x) and length in (0, len(x)) else []
+    return [ord(digit) - _ZERO for digit in x] if re.match(_DIGITS, x) and length in (0, len(x)) else []
 
 
 def _weighted(digits: Iterable[int], weights: Iterable[int]) -> int:
@@ -125,7 +125,7 @@ def is_greek_number(x: str) -> bool:
     return bool(digits) and _weighted(digits, _GREEK) % 11 % 10 == digits[8]
 
 
-_NUMBER = re.compile(r"[ \t\n\r]*[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|INF)[ \t\n\r]*\Z")
+_NUMBER = r"[ \t\n\r]*[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|INF)[ \t\n\r]*\Z"
 
 
 @function()
@@ -135,7 +135,7 @@ def is_number(x: str) -> bool:
     >>> is_number(" 556036 "), is_number("1e3"), is_number("556036-0793"), is_number("")
     (True, True, False, False)
     """
-    return _NUMBER.match(x) is not None
+    return re.match(_NUMBER, x) is not None
 
 
 @function()

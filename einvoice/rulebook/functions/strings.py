@@ -7,7 +7,6 @@ They read a value as the text of the document, '' if it is absent. Only ``any_eq
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -217,8 +216,9 @@ def boolean(x: str) -> Boolean:
 # ------------------------------------------------------------------------------------------------ XRechnung
 
 _WITHOUT_BLANKS: Final = dict.fromkeys(map(ord, BLANKS))
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #: A is 10, B is 11 …; the official rule computes lower case letters the same way, from their code points.
-_IBAN_NUMBERS: Final = {ord(letter): str(ord(letter) - 55) for letter in string.ascii_letters}
+_IBAN_NUMBERS: Final = {ord(letter): str(ord(letter) - 55) for letter in _LETTERS}
 _IBAN = r"[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{0,30}"
 
 

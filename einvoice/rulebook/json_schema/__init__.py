@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from types import UnionType
-from typing import Any, Final, TypeAlias, get_args, get_origin
+from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
 from einvoice.localization import languages
 from einvoice.model.terms import terms
@@ -126,7 +125,7 @@ def _contexts() -> Schema:
 
 
 def _specifications() -> Schema:
-    known = {it.name: it.type for it in fields(Specification) if it.name != "name"}
+    known = {name: it for name, it in get_type_hints(Specification).items() if name != "name"}
     types = {name: list[str] if get_origin(it) is tuple else str for name, it in known.items()}
     required = ["identifiers", "profile", "version", "kind", "family", "rulesets"]
     nested: dict[str, Schema] = {

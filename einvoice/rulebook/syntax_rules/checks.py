@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice import codelists
 from einvoice.model.values import normalize_space
@@ -25,8 +24,7 @@ Select: TypeAlias = Callable[[SyntaxRule, Found], Found]
 Violated: TypeAlias = Callable[[SyntaxRule, Occurrences], list[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """A check.
 
     Attributes:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from einvoice.model import location
 from einvoice.resources import RuleData
@@ -21,13 +20,12 @@ from einvoice.syntax.reader import ElementCollector
 from einvoice.syntax.schema import is_required
 
 _Matches: TypeAlias = list[tuple[Watch, list[Any]]]
-_DIGITS: Final = re.compile("[+-]?[0-9]*[.][0-9]*")
+_DIGITS: Final = "[+-]?[0-9]*[.][0-9]*"
 _MAX_ALLOWED: Final = 12
 """Maximum number of codes for texts to list all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class SyntaxViolation:
+class SyntaxViolation(NamedTuple):
     """A violation of a syntax rule.
 
     Attributes:
@@ -84,7 +82,7 @@ class SyntaxViolation:
             values["one_each"] = True
         if self.rule.check == "not_blank" and is_required(self.element):
             values["required_in"] = location.name(self.element.getparent().tag)
-        if self.rule.check == "decimals" and not _DIGITS.fullmatch(content):
+        if self.rule.check == "decimals" and not re.fullmatch(_DIGITS, content):
             values["not_a_number"] = True
         if self.rule.check == "one_of" and len(allowed := checks.choice(self.rule)) <= _MAX_ALLOWED:
             values["allowed"] = ", ".join(sorted(allowed))

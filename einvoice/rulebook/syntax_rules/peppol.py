@@ -13,8 +13,8 @@ from einvoice.rulebook.syntax_rules.xpath import texts
 _FRENCH: Final = frozenset(("urn:peppol:france:billing:non-regulated", "urn:peppol:france:billing:regulated"))
 _BILLING: Final = _FRENCH | {"urn:fdc:peppol.eu:2017:poacc:billing:01:1.0", "urn:peppol:bis:billing_with_response"}
 _SELFBILLING: Final = _FRENCH | {"urn:fdc:peppol.eu:2017:poacc:selfbilling:01:1.0"}
-_NUMBERED_BILLING: Final = re.compile("urn:fdc:peppol.eu:2017:poacc:billing:[0-9]{2}:1.0")
-_NUMBERED_SELFBILLING: Final = re.compile("urn:fdc:peppol.eu:2017:poacc:selfbilling:[0-9]{2}:1.0")
+_NUMBERED_BILLING: Final = "urn:fdc:peppol.eu:2017:poacc:billing:[0-9]{2}:1.0"
+_NUMBERED_SELFBILLING: Final = "urn:fdc:peppol.eu:2017:poacc:selfbilling:[0-9]{2}:1.0"
 
 
 @condition("UBL")
@@ -41,8 +41,8 @@ def first_selfbilling_process(element: Any) -> bool:
     return _is_numbered_01(element, _NUMBERED_SELFBILLING)
 
 
-def _is_numbered_01(element: Any, identifier: re.Pattern[str]) -> bool:
-    processes = filter(identifier.search, _processes(element))
+def _is_numbered_01(element: Any, pattern: str) -> bool:
+    processes = (process for process in _processes(element) if re.search(pattern, process))
     return any(process.split(":")[6] == "01" for process in processes)
 
 

@@ -206,7 +206,6 @@ def parse(text: str) -> Path:
     return Path(anywhere, steps, attribute, conditions)
 
 
-@functools.cache
 def outline(text: str) -> Outline:
     """Split a path in the notation of the tables into its steps.
 

@@ -184,11 +184,11 @@ def _in_force(syntax: str, stack: Stack, profile: str, data: RuleData) -> Iterat
     of_profile = _rows_of_profile(data.sets[FACTURX], profile) if profile else ()
     for order, row in enumerate(itertools.chain(found, of_profile)):
         ruleset, table, code, context, check, path, argument, severity, since, until = row
-        rule = SyntaxRule(
-            order, syntax, ruleset, table, code, context, check, path, argument, severity, since, until, releases, data
-        )
-        if holds(rule.since, rule.until, releases.get(rule.ruleset)):
-            yield rule
+        if holds(since, until, releases.get(ruleset)):
+            yield SyntaxRule(
+                order, syntax, ruleset, table, code, context, check, path, argument, severity, since, until, releases,
+                data,
+            )  # fmt: skip
 
 
 def rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:

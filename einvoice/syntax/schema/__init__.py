@@ -11,7 +11,7 @@ import threading
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lxml import etree
 
@@ -22,15 +22,17 @@ from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.schema.content_model import ContentModels
 from einvoice.syntax.schema.d16b import D16B, SchemaFilesError, added_later
 from einvoice.syntax.schema.files import PROFILES, ROOTS, SchemaFiles, StoredFiles
-from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain
 
-__all__ = ["LIMIT", "SchemaFilesError", "SchemaViolation", "content_models", "is_required", "sha256", "violations"]
+if TYPE_CHECKING:
+    from einvoice.syntax.schema.messages import SchemaViolation
+
+__all__ = ["LIMIT", "SchemaFilesError", "content_models", "is_required", "sha256", "violations"]
 
 LIMIT: Final = 100
 """Maximum number of violations reported per document."""
 
 
-def violations(document: etree._ElementTree, root: str) -> list[SchemaViolation]:
+def violations(document: etree._ElementTree, root: str) -> "list[SchemaViolation]":
     """Return the violations of the XML schema, in the order of the document; none for a valid one.
 
     At most `LIMIT` are returned; if there are more, `SCHEMA-MORE` follows. After a misplaced child, libxml2 does not
@@ -50,6 +52,8 @@ def violations(document: etree._ElementTree, root: str) -> list[SchemaViolation]
     errors = schema.errors(document)
     if not errors:
         return []
+    from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain  # imported on the first violation
+
     paths = _Paths(document)
     result = [
         explain(
@@ -159,7 +163,7 @@ class _Schema:
             tag = f"{{{next(iter(documents.values())).get('targetNamespace')}}}{root}"
             return self._files.sha256, subset(documents, tag, table_of(tag).tags)
 
-        code = [*Path(__file__).parent.glob("*.py"), *Path(mapping.__file__).parent.glob("*.py")]
+        code = [*cache.listed(Path(__file__).parent, ".py"), *cache.listed(Path(mapping.__file__).parent, ".py")]
         return cache.derived(f"schema-{root}", [*self._files.paths, D16B, *code], derive)
 
     def _compile(self) -> etree.XMLSchema:
@@ -213,7 +217,7 @@ class _Schema:
             return [] if valid else list(log)
 
 
-_STEP: Final = re.compile(r"/(?P<name>[^/\[]+)(?:\[(?P<position>\d+)\])?")
+_STEP: Final = r"/(?P<name>[^/\[]+)(?:\[(?P<position>\d+)\])?"
 
 
 class _Paths:
@@ -229,7 +233,7 @@ class _Paths:
     def element(self, path: str) -> etree._Element:
         """Return the element at a path; if there is none, its last ancestor on the path."""
         element = self._root
-        for step in islice(_STEP.finditer(path), 1, None):
+        for step in islice(re.finditer(_STEP, path), 1, None):
             siblings = self._children(element, step["name"])
             position = int(step["position"] or 1)
             if position > len(siblings):

@@ -6,7 +6,6 @@ values only. The texts are in `rules/schema/<CODE>.toml`; their placeholders are
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, NamedTuple, TypeAlias
 
@@ -17,8 +16,7 @@ from einvoice.model.location import NAMESPACES, line
 from einvoice.syntax.schema.content_model import ContentModels, Sequence
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaViolation:
+class SchemaViolation(NamedTuple):
     """A violation of the XML schema.
 
     Attributes:
@@ -234,7 +232,7 @@ _DATATYPES: Final = {
     "base64Binary": "SCHEMA-VALUE-BINARY",
 }
 _MOMENTS: Final = ("SCHEMA-VALUE-DATE", "SCHEMA-VALUE-TIME")
-_MOMENT: Final = re.compile(r"(\d{4}-\d\d-\d\d)?(T?\d\d:\d\d:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", re.ASCII)
+_MOMENT: Final = r"(?a)(\d{4}-\d\d-\d\d)?(T?\d\d:\d\d:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?"
 _ATTRIBUTE: Final = re.compile(r"Element '[^']*', attribute '([^']*)':")
 
 
@@ -261,7 +259,7 @@ def _datatype(error: SchemaError, models: ContentModels) -> _Explanation:
         code = _DATATYPES.get(str(values["type"]), "SCHEMA-VALUE-OTHER")
         if code == "SCHEMA-VALUE-BOOLEAN" and _is_charge_indicator(error.element):
             values["charge"] = True
-        if bare != value and code in _MOMENTS and _MOMENT.fullmatch(bare):
+        if bare != value and code in _MOMENTS and re.fullmatch(_MOMENT, bare):
             # Invalid for libxml2 only: by XSD 1.0 part 2, 4.3.6, surrounding white space is ignored.
             code = "SCHEMA-VALUE-PADDED"
     return _Explanation(code, error.element, values)
@@ -274,9 +272,9 @@ def _is_charge_indicator(element: etree._Element) -> bool:
 
 def _facet(code: str, pattern: str) -> _Explain:
     """Return the explanation of a facet: a pattern parses the message, and its groups provide further values."""
-    regex = re.compile(pattern, re.DOTALL)
 
     def explain_facet(error: SchemaError, _models: ContentModels) -> _Explanation:
+        regex = re.compile(pattern, re.DOTALL)
         match = regex.search(error.message)
         groups = match.groupdict() if match else dict.fromkeys(regex.groupindex, "–")
         return _Explanation(code, error.element, _value(error)[1] | groups)

@@ -14,8 +14,8 @@ from einvoice.presentation import to_html
 from einvoice.rulebook.catalog.formatting import VALUES, missing, missing_subject, show
 from einvoice.rulebook.catalog.general import general
 
-_QUOTED: Final = re.compile(r"([„“]?)\{([\w.]+)\}([“”]?)")
-_REPEATED: Final = re.compile(r"(\([^()]+\)) \1")
+_QUOTED: Final = r"([„“]?)\{([\w.]+)\}([“”]?)"
+_REPEATED: Final = r"(\([^()]+\)) \1"
 """Two missing values in a row, such as an amount and its currency, are shown once."""
 _INCALCULABLE_FIX: Final = "incalculable_fix"
 """Shown instead of a fix that quotes the expected amount, if this amount cannot be calculated."""
@@ -158,7 +158,7 @@ class CatalogEntry(NamedTuple):
                 return f"{before}{words}{after}"
             return (name in values and missing_subject(text[: match.start()], language)) or words
 
-        return _REPEATED.sub(r"\1", _QUOTED.sub(quoted, text))
+        return re.sub(_REPEATED, r"\1", re.sub(_QUOTED, quoted, text))
 
 
 def _context(name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
