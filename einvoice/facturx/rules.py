@@ -15,10 +15,11 @@ from einvoice.rulebook.program.program import Layer as RuleLayer
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.releases import releases
 from einvoice.rulebook.rule import Rule
-from einvoice.rulebook.syntax_rules.rule import FACTURX, SyntaxRule
+from einvoice.rulebook.syntax_rules.rule import SyntaxRule
 from einvoice.rulebook.syntax_rules.table import RuleTable, rule_table
 from einvoice.syntax import schema
 
+_FACTURX: Final = "facturx"
 _CORE: Final = "en16931"
 Stack: TypeAlias = tuple[tuple[str, str], ...]
 """Rule sets, each with its release."""
@@ -49,6 +50,11 @@ class ProfileRules(NamedTuple):
     copies: Literal["applied", "noted"] = "applied"
 
     @property
+    def ruleset(self) -> str:
+        """Name of the rule set with the rules of the profiles."""
+        return _FACTURX
+
+    @property
     def has_copies(self) -> bool:
         """Whether the copies of EN 16931 rules replace those of EN 16931."""
         return self.copies == "applied"
@@ -61,14 +67,14 @@ class ProfileRules(NamedTuple):
     def layer_of(self, rule: Rule | SyntaxRule) -> str:
         """Return the layer of a rule in this profile; "" if the rule does not apply."""
         code, ruleset = rule.code, rule.layer
-        if ruleset == FACTURX:  # the collector only evaluates the syntax rules of this profile
+        if ruleset == _FACTURX:  # the collector only evaluates the syntax rules of this profile
             has_prefix = code.startswith(self.rule_prefixes)
             return ruleset if isinstance(rule, SyntaxRule) or has_prefix else ""
         if ruleset != _CORE:
             return ruleset
         if code in self.omitted_rules or (self.en16931_rules is not None and code not in self.en16931_rules):
             return ""
-        return FACTURX if self.replaces_en16931 else ruleset
+        return _FACTURX if self.replaces_en16931 else ruleset
 
     def layers(self, program: Program, stack: Stack, data: RuleData) -> tuple[Layer, ...]:
         """Return the layers of the validation stack.
@@ -91,7 +97,7 @@ class ProfileRules(NamedTuple):
         ]
         digest = hashlib.sha256(f"{layer.sha256} {rules} {syntax_rules}".encode())
         title = releases(data).sets[layer.name].title
-        if layer.name == FACTURX:
+        if layer.name == _FACTURX:
             digest.update(schema.sha256(self.name).encode())
             title = title.with_suffix(f", {self.title}")
         return Layer(
@@ -115,7 +121,7 @@ def profile_rules() -> Mapping[str, ProfileRules]:
     Raises:
         RuleError: ``rules/facturx/profiles.toml`` is invalid.
     """
-    file = rules_folder() / FACTURX / "profiles.toml"
+    file = rules_folder() / _FACTURX / "profiles.toml"
     profiles = {}
     for name, table in cache.toml(file).items():
         codes = frozenset(table.pop("en16931_rules")) if "en16931_rules" in table else None
@@ -126,5 +132,5 @@ def profile_rules() -> Mapping[str, ProfileRules]:
                 name=name, en16931_rules=codes, omitted_rules=omitted, rule_prefixes=prefixes, **table
             )
         except TypeError as error:
-            raise RuleError(str(error), file=f"{FACTURX}/{file.name}", key=name) from None
+            raise RuleError(str(error), file=f"{_FACTURX}/{file.name}", key=name) from None
     return profiles

@@ -17,7 +17,6 @@ from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.files.notes import LAXER
 from einvoice.rulebook.rule import ACTUAL
 from einvoice.rulebook.sections import section
-from einvoice.rulebook.syntax_rules.rule import FACTURX
 from einvoice.syntax.paths import term_of_attribute
 from einvoice.syntax.schema import is_required
 from einvoice.validation.element_terms import enclosing_group, is_elsewhere, terms_of_child, terms_of_elements
@@ -217,7 +216,7 @@ class FindingBuilder:
         return tuple(
             index
             for index, note in enumerate(self.entry(code).notes)
-            if note["ruleset"] == FACTURX and (not kinds or note["kind"] in kinds)
+            if note["ruleset"] == profile.ruleset and (not kinds or note["kind"] in kinds)
         )
 
     @functools.cached_property

@@ -16,7 +16,6 @@ from lxml import etree
 from einvoice.localization import Messages
 from einvoice.result import Finding, Language, Layer
 from einvoice.rulebook.syntax_rules.collector import Collector
-from einvoice.rulebook.syntax_rules.rule import FACTURX
 from einvoice.syntax import reader, schema
 from einvoice.syntax.detect import identify
 from einvoice.syntax.xml import Source, parse, sniff, source_bytes
@@ -170,7 +169,7 @@ def profile(context: Context) -> Outcome:
     reported = [violation.element for violation in context.violations]
     violations = list(schema_violations(context.document.tree, profile, reported))
     context.reported.update(it.element for it in violations)
-    return Outcome([context.build.of_schema(it, FACTURX) for it in violations])
+    return Outcome([context.build.of_schema(it, profile.ruleset) for it in violations])
 
 
 def rules(context: Context) -> Outcome:

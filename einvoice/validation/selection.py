@@ -17,7 +17,6 @@ from einvoice.rulebook.program import engine
 from einvoice.rulebook.program.program import Layer as RuleLayer
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.releases import PINNED, Release, Releases, releases
-from einvoice.rulebook.syntax_rules.rule import FACTURX
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import severity_overrides
 from einvoice.syntax.detect import Identity, Specification, embedded, specifications
@@ -89,7 +88,7 @@ class RuleSelection:
     @functools.cached_property
     def program(self) -> Program:
         """The compiled rules, including rules that do not apply to the Factur-X profile."""
-        copied_by = FACTURX if self.profile and self.profile.has_copies else ""
+        copied_by = self.profile.ruleset if self.profile and self.profile.has_copies else ""
         return engine.rulebook(self.data).program(self.identity.syntax, self.stack, copied_by)
 
     @functools.cached_property
@@ -97,7 +96,7 @@ class RuleSelection:
         """The rules with the copies of the Factur-X profile, if it does not apply them but notes where they differ."""
         if self.profile is None or self.profile.has_copies:
             return None
-        return engine.rulebook(self.data).program(self.identity.syntax, self.stack, FACTURX)
+        return engine.rulebook(self.data).program(self.identity.syntax, self.stack, self.profile.ruleset)
 
     @functools.cached_property
     def layers(self) -> tuple[Layer, ...]:
@@ -151,7 +150,7 @@ def select(identity: Identity, options: Options, *, hybrid: bool = False) -> Rul
         ValueError: no release is in force on the date given in the options, or EINVOICE_RULESET names an unknown one.
     """
     declared = replace(identity, customization_id=None, process=None)  # document texts are no part of the cache key
-    facturx = hybrid or options.profile == FACTURX
+    facturx = hybrid or _is_of_profiles(options.profile, releases(identity.data))
     pinned = os.environ.get(PINNED, "")  # part of the cache key: may change at run time
     return _select(embedded(declared) if facturx else declared, options, pinned)
 
@@ -159,7 +158,7 @@ def select(identity: Identity, options: Options, *, hybrid: bool = False) -> Rul
 @functools.lru_cache(maxsize=256)
 def _select(declared: Identity, options: Options, pinned: str) -> RuleSelection:
     known = releases(declared.data)
-    profile = None if options.profile == FACTURX else options.profile
+    profile = None if _is_of_profiles(options.profile, known) else options.profile
     target = known.owner(profile or _ruleset(declared.specification, known))
     current = known.current(target)
     identity = _as_of_release(declared, current, known)
@@ -174,6 +173,11 @@ def _select(declared: Identity, options: Options, pinned: str) -> RuleSelection:
         national=_national(known, release),
         forced=forced,
     )
+
+
+def _is_of_profiles(ruleset: str | None, known: Releases) -> bool:
+    """Return whether a rule set has the rules of Factur-X profiles; the document then declares one of them."""
+    return ruleset is not None and known.sets[ruleset].kind == "profile"
 
 
 def _ruleset(specification: Specification, known: Releases) -> str:

@@ -11,26 +11,27 @@ from typing import Any, Final
 
 from einvoice.model.values import BLANKS, normalize_space
 from einvoice.rulebook.syntax_rules.checks import Found, per_context_always, per_element
-from einvoice.rulebook.syntax_rules.rule import FACTURX, SyntaxRule, condition
+from einvoice.rulebook.syntax_rules.rule import SyntaxRule, condition
 from einvoice.rulebook.syntax_rules.xpath import below, text, texts
 from einvoice.syntax.mapping.binding import qualified
 
+_FACTURX: Final = "facturx"
 _SETTLEMENT: Final = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement"
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def indicated_true(element: Any) -> bool:
     """A charge: the indicator is ``true``."""
     return "true" in _indicators(element)
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def indicated_false(element: Any) -> bool:
     """An allowance: the indicator is ``false``."""
     return "false" in _indicators(element)
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def neither_indicated(element: Any) -> bool:
     """Neither a charge nor an allowance."""
     return not (indicated_true(element) or indicated_false(element))
@@ -40,43 +41,43 @@ def _indicators(element: Any) -> list[str]:
     return texts(element, "ram:ChargeIndicator/udt:Indicator")
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def of_type_50(document: Any) -> bool:
     """A tender or lot (BT-17)."""
     return "50" in texts(document, "ram:TypeCode")
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def of_type_130(document: Any) -> bool:
     """An invoiced object (BT-18, BT-128)."""
     return "130" in texts(document, "ram:TypeCode")
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def of_type_916(document: Any) -> bool:
     """A supporting document (BG-24)."""
     return "916" in texts(document, "ram:TypeCode")
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def of_other_type(document: Any) -> bool:
     """A document of another type."""
     return {"50", "130", "916"}.isdisjoint(texts(document, "ram:TypeCode"))
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def with_vat_number(registration: Any) -> bool:
     """A registration with a VAT number."""
     return "VA" in _schemes(registration)
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def with_tax_number(registration: Any) -> bool:
     """A registration with a national tax number."""
     return "FC" in _schemes(registration)
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def with_other_number(registration: Any) -> bool:
     """A registration with another number."""
     return {"VA", "FC"}.isdisjoint(_schemes(registration))
@@ -86,37 +87,37 @@ def _schemes(registration: Any) -> set[Any]:
     return {number.get("schemeID") for number in registration.iterchildren(qualified("ram:ID"))}
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def unlisted(code: Any) -> bool:
     """A code without a list."""
     return code.get("listID") is None
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def of_list_5153(code: Any) -> bool:
     """A code of a tax type (UNTDID 5153)."""
     return bool(code.get("listID") == "5153")
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def of_other_list(code: Any) -> bool:
     """A code of another list."""
     return not (unlisted(code) or of_list_5153(code))
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def in_invoice_currency(amount: Any) -> bool:
     """An amount in the currency of the invoice (BT-5)."""
     return amount.get("currencyID") in _currencies(amount, "ram:InvoiceCurrencyCode")
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def in_tax_currency(amount: Any) -> bool:
     """An amount in the currency of the tax (BT-6)."""
     return amount.get("currencyID") in _currencies(amount, "ram:TaxCurrencyCode")
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def in_other_currency(amount: Any) -> bool:
     """An amount in another currency."""
     return not (in_invoice_currency(amount) or in_tax_currency(amount))
@@ -130,25 +131,25 @@ def _currencies(amount: Any, name: str) -> list[str]:
     return texts(amount.getroottree().getroot(), f"{_SETTLEMENT}/{name}")
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def with_subject(note: Any) -> bool:
     """A note with a subject code."""
     return bool(texts(note, "ram:SubjectCode"))
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def of_other_party(number: Any) -> bool:
     """The number of a tax registration outside the seller."""
     return next(number.iterancestors(qualified("ram:SellerTradeParty")), None) is None
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def format_205(date: Any) -> bool:
     """A date and time with the declared format YYYYMMDDHHMM (205)."""
     return bool(date.get("format") == "205")
 
 
-@condition(FACTURX)
+@condition(_FACTURX)
 def credit_transfer(means: Any) -> bool:
     """A credit transfer."""
     return not {"30", "58"}.isdisjoint(map(normalize_space, texts(means, "ram:TypeCode")))

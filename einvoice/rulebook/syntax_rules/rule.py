@@ -14,13 +14,11 @@ from einvoice.syntax.mapping.binding import qualified
 
 Condition: TypeAlias = Callable[[Any], bool]
 Conditions: TypeAlias = tuple[tuple[int, str], ...]
-FACTURX: Final = "facturx"
-"""The rule set with the rules of Factur-X profiles, and key of their conditions."""
 _CONDITIONS: Final[dict[tuple[str, str], Condition]] = {}
 
 
 def condition(owner: str) -> Callable[[Condition], Condition]:
-    """Register a condition for ``UBL``, ``CII`` or `FACTURX`, under the name of its function."""
+    """Register a condition for a syntax, or for a rule set of profiles, under the name of its function."""
 
     def register(function: Condition) -> Condition:
         _CONDITIONS[owner, function.__name__] = function
@@ -92,6 +90,7 @@ class SyntaxRule:
         since, until: first release with the row, and first release without it.
         releases: release to validate by, for each rule set; the newest for one that is not named.
         data: rule data with the code lists; None is the shipped one.
+        of_profile: whether it is a rule of a Factur-X profile.
         minimum: with fewer elements in a document, the rule is not violated.
     """
 
@@ -109,17 +108,13 @@ class SyntaxRule:
     until: str = ""
     releases: Mapping[str, str] = field(default_factory=dict)
     data: RuleData | None = None
+    of_profile: bool = False
     minimum: int = field(default=1, init=False)
 
     @property
     def layer(self) -> str:
         """The layer of the rule: the name of its rule set."""
         return self.ruleset
-
-    @functools.cached_property
-    def of_profile(self) -> bool:
-        """Whether it is a rule of a Factur-X profile."""
-        return self.ruleset == FACTURX
 
     def codes(self, name: str, syntax: str | None = None) -> frozenset[str]:
         """Return the codes of a list in the release to validate by; ``codelists.codes`` describes the arguments."""
@@ -185,8 +180,8 @@ class SyntaxRule:
         return parse(self.path).conditions
 
     def condition(self, name: str) -> Condition:
-        """Return the condition of that name for the rule's syntax or Factur-X."""
-        return condition_named(FACTURX if self.of_profile else self.syntax, name)
+        """Return the condition of that name for the rule's syntax, or for its rule set if that is one of profiles."""
+        return condition_named(self.ruleset if self.of_profile else self.syntax, name)
 
 
 @functools.cache

@@ -19,8 +19,9 @@ from einvoice import cache
 from einvoice.codelists import holds
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook.files.tables import FOLDER, tables
+from einvoice.rulebook.files.versions import read_rulesets
 from einvoice.rulebook.syntax_rules import checks
-from einvoice.rulebook.syntax_rules.rule import FACTURX, Name, SyntaxRule, outline, step
+from einvoice.rulebook.syntax_rules.rule import Name, SyntaxRule, outline, step
 
 Stack: TypeAlias = tuple[tuple[str, str], ...]
 """Rule sets, each with its release."""
@@ -173,21 +174,26 @@ def rule_table(syntax: str, stack: Stack, profile: str = "", data: RuleData | No
 
 @functools.cache
 def _rule_table(syntax: str, stack: Stack, profile: str, data: RuleData) -> RuleTable:
-    for owner in (syntax, FACTURX)[: 2 if profile else 1]:
-        import_module(f"einvoice.rulebook.syntax_rules.{owner.lower()}")  # registers its checks and conditions
+    for owner in (syntax.lower(), *(_of_profiles(data) if profile else ())):
+        import_module(f"einvoice.rulebook.syntax_rules.{owner}")  # registers its checks and conditions
     return RuleTable(_in_force(syntax, stack, profile, data))
 
 
+def _of_profiles(data: RuleData) -> tuple[str, ...]:
+    """Return the rule sets with the rules of Factur-X profiles."""
+    return tuple(name for name, ruleset in read_rulesets(data.sets).items() if ruleset.kind == "profile")
+
+
 def _in_force(syntax: str, stack: Stack, profile: str, data: RuleData) -> Iterator[SyntaxRule]:
-    releases = dict(stack)
+    releases, profiles = dict(stack), _of_profiles(data) if profile else ()
     found = itertools.chain.from_iterable(rows(data.sets[name], syntax) for name in releases)
-    of_profile = _rows_of_profile(data.sets[FACTURX], profile) if profile else ()
+    of_profile = itertools.chain.from_iterable(_rows_of_profile(data.sets[name], profile) for name in profiles)
     for order, row in enumerate(itertools.chain(found, of_profile)):
         ruleset, table, code, context, check, path, argument, severity, since, until = row
         if holds(since, until, releases.get(ruleset)):
             yield SyntaxRule(
                 order, syntax, ruleset, table, code, context, check, path, argument, severity, since, until, releases,
-                data,
+                data, ruleset in profiles,
             )  # fmt: skip
 
 
@@ -200,9 +206,10 @@ def rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:
 
 def _rows_of_profile(folder: FilePath, profile: str) -> Iterator[list[str]]:
     """Yield the rows of a Factur-X profile as ``rows`` does; they are the same in all releases."""
+    ruleset = folder.name
     for name in ("rows", "rules", "copies"):
         yield from (
-            [FACTURX, f"{FACTURX}/{name}", *row, "", ""]
+            [ruleset, f"{ruleset}/{name}", *row, "", ""]
             for *row, profiles in cache.table(folder / FOLDER / f"{name}.csv")[1:]
             if profile in profiles.split(" ")
         )
