@@ -111,6 +111,21 @@ def test_rules_of_the_extension_are_stated_as_unchecked(syntax):
 
 
 @pytest.mark.parametrize(
+    ("declared", "severity", "fix"),
+    [(GACCOUNT, "information", "No action needed."), (None, "warning", "Remove the entry.")],
+    ids=["extension declared", "not declared"],
+)
+def test_elements_of_the_extension_need_no_action(declared, severity, fix):
+    data = document("UBL", {"specification": declared} if declared else {})
+    data = data.replace(b"<cac:PaymentMeans>", b"<cac:PaymentMeans><cbc:ID>GACCOUNT</cbc:ID>")
+    terms = b"<cbc:PaymentMeansID>GACCOUNT</cbc:PaymentMeansID><cbc:Amount currencyID='EUR'>119.00</cbc:Amount>"
+    data = data.replace(b"<cac:TaxTotal>", b"<cac:PaymentTerms>" + terms + b"</cac:PaymentTerms><cac:TaxTotal>", 1)
+    found = {it.code: it for it in einvoice.validate(data, lang="en").findings if it.code.startswith("UBL-CR-")}
+    assert set(found) == {"UBL-CR-411", "UBL-CR-453", "UBL-CR-459"}
+    assert {(it.severity, it.fix("en").startswith(fix)) for it in found.values()} == {(severity, True)}
+
+
+@pytest.mark.parametrize(
     ("syntax", "as_of", "release", "en16931"),
     [
         ("UBL", date(2026, 8, 16), "2.0.3.12", "1.3.15"),
