@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from einvoice.errors import quote
 from einvoice.localization import Language, Messages
-from einvoice.model.terms import leading
 from einvoice.presentation import to_text
 from einvoice.result.finding import Finding
 from einvoice.result.stack import Layer
@@ -158,10 +157,13 @@ def notes(finding: Finding, lang: Language) -> Iterator[str]:
 
 
 def position(finding: Finding, lang: Language) -> str:
-    """Return "line 35, BT-106", or "/totals/net_amount, BT-109" for an invoice generated from a draft."""
+    """Return "line 35, BT-106", or "/totals/net_amount, BT-109" for an invoice generated from a draft.
+
+    A finding about a whole group has its number: "line 139, BG-25".
+    """
     line = f"{LABELS[lang]['line']} {finding.line}" if finding.line else ""
     where = line if finding.draft_pointer is None else finding.draft_pointer
-    return ", ".join(part for part in (where, leading(finding.terms)) if part)
+    return ", ".join(part for part in (where, *finding.terms[:1]) if part)
 
 
 def compared_text(finding: Finding, lang: Language) -> str:

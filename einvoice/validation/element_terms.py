@@ -18,6 +18,7 @@ from einvoice.syntax.paths import numbers_at
 
 _LINE: Final = "BG-25"
 _SUPPORTING: Final = "BT-122"
+_VAT_TYPES: Final = ("VA", "VAT")
 
 
 def terms_of_elements(invoice: Invoice) -> dict[Any, tuple[str, ...]]:
@@ -121,7 +122,8 @@ def alternative(group: Group, invoice: Invoice) -> int | None:
     """Return which of two terms the fields of a group have; None if it is not known.
 
     They depend on whether it is an allowance or a charge, whether a period belongs to the invoice or to a line, on the
-    currency of a VAT total, and on the type of a tax registration.
+    currency of a VAT total, and on the type of a tax registration. The type of a VAT identifier in the other syntax
+    counts, too: the number is one, though the official rules do not recognise it.
     """
     if isinstance(group, AllowanceTax):
         group = group.parent
@@ -132,5 +134,5 @@ def alternative(group: Group, invoice: Invoice) -> int | None:
     if isinstance(group, TaxTotal):
         return int(is_in_accounting_currency(group, invoice))
     if isinstance(group, SellerTaxRegistration):
-        return 0 if group.is_vat else 1
+        return 0 if group.is_vat or str(group.scheme.raw).strip().upper() in _VAT_TYPES else 1
     return None

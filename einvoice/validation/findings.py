@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from einvoice import errors
+from einvoice import codelists, errors
 from einvoice.model.iteration import filled
 from einvoice.model.location import name
-from einvoice.model.terms import terms
+from einvoice.model.terms import term, terms
 from einvoice.model.values import Value
 from einvoice.result import Finding, Language, Places, Severity
 from einvoice.rulebook.catalog import entry
@@ -190,6 +190,8 @@ class FindingBuilder:
         own = self._terms_at(element)
         if not violation.found and re.fullmatch(_NAMES, rule.path):
             own = self._terms_of_child(element, rule.path.split("/")) or own
+        if not own and violation.found and violation.attribute is None and element.getparent() is not None:
+            own = tuple(it for it in self._terms_of_child(element.getparent(), (name(element.tag),)) if _is_term(it))
         if own:
             of_attribute = self._term_of_attribute(own[0], element, violation.attribute) if violation.attribute else ""
             return (of_attribute,) if of_attribute else own
@@ -234,7 +236,10 @@ class FindingBuilder:
         for index, it in enumerate(catalog_entry.situations):
             elements = ("", values.get("name"), values.get("element"))
             is_selected = it["syntax"] in ("", self._invoice.syntax) and it.get("element", "") in elements
-            if is_selected and (not it["value"] or values.get(it["value"])):
+            if not is_selected or (it["value"] and not values.get(it["value"])):
+                continue
+            code_list = it.get("code_of")
+            if not code_list or values.get("found") in codelists.codes(code_list, data=self._rules):
                 return index
         return None
 
@@ -266,6 +271,11 @@ def _is_of_rule_file(catalog_entry: CatalogEntry) -> bool:
 def _terms_at_fault(catalog_entry: CatalogEntry, situation: int | None) -> tuple[str, ...]:
     """Return the terms that a situation states; empty if it states none."""
     return () if situation is None else tuple(catalog_entry.situations[situation].get("terms", ()))
+
+
+def _is_term(number: str) -> bool:
+    """Return whether a number is that of a business term, not of a group."""
+    return term(number).datatype != "Group"
 
 
 def _quotable(values: Mapping[str, object]) -> dict[str, Any]:

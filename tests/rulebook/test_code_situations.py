@@ -77,6 +77,11 @@ def profile(name: str) -> str:
 
 ALLOWANCE = """<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>1</udt:Indicator>
 </ram:ChargeIndicator><ram:ActualAmount>1.00</ram:ActualAmount></ram:SpecifiedTradeAllowanceCharge>"""
+DOCUMENT = """<ram:AdditionalReferencedDocument><ram:IssuerAssignedID>A1</ram:IssuerAssignedID>
+<ram:TypeCode>999</ram:TypeCode></ram:AdditionalReferencedDocument>"""
+CHARGE = """<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>true</udt:Indicator>
+</ram:ChargeIndicator><ram:ActualAmount>1.00</ram:ActualAmount><ram:ReasonCode listID="7161">FC</ram:ReasonCode>
+</ram:SpecifiedTradeAllowanceCharge>"""
 INVOICEE = "<ram:InvoiceeTradeParty><ram:Name>Muster</ram:Name></ram:InvoiceeTradeParty>"
 DISCOUNT = """<ram:ApplicableTradePaymentDiscountTerms><ram:CalculationPercent>2.00</ram:CalculationPercent>
 </ram:ApplicableTradePaymentDiscountTerms>"""
@@ -142,11 +147,39 @@ OTHER = [
         "without currency",
     ),
     (
-        "argument",
+        "neither_indicated",
         "PROFILE-NOT-USED",
         before(profile("basic"), "ram:SpecifiedTradeSettlementHeaderMonetarySummation", ALLOWANCE),
         "allowance or a charge",
         "ram:ChargeIndicator",
+    ),
+    (
+        "with_other_number",
+        "PROFILE-NOT-USED",
+        replaced(profile("extended"), r'<ram:ID schemeID="VA">(DE\d+)', r'<ram:ID schemeID="VAT">\n \1\n '),
+        "The type of the number DE987654321 is unknown: “VAT”",
+        "Set schemeID to VA if DE987654321 is the VAT identifier",
+    ),
+    (
+        "of_other_type",
+        "PROFILE-NOT-USED",
+        replaced(profile("extended"), "(?=</ram:ApplicableHeaderTradeAgreement>)", DOCUMENT),
+        "The type of an attached or referenced document is unknown",
+        "Enter the type of the document (ram:TypeCode), usually 916.",
+    ),
+    (
+        "of_other_list",
+        "PROFILE-NOT-USED",
+        before(profile("basic"), "ram:SpecifiedTradeSettlementHeaderMonetarySummation", CHARGE),
+        "The code FC names an unknown code list",
+        "Leave out the attribute listID",
+    ),
+    (
+        "in_other_currency",
+        "PROFILE-NOT-USED",
+        replaced(profile("basic"), r'(<ram:TaxTotalAmount currencyID=)"EUR"', r'\1"SEK"'),
+        "A tax amount is in a currency that the invoice does not use",
+        "Correct the currency (currencyID)",
     ),
     (
         "profile",
@@ -163,6 +196,15 @@ OTHER = [
         "if BT-20 does not state it",
     ),
 ]
+#: Code, code of a reason, whether it is given for a charge, and what title and fix quote.
+OF_OTHER_LIST = [
+    ("BR-CL-20", "102", "true", "a code for allowances: 102", "set ChargeIndicator to false"),
+    ("BR-CL-19", "FC", "false", "a code for charges: FC", "set ChargeIndicator to true"),
+]
+REASON_UBL = """<cac:AllowanceCharge><cbc:ChargeIndicator>{}</cbc:ChargeIndicator>
+<cbc:AllowanceChargeReasonCode>{}</cbc:AllowanceChargeReasonCode></cac:AllowanceCharge>"""
+REASON_CII = """<ram:SpecifiedTradeAllowanceCharge><ram:ChargeIndicator><udt:Indicator>{}</udt:Indicator>
+</ram:ChargeIndicator><ram:ReasonCode>{}</ram:ReasonCode></ram:SpecifiedTradeAllowanceCharge>"""
 
 
 def finding_of(code: str, document: str) -> Finding:
@@ -178,6 +220,19 @@ def test_recognised_code_is_named_in_both_languages(code: str, document: str, gi
         assert given in finding.title(lang)
         assert intended in finding.title(lang)
         assert intended in finding.fix(lang)
+
+
+@pytest.mark.parametrize("document", [UBL, CII], ids=["UBL", "CII"])
+@pytest.mark.parametrize(("code", "reason", "indicator", "title", "fix"), OF_OTHER_LIST)
+def test_code_of_the_other_list_of_reasons(
+    document: str, code: str, reason: str, indicator: str, title: str, fix: str
+) -> None:
+    added, element = (REASON_UBL, "cac:TaxTotal") if document is UBL else (REASON_CII, "ram:SpecifiedTradePaymentTerms")
+    finding = finding_of(code, before(document, element, added.format(indicator, reason)))
+    assert title in finding.title("en")
+    assert fix in finding.fix("en")
+    unknown = finding_of(code, before(document, element, added.format(indicator, "QQQ")))
+    assert unknown.situation is None
 
 
 def test_unknown_code_has_the_texts_of_the_rule() -> None:

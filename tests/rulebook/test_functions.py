@@ -94,8 +94,10 @@ def test_every_function_has_cases():
     tested = {path.stem for path, _ in cases()}
     assert set(functions.CALLABLE) - tested == {
         "descendants",
+        "line_number_of",
         "with_same_exemption",
         "with_vat",
+        "wrong_skonto_line",
     }  # without XPath on single values; see test_language
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from einvoice import cache
+from einvoice import cache, codelists
 from einvoice.errors import RuleError
 from einvoice.localization import Language, languages
 from einvoice.resources import RuleData
@@ -213,6 +213,8 @@ def entry_of_text(path: Path, layer: str) -> CatalogEntry:
     check_examples(data, file)
     for situation in data.get(SITUATIONS, ()):
         check_keys(situation, {**SITUATION_OF_TEXTS, **dict.fromkeys(languages(), dict)}, file, SITUATIONS)
+        if situation.get("code_of", "") not in ("", *codelists.names()):
+            raise RuleError("is not a code list", file=file, key=f"{SITUATIONS}.code_of")
     check_situations(data, file, TEXTS)
     for key in ("code", "severity", "section"):
         if key not in data:

@@ -19,8 +19,16 @@ SITUATION: Final = {
     "name": str, "syntax": str, "variants": list[str], "since": str, "until": str, "when": str,
     "let": dict[str, str], "terms": list[str],
 }  # fmt: skip
-#: A syntax rule has no conditions; its situations apply if findings have a value, or are about an element.
-SITUATION_OF_TEXTS: Final = {"name": str, "syntax": str, "value": str, "element": str, "terms": list[str]}
+#: A syntax rule has no conditions; its situations apply if findings have a value, or are about an element or a
+#: code of a list.
+SITUATION_OF_TEXTS: Final = {
+    "name": str,
+    "syntax": str,
+    "value": str,
+    "element": str,
+    "code_of": str,
+    "terms": list[str],
+}
 KEY: Final = "situations"
 _DIGITS: Final = 12
 
@@ -38,6 +46,7 @@ class Situation(NamedTuple):
         until: first release to which it no longer applies; "" if it still does.
         value: name of the value that a finding of a syntax rule must have; "" for none.
         element: name of the element that a finding of a syntax rule must be about; "" for any.
+        code_of: code list that must have the content that a finding of a syntax rule quotes; "" for none.
         name: by which translations refer to it; "" if there are none.
     """
 
@@ -49,6 +58,7 @@ class Situation(NamedTuple):
     since: str = ""
     until: str = ""
     value: str = ""
+    code_of: str = ""
     name: str = ""
     element: str = ""
 
@@ -61,7 +71,7 @@ class Situation(NamedTuple):
     def plain(self) -> dict[str, Any]:
         """Return what findings need, as plain data for the catalog."""
         return {"texts": {lang: dict(texts) for lang, texts in self.texts.items()}, "syntax": self.syntax,
-                "value": self.value, "element": self.element, "terms": list(self.terms),
+                "value": self.value, "element": self.element, "code_of": self.code_of, "terms": list(self.terms),
                 "name": self.name, "key": self.key}  # fmt: skip
 
     @property
@@ -72,6 +82,7 @@ class Situation(NamedTuple):
         """
         condition = [self.when, sorted(self.let.items()), self.syntax, self.since, self.until, self.value]
         condition += [self.element] if self.element else []
+        condition += [self.code_of] if self.code_of else []
         return self.name or hashlib.sha256(json.dumps(condition).encode()).hexdigest()[:_DIGITS]
 
 
@@ -86,6 +97,7 @@ def situation_of(entry: Mapping[str, Any]) -> Situation:
         entry.get("since", ""),
         entry.get("until", ""),
         entry.get("value", ""),
+        entry.get("code_of", ""),
         entry.get("name", ""),
         entry.get("element", ""),
     )

@@ -265,6 +265,28 @@ def is_valid_skonto(x: str, pattern: str) -> bool:
     return skonto_lines_match(x, pattern) and bool(re.match(_REST, re.split(_ENTRY, x)[-1]))
 
 
+@function()
+def wrong_skonto_line(x: str, pattern: str) -> str:
+    """BR-DE-18: the first line that begins with # and does not match the pattern, trimmed; "" for none.
+
+    >>> wrong_skonto_line("#SKONTO#\\n  #Skonto#", "^#SKONTO#$")
+    '#Skonto#'
+    """
+    form = patterns.compile(pattern)
+    return next((line for line in _lines(x) if not form.search(line)), "")
+
+
+@function()
+def line_number_of(x: str, line: str) -> int:
+    """BR-DE-18: the number of a line in a text, counted from 1; blanks are ignored. 0 if the text does not have it.
+
+    >>> line_number_of("Skonto:\\n  #SKONTO#", "#SKONTO#")
+    2
+    """
+    lines = list(map(normalize_space, re.split(_LINE_END, x)))
+    return lines.index(line) + 1 if line in lines else 0
+
+
 def _lines(x: str) -> list[str]:
     """Return the lines that begin with #."""
     return [line for line in map(normalize_space, re.split(_LINE_END, x)) if line.startswith("#")]

@@ -53,6 +53,7 @@ DESCRIPTIONS: Final = {
     "values": "The values of the document that this entry applies to.",
     "value": "The name of the value that the finding must have.",
     "situations.element": "The name of the element that the finding must be about, such as cbc:ID.",
+    "code_of": "The code list that must have the content that the finding quotes.",
     "release": "The release of the rules that were copied.",
     "rules": "The codes of the copied rules.",
     "copied": "Rules that were copied from one release.",

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from einvoice.model import location
+from einvoice.model.values import normalize_space
 from einvoice.resources import RuleData
 from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.checks import Occurrences
 from einvoice.rulebook.syntax_rules.matcher import MatchedState, Matcher, Watch
-from einvoice.rulebook.syntax_rules.rule import Conditions, SyntaxRule
+from einvoice.rulebook.syntax_rules.rule import Conditions, SyntaxRule, deciding
 from einvoice.rulebook.syntax_rules.table import Stack, rule_table
 from einvoice.rulebook.syntax_rules.xpath import texts
 from einvoice.syntax.mapping.tables import table_of
@@ -65,12 +66,15 @@ class SyntaxViolation(NamedTuple):
         A wrong code that can be recognised also has ``code``, and ``intended``: the code that is probably meant. A
         currency that is given has ``code``; if the invoice has another one, that is ``required``. A code that is not
         among a few allowed ones has these as ``allowed``. An empty element that the XML schema requires has the name
-        of its parent as ``required_in``. Elements that their parents have only once each are ``one_each``. Entries of
-        a payee that are given more than once have their number as ``several``. An amount with more than digits and a
-        point is ``not_a_number``.
+        of its parent as ``required_in``. An element that is forbidden because of another one, or of an attribute, has
+        the name of this condition, and that content as ``deciding``. Elements that their parents have only once each
+        are ``one_each``. Entries of a payee that are given more than once have their number as ``several``. An amount
+        with more than digits and a point is ``not_a_number``.
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
+        if self.found and len(self.element):  # indentation is no content
+            content = normalize_space(content)
         values = {"count": len(self.found), "argument": self.rule.argument, "found": content, "name": self.name}
         if self.found and self.rule.check in checks.CURRENCY_CHECKS:
             values |= self._currencies()
@@ -86,7 +90,16 @@ class SyntaxViolation(NamedTuple):
             values["not_a_number"] = True
         if self.rule.check == "one_of" and len(allowed := checks.choice(self.rule)) <= _MAX_ALLOWED:
             values["allowed"] = ", ".join(sorted(allowed))
+        values |= self._conditions()
         return {**values, "actual": content} if self.rule.of_profile else values
+
+    def _conditions(self) -> dict[str, object]:
+        """Return the condition that makes the element forbidden, by name, and what the element meets it by."""
+        if self.rule.check != "forbidden" or not self.rule.has_conditions:
+            return {}
+        names = [name for steps, name in self.rule.context_conditions if steps == 0]
+        contents = {name: content for name in names if (content := deciding(name, self.context)) is not None}
+        return {**dict.fromkeys(contents, True), "deciding": next(iter(contents.values()))} if contents else {}
 
     def _currencies(self) -> dict[str, object]:
         given = checks.code(self.rule, self.element)

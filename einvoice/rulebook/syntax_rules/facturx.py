@@ -31,7 +31,7 @@ def indicated_false(element: Any) -> bool:
     return "false" in _indicators(element)
 
 
-@condition(_FACTURX)
+@condition(_FACTURX, decided_by="ram:ChargeIndicator/udt:Indicator")
 def neither_indicated(element: Any) -> bool:
     """Neither a charge nor an allowance."""
     return not (indicated_true(element) or indicated_false(element))
@@ -59,7 +59,7 @@ def of_type_916(document: Any) -> bool:
     return "916" in texts(document, "ram:TypeCode")
 
 
-@condition(_FACTURX)
+@condition(_FACTURX, decided_by="ram:TypeCode")
 def of_other_type(document: Any) -> bool:
     """A document of another type."""
     return {"50", "130", "916"}.isdisjoint(texts(document, "ram:TypeCode"))
@@ -77,7 +77,7 @@ def with_tax_number(registration: Any) -> bool:
     return "FC" in _schemes(registration)
 
 
-@condition(_FACTURX)
+@condition(_FACTURX, decided_by="ram:ID/@schemeID")
 def with_other_number(registration: Any) -> bool:
     """A registration with another number."""
     return {"VA", "FC"}.isdisjoint(_schemes(registration))
@@ -99,7 +99,7 @@ def of_list_5153(code: Any) -> bool:
     return bool(code.get("listID") == "5153")
 
 
-@condition(_FACTURX)
+@condition(_FACTURX, decided_by="@listID")
 def of_other_list(code: Any) -> bool:
     """A code of another list."""
     return not (unlisted(code) or of_list_5153(code))
@@ -117,7 +117,7 @@ def in_tax_currency(amount: Any) -> bool:
     return amount.get("currencyID") in _currencies(amount, "ram:TaxCurrencyCode")
 
 
-@condition(_FACTURX)
+@condition(_FACTURX, decided_by="@currencyID")
 def in_other_currency(amount: Any) -> bool:
     """An amount in another currency."""
     return not (in_invoice_currency(amount) or in_tax_currency(amount))

@@ -15,16 +15,35 @@ from einvoice.syntax.mapping.binding import qualified
 Condition: TypeAlias = Callable[[Any], bool]
 Conditions: TypeAlias = tuple[tuple[int, str], ...]
 _CONDITIONS: Final[dict[tuple[str, str], Condition]] = {}
+_DECIDING: Final[dict[str, str]] = {}
 
 
-def condition(owner: str) -> Callable[[Condition], Condition]:
-    """Register a condition for a syntax, or for a rule set of profiles, under the name of its function."""
+def condition(owner: str, decided_by: str = "") -> Callable[[Condition], Condition]:
+    """Register a condition for a syntax, or for a rule set of profiles, under the name of its function.
+
+    Args:
+        owner: the syntax, or the rule set.
+        decided_by: path from the element to what makes it meet the condition, for the texts of findings: a child
+            element, an attribute (``@listID``) or an attribute of a child (``ram:ID/@schemeID``).
+    """
 
     def register(function: Condition) -> Condition:
         _CONDITIONS[owner, function.__name__] = function
+        if decided_by:
+            _DECIDING[function.__name__] = decided_by
         return function
 
     return register
+
+
+def deciding(name: str, element: Any) -> str | None:
+    """Return what makes an element meet a condition, "" if it is missing; None if the condition does not name it."""
+    if name not in _DECIDING:
+        return None
+    path, _, attribute = _DECIDING[name].partition("@")
+    holders = element.iterfind(path.rstrip("/"), NAMESPACES) if path else (element,)
+    contents = (it.get(attribute) if attribute else it.text for it in holders)
+    return next((it.strip() for it in contents if it and it.strip()), "")
 
 
 def condition_named(owner: str, name: str) -> Condition:
