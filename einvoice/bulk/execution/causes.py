@@ -15,7 +15,8 @@ from einvoice.bulk.execution import worker
 from einvoice.bulk.execution.executors import create_executor
 from einvoice.bulk.execution.progress import progress_bar
 from einvoice.bulk.execution.worker import Options
-from einvoice.bulk.files.sources import Corpus, Item, content_of
+from einvoice.bulk.files.items import Item
+from einvoice.bulk.files.sources import Corpus, content_of
 from einvoice.bulk.jsonl import options
 from einvoice.bulk.record import Row, encode
 from einvoice.errors import UnreadableDocument
@@ -127,7 +128,10 @@ def _items(corpus: Corpus, names: Sequence[str], missing: set[str], is_sent: boo
     """
     found = corpus.items
     if isinstance(found, Sequence):
-        by_name = {item.name: item for item in reversed(found)}
+        by_name: dict[str, Item] = {}
+        for item in found:
+            if item.name in missing:
+                by_name.setdefault(item.name, item)
         found = (by_name[name] for name in names if name in by_name)
     for item in found:
         if item.name in missing:

@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias
 from einvoice.bulk.execution import worker
 from einvoice.bulk.execution.interrupts import deferred_interrupt
 from einvoice.bulk.execution.worker import Options
-from einvoice.bulk.files.sources import Item
+from einvoice.bulk.files.items import Item
 from einvoice.bulk.record import Row
 from einvoice.rulebook.releases import PINNED
 

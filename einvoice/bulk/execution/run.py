@@ -10,7 +10,8 @@ from einvoice import validation
 from einvoice.bulk.execution.executors import Pooled, Serial, create_executor
 from einvoice.bulk.execution.progress import progress_bar
 from einvoice.bulk.execution.worker import Options
-from einvoice.bulk.files.sources import Corpus, Item, content_of, corpus
+from einvoice.bulk.files.items import Item
+from einvoice.bulk.files.sources import Corpus, content_of, corpus
 from einvoice.bulk.jsonl import ResultLog, run_settings
 from einvoice.bulk.lines import Lines
 from einvoice.bulk.record import Row, resumed_row

@@ -9,7 +9,8 @@ import signal
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from einvoice.bulk.files.sources import Item, content_of
+from einvoice.bulk.files.items import Item
+from einvoice.bulk.files.sources import content_of
 from einvoice.bulk.record import Row, error_row, result_row
 from einvoice.errors import UnreadableDocument, WorkerCrashed
 from einvoice.result.stack import Engine, Mode

@@ -8,22 +8,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from einvoice.bulk.files.archive import SUFFIXES, is_archive, tar_items, zip_items, zip_size
+from einvoice.bulk.files.items import Contents, Item, Items
 from einvoice.bulk.files.names import leading_folders
-from einvoice.bulk.record import Row
 from einvoice.errors import FileNotReadable, UnreadableDocument
 from einvoice.syntax import xml
-
-Content: TypeAlias = "bytes | Path | UnreadableDocument | Row"
-
-
-class Item(NamedTuple):
-    """A file to validate: its name in the results, and its bytes, path, error, or existing row."""
-
-    name: str
-    content: Content
 
 
 class Corpus(NamedTuple):
@@ -34,7 +25,7 @@ class Corpus(NamedTuple):
 
     def named_as(self, names: Collection[str]) -> Corpus:
         """Return the same files, named relative to the same folder as `names`."""
-        own = [item.name for item in self.items]
+        own = list(self.items.names()) if isinstance(self.items, Items) else [item.name for item in self.items]
         surplus, missing = len(leading_folders(own, names)), leading_folders(names, own)
         if not surplus and not missing:
             return self
@@ -46,9 +37,13 @@ class Corpus(NamedTuple):
         Raises:
             LookupError: there is no such file, or the source was an iterator of pairs.
         """
-        for item in self.items:
-            if item.name == name:
-                return item
+        found: Item | None
+        if isinstance(self.items, Items):
+            found = self.items.find(name)
+        else:
+            found = next((item for item in self.items if item.name == name), None)
+        if found is not None:
+            return found
         raise LookupError(f"the source of {name!r} is no longer available; pass its content: result(name, content)")
 
 
@@ -75,7 +70,7 @@ class _IteratorItems:
         for first in values:
             if not isinstance(first, str | os.PathLike):
                 return _distinct(map(_item, chain([first], values)))
-            self._kept = _of_values([first, *values]).items
+            self._kept = _of_values(chain([first], values)).items
         return iter(self._kept)
 
 
@@ -104,7 +99,7 @@ def corpus(source: Any) -> Corpus:
     if isinstance(source, str | os.PathLike):
         return _of_path(Path(source))
     if isinstance(source, Mapping):
-        return _of_values(list(source.items()))
+        return _of_values(source.items())
     if hasattr(source, "columns"):
         raise TypeError("argument 'source' must be the column with the paths, such as table['path'], not the table")
     if isinstance(source, bytes | bytearray | memoryview) or not isinstance(source, Iterable):
@@ -129,14 +124,16 @@ def _of_path(path: Path) -> Corpus:
 
 
 def _in_folder(folder: Path) -> Corpus:
-    items = []
+    items = Items(Item(label(path.relative_to(folder).as_posix()), path) for path in _paths_in(folder))
+    return Corpus(items, len(items))
+
+
+def _paths_in(folder: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            path = Path(parent, name)
             if name.lower().endswith(SUFFIXES) and not name.startswith("."):
-                items.append(Item(label(path.relative_to(folder).as_posix()), path))
-    return Corpus(items, len(items))
+                yield Path(parent, name)
 
 
 def _matching(pattern: Path) -> Corpus:
@@ -145,7 +142,7 @@ def _matching(pattern: Path) -> Corpus:
     first = next(number for number, part in enumerate(parts) if glob.has_magic(part))
     folder = Path(*parts[:first])
     paths = sorted(path for path in folder.glob(str(Path(*parts[first:]))) if path.is_file())
-    items = [Item(label(path.relative_to(folder).as_posix()), path) for path in paths]
+    items = Items(Item(label(path.relative_to(folder).as_posix()), path) for path in paths)
     return Corpus(items, len(items))
 
 
@@ -153,33 +150,74 @@ def _of_column(column: Any) -> Corpus:
     contents = column.to_list()
     if all(isinstance(it, str | os.PathLike) for it in contents):
         return _of_values(contents)
-    return _of_values(list(zip(map(str, column.index), contents, strict=True)))
+    return _of_values(zip(map(str, column.index), contents, strict=True))
 
 
-def _of_values(values: Sequence[Any]) -> Corpus:
+def _of_values(values: Iterable[Any]) -> Corpus:
     """Return the files of paths and of pairs; paths are named relative to their common folder.
 
     Raises:
         ValueError: two files have the same name.
     """
-    names = iter(_relative([Path(it) for it in values if isinstance(it, str | os.PathLike)]))
-    items = [Item(next(names), Path(it)) if isinstance(it, str | os.PathLike) else _item(it) for it in values]
-    known: set[str] = set()
-    for item in items:
-        if item.name in known:
-            raise ValueError(f"two files have the name {item.name!r}; pass each file once, or pairs of name and path")
-        known.add(item.name)
+    contents, folder = Contents(), _CommonFolder()
+    given: dict[int, str] = {}  # names of pairs, by position
+    for position, value in enumerate(values):
+        if isinstance(value, str | os.PathLike):
+            path = Path(value)
+            folder.add(path)
+            contents.append(path)
+        else:
+            given[position], content = _item(value)
+            contents.append(content)
+    names = (
+        folder.relative(content) if isinstance(content, Path) and position not in given else given[position]
+        for position, content in enumerate(contents)
+    )
+    items = Items.of(_once(names), contents)
     return Corpus(items, len(items))
 
 
-def _relative(paths: Sequence[Path]) -> list[str]:
-    """Return the paths relative to their common folder."""
-    files = [Path(os.path.abspath(path)) for path in paths]  # noqa: PTH100 (resolve would follow links)
-    try:
-        common = os.path.commonpath([file.parent for file in files]) if files else ""
-    except ValueError:  # paths on different drives
-        return [label(file.as_posix()) for file in files]
-    return [label(file.relative_to(common).as_posix()) for file in files]
+def _once(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names.
+
+    Raises:
+        ValueError: a name is repeated.
+    """
+    known: set[str] = set()
+    for name in names:
+        if name in known:
+            raise ValueError(f"two files have the name {name!r}; pass each file once, or pairs of name and path")
+        known.add(name)
+        yield name
+
+
+class _CommonFolder:
+    """The folder that all paths have in common. It is determined path by path, so that none needs to be kept."""
+
+    def __init__(self) -> None:
+        self._folder: str | None = None
+        self._parent = ""  # of the last path: neighbours usually have the same
+        self._exists = True
+
+    def add(self, path: Path) -> None:
+        """Take account of a path."""
+        parent = str(_absolute(path).parent)
+        if parent == self._parent:
+            return
+        self._parent = parent
+        try:
+            self._folder = parent if self._folder is None else os.path.commonpath([self._folder, parent])
+        except ValueError:  # paths on different drives
+            self._exists = False
+
+    def relative(self, path: Path) -> str:
+        """Return the printable name of a path, relative to the folder if there is one."""
+        file = _absolute(path)
+        return label((file.relative_to(self._folder or "") if self._exists else file).as_posix())
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 (resolve would follow links)
 
 
 def _distinct(items: Iterable[Item]) -> Iterator[Item]:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from einvoice.bulk.files.sources import Corpus, Item, corpus, label
+from einvoice.bulk.files.items import Item
+from einvoice.bulk.files.sources import Corpus, corpus, label
 
 
 class NoFilesError(Exception):

@@ -1,0 +1,90 @@
+"""Memory of results and of their files, in bytes of Python objects per file: the same on every machine."""
+
+import gc
+import tracemalloc
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from einvoice.bulk.files.items import Items
+from einvoice.bulk.files.sources import corpus
+from tests.helpers.corpora import validate_serially, write_files
+
+COUNT = 2048
+FILES = {f"{number // 1000:03}/{number:06}.xml": b"" for number in range(COUNT)}
+"""Empty files: their records are small and take little time."""
+_TABLE = 100_000
+"""Larger objects are not counted: the interpreter's table of interned strings, which pathlib uses, grows any time."""
+
+
+class Memory:
+    """Memory that a block of code leaves behind, per file."""
+
+    bytes = 0.0
+
+
+@contextmanager
+def measured():
+    memory = Memory()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        yield memory
+        gc.collect()
+        sizes = [trace.size for trace in tracemalloc.take_snapshot().traces]
+    finally:
+        tracemalloc.stop()
+    memory.bytes = sum(size for size in sizes if size < _TABLE) / COUNT
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_files(tmp_path_factory.mktemp("in"), FILES)
+
+
+@pytest.mark.slow
+def test_results_of_small_records(folder):
+    validate_serially(folder / "000" / "000000.xml")  # loads rules and catalog
+    with measured() as memory:
+        results = validate_serially(folder)
+    assert [file.file for file in results] == list(FILES)
+    assert memory.bytes < 50
+
+
+SOURCES = {
+    "folder": lambda folder: folder,
+    "pattern": lambda folder: f"{folder}/*/*.xml",
+    "list": lambda folder: [str(folder / name) for name in FILES],
+    "iterator": lambda folder: (folder / name for name in FILES),
+    "pairs": lambda folder: [(name, str(folder / name)) for name in FILES],
+}
+
+
+@pytest.mark.parametrize("way", SOURCES)
+def test_paths_are_not_kept_as_objects(folder, way):
+    source = SOURCES[way](folder)
+    with measured() as memory:
+        files = corpus(source)
+        first = next(iter(files.items))
+    assert first == (next(iter(FILES)), folder / next(iter(FILES)))
+    assert list(files.items) == [(name, folder / name) for name in FILES]
+    assert memory.bytes < 20
+
+
+def test_a_path_is_a_path_whatever_its_characters():
+    paths = [Path(f"{number}\udcff\n ü\u2028\0.xml") for number in range(300)]
+    items = corpus(paths).items
+    assert [item.content for item in items] == paths
+    assert items[299] == items[-1] == list(items)[-1] == items.find(items[299].name)
+    assert items[:2] == list(items)[:2]
+    assert items[1].name == "1\\xff\n ü\u2028\0.xml"
+
+
+def test_contents_that_are_no_paths_are_kept():
+    items = Items(corpus([("a.xml", b"1"), "b.xml", ("c.xml", None)]).items)
+    assert [item.name for item in items] == list(items.names()) == ["a.xml", "b.xml", "c.xml"]
+    assert items[0].content == b"1"
+    assert items[1].content == Path("b.xml")
+    assert items[2].content is items[-1].content
+    assert items.find("d.xml") is None
