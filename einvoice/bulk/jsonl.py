@@ -9,7 +9,8 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
@@ -91,7 +92,7 @@ def read(path: Path) -> StoredResults:
                 return StoredResults(settings, lines, line == _line({"end": len(lines)}), end)
             if not line.endswith(b"}\n"):  # the run was interrupted here
                 break
-            lines.extend((line[:-1],))
+            lines.append(line[:-1])
             end += len(line)
     return StoredResults(settings, lines, False, end)
 
@@ -137,7 +138,8 @@ class ResultLog:
         self._settings = run_settings(options)
         self._path = path / FILENAME if path.is_dir() else path
         self._file: BinaryIO | None = None
-        self._known: dict[str, bytes] = {}  # records by hash of the file content
+        self._stored: Sequence[bytes] = ()
+        self._known: dict[bytes, int] = {}  # position in the stored records, by hash of the file content
 
     def open(self) -> None:
         """Read the records of an earlier run and open the file for appending.
@@ -152,6 +154,7 @@ class ResultLog:
                 raise ValueError(
                     f"{self._path.name} contains results with other rules or options: {changed}; use another file"
                 )
+            self._stored = stored.lines
             self._known = dict(_by_hash(stored.lines))
             self._file = self._path.open("r+b")
             self._file.truncate(stored.end)
@@ -163,7 +166,8 @@ class ResultLog:
 
     def find(self, content: bytes) -> bytes | None:
         """Return the record of an earlier run for a file with this content."""
-        return self._known.get(sha256(content)) if self._known else None
+        position = self._known.get(hashlib.sha256(content).digest()) if self._known else None
+        return None if position is None else self._stored[position]
 
     def add(self, lines: Iterable[bytes]) -> None:
         """Append records."""
@@ -182,12 +186,13 @@ class ResultLog:
         write(self._path, self._settings, lines)
 
 
-def _by_hash(lines: Iterable[bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield the records that a later run can use, with the hash of the file."""
-    for line in lines:
+def _by_hash(lines: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
+    """Yield the hash of the file and the position of each record that a later run can use."""
+    for position, line in enumerate(lines):
         record = json.loads(line)
         if record["sha256"] and not record.get(RETRY):
-            yield record["sha256"], line
+            with suppress(ValueError):  # not a hash
+                yield bytes.fromhex(record["sha256"]), position
 
 
 def sha256(content: bytes) -> str:

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from einvoice.bulk import jsonl
+from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.files.items import Items
 from einvoice.bulk.files.sources import corpus
+from einvoice.bulk.record import encode
 from tests.helpers.corpora import validate_serially, write_files
 
 COUNT = 2048
@@ -70,6 +73,20 @@ def test_paths_are_not_kept_as_objects(folder, way):
     assert first == (next(iter(FILES)), folder / next(iter(FILES)))
     assert list(files.items) == [(name, folder / name) for name in FILES]
     assert memory.bytes < 20
+
+
+def test_records_of_an_earlier_run(tmp_path):
+    settings = jsonl.run_settings(Options())
+    record = {"seller": "Muster GmbH" * 40, "verdict": "valid"}
+    lines = [encode({"file": name, "sha256": jsonl.sha256(name.encode())} | record) for name in FILES]
+    jsonl.write(tmp_path / "a.jsonl", settings, lines)
+    log = jsonl.ResultLog(tmp_path / "a.jsonl", Options())
+    with measured() as memory:
+        log.open()
+    log.close()
+    assert [log.find(name.encode()) for name in FILES] == lines
+    assert log.find(b"unknown") is None
+    assert memory.bytes < 250  # the records alone: 570
 
 
 def test_a_path_is_a_path_whatever_its_characters():
