@@ -9,7 +9,8 @@ nothing; the difference to it is the cost of records, processes and journal.
 
 Run on an idle machine and compare the minimum of several runs: on a busy machine processor time may double. Each worker
 takes about half a second to start. Memory is the unique set size (USS), sampled twice a second, of this process and of
-all processes together.
+all processes together; the first figure is that of this process before the run, with its imports. Processes and Dask
+get the folder itself, or an iterator of its first paths.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib.util
+import os
 import re
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -139,21 +143,42 @@ def dask(workers: int):
         yield client
 
 
-def validate(paths: list[Path], how: str, workers: int, resume: str | None) -> str:
-    """Validate the files; return a one-line summary."""
-    if how == "single":
-        return f"{sum(map(valid, paths))} valid"
-    if how == "official":
-        with ProcessPoolExecutor(workers, get_context("forkserver")) as pool:
+def paths_in(folder: Path, first: int | None = None) -> Iterator[Path]:
+    """Yield the paths of all files, or of the first ones, in the order in which the folder is validated."""
+
+    def found() -> Iterator[Path]:
+        for parent, folders, files in os.walk(folder):
+            folders.sort()
+            yield from (Path(parent, name) for name in sorted(files) if name.endswith(".xml"))
+
+    return islice(found(), first)
+
+
+def validate(folder: Path, options: argparse.Namespace) -> tuple[int, str]:
+    """Validate the files; return their number and a one-line summary."""
+    if options.how == "single":
+        verdicts = list(map(valid, paths_in(folder, options.first)))
+        return len(verdicts), f"{sum(verdicts)} valid"
+    if options.how == "official":
+        paths = list(paths_in(folder, options.first))
+        with ProcessPoolExecutor(options.workers, get_context("forkserver")) as pool:
             batches = [paths[start : start + BATCH] for start in range(0, len(paths), BATCH)]
-            return f"{sum(pool.map(official, batches))} invalid"
-    if how == "dask":
-        with dask(workers) as client:
-            results = einvoice.validate_many(paths, client=client, progress=False)
+            return len(paths), f"{sum(pool.map(official, batches))} invalid"
+    source = folder if options.first is None else paths_in(folder, options.first)
+    if options.how == "dask":
+        with dask(options.workers) as client:
+            results = einvoice.validate_many(source, client=client, progress=False)
     else:
-        results = einvoice.validate_many(paths, workers=workers, progress=False, resume=resume)
-    digest = hashlib.sha256(b"\n".join(results._lines)).hexdigest()[:12]
-    return f"{results!r} {digest}"
+        results = einvoice.validate_many(source, workers=options.workers, progress=False, resume=options.resume)
+    return len(results), f"{results!r} {digest(results)}"
+
+
+def digest(results: einvoice.ResultSet) -> str:
+    """Return a digest of all records, one by one: together they would take more memory than the run."""
+    digest = hashlib.sha256()
+    for position, line in enumerate(results._lines):
+        digest.update(b"\n" + line if position else line)
+    return digest.hexdigest()[:12]
 
 
 def main() -> None:
@@ -168,18 +193,20 @@ def main() -> None:
     options = parser.parse_args()
     if options.make:
         return generate(options.folder, options.make)
-    paths = sorted(options.folder.rglob("*.xml"))[: options.first]
     monitor = ResourceMonitor()
+    monitor.sample()
+    before = monitor.own
     monitor.start()
     started = time.perf_counter()
-    summary = validate(paths, options.how, options.workers, options.resume)
+    count, summary = validate(options.folder, options)
     seconds = time.perf_counter() - started
     monitor.stop()
-    print(f"{options.how}, {options.workers} workers, {len(paths)} files:")
-    print(f"  {seconds:.1f} s, {len(paths) / seconds:.0f} files/s")
-    total, here = (1000 * used / len(paths) for used in (monitor.seconds, monitor.seconds_here))
+    print(f"{options.how}, {options.workers} workers, {count} files:")
+    print(f"  {seconds:.1f} s, {count / seconds:.0f} files/s")
+    total, here = (1000 * used / count for used in (monitor.seconds, monitor.seconds_here))
     print(f"  {total:.2f} ms of processor time per file, {here:.2f} ms of it in this process")
-    print(f"  {monitor.own / 2**20:.0f} MB in this process, {monitor.all / 2**20:.0f} MB in all processes")
+    start, here, everywhere = (size / 2**20 for size in (before, monitor.own, monitor.all))
+    print(f"  {start:.0f} to {here:.0f} MB in this process, {everywhere:.0f} MB in all processes")
     print(f"  {summary}")
 
 
