@@ -2,6 +2,7 @@
 
 import gc
 import tracemalloc
+import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from einvoice.bulk.execution.worker import Options
 from einvoice.bulk.files.items import Items
 from einvoice.bulk.files.sources import corpus
 from einvoice.bulk.record import encode
+from einvoice.cli.batch.sources import files_of
 from tests.helpers.corpora import validate_serially, write_files
 
 COUNT = 2048
@@ -105,3 +107,18 @@ def test_contents_that_are_no_paths_are_kept():
     assert items[1].content == Path("b.xml")
     assert items[2].content is items[-1].content
     assert items.find("d.xml") is None
+
+
+def test_archives_of_the_command_line_are_unpacked_file_by_file(tmp_path):
+    size = 1_000_000
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(8):
+            archive.writestr(f"{number}.xml", bytes(size))
+    for arguments in ([f"{tmp_path}/a.zip"], [f"{tmp_path}/a.zip", f"{tmp_path}/./a.zip"]):
+        tracemalloc.start()
+        try:
+            sizes = [len(item.content) for item in files_of(arguments).items]
+            assert tracemalloc.get_traced_memory()[1] < 6 * size
+        finally:
+            tracemalloc.stop()
+        assert sizes == 8 * [size]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from einvoice.bulk.files.items import Item
+from einvoice.bulk.files.items import Item, Items
 from einvoice.bulk.files.sources import Corpus, corpus, label
 
 
@@ -30,9 +30,12 @@ def files_of(arguments: Sequence[str], *, allow_empty: bool = False) -> Corpus:
         for argument, part in zip(dict.fromkeys(arguments), parts, strict=True):
             if part.size == 0:
                 raise NoFilesError(argument)
-    if any(part.size is None for part in parts):
-        return Corpus(_once(chain.from_iterable(part.items for part in parts)))
-    items = list(_once(chain.from_iterable(part.items for part in parts)))
+    if len(parts) == 1:
+        return parts[0]
+    found = _once(chain.from_iterable(part.items for part in parts))
+    if not all(isinstance(part.items, Sequence) for part in parts):  # archives are unpacked file by file
+        return Corpus(found)
+    items = Items(found)
     return Corpus(items, len(items))
 
 
@@ -43,7 +46,8 @@ def _of_argument(argument: str) -> Corpus:
         found = corpus(argument)
     except OSError:
         return Corpus([Item(label(argument), Path(argument))], 1)
-    return Corpus(_renamed(argument, found.items), found.size)
+    renamed = _renamed(argument, found.items)
+    return Corpus(Items(renamed) if isinstance(found.items, Sequence) else renamed, found.size)
 
 
 def _renamed(argument: str, items: Iterable[Item]) -> Iterator[Item]:
