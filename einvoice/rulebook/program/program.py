@@ -140,24 +140,14 @@ class Violation:
         """The group or value that the finding points at.
 
         This is the value of the first term, or the last group on its path that exists. In a document, it must have an
-        element (which a view does not) inside that of the item; otherwise the finding points at the item. The value
-        that a situation leads with can also be outside of it.
+        element (which a view does not) inside that of the item; otherwise the finding points at the item, as the
+        official one does.
         """
         item = self.item
-        if (at_fault := self._at_fault) is not None:
-            return at_fault
         for candidate in reversed([] if self.rule.location else self._along(self._path)):
             if candidate is not absent and (item.node is None or _is_inside(candidate.node, item.node)):
                 return candidate
         return item
-
-    @property
-    def _at_fault(self) -> Any:
-        """The value in the document that the situation leads with; None if there is none."""
-        if self._situation is None or not self._situation.path or self.rule.location:
-            return None
-        value = self._along(self._situation.path)[-1]
-        return value if isinstance(value, Value) and value is not absent and value.node is not None else None
 
     @property
     def node(self) -> Any:
