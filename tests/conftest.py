@@ -19,7 +19,7 @@ os.environ.pop("EINVOICE_LANG", None)
 os.environ["LC_ALL"] = "C.UTF-8"  # the language of the command line depends on the locale
 
 #: Fixtures that start other programs.
-PROGRAMS = {"browser", "own_redis", "redis_url", "server"}
+PROGRAMS = {"browser", "module_redis", "own_redis", "redis_url", "server"}
 
 
 def pytest_configure(config):

@@ -17,6 +17,13 @@ def redis_url(tmp_path_factory):
         yield redis.url
 
 
+@pytest.fixture(scope="module")
+def module_redis(tmp_path_factory):
+    """A Redis server for the tests of a module, which may stop and continue it."""
+    with _redis(tmp_path_factory.mktemp("redis")) as redis:
+        yield redis
+
+
 @pytest.fixture
 def own_redis(tmp_path):
     """A Redis server for a single test, which may stop and start it."""

@@ -14,8 +14,9 @@ import pikepdf
 import pytest
 
 import einvoice
+from appliance.__main__ import main
 from appliance.access.keys import KeyFile
-from tests.helpers.served import UBL, WRONG, assert_problem, http, key_in, running, serving
+from tests.helpers.served import UBL, VALIDATE, WRONG, assert_problem, http, key_in, running, serving
 from tests.helpers.waiting import wait_until
 
 REDIS_SECONDS = 3
@@ -86,51 +87,60 @@ def test_stored_files_are_private_and_contain_no_token(server):
 
 
 @pytest.mark.slow
-def test_expired_link_is_410_and_its_content_erased(tmp_path):
-    with serving(tmp_path / "data", workers=1, artifact_seconds=5) as server:
-        server.client.get(links(server.validate(UBL))["validation_report_pdf"])  # the first rendering takes longest
-        url = links(server.validate(WRONG))["validation_report_pdf"]
-        pdf = server.client.get(url).content
-        other = server.add_key("other")
-        wait_until(lambda: server.client.get(url).status_code != 200)
-        assert_problem(server.client.get(url), 410, "artifact_expired")
-        assert_problem(http.get(url, headers=other), 404, "artifact_not_found")
-        wait_until(lambda: pdf[2000:2064] not in stored_bytes(server))
-        assert_problem(server.client.get(url), 410, "artifact_expired")
+def test_links_survive_a_restart_and_expire(tmp_path):
+    key = {"X-API-Key": KeyFile(tmp_path / "data" / "keys.env").add("acme", "business")}
+    with serving(tmp_path / "data", workers=1) as server:
+        server.client.headers.update(key)
+        earlier = httpx.URL(links(server.validate(WRONG))["validation_report_pdf"]).path
+    with serving(tmp_path / "data", workers=1, artifact_seconds=5) as server:  # for new links
+        response = server.client.get(earlier, headers=key)  # the first rendering takes longest
+        assert response.content.startswith(b"%PDF-")
+        assert_problem(server.client.get(earlier), 404, "artifact_not_found")  # with the temporary key
+        url = links(server.validate(WRONG, lang="en"))["validation_report_pdf"]
+        assert_expires(server, url, response.content)
+        assert server.client.get(earlier, headers=key).status_code == 200
+
+
+def assert_expires(server, url, stored):
+    """The link is answered with 410, and its content is erased, except for what is stored in another PDF, too."""
+    pdf = server.client.get(url).content
+    own = next(part for start in range(1000, len(pdf), 64) if (part := pdf[start : start + 64]) not in stored)
+    assert own in stored_bytes(server)
+    other = server.add_key("other")
+    wait_until(lambda: server.client.get(url).status_code != 200)
+    assert_problem(server.client.get(url), 410, "artifact_expired")
+    assert_problem(http.get(url, headers=other), 404, "artifact_not_found")
+    wait_until(lambda: own not in stored_bytes(server))
+    assert_problem(server.client.get(url), 410, "artifact_expired")
 
 
 def stored_bytes(server):
     return b"".join(path.read_bytes() for path in (server.data / "artifacts").iterdir())
 
 
-@pytest.mark.slow
-def test_links_survive_a_restart(tmp_path):
-    key = {"X-API-Key": KeyFile(tmp_path / "data" / "keys.env").add("acme", "business")}
-    with serving(tmp_path / "data", workers=1) as server:
-        server.client.headers.update(key)
-        url = httpx.URL(links(server.validate(WRONG))["validation_report_pdf"])
-    with serving(tmp_path / "data", workers=1) as server:
-        response = server.client.get(url.path, headers=key)
-        assert response.content.startswith(b"%PDF-")
-        assert_problem(server.client.get(url.path), 404, "artifact_not_found")  # with the temporary key
+@pytest.fixture(scope="module")
+def replicas(tmp_path_factory, module_redis):
+    """Two servers with the same Redis and the same keys."""
+    folder = tmp_path_factory.mktemp("replicas")
+    shared = {"workers": 1, "metrics": 1, "keys": folder / "keys.env", "artifacts": module_redis.url}
+    with serving(folder / "one", **shared) as one, serving(folder / "two", **shared) as two:
+        yield one, two
 
 
 @pytest.mark.slow
-def test_replicas_share_links_in_redis(tmp_path, redis_url):
-    keys = tmp_path / "keys.env"
-    key, other = ({"X-API-Key": KeyFile(keys).add(name, "business")} for name in ("acme", "other"))
-    shared = {"workers": 1, "keys": keys, "artifacts": redis_url}
-    with serving(tmp_path / "one", **shared) as one, serving(tmp_path / "two", **shared) as two:
-        for server, other_server in ((one, two), (two, one)):
-            server.client.headers.update(key)
-            urls = links(server.validate(WRONG))
-            paths = [httpx.URL(urls[kind]).path for kind in KINDS]
-            from_other = [other_server.client.get(path, headers=key) for path in paths]
-            from_own = [server.client.get(path, headers=key) for path in paths]
-            assert [response.status_code for response in from_other] == [200, 200]
-            assert [response.content for response in from_other] == [response.content for response in from_own]
-            assert_problem(other_server.client.get(paths[0], headers=other), 404, "artifact_not_found")
-        assert not (tmp_path / "one" / "artifacts").exists()
+def test_replicas_share_links_in_redis(replicas):
+    one, two = replicas
+    keys = KeyFile(one.data.parent / "keys.env")
+    key, other = ({"X-API-Key": keys.add(name, "business")} for name in ("acme", "other"))
+    for server, other_server in ((one, two), (two, one)):
+        urls = links(server.client.post(VALIDATE, files={"file": WRONG}, headers=key))
+        paths = [httpx.URL(urls[kind]).path for kind in KINDS]
+        from_other = [other_server.client.get(path, headers=key) for path in paths]
+        from_own = [server.client.get(path, headers=key) for path in paths]
+        assert [response.status_code for response in from_other] == [200, 200]
+        assert [response.content for response in from_other] == [response.content for response in from_own]
+        assert_problem(other_server.client.get(paths[0], headers=other), 404, "artifact_not_found")
+    assert not (one.data / "artifacts").exists()
 
 
 @pytest.mark.slow
@@ -151,24 +161,24 @@ def test_unavailable_redis_affects_links_only(tmp_path):
 
 
 @pytest.mark.slow
-def test_redis_outage_and_recovery(tmp_path, own_redis):
+def test_redis_outage_and_recovery(replicas, module_redis):
     """Requests are not delayed, and recovery is detected."""
-    with serving(tmp_path / "data", workers=1, metrics=1, artifacts=own_redis.url) as server:
-        url = links(server.validate(WRONG))["validation_report_pdf"]
-        os.kill(own_redis.process.pid, signal.SIGSTOP)  # accepts connections but does not respond
-        wait_until(lambda: server.client.get("/readyz").json()["status"] == "degraded")
-        assert server.client.get("/readyz").status_code == 200
-        for request in (lambda: server.validate(WRONG), lambda: server.client.get(url)):
-            assert min(seconds_of(request) for _ in range(5)) < REDIS_SECONDS
-        response = server.validate(WRONG).json()
-        assert response["errors"]
-        assert not response["artifacts"]["validation_report_pdf"]["available"]
-        assert_problem(server.client.get(url), 503, "artifacts_unavailable")
-        assert "\neinvoice_artifacts_available 0.0\n" in server.client.get("/metrics").text
-        os.kill(own_redis.process.pid, signal.SIGCONT)
-        wait_until(lambda: server.client.get("/readyz").json()["status"] == "ready")
-        assert server.client.get(url).status_code == 200
-        assert links(server.validate(WRONG))
+    server, _ = replicas
+    url = links(server.validate(WRONG))["validation_report_pdf"]
+    os.kill(module_redis.process.pid, signal.SIGSTOP)  # accepts connections but does not respond
+    wait_until(lambda: server.client.get("/readyz").json()["status"] == "degraded")
+    assert server.client.get("/readyz").status_code == 200
+    for request in (lambda: server.validate(WRONG), lambda: server.client.get(url)):
+        assert min(seconds_of(request) for _ in range(5)) < REDIS_SECONDS
+    response = server.validate(WRONG).json()
+    assert response["errors"]
+    assert not response["artifacts"]["validation_report_pdf"]["available"]
+    assert_problem(server.client.get(url), 503, "artifacts_unavailable")
+    assert "\neinvoice_artifacts_available 0.0\n" in server.client.get("/metrics").text
+    os.kill(module_redis.process.pid, signal.SIGCONT)
+    wait_until(lambda: server.client.get("/readyz").json()["status"] == "ready")
+    assert server.client.get(url).status_code == 200
+    assert links(server.validate(WRONG))
     assert server.log().count("responses are sent without links") == 1
 
 
@@ -189,10 +199,9 @@ def test_unknown_store_is_reported(tmp_path):
     assert "pass-word" not in process.stderr
 
 
-@pytest.mark.slow
-def test_listed_settings_hide_the_password(tmp_path):
-    settings = {"EINVOICE_DATA": str(tmp_path), "EINVOICE_ARTIFACTS": "redis://user:pass-word@host:6379/0"}
-    command = [sys.executable, "-m", "appliance", "settings"]
-    process = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, timeout=60)
-    assert "EINVOICE_ARTIFACTS=redis://***@host:6379/0" in process.stdout
-    assert "pass-word" not in process.stdout
+def test_listed_settings_hide_the_password(monkeypatch, capsys):
+    monkeypatch.setenv("EINVOICE_ARTIFACTS", "redis://user:pass-word@host:6379/0")
+    assert main(["settings"]) == 0
+    printed = capsys.readouterr().out
+    assert "EINVOICE_ARTIFACTS=redis://***@host:6379/0" in printed
+    assert "pass-word" not in printed

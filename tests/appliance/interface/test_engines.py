@@ -81,33 +81,40 @@ def test_one_sided_findings_link_to_their_pages(monkeypatch):
     assert [item["doc_url"] for item in compared["only_reference"]] == ["https://here/catalog/REFERENCE-RULE"]
 
 
-def test_default_engine_from_settings(tmp_path):
-    with serving(tmp_path / "data", engine="both") as server:
-        assert reference(server.validate(UBL).json())["agreed"] is True
-        assert "reference" not in server.validate(UBL, engine="native").json()["validation_details"]
-        assert server.client.get("/api/external/capabilities").json()["engines"]["default"] == "both"
-        items = server.batch(("a.xml", UBL), ("b.xml", b"<none/>")).json()["items"]
-        assert reference(items[0])["agreed"] is True
-        assert items[1]["errors"][0]["code"] == "FILE-ROOT"
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory):
+    """A server with another default engine, and with an added rule set."""
+    folder = tmp_path_factory.mktemp("changed")
+    rules = house_rules.write(folder / "rules")
+    with serving(folder / "data", workers=1, engine="both", rules_dir=rules) as server:
+        yield server
 
 
-def test_added_rule_set_is_applied_and_listed(tmp_path):
-    rules = house_rules.write(tmp_path / "rules")
-    with serving(tmp_path / "data", rules_dir=rules) as server:
-        body = server.validate(UBL, lang="en").json()
+def test_default_engine_from_settings(changed):
+    assert reference(changed.validate(UBL).json())["agreed"] is True
+    assert "reference" not in changed.validate(UBL, engine="native").json()["validation_details"]
+    assert changed.client.get("/api/external/capabilities").json()["engines"]["default"] == "both"
+    items = changed.batch(("a.xml", UBL), ("b.xml", b"<none/>")).json()["items"]
+    assert reference(items[0])["agreed"] is True
+    assert items[1]["errors"][0]["code"] == "FILE-ROOT"
+
+
+def test_added_rule_set_is_applied_and_listed(changed):
+    for engine in ("native", "both"):
+        body = changed.validate(UBL, lang="en", engine=engine).json()
         (error,) = body["errors"]
         assert (error["code"], error["validation_layer"]) == ("ACME-01", "cius")
         assert error["explanation"] == "Found: B-26/0417."
         layers = body["validation_details"]["validation_stack"]["layers"]
         assert (layers[-1]["name"], layers[-1]["kind"], layers[-1]["version"]) == ("acme", "cius", "2026-11")
-        capabilities = server.client.get(f"{API}/capabilities").json()
-        added = [it for it in capabilities["specifications"] if it["added"]]
-        assert [(it["name"], it["title"], it["base"], it["releases"]) for it in added] == [
-            ("acme", "ACME", "en16931", ["2026-11"])
-        ]
-        items = server.client.get(f"{API}/errors/catalog", params={"lang": "de"}).json()["items"]
-        titles = {item["code"]: item["title"] for item in items}
-        assert titles["ACME-01"] == "Die Bestellnummer hat nicht die Form 4500…"
+    capabilities = changed.client.get(f"{API}/capabilities").json()
+    added = [it for it in capabilities["specifications"] if it["added"]]
+    assert [(it["name"], it["title"], it["base"], it["releases"]) for it in added] == [
+        ("acme", "ACME", "en16931", ["2026-11"])
+    ]
+    items = changed.client.get(f"{API}/errors/catalog", params={"lang": "de"}).json()["items"]
+    titles = {item["code"]: item["title"] for item in items}
+    assert titles["ACME-01"] == "Die Bestellnummer hat nicht die Form 4500…"
 
 
 def test_capabilities_list_rule_sets_and_engines(server):

@@ -16,6 +16,7 @@ from tests.helpers.waiting import SECONDS, wait_until
 
 pytestmark = pytest.mark.slow
 
+PROXY = "127.0.0.30"
 HEAD = b"GET /healthz?lang=en HTTP/1.1\r\nHost: x\r\n"
 
 
@@ -23,15 +24,15 @@ HEAD = b"GET /healthz?lang=en HTTP/1.1\r\nHost: x\r\n"
 def strict(tmp_path_factory):
     """A server with short time limits."""
     data = tmp_path_factory.mktemp("strict") / "data"
-    with serving(data, workers=1, head_seconds=1, response_seconds=1) as server:
+    with serving(data, workers=1, head_seconds=0.5, response_seconds=1) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def narrow(tmp_path_factory):
     """A server with few connections, and time to open them on a busy machine."""
-    data = tmp_path_factory.mktemp("narrow") / "data"
-    with serving(data, workers=1, head_seconds=5, address_connections=5, connections=8) as server:
+    limits = {"head_seconds": 3, "address_connections": 5, "connections": 8, "trusted_proxies": PROXY}
+    with serving(tmp_path_factory.mktemp("narrow") / "data", workers=1, **limits) as server:
         yield server
 
 
@@ -231,13 +232,11 @@ def test_closed_connections_do_not_count(narrow):
             assert read(connection)[0] == 200
 
 
-def test_trusted_proxies_have_no_limit_per_address(tmp_path):
+def test_trusted_proxies_have_no_limit_per_address(narrow):
     with contextlib.ExitStack() as stack:
-        settings = {"workers": 1, "address_connections": 1, "trusted_proxies": "127.0.0.3"}
-        server = stack.enter_context(serving(tmp_path / "data", **settings))
-        for _ in range(5):
-            stack.enter_context(connected(server, source="127.0.0.3"))
-        last = stack.enter_context(connected(server, HEAD + b"Connection: close\r\n\r\n", source="127.0.0.3"))
+        for _ in range(7):
+            stack.enter_context(connected(narrow, source=PROXY))
+        last = stack.enter_context(connected(narrow, HEAD + b"Connection: close\r\n\r\n", source=PROXY))
         assert read(last)[0] == 200
 
 

@@ -93,20 +93,26 @@ def test_comma_separated_settings(monkeypatch):
     assert networks == (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("::1/128"))
 
 
-@pytest.mark.slow
-def test_redirects_keep_the_public_url(tmp_path):
-    with serving(tmp_path / "data", workers=1, public_url="https://example.org/e") as server:
-        for path in ("/healthz/", "/e/healthz/"):
-            response = server.client.get(path, params={"a": "b"}, follow_redirects=False)
-            assert (response.status_code, response.headers["location"]) == (307, "https://example.org/e/healthz?a=b")
+@pytest.fixture(scope="module")
+def prefixed(tmp_path_factory):
+    """A server with a public URL that has a path."""
+    data = tmp_path_factory.mktemp("prefixed") / "data"
+    with serving(data, workers=1, public_url="https://example.org/e") as server:
+        yield server
 
 
 @pytest.mark.slow
-def test_prefix_does_not_bypass_authentication(tmp_path):
-    with serving(tmp_path / "data", workers=1, public_url="https://example.org/e") as server:
-        for path in ("/api", "/e/api", "/e/e/api", "/e/e/e/api", "//api", "/e//api", "/e/./api"):
-            for rest in ("/external/capabilities", "/external/errors/catalog", "/external/schemas/invoice-draft.json"):
-                address = f"{str(server.base).rstrip('/')}{path}{rest}"
-                assert http.get(address).status_code in (401, 404), address
-        response = server.client.get("/e/api/external/capabilities").json()
-        assert response["endpoints"]["validate"] == "https://example.org/e/api/external/validate"
+def test_redirects_keep_the_public_url(prefixed):
+    for path in ("/healthz/", "/e/healthz/"):
+        response = prefixed.client.get(path, params={"a": "b"}, follow_redirects=False)
+        assert (response.status_code, response.headers["location"]) == (307, "https://example.org/e/healthz?a=b")
+
+
+@pytest.mark.slow
+def test_prefix_does_not_bypass_authentication(prefixed):
+    for path in ("/api", "/e/api", "/e/e/api", "/e/e/e/api", "//api", "/e//api", "/e/./api"):
+        for rest in ("/external/capabilities", "/external/errors/catalog", "/external/schemas/invoice-draft.json"):
+            address = f"{str(prefixed.base).rstrip('/')}{path}{rest}"
+            assert http.get(address).status_code in (401, 404), address
+    response = prefixed.client.get("/e/api/external/capabilities").json()
+    assert response["endpoints"]["validate"] == "https://example.org/e/api/external/validate"

@@ -17,6 +17,26 @@ NO_LANDLOCK = 77
 """Exit status of a script that needs Landlock."""
 
 
+@pytest.fixture(scope="module")
+def curious(tmp_path_factory):
+    """A server whose worker tries to read the key file on a signal: in a module that Python imports at its start."""
+    folder = tmp_path_factory.mktemp("curious")
+    script = """
+        import signal, sys
+        def attempt(*_):
+            try:
+                print("KEYS READ", len(open(sys.argv[-1]).read()), file=sys.stderr, flush=True)
+            except PermissionError as error:
+                print("KEYS HIDDEN", error.filename, file=sys.stderr, flush=True)
+        signal.signal(signal.SIGUSR1, attempt)
+    """
+    (folder / "sitecustomize.py").write_text(textwrap.dedent(script))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]))
+        with serving(folder / "data", workers=1) as server:
+            yield server
+
+
 @pytest.mark.slow
 def test_environment_of_a_worker_has_no_secrets(tmp_path, monkeypatch):
     pytest.importorskip("redis", reason="the extra redis is not installed")
@@ -30,13 +50,12 @@ def test_environment_of_a_worker_has_no_secrets(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_worker_inherits_no_descriptors(tmp_path):
-    with serving(tmp_path / "data", workers=1) as server:
-        server.validate()
-        (worker,) = server.workers()
-        opened = [str(path.readlink()) for path in Path(f"/proc/{worker}/fd").iterdir()]
-        assert not [path for path in opened if str(tmp_path / "data") in path and not path.endswith(".log")]
-        assert len([path for path in opened if path.startswith("socket:")]) == 1, "the connection to the server"
+def test_worker_inherits_no_descriptors(curious):
+    curious.validate()
+    (worker,) = curious.workers()
+    opened = [str(path.readlink()) for path in Path(f"/proc/{worker}/fd").iterdir()]
+    assert not [path for path in opened if str(curious.data) in path and not path.endswith(".log")]
+    assert len([path for path in opened if path.startswith("socket:")]) == 1, "the connection to the server"
 
 
 @pytest.mark.slow
@@ -74,27 +93,14 @@ def test_hidden_folder(tmp_path):
 
 
 @pytest.mark.slow
-def test_worker_cannot_open_the_key_file(tmp_path, monkeypatch):
-    """A module that Python imports at its start makes the worker try on a signal."""
-    script = """
-        import signal, sys
-        def attempt(*_):
-            try:
-                print("KEYS READ", len(open(sys.argv[-1]).read()), file=sys.stderr, flush=True)
-            except PermissionError as error:
-                print("KEYS HIDDEN", error.filename, file=sys.stderr, flush=True)
-        signal.signal(signal.SIGUSR1, attempt)
-    """
-    (tmp_path / "sitecustomize.py").write_text(textwrap.dedent(script))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-    with serving(tmp_path / "data", workers=1) as server:
-        if "no Landlock" in server.log():
-            pytest.skip("the kernel has no Landlock")
-        server.add_key("acme")
-        os.kill(server.workers()[0], signal.SIGUSR1)
-        wait_until(lambda: "KEYS" in server.log())
-        assert f"KEYS HIDDEN {server.data / 'keys.env'}" in server.log()
-        assert server.validate().status_code == 200
+def test_worker_cannot_open_the_key_file(curious):
+    if "no Landlock" in curious.log():
+        pytest.skip("the kernel has no Landlock")
+    curious.add_key("acme")
+    os.kill(curious.workers()[0], signal.SIGUSR1)
+    wait_until(lambda: "KEYS" in curious.log())
+    assert f"KEYS HIDDEN {curious.data / 'keys.env'}" in curious.log()
+    assert curious.validate().status_code == 200
 
 
 def test_variables_of_rule_sets_are_inherited():

@@ -119,21 +119,28 @@ def test_holder_may_use_all_again_when_the_others_are_gone():
     assert shares.take("a", 6)
 
 
+@pytest.fixture(scope="module")
+def single(tmp_path_factory):
+    """A server with one worker, and time for what waits."""
+    limits = {"queue": 32, "upload_seconds": SECONDS, "document_seconds": SECONDS}
+    with serving(tmp_path_factory.mktemp("single") / "data", workers=1, metrics=1, **limits) as server:
+        yield server
+
+
 @pytest.mark.slow
-def test_slow_uploads_do_not_shut_out_others(tmp_path):
-    """One key sends 40 uploads that never end; 2 + 32 of them are admitted."""
-    settings = {"workers": 2, "queue": 32, "upload_seconds": SECONDS}
-    with serving(tmp_path / "data", **settings) as server, contextlib.ExitStack() as open_sockets:
-        head = f"POST {VALIDATE} HTTP/1.1\r\nHost: x\r\nX-API-Key: {server.client.headers['X-API-Key']}\r\n"
+def test_slow_uploads_do_not_shut_out_others(single):
+    """One key sends 40 uploads that never end; 1 + 32 of them are admitted."""
+    with contextlib.ExitStack() as open_sockets:
+        head = f"POST {VALIDATE} HTTP/1.1\r\nHost: x\r\nX-API-Key: {single.client.headers['X-API-Key']}\r\n"
         head += "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b\r\n"
-        address = server.base.host, server.base.port
+        address = single.base.host, single.base.port
         connections = [open_sockets.enter_context(socket.create_connection(address)) for _ in range(40)]
         for connection in connections:
             connection.sendall(head.encode())
-        wait_until(lambda: len(select.select(connections, [], [], 0)[0]) == 6)  # refused, the others wait
-        assert server.validate().status_code == 503
-        other = server.add_key("other")
-        assert server.client.post(VALIDATE, files={"file": UBL}, headers=other).status_code == 200
+        wait_until(lambda: len(select.select(connections, [], [], 0)[0]) == 7)  # refused, the others wait
+        assert single.validate().status_code == 503
+        other = single.add_key("other")
+        assert single.client.post(VALIDATE, files={"file": UBL}, headers=other).status_code == 200
 
 
 @pytest.mark.slow
@@ -141,7 +148,7 @@ def test_slow_pdfs_do_not_shut_out_validations(tmp_path):
     """One key fetches more PDFs than there are workers, and none gets finished: the first is killed at its limit."""
     line = UBL[UBL.index(b"<cac:InvoiceLine>") : UBL.index(b"</cac:InvoiceLine>") + len(b"</cac:InvoiceLine>")]
     large = UBL.replace(line, line * 4_000)
-    settings = {"workers": 2, "queue": 2, "queue_seconds": 1, "document_seconds": 8, "pdf_lines": 5_000}
+    settings = {"workers": 2, "queue": 2, "queue_seconds": 1, "document_seconds": 5, "pdf_lines": 5_000}
     with serving(tmp_path / "data", metrics=1, **settings) as server:
         artifacts = [server.validate(document).json()["artifacts"] for document in (large, UBL, UBL, UBL)]
         urls = [links["readable_invoice_pdf"]["url"] for links in artifacts]
@@ -158,12 +165,12 @@ def test_slow_pdfs_do_not_shut_out_validations(tmp_path):
 
 
 @pytest.mark.slow
-def test_worker_that_exits_during_a_batch_does_not_affect_it(tmp_path):
-    with serving(tmp_path / "data", workers=1, metrics=1) as server, ThreadPoolExecutor(1) as threads:
-        (worker,) = server.workers()
+def test_worker_that_exits_during_a_batch_does_not_affect_it(single):
+    with ThreadPoolExecutor(1) as threads:
+        (worker,) = single.workers()
         os.kill(worker, signal.SIGSTOP)
-        batch = threads.submit(server.batch, ("a.xml", UBL), ("b.xml", UBL))
-        server.wait_until_running()
+        batch = threads.submit(single.batch, ("a.xml", UBL), ("b.xml", UBL))
+        single.wait_until_running()
         os.kill(worker, signal.SIGKILL)
         items = batch.result().json()["items"]
         assert [item["is_valid"] for item in items] == [True, True]
@@ -182,41 +189,41 @@ def kill_workers_twice(server):
 
 
 @pytest.mark.slow
-def test_file_that_ends_its_worker_twice_gets_an_error(tmp_path):
+def test_file_that_ends_its_worker_twice_gets_an_error(single):
     """The worker is killed twice while it validates a large file: in a batch, then alone."""
     line = UBL[UBL.index(b"<cac:InvoiceLine>") : UBL.index(b"</cac:InvoiceLine>") + len(b"</cac:InvoiceLine>")]
     large = UBL.replace(line, line * 7_000)
-    with serving(tmp_path / "data", workers=1, metrics=1) as server, ThreadPoolExecutor(1) as threads:
-        batch = threads.submit(server.batch, ("large.xml", large), ("b.xml", UBL))
-        kill_workers_twice(server)
+    with ThreadPoolExecutor(1) as threads:
+        batch = threads.submit(single.batch, ("large.xml", large), ("b.xml", UBL))
+        kill_workers_twice(single)
         items = batch.result().json()["items"]
         assert [error["code"] for error in items[0]["errors"]] == ["FILE-WORKER"]
         assert items[0]["filename"] == "large.xml"
         assert items[1]["is_valid"]
-        single = threads.submit(server.validate, large)
-        kill_workers_twice(server)
-        assert_problem(single.result(), 503, "busy")
-        assert int(single.result().headers["Retry-After"]) > 0
+        request = threads.submit(single.validate, large)
+        kill_workers_twice(single)
+        assert_problem(request.result(), 503, "busy")
+        assert int(request.result().headers["Retry-After"]) > 0
 
 
 @pytest.mark.slow
-def test_limits_of_a_plan(tmp_path):
-    with serving(tmp_path / "data", workers=1, metrics=1, document_seconds=SECONDS) as server:
-        server.add_plan("EINVOICE_PLAN_SLOW=can_use_api,requests_per_minute=2")
-        server.add_plan("EINVOICE_PLAN_ONE=can_use_api,concurrent_requests=1")
-        slow, one = server.add_key("slow", "slow"), server.add_key("one", "one")
-        responses = [server.client.get(f"{API}/capabilities", headers=slow) for _ in range(3)]
-        assert [response.status_code for response in responses] == [200, 200, 429]
-        assert "requests_per_minute" not in responses[0].json()["entitlements"]
-        assert_problem(responses[2], 429, "rate_limit")
-        assert 0 < int(responses[2].headers["Retry-After"]) <= 30
-        os.kill(server.workers()[0], signal.SIGSTOP)
-        with ThreadPoolExecutor(1) as threads:
-            first = threads.submit(server.client.post, VALIDATE, files={"file": UBL}, headers=one)
-            server.wait_until_running()
-            second = server.client.get(f"{API}/capabilities", headers=one)
-            assert_problem(second, 429, "concurrency_limit")
-            assert int(second.headers["Retry-After"]) > 0
-            os.kill(server.workers()[0], signal.SIGCONT)
-            assert first.result().status_code == 200
-        assert server.client.get(f"{API}/capabilities", headers=one).status_code == 200
+def test_limits_of_a_plan(single):
+    single.wait_until_ready()
+    single.add_plan("EINVOICE_PLAN_SLOW=can_use_api,requests_per_minute=2")
+    single.add_plan("EINVOICE_PLAN_ONE=can_use_api,concurrent_requests=1")
+    slow, one = single.add_key("slow", "slow"), single.add_key("one", "one")
+    responses = [single.client.get(f"{API}/capabilities", headers=slow) for _ in range(3)]
+    assert [response.status_code for response in responses] == [200, 200, 429]
+    assert "requests_per_minute" not in responses[0].json()["entitlements"]
+    assert_problem(responses[2], 429, "rate_limit")
+    assert 0 < int(responses[2].headers["Retry-After"]) <= 30
+    os.kill(single.workers()[0], signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(single.client.post, VALIDATE, files={"file": UBL}, headers=one)
+        single.wait_until_running()
+        second = single.client.get(f"{API}/capabilities", headers=one)
+        assert_problem(second, 429, "concurrency_limit")
+        assert int(second.headers["Retry-After"]) > 0
+        os.kill(single.workers()[0], signal.SIGCONT)
+        assert first.result().status_code == 200
+    assert single.client.get(f"{API}/capabilities", headers=one).status_code == 200

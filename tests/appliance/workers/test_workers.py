@@ -25,9 +25,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory):
-    """A server with one worker, a time limit of three seconds, and capacity for two requests."""
+    """A server with one worker, a time limit of two seconds, and capacity for two requests."""
     data = tmp_path_factory.mktemp("limited") / "data"
-    limits = {"queue": 1, "document_seconds": 3, "queue_seconds": SECONDS, "upload_seconds": 3}
+    limits = {"queue": 1, "document_seconds": 2, "queue_seconds": SECONDS, "upload_seconds": 1}
     with serving(data, workers=1, metrics=1, **limits) as server:
         yield server
 
@@ -76,8 +76,8 @@ def test_document_exceeding_the_time_limit(limited):
     (worker,) = limited.workers()
     os.kill(worker, signal.SIGSTOP)
     started = time.monotonic()
-    assert "3" in assert_problem(limited.validate(lang="en"), 422, "too_complex").detail
-    assert time.monotonic() - started > 2.5
+    assert "2" in assert_problem(limited.validate(lang="en"), 422, "too_complex").detail
+    assert time.monotonic() - started > 1.5
     assert limited.validate().status_code == 200
     assert limited.workers() != [worker]
 
@@ -104,7 +104,7 @@ def test_more_requests_than_capacity(limited):
 def test_stalled_upload(limited):
     def body():
         yield b"--b\r\n"
-        time.sleep(4)
+        time.sleep(2)
         yield b"x"
 
     headers = {"Content-Type": "multipart/form-data; boundary=b"}
@@ -121,15 +121,26 @@ def test_upload_memory_is_limited(tmp_path):
         assert server.client.post(BATCH, files=big).status_code == 200
 
 
-def test_worker_is_replaced_at_its_job_limit(tmp_path):
+def test_worker_is_replaced_at_its_job_limit_and_shutdown_waits_for_requests(tmp_path):
     """The worker keeps serving until its replacement is ready."""
-    with serving(tmp_path / "data", workers=1, worker_documents=5) as server:
+    with serving(tmp_path / "data", workers=1, metrics=1, document_seconds=SECONDS, worker_documents=5) as server:
         first, together = set(server.workers()), False
         while first & (pids := set(server.workers())):
             together = together or len(pids) == 2
             assert server.validate().status_code == 200
             assert server.client.get("/readyz").json()["status"] == "ready"
         assert together
+        (worker,) = server.workers()
+        os.kill(worker, signal.SIGSTOP)
+        with ThreadPoolExecutor(1) as threads:
+            request = threads.submit(server.validate)
+            server.wait_until_running()
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(1)  # it would end meanwhile
+            os.kill(worker, signal.SIGCONT)
+            assert request.result().status_code == 200
+        assert server.process.wait(SECONDS) == 0
+        assert not Path(f"/proc/{worker}").exists()
 
 
 @pytest.mark.parametrize(
@@ -147,21 +158,6 @@ def test_new_worker_applies_the_rules_of_the_start(tmp_path, rule):
             assert server.validate(UBL).status_code == 200
         (error,) = server.validate(UBL).json()["errors"]
         assert error["code"] == "ACME-01"
-
-
-def test_shutdown_waits_for_running_requests(tmp_path):
-    with serving(tmp_path / "data", workers=1, metrics=1, document_seconds=SECONDS) as server:
-        (worker,) = server.workers()
-        os.kill(worker, signal.SIGSTOP)
-        with ThreadPoolExecutor(1) as threads:
-            request = threads.submit(server.validate)
-            server.wait_until_running()
-            server.process.send_signal(signal.SIGTERM)
-            time.sleep(1)  # it would end meanwhile
-            os.kill(worker, signal.SIGCONT)
-            assert request.result().status_code == 200
-        assert server.process.wait(SECONDS) == 0
-        assert not Path(f"/proc/{worker}").exists()
 
 
 def test_message_round_trip():
