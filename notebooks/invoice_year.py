@@ -48,28 +48,28 @@ COMPANIES = {
         "Werkstatt am Kanal GmbH",
         "DE123456789",
         "UBL",
-        32,
+        16,
         (("Wartung", "HUR", "64.90"), ("Reparatur", "HUR", "71.50"), ("Anfahrt", "HUR", "47.30")),
     ),
     "linden": Company(
         "Lindenhof Gartenbau GmbH",
         "DE987654321",
         "UBL",
-        28,
+        14,
         (("Baumpflege", "HUR", "58.00"), ("Rindenmulch", "MTQ", "42.00"), ("Hecke schneiden", "MTR", "6.00")),
     ),
     "harbour": Company(
         "Hafenkran Service AG",
         "DE111222333",
         "CII",
-        14,
+        7,
         (("Kranstunde", "HUR", "186.00"), ("Prüfung", "C62", "420.00"), ("Bereitschaft", "DAY", "310.00")),
     ),
     "print": Company(
         "Druckerei Holm KG",
         "DE444555666",
         "UBL",
-        24,
+        12,
         (("Broschüre", "C62", "2.40"), ("Plakat", "C62", "11.00"), ("Satz", "HUR", "54.00")),
     ),
 }
@@ -118,7 +118,7 @@ def write_year(folder: Path, *, corrected: Collection[str] = ()) -> None:
                 data = fault(export, data)
         path = folder / export.file
         path.write_bytes(data)
-        if export.company == "linden" and export.number % 100 == 50:  # sent again, as a copy
+        if export.company == "linden" and export.number % 50 == 25:  # sent again, as a copy
             path.with_stem(f"{path.stem}-2").write_bytes(data)
 
 
@@ -210,23 +210,23 @@ def _address(export: Export, data: bytes) -> bytes:
 
 def _contact(export: Export, data: bytes) -> bytes:
     """Leave out the e-mail address of a clerk who has none."""
-    if export.company == "print" and export.number % 60 == 7:
+    if export.company == "print" and export.number % 30 == 7:
         return re.sub(rb"\s*<cbc:ElectronicMail>.*?</cbc:ElectronicMail>", b"", data)
     return data
 
 
 def _vat_id(export: Export, data: bytes) -> bytes:
     """Write the VAT identifier without its country code, in one branch."""
-    if export.company == "harbour" and export.number % 80 == 11:
+    if export.company == "harbour" and export.number % 40 == 13:
         return data.replace(b">DE111222333<", b">111222333<")
     return data
 
 
 def _broken(export: Export, data: bytes) -> bytes:
     """Interrupt the transfer, or store the page of a failed download."""
-    if export.company == "print" and export.number % 150 == 30:
+    if export.company == "print" and export.number % 75 == 30:
         return data[: len(data) // 2]
-    if export.company == "canal" and export.number == 222:
+    if export.company == "canal" and export.number == 111:
         return b"<html><body>502 Bad Gateway</body></html>"
     return data
 
