@@ -6,7 +6,6 @@ import shlex
 import subprocess
 import sys
 import tomllib
-import venv
 import zipfile
 from collections.abc import Iterator
 from importlib.metadata import requires
@@ -18,6 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.helpers.paths import ROOT
+from tests.helpers.waiting import SECONDS, wait_until
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCKS = {"everything": ROOT / ".ci" / "requirements.lock", "server": ROOT / "appliance" / "requirements.lock"}
@@ -92,13 +92,30 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+#: What a user types in an empty folder: from the installation to the most frequent errors of a folder of invoices.
+TRANSCRIPT = """
+python -m venv env
+env/bin/pip install --quiet {wheel}
+env/bin/einvoice validate --lang en --summary invoices
+"""
+
+
 @pytest.fixture(scope="module")
-def clean_environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make an empty environment outside the checkout, install the core there, and return its folder of commands."""
+def transcript(wheel: Path) -> list[str]:
+    """Return the three commands."""
+    commands = TRANSCRIPT.format(wheel=wheel).strip().splitlines()
+    assert len(commands) == 3
+    return commands
+
+
+@pytest.fixture(scope="module")
+def clean_environment(transcript: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an environment outside the checkout with the first two commands; return its folder of commands."""
     folder = tmp_path_factory.mktemp("clean")
-    venv.create(folder, with_pip=True)
-    install(folder / "bin", str(wheel))
-    return folder / "bin"
+    (folder / "constraints.txt").write_text("\n".join(pins()))
+    for command in transcript[:2]:
+        typed(command, folder)
+    return folder / "env" / "bin"
 
 
 def pins() -> list[str]:
@@ -106,11 +123,12 @@ def pins() -> list[str]:
     return re.findall(r"^[\w.-]+==[^\\\n]+", LOCKS["everything"].read_text(), flags=re.M)
 
 
-def install(commands: Path, requirement: str) -> None:
-    constraints = commands.parent / "constraints.txt"
-    constraints.write_text("\n".join(pins()))
-    pip = [commands / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    run(*pip, "--constraint", constraints, requirement, cwd=commands)
+def typed(command: str, folder: Path, ok: bool = True) -> str:
+    """Run a command as typed in a folder, with the tested versions for pip; return what it prints."""
+    name, *arguments = shlex.split(command)
+    program = sys.executable if name == "python" else folder / name
+    settings = {"PIP_CONSTRAINT": "constraints.txt", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_COMPILE": "1"}
+    return run(program, *arguments, ok=ok, cwd=folder, **settings)
 
 
 @pytest.mark.slow
@@ -135,27 +153,11 @@ def test_command_works_with_core_dependencies_only(clean_environment):
     assert "BR-CO-10" in run(clean_environment / "einvoice", "validate", wrong, ok=False, cwd=clean_environment)
 
 
-#: What a user types in an empty folder: from the installation to the most frequent errors of a folder of invoices.
-TRANSCRIPT = """
-python -m venv env
-env/bin/pip install --quiet {wheel}
-env/bin/einvoice validate --lang en --summary invoices
-"""
-
-
 @pytest.mark.slow
-def test_three_commands_lead_to_the_worst_rules_of_a_folder(wheel, tmp_path):
-    planted = {"BR-CO-10": 7, "BR-DE-15": 5, "BR-CO-09": 3, "BR-DE-7": 1}
-    write_invoices(tmp_path / "invoices", planted)
-    constraints = tmp_path / "constraints.txt"
-    constraints.write_text("\n".join(pins()))
-    commands = TRANSCRIPT.format(wheel=wheel).strip().splitlines()
-    assert len(commands) == 3
-    for command in commands:
-        name, *arguments = shlex.split(command)
-        program = sys.executable if name == "python" else tmp_path / name
-        ok = "validate" not in arguments  # exit status 1: there are errors
-        printed = run(program, *arguments, ok=ok, cwd=tmp_path, PIP_CONSTRAINT=str(constraints))
+def test_three_commands_lead_to_the_worst_rules_of_a_folder(clean_environment, transcript):
+    folder = clean_environment.parent.parent
+    write_invoices(folder / "invoices", {"BR-CO-10": 7, "BR-DE-15": 5, "BR-CO-09": 3, "BR-DE-7": 1})
+    printed = typed(transcript[-1], folder, ok=False)  # exit status 1: there are errors
     headline, _, *rules = printed.splitlines()
     assert headline == "20 files: 4 valid, 16 not valid"
     worst = [line.split()[:3] for line in rules[:4]]
@@ -185,13 +187,15 @@ def write_invoices(folder: Path, planted: dict[str, int]) -> None:
 
 @pytest.mark.slow
 def test_server_works_with_its_extra(clean_environment, wheel):
-    install(clean_environment, f"{wheel}[appliance]")
+    typed(f"env/bin/pip install --quiet {wheel}[appliance]", clean_environment.parent.parent)
     command = [clean_environment / "einvoice-appliance", "serve", "--try-out", "--port", "0"]
     environ = {"EINVOICE_DATA": str(clean_environment.parent / "data"), "PATH": os.environ["PATH"]}
     with subprocess.Popen(command, cwd=clean_environment, env=environ, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             call = next(shlex.split(line) for line in server.stdout if line.strip().startswith("curl "))
+            ready = httpx.URL(call[-1]).copy_with(path="/readyz", query=None)
+            wait_until(lambda: httpx.get(ready, timeout=SECONDS).status_code == 200)
             name, _, key = call[call.index("-H") + 1].partition(": ")
             answer = httpx.post(call[-1], headers={name: key}, files={"file": UBL.read_bytes()}, timeout=60)
         finally:

@@ -16,6 +16,7 @@ import pytest
 import einvoice
 from appliance.__main__ import main
 from appliance.access.keys import KeyRing
+from appliance.prepare import prepare
 from appliance.settings import Settings, check_variables, variable_name
 from einvoice.cache import folder
 from tests.helpers import house_rules
@@ -126,25 +127,61 @@ def test_settings_are_listed(monkeypatch, capsys):
         assert field.description in listed
 
 
+def test_every_rule_set_is_prepared_in_both_syntaxes(monkeypatch):
+    """With `validate` replaced: compiling all takes a minute."""
+    validated = set()
+
+    def validate(document, **options):
+        syntax = "CII" if b"CrossIndustryInvoice" in document else "UBL"
+        validated.update((syntax, value) for value in options.values())
+
+    monkeypatch.setattr(einvoice, "validate", validate)
+    prepare()
+    releases = {release.name for release in einvoice.rule_sets() if release.base}
+    others = {it.name for it in einvoice.catalog().rule_sets if it.kind != "profile"}
+    assert len(releases) > 10
+    assert {"en16931", "xrechnung"} <= others
+    for syntax in ("UBL", "CII"):
+        assert {name for it, name in validated if it == syntax} == {*releases, *others, "facturx"}
+
+
+PREPARE = """
+import sys
+import einvoice
+from appliance.__main__ import main
+rule_sets = einvoice.rule_sets
+einvoice.rule_sets = lambda: [release for release in rule_sets() if release.name in sys.argv[1:]]
+sys.exit(main(["prepare"]))
+"""
+"""Prepares these releases only."""
+
+
 @pytest.mark.slow
 def test_prepared_rule_sets_are_not_compiled_again(tmp_path):
+    """With two releases, one after the other: between others, those in between are compared as well."""
+    older, newer = "xrechnung-2.3.1", "xrechnung-3.0.0"
     cache = tmp_path / "cache"
     cache.mkdir()
-    for path in (folder() or tmp_path).glob("program-*"):  # compiling all releases takes a minute: begin with what is
-        with contextlib.suppress(FileNotFoundError):  # there, unless another process deletes it now
+    for path in (folder() or tmp_path).glob("program-*"):  # compiling takes long: begin with what is there, unless
+        with contextlib.suppress(FileNotFoundError):  # another process deletes it now
             shutil.copy2(path, cache)
 
     def run(*command):
-        environ = {**os.environ, "EINVOICE_CACHE": str(cache)}
+        environ = {**os.environ, "EINVOICE_CACHE": str(cache), "EINVOICE_RULESET": newer}
         subprocess.run([sys.executable, *command], env=environ, check=True)
         return {path.name: path.stat().st_mtime_ns for path in cache.iterdir()}
 
-    prepared = run("-m", "appliance", "prepare")
-    assert len([name for name in prepared if name.startswith("program-UBL")]) > 10
-    script = "import einvoice, sys; [einvoice.validate(path, mode='compatibility') for path in sys.argv[1:]]"
+    prepared = run("-c", PREPARE, older, newer)
+    assert len([name for name in prepared if name.startswith("program-UBL")]) > 3
+    script = """if True:
+        import einvoice, sys
+        for path in sys.argv[1:]:
+            result = einvoice.validate(path, mode="compatibility")
+            assert result.differences or "core" in path
+    """
     documents = {
-        f"{number}-{syntax}.xml": declaring(declared, sample.replace(b"04011000", b""))
-        for number, declared in enumerate(["1.2", "2.1", "2.3", "urn:cen.eu:en16931:2017"])
+        f"{name}-{syntax}.xml": declaring(declared, sample.replace(b"04011000", b""))
+        for name, declared in {"older": "2.3", "core": "urn:cen.eu:en16931:2017"}.items()
         for syntax, sample in enumerate((UBL, CII))
     }
     for name, document in documents.items():
