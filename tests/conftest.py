@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.cases import corpus
-from tests.helpers import doctests
+from tests.helpers import doctests, durations
 from tests.helpers.chromium import chromium
 from tests.helpers.paths import ROOT
 
@@ -25,6 +25,7 @@ PROGRAMS = {"browser", "module_redis", "own_redis", "redis_url", "server"}
 def pytest_configure(config):
     """Register the plugin here, as hooks of this file see the files below `tests` only."""
     config.pluginmanager.register(doctests)
+    config.pluginmanager.register(durations.Durations(config))
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +60,8 @@ def browser():
 def pytest_collection_modifyitems(config, items):
     """Mark the tests that need other programs as slow, and select live tests only if requested.
 
-    In parallel, begin with the modules that have slow tests.
+    In parallel, begin with the modules that took longest, so that the processes end at about the same time, and with
+    those that have slow tests.
     """
     if "live" not in config.getoption("-m"):
         live = [item for item in items if item.get_closest_marker("live")]
@@ -70,4 +72,5 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.slow)
     if hasattr(config, "workerinput"):  # a process of pytest-xdist
         slow = {item.path for item in items if item.get_closest_marker("slow")}
-        items.sort(key=lambda item: item.path not in slow)
+        seconds = durations.known(config)
+        items.sort(key=lambda item: (-seconds.get(durations.module(item.nodeid), 0), item.path not in slow))
