@@ -1,5 +1,7 @@
 """The web app in Chromium, with recorded requests and console messages."""
 
+import csv
+import io
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -62,3 +64,29 @@ class Page(MonitoredPage):
     def close(self):
         super().close()
         self.folder.cleanup()
+
+
+def assert_highlighted(page, *lines):
+    """Assert that these lines, and no others in view, are highlighted: the list is drawn when it has been scrolled."""
+    page.assert_becomes(lambda: highlighted_lines(page), list(lines))
+
+
+def highlighted_lines(page):
+    """Return the numbers of the highlighted lines in view."""
+    return page.page.evaluate(
+        """() => [...document.querySelectorAll('.row.highlighted')].filter((row) => {
+            const [it, box] = [row, document.getElementById('xml')].map((element) => element.getBoundingClientRect());
+            return it.top >= box.top && it.bottom <= box.bottom;
+        }).map((row) => row.dataset.line)"""
+    )
+
+
+def line_of(document, piece):
+    """Return the number of the line with this piece, as shown."""
+    return str(document[: document.index(piece)].count(b"\n") + 1)
+
+
+def table(content, separator):
+    """Return the rows of a CSV file, as downloaded."""
+    assert content.startswith(b"\xef\xbb\xbf"), "Excel takes it for UTF-8 by that mark only"
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), delimiter=separator))
