@@ -3,6 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from lxml import etree
 
@@ -28,6 +29,7 @@ def test_invoices_have_allowed_and_required_fields(invoice: Invoice) -> None:
     assert all(note == Note() for note in invoice.notes)
 
 
+@pytest.mark.slow
 @examples(25)
 @given(invoices(repeated=everything, syntax="CII"))
 def test_invoices_have_values_of_the_declared_classes(invoice: Invoice) -> None:

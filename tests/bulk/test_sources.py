@@ -205,6 +205,7 @@ def test_unsupported_source_is_rejected(source):
         validate_serially(source)
 
 
+@pytest.mark.slow
 def test_oversized_archive_member_is_rejected(tmp_path):
     huge = b"\0" * 60_000_000
     packed = zipped(tmp_path / "a.zip", {"a.xml": huge, "b.xml": UBL})

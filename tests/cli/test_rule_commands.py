@@ -100,6 +100,7 @@ def test_rules_of_einvoice_are_those_of_the_checkout(tmp_path, monkeypatch, caps
     assert not (rules_folder() / "en16931" / "BR-99.toml").exists()
 
 
+@pytest.mark.slow
 def test_first_command_of_the_readme_works(tmp_path, monkeypatch):
     page = (rules_folder() / "README.md").read_text("utf-8")
     command = page.partition("```sh\n")[2].splitlines()[0]
@@ -137,6 +138,7 @@ def test_examples_of_a_rule_are_run(rules, capsys):
     assert lines[-1] == "4 examples run, no problems."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -166,6 +168,7 @@ def test_line_of_a_failed_example_is_that_of_its_name(rules, capsys):
     assert text.splitlines()[number - 1] == 'name = "another number"'
 
 
+@pytest.mark.slow
 def test_example_of_an_undeclared_deviation_fails(rules, capsys):
     quirk = '[cii]\nassert = "exists(invoice.purchase_order)"\n[[valid]]\nname = "any"\nsyntax = "cii"\n'
     invalid = '[[invalid]]\nname = "none"\nsyntax = "cii"\ndrop = ["purchase_order"]\n'
@@ -178,6 +181,7 @@ def test_example_of_an_undeclared_deviation_fails(rules, capsys):
     assert "only the standard rejects it, and no [[deviation]] with direction 'laxer'" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -138,6 +138,7 @@ def test_json_has_the_documented_shape(sample, format):
     assert answer["validation"]["errors"][0]["title"] == "The seller contact is missing"
 
 
+@pytest.mark.slow
 def test_generation_is_reproducible(sample):
     code = "import sys, einvoice; sys.stdout.buffer.write(einvoice.generate(sys.argv[1], sys.argv[2]).data)"
     for format in ("UBL", "CII"):

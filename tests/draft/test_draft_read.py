@@ -246,6 +246,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(ANYTHING)
 def test_any_content_raises_draft_errors_only(content):
     if isinstance(content, dict):

@@ -46,6 +46,7 @@ def test_a_restricted_invoice_conforms_to_the_schema_of_its_profile(profile, nam
     assert missing_terms(narrowed, profile) == ()
 
 
+@pytest.mark.slow
 @settings(max_examples=5, phases=[Phase.generate])
 @given(plausible_invoices())
 def test_any_plausible_invoice_can_be_restricted(invoice: Invoice) -> None:

@@ -75,6 +75,7 @@ def test_groups_are_not_hashable() -> None:
         hash(Note())
 
 
+@pytest.mark.slow
 @examples(25)
 @given(invoices())
 def test_an_invoice_survives_copying_and_pickling(invoice: Invoice) -> None:

@@ -177,6 +177,7 @@ def test_timeout(add_bundle, invoice, validate_reference, monkeypatch):
     assert request("match", b"<a/>", scenarios=[("true()", {})])["first"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory limits are available on Linux only")
 def test_memory_limit(run_stylesheet, monkeypatch):
     small = SandboxProcess("einvoice.reference.process.worker", 300 << 20)

@@ -45,6 +45,7 @@ def test_table_has_one_row_per_rule(changes):
     pd.testing.assert_frame_equal(frame.drop(columns="title"), changes.to_frame(lang="de").drop(columns="title"))
 
 
+@pytest.mark.slow
 def test_html_and_text_list_each_rule(changes):
     page = changes._repr_html_()
     for code in (*changes.added, *changes.removed, *changes.changed):

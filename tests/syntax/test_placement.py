@@ -439,6 +439,7 @@ def test_a_plausible_invoice_is_schema_valid_in_each_syntax_with_the_same_terms(
             assert business_terms(converted(again, other)) == business_terms(invoice)
 
 
+@pytest.mark.slow
 @examples(40, deadline=None)
 @given(invoices())
 def test_placement_is_stable_for_any_invoice(invoice: Invoice) -> None:

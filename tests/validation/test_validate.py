@@ -408,6 +408,7 @@ def edited(data, edits):
     return etree.tostring(root)
 
 
+@pytest.mark.slow
 @examples(150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2), st.lists(EDITS, min_size=1, max_size=4))
 def test_edited_invoices_are_validated_with_resolvable_locations(which, edits):

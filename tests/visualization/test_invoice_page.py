@@ -160,6 +160,7 @@ def test_every_business_term_is_displayed(lang):
     assert missing_texts(invoice, lang) == []
 
 
+@pytest.mark.slow
 @examples(40, phases=NO_SHRINKING)
 @given(invoices(repeated=everything, syntax="UBL"), st.sampled_from(["de", "en"]))
 def test_every_value_of_any_invoice_is_displayed(invoice: Invoice, lang: str) -> None:
@@ -361,6 +362,7 @@ def test_empty_invoice_has_one_page():
         assert len(empty.pages) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "CMYK", "L", "P", "1", "LA", "I;16"])
 def test_logo_is_rgb_without_interpolation(mode):
     picture = io.BytesIO()

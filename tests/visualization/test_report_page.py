@@ -203,6 +203,7 @@ def with_text(unusual, document):
     return dataclasses.replace(einvoice.validate(etree.tostring(root)), filename=unusual)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unusual", UNUSUAL_TEXTS)
 def test_document_text_is_escaped(unusual, sample):
     page = tree(with_text(unusual, sample("ubl-invoice.xml")), "de")

@@ -20,6 +20,7 @@ def unfrozen():
     gc.unfreeze()
 
 
+@pytest.mark.slow
 def test_what_stays_is_examined_once():
     cache = [Node() for _ in range(1000)]
     garbage = weakref.ref(Node())
