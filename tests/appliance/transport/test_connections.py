@@ -24,14 +24,14 @@ HEAD = b"GET /healthz?lang=en HTTP/1.1\r\nHost: x\r\n"
 def strict(tmp_path_factory):
     """A server with short time limits."""
     data = tmp_path_factory.mktemp("strict") / "data"
-    with serving(data, workers=1, head_seconds=0.5, response_seconds=1) as server:
+    with serving(data, workers=1, head_seconds=1, response_seconds=1) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def narrow(tmp_path_factory):
     """A server with few connections, and time to open them on a busy machine."""
-    limits = {"head_seconds": 3, "address_connections": 5, "connections": 8, "trusted_proxies": PROXY}
+    limits = {"head_seconds": 5, "address_connections": 5, "connections": 8, "trusted_proxies": PROXY}
     with serving(tmp_path_factory.mktemp("narrow") / "data", workers=1, **limits) as server:
         yield server
 
