@@ -58,8 +58,9 @@ class Step:
         before: previous text; of combined groups their number.
         after: new text.
         reason: why an element is removed, if that can be seen from it: "empty", "repeated", or "same" if another
-            group has the same content; "further" if a group is added to others of its kind; otherwise "".
-        contents: what each added or combined group contains.
+            group has the same content; "further" if a group is added to others of its kind; "allowance" or "charge"
+            if the charge indicator is changed so that its group is one; otherwise "".
+        contents: what each added or combined group contains; amount and reason of the group of a charge indicator.
         other: business term whose value is exchanged with that of `term`; "" for other edits.
     """
 
@@ -109,7 +110,15 @@ class Step:
         key = f"{table}_{self.kind}_{self.reason}" if self.reason else f"{table}_{self.kind}"
         if is_plural(self.term, lang) and f"{key}_plural" in words:
             key = f"{key}_plural"
-        return words[key].format(place=self.place(lang), before=before, after=after)
+        place = self._marked(lang) if self.kind == "set" and self.contents else self.place(lang)
+        return words[key].format(place=place, before=before, after=after)
+
+    def _marked(self, lang: Language) -> str:
+        """Return the amount of the allowance or charge whose indicator is changed, with its reason and its line."""
+        ((amount, *reason),) = [[text for _, text in content] for content in self.contents]
+        words = _TEXTS[lang]
+        text = words["because"].format(amount=amount, reason=reason[0]) if reason else amount
+        return in_lines(text, self.lines, lang)
 
     def _whole(self, lang: Language, table: str) -> str:
         """Return the clause about an added group: what it contains, or for a further one which of them is missing."""

@@ -152,6 +152,9 @@ class Steps:
                 yield Step("set" if before else "add", own, label, lines, before, edit.value)
             case _:
                 before = element.text or ""
+                if (item := self._marked.get(element)) is not None and before.strip():
+                    yield _marking(item, _label(element), lines, before, edit.text)
+                    return
                 yield Step("set" if before.strip() else "fill", term, _label(element), lines, before, edit.text)
 
     def _has(self, group: str) -> bool:
@@ -230,6 +233,14 @@ class Steps:
         position = rows.index(element)
         return keys[position] in keys[:position]
 
+    @cached_property
+    def _marked(self) -> dict[Any, Any]:
+        """The allowances and charges of the invoice and its lines that have an amount, by their charge indicator."""
+        invoice = self._case.invoice
+        groups = (invoice.allowances_and_charges, *(line.allowances_and_charges for line in invoice.lines))
+        found = (it for group in groups for it in group if it.indicator is not absent and it.amount.text)
+        return {it.indicator.node: it for it in found}
+
     def _of_attribute(self, element: Any, attribute: str) -> str:
         """Return the term that an attribute is, otherwise that of its element; "" if there is neither."""
         known = self._case.by_element.get(element, ())
@@ -248,6 +259,14 @@ def _attributes(edit: Insert, term: str, lines: tuple[str, ...]) -> Iterator[Ste
     for attribute, text in edit.attributes.items():
         if number := term_of_attribute(term, attribute):
             yield Step("add", number, f"{edit.path[-1]}/@{attribute}", lines, "", text)
+
+
+def _marking(item: Any, label: str, lines: tuple[str, ...], before: str, after: str) -> Step:
+    """Return the step that makes an allowance a charge, or a charge an allowance."""
+    stated = (("amount", item.amount), ("reason", item.reason))
+    content = tuple((name, quoted(value.text)) for name, value in stated if value.text)
+    becomes = "charge" if after in ("true", "1") else "allowance"
+    return Step("set", "", label, lines, before, after, becomes, (content,))
 
 
 def lines_of(case: Case, element: Any) -> tuple[str, ...]:

@@ -172,7 +172,8 @@ def test_allowance_that_is_marked_as_a_charge():
     (cause,) = causes_of(wrong)
     (change,) = cause.changes
     assert not change.safe
-    assert "cbc:ChargeIndicator is “true” instead of “false”" in cause.text()
+    assert re.search(r"^The allowance of [\d.]+ \(.+\) is marked as a charge\.$", cause.text())
+    assert re.search(r"^Mark the charge of [\d.]+ \(.+\) as an allowance \(charge indicator “false”\)\.$", change.text())
     assert apply(wrong.encode(), change.edits).decode() == UBL
     assert fixed(wrong) == wrong
 
@@ -187,7 +188,9 @@ def test_allowance_of_a_line_that_is_marked_as_a_charge():
         "<cbc:ChargeIndicator>true</cbc:ChargeIndicator><cbc:AllowanceChargeReason>Rabatt",
     )
     changes = [change for cause in causes_of(wrong) for change in cause.changes]
-    assert right in [apply(wrong.encode(), change.edits).decode() for change in changes]
+    (change,) = [change for change in changes if apply(wrong.encode(), change.edits).decode() == right]
+    assert "the charge of 6.00 (Rabatt) of line 1 as an allowance" in change.text("en")
+    assert "Den Zuschlag von 6.00 (Rabatt) in Position 1 als Nachlass" in change.text("de")
     assert fixed(wrong) == wrong
 
 
