@@ -143,7 +143,7 @@ class _Table:
         for line in textwrap.wrap(title, width):
             yield self._paint(line, _BOLD)
         yield from textwrap.wrap(finding.override_reason(self._lang), width)
-        yield from textwrap.wrap(compared_text(finding, self._lang), width)
+        yield from textwrap.wrap(compared_text(finding, self._lang, finding.title(self._lang)), width)
         yield from textwrap.wrap(
             finding.fix(self._lang), width, initial_indent="→ ", subsequent_indent="  ", break_on_hyphens=False
         )

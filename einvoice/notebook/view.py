@@ -211,14 +211,15 @@ class ResultView(anywidget.AnyWidget):
             self._finding_details = {}
             return
         lang: Language = self.lang
+        title, explanation = finding.title(lang), finding.explanation(lang)
         self._finding_details = {
             "code": finding.code,
             "severity": finding.severity,
             "severity_label": severity_text(finding, lang),
-            "title": finding.title(lang),
-            "explanation": finding.explanation(lang),
+            "title": title,
+            "explanation": explanation,
             "reason": finding.override_reason(lang),
-            "values": [[LABELS[lang][name], text] for name, text in compared(finding, lang)],
+            "values": [[LABELS[lang][name], text] for name, text in compared(finding, lang, title, explanation)],
             "fix": finding.fix(lang),
             "notes": [{"text": note.text, "source": note.source} for note in finding.notes(lang)],
             "properties": [[LABELS[lang][key], text] for key, text in _properties(finding, lang) if text],

@@ -138,11 +138,13 @@ def _table(findings: Iterable[Finding], lang: Language) -> str:
 
 
 def _row(finding: Finding, lang: Language) -> str:
-    details = _lines(compared_text(finding, lang), finding.explanation(lang), finding.override_reason(lang))
+    title, explanation = finding.title(lang), finding.explanation(lang)
+    values = compared_text(finding, lang, title, explanation)
+    details = _lines(values, explanation, finding.override_reason(lang))
     return (
         f'<tr><td class="mark {finding.severity}">{escape(finding.code)}<br>{escape(severity(finding, lang))}</td>'
         f'<td class="place">{escape(position(finding, lang))}</td>'
-        f"<td><details><summary>{escape(finding.title(lang))}</summary>{details}"
+        f"<td><details><summary>{escape(title)}</summary>{details}"
         f"<div><strong>{escape(LABELS[lang]['fix'])}:</strong> {escape(finding.fix(lang))}</div>"
         f"{_lines(*notes(finding, lang))}"
         f"<div><code>{escape(finding.xpath)}</code></div></details></td></tr>"

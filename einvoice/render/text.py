@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 NUMBERS: Final = ("expected", "actual", "difference")
 
 _MAX_LISTED: Final = 20
+_MIN_DIGITS: Final = 3
 _SEVERITIES: Final = ("information", "warning", "fatal")
 
 LABELS: Final = Messages("einvoice.render", "results")
@@ -166,28 +169,55 @@ def position(finding: Finding, lang: Language) -> str:
     return ", ".join(part for part in (where, *finding.terms[:1]) if part)
 
 
-def compared_text(finding: Finding, lang: Language) -> str:
+def compared_text(finding: Finding, lang: Language, *beside: str) -> str:
     """Return the compared values: "expected 119.00, found 119.01, difference 0.01"; "" if there are none."""
-    return ", ".join(f"{LABELS[lang][name]} {text}" for name, text in compared(finding, lang))
+    return ", ".join(f"{LABELS[lang][name]} {text}" for name, text in compared(finding, lang, *beside))
 
 
-def compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str]]:
+def compared(finding: Finding, lang: Language, *beside: str) -> Iterator[tuple[str, str]]:
     """Yield the compared values that explain the finding, each with its name from ``NUMBERS``.
 
     Equal numbers are skipped, because the problem is then a different one. If the rule concerns the notation of a
     number or quotes a text, the document's text is yielded verbatim, and not again as a value.
+
+    Args:
+        finding: the finding.
+        lang: language of the values.
+        beside: texts of the finding that are shown with the values. A value that one of them quotes is skipped, unless
+            it has a difference to another: amounts are shown together.
     """
+    values = list(_compared(finding, lang))
+    are_amounts = any(name == "difference" for name, _, _ in values)
+    for name, text, shown in values:
+        value = finding.values.get(name)
+        spellings = (text, f"{value:%Y%m%d}") if isinstance(value, datetime.date) else (text,)
+        if are_amounts or not any(_quotes(it, spelling) for it in beside for spelling in spellings):
+            yield name, shown
+
+
+def _compared(finding: Finding, lang: Language) -> Iterator[tuple[str, str, str]]:
+    """Yield name, text and shown text of each compared value."""
     values = finding.values
     if values.get("difference") == 0:
         return
     if "raw_text" in values:
-        yield "actual", LABELS[lang]["quote"].format(values["raw_text"])
+        yield "actual", values["raw_text"], LABELS[lang]["quote"].format(values["raw_text"])
         return
     names: tuple[str, ...] = NUMBERS
     if (text := values.get("found")) and isinstance(text, str) and finding.explains("found"):
-        yield "actual", LABELS[lang]["quote"].format(quote(text))
+        yield "actual", quote(text), LABELS[lang]["quote"].format(quote(text))
         names = tuple(name for name in names if name != "actual")
     for name in names:
         text = show(values[name], values, lang).strip() if name in values else ""
         if text:
-            yield name, text
+            yield name, text, text
+
+
+def _quotes(text: str, value: str) -> bool:
+    """Return whether a text contains a value as a word; a short number only as a percentage or in quotation marks.
+
+    >>> _quotes("The net price of line 1 is “-50.00”.", "-50.00"), _quotes("The net price of line 1 is wrong", "1")
+    (True, False)
+    """
+    after = r"( ?%|[“”»])" if value.isdigit() and len(value) < _MIN_DIGITS else r"(?!\w|[.,]\d)"
+    return re.search(rf"(?<![\w.,]){re.escape(value)}{after}", text) is not None

@@ -173,7 +173,9 @@ def test_allowance_that_is_marked_as_a_charge():
     (change,) = cause.changes
     assert not change.safe
     assert re.search(r"^The allowance of [\d.]+ \(.+\) is marked as a charge\.$", cause.text())
-    assert re.search(r"^Mark the charge of [\d.]+ \(.+\) as an allowance \(charge indicator “false”\)\.$", change.text())
+    assert re.search(
+        r"^Mark the charge of [\d.]+ \(.+\) as an allowance \(charge indicator “false”\)\.$", change.text()
+    )
     assert apply(wrong.encode(), change.edits).decode() == UBL
     assert fixed(wrong) == wrong
 

@@ -99,6 +99,26 @@ def test_compared_text_does_not_repeat_the_quoted_value():
     assert text.compared_text(finding, "en") == "found “CAO”, expected 30"
 
 
+def test_value_that_a_text_beside_it_quotes_is_not_repeated():
+    finding = make_finding("BR-CL-16", values={"found": "CAO", "expected": "30"})
+    assert text.compared_text(finding, "en", "The code “CAO” is unknown") == "expected 30"
+    assert text.compared_text(finding, "en", "The code CAO is unknown", "Enter “30”") == ""
+    assert text.compared_text(finding, "en", "The code “CAOS” of line 30 is wrong") == "found “CAO”, expected 30"
+
+
+def test_amounts_with_a_difference_are_shown_together():
+    values = {"expected": Decimal("369.00"), "actual": Decimal("368.99"), "difference": Decimal("0.01")}
+    shown = text.compared_text(make_finding(values=values), "en", "Found: 368.99, calculated: 369.00.")
+    assert shown == "expected 369.00, found 368.99, difference 0.01"
+
+
+def test_date_is_quoted_in_the_form_of_its_syntax():
+    finding = make_finding(values={"actual": date(2026, 4, 1)})
+    assert text.compared_text(finding, "en", "The issue date is 2026-04-01") == ""
+    assert text.compared_text(finding, "de", "Als Rechnungsdatum ist „20260401“ angegeben.") == ""
+    assert text.compared_text(finding, "en", "The issue date is wrong") == "found 2026-04-01"
+
+
 def test_findings_are_displayed_by_severity(invalid):
     findings = [replace(make_finding(f"BR-0{number}"), severity=each) for number, each in enumerate(SEVERITIES, 1)]
     ordered = [each.code for each in text.by_severity([*findings, make_finding("BR-09")])]

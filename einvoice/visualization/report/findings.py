@@ -121,7 +121,7 @@ def _numbers(finding: Finding, lang: Language) -> Markup:
     """Return the compared amounts in one line."""
     amounts = [
         tag("span", WORDS[lang][name], " ", tag("strong", text), class_="amount")
-        for name, text in compared(finding, lang)
+        for name, text in compared(finding, lang, finding.title(lang), finding.explanation(lang))
     ]
     return tag("p", *(part for amount in amounts for part in (amount, " ")), class_="numbers") if amounts else EMPTY
 
