@@ -24,6 +24,9 @@ class Override(NamedTuple):
     severity: Severity
     reasons: Mapping[Language, str]
 
+    def __hash__(self) -> int:
+        return hash(self.severity)  # findings are hashable, mappings are not
+
 
 def overrides(identity: Identity, stack: Stack, data: RuleData | None = None) -> Mapping[str, Override]:
     """Return the published overrides for a document, by rule code; none for most specifications.

@@ -158,6 +158,12 @@ def test_texts_use_the_requested_language_and_quote_values():
     assert replace(finding, lang="en").title() == finding.title("en")
 
 
+def test_findings_with_an_override_are_hashable():
+    override = Override("warning", {"de": "darum", "en": "therefore"})
+    same = Override("warning", {"de": "darum", "en": "therefore"})
+    assert {make_finding(override=override): 1}[make_finding(override=same)] == 1
+
+
 def test_override_has_a_reason():
     override = Override("warning", {"de": "darum", "en": "therefore"})
     finding = replace(make_finding(), severity="warning", override=override)
