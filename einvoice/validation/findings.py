@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from einvoice import codelists, errors
+from einvoice.model.group import Group
 from einvoice.model.iteration import filled
 from einvoice.model.location import name
 from einvoice.model.terms import term, terms
@@ -177,6 +178,8 @@ class FindingBuilder:
             return own
         place = violation.place
         is_other = violation.leads_with_its_place and isinstance(place, Value) and not place.attribute
+        if isinstance(place, Group) and any(map(_is_term, own)):
+            return violation.terms  # a value in this group is missing: not the one that the group's element stands for
         known = set(own) <= set(violation.alternatives)
         return tuple(dict.fromkeys((*own, *violation.terms))) if known or is_other else violation.terms
 

@@ -239,7 +239,7 @@ def test_every_pointer_is_in_the_schema(full, format, step):
 
 def test_findings_show_their_pointer(documented):
     generated = einvoice.generate(documented, lang="en")
-    assert "(/seller/contact, BT-41)" in str(generated.validation)
+    assert "(/seller/contact, BG-6)" in str(generated.validation)
     errors = generated.to_dict()["validation"]["errors"]
     assert [it["draft_pointer"] for it in errors] == [it.draft_pointer for it in generated.validation.errors]
 
