@@ -140,6 +140,13 @@ OTHER = [
         "VAT",
     ),
     (
+        "without_space",
+        "UBL-DT-01",
+        replaced(UBL, r"(<cbc:PayableAmount[^>]*>)([0-9.]+)", r"\1\n\2\n"),
+        "a space or line break after the decimals",
+        "only, without a space or line break",
+    ),
+    (
         "not_a_number",
         "UBL-DT-01",
         replaced(UBL, r"(<cbc:PayableAmount[^>]*>[0-9.]+)", r"\1 EUR"),

@@ -70,6 +70,14 @@ def test_surplus_decimals_are_told_from_other_text_after_the_point(amount, is_nu
 
 
 @pytest.mark.parametrize(
+    ("amount", "number"), [("\n200.00\n", "200.00"), ("-1.5\t ", "-1.5"), (" 1.234 ", None), ("1.23 EUR", None)]
+)
+def test_white_space_around_an_amount_is_told_from_surplus_decimals(amount, number):
+    (found,) = violations(ubl_document(f"<cac:X><cbc:TaxAmount>{amount}</cbc:TaxAmount></cac:X>"))
+    assert found.values.get("without_space") == number
+
+
+@pytest.mark.parametrize(
     ("types", "scheme", "root", "violated"),
     [
         ([], False, "Invoice", False),

@@ -69,7 +69,8 @@ class SyntaxViolation(NamedTuple):
         of its parent as ``required_in``. An element that is forbidden because of another one, or of an attribute, has
         the name of this condition, and that content as ``deciding``. Elements that their parents have only once each
         are ``one_each``. Entries of a payee that are given more than once have their number as ``several``. An amount
-        with more than digits and a point is ``not_a_number``.
+        with more than digits and a point is ``not_a_number``; if only white space around it is too much, it is
+        ``without_space``.
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
@@ -86,12 +87,18 @@ class SyntaxViolation(NamedTuple):
             values["one_each"] = True
         if self.rule.check == "not_blank" and is_required(self.element):
             values["required_in"] = location.name(self.element.getparent().tag)
-        if self.rule.check == "decimals" and not re.fullmatch(_DIGITS, content):
-            values["not_a_number"] = True
+        if self.rule.check == "decimals":
+            values |= self._amount(content)
         if self.rule.check == "one_of" and len(allowed := checks.choice(self.rule)) <= _MAX_ALLOWED:
             values["allowed"] = ", ".join(sorted(allowed))
         values |= self._conditions()
         return {**values, "actual": content} if self.rule.of_profile else values
+
+    def _amount(self, content: str) -> dict[str, object]:
+        number = normalize_space(content)
+        if not re.fullmatch(_DIGITS, number):
+            return {"not_a_number": True}
+        return {"without_space": number} if len(number.partition(".")[2]) <= int(self.rule.argument) else {}
 
     def _conditions(self) -> dict[str, object]:
         """Return the condition that makes the element forbidden, by name, and what the element meets it by."""
