@@ -95,6 +95,7 @@ def test_every_function_has_cases():
     assert set(functions.CALLABLE) - tested == {
         "descendants",
         "line_number_of",
+        "plain_number",
         "with_same_exemption",
         "with_vat",
         "wrong_skonto_line",

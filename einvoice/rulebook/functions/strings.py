@@ -119,6 +119,29 @@ def substring(x: str, start: int, length: int) -> str:
     return x[start - 1 : start - 1 + length]
 
 
+_STATED_NUMBER = re.compile(
+    r"[^0-9.,+-]*(?P<sign>-?)\+?(?P<whole>[0-9]+|[0-9]{1,3}(?:(?P<mark>[.,' \u00a0])[0-9]{3})(?:(?P=mark)[0-9]{3})*)"
+    r"(?:[.,](?P<decimals>[0-9]+))?[^0-9.,+-]*"
+)
+_AMBIGUOUS = re.compile("[^0-9]*[1-9][0-9]{0,2}[.,][0-9]{3}[^0-9]*")
+
+
+@function()
+def plain_number(x: str) -> str:
+    """Return the number that ``x`` states, without currency, percent sign and separators of thousands; not in XPath.
+
+    It is '' if there is none, or if a point or comma may separate thousands as well as decimals.
+
+    >>> plain_number("7%"), plain_number("10,00"), plain_number("-1.234,50 EUR"), plain_number("1,234")
+    ('7', '10.00', '-1234.50', '')
+    """
+    found = _STATED_NUMBER.fullmatch(x)
+    if found is None or _AMBIGUOUS.fullmatch(x):
+        return ""
+    whole = re.sub("[^0-9]", "", found["whole"])
+    return found["sign"] + whole + (f".{found['decimals']}" if found["decimals"] else "")
+
+
 @function()
 def upper_case(x: str) -> str:
     """``upper-case(x)``.
