@@ -93,9 +93,13 @@ def test_result_equals_that_of_saxon(case):
 def test_every_function_has_cases():
     tested = {path.stem for path, _ in cases()}
     assert set(functions.CALLABLE) - tested == {
+        "corrected_skonto_line",
+        "corrected_skonto_parts",
         "descendants",
+        "ends_in_skonto_line",
         "line_number_of",
         "plain_number",
+        "skonto_fault_count",
         "with_same_exemption",
         "with_vat",
         "wrong_skonto_line",

@@ -4,7 +4,7 @@ Generated rules call them by name, with ``GLOBALS`` as globals. The doctests sho
 ``tests/rulebook/functions``.
 """
 
-from einvoice.rulebook.functions import identifiers, lookups, sequences  # noqa: F401 (they register functions)
+from einvoice.rulebook.functions import identifiers, lookups, sequences, skonto  # noqa: F401 (they register functions)
 from einvoice.rulebook.functions.arithmetic import EXACT
 from einvoice.rulebook.functions.registry import CALLABLE, GLOBALS
 from einvoice.rulebook.functions.strings import joined_codes
