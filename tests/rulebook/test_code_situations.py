@@ -189,6 +189,15 @@ OTHER = [
         "Correct the currency (currencyID)",
     ),
     (
+        "equal",
+        "PROFILE-REPEATED-ELEMENT",
+        replaced(
+            profile("basic"), r"(?s)<ram:SpecifiedTradePaymentTerms>.*?</ram:SpecifiedTradePaymentTerms>", r"\g<0>\g<0>"
+        ),
+        "appears more often than the profile BASIC allows",
+        "Remove the surplus entry",
+    ),
+    (
         "profile",
         "CONTENT-UNCOVERED",
         before(profile("extended"), "ram:SpecifiedTradeSettlementPaymentMeans", INVOICEE),
@@ -310,6 +319,14 @@ def test_an_amount_in_another_currency_is_told_from_one_without(currency: str, a
     found = einvoice.validate(document.encode(), lang="en").findings
     titles = [it.title() for it in found if it.code == "PEPPOL-EN16931-R051" and it.xpath.endswith("PriceAmount")]
     assert set(titles) == {title}
+
+
+def test_entry_that_a_profile_does_not_use_is_quoted() -> None:
+    period = "<ram:EffectiveSpecifiedPeriod><ram:Description>Juni</ram:Description></ram:EffectiveSpecifiedPeriod>"
+    finding = finding_of("PROFILE-NOT-USED", replaced(profile("extended"), "(?=</rsm:ExchangedDocument>)", period))
+    assert finding.situation is None
+    assert "Found: “Juni”." in finding.explanation("en")
+    assert "Angegeben: „Juni“." in finding.explanation("de")
 
 
 def test_every_value_situation_of_a_text_is_tested() -> None:
