@@ -10,6 +10,7 @@ import pytest
 
 from einvoice import errors
 from einvoice.resources import RuleData, rules_folder, shipped
+from einvoice.rulebook.catalog import catalog
 from einvoice.syntax import detect, severity_overrides, xml
 from tests.cases import corpus
 from tests.helpers.rule_sets import SPECIFICATIONS, newest_stack
@@ -332,6 +333,16 @@ def test_each_override_gives_its_reason_in_both_languages():
                 assert one.severity in ("fatal", "warning", "information"), code
                 assert one.reasons.keys() >= {"de", "en"}
                 assert all(reason.endswith(".") for reason in one.reasons.values())
+
+
+def test_explanation_of_a_rule_that_is_only_informational_holds_then_too():
+    """Where a specification allows more codes, the texts must not say that recipients cannot process them."""
+    lowered = severities(ubl(XR3_CVD)) | severities(ubl(XR3_EXTENSION))
+    codes = {code for code, severity in lowered.items() if severity == "information"}
+    assert codes >= {"BR-CL-10", "BR-CL-13", "BR-CL-21"}
+    texts = [catalog()[code].text("explanation", lang) for code in codes for lang in ("de", "en", "fr")]
+    impossible = "abweis|zurückweis|ohne gültig|reject|without a valid|rejet|sans .* valide"
+    assert not [text for text in texts if re.search(impossible, text, re.IGNORECASE)]
 
 
 #: Severities in the validator configuration of KoSIT (scenarios.xml), whose "error" is "fatal" here, by specification
