@@ -24,6 +24,7 @@ from einvoice.result import Finding
 from einvoice.syntax.mapping.binding import GROUP, LEAF, WRAPPER, State
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.paths import path_of
+from einvoice.validation.element_terms import alternative
 
 _CONDITION: Final = re.compile(r"\[[^]]*\]")
 Content: TypeAlias = tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]
@@ -151,6 +152,18 @@ class Case:
     def groups(self) -> Mapping[Any, Group]:
         """The groups of the invoice by element."""
         return {group.node: group for group in self.invoice.walk() if group.node is not None}
+
+    def term_of(self, group: Group, field: str) -> str:
+        """Return the business term of a field, also of one that the group lacks; "" if it has none.
+
+        Of several terms, the one for an allowance or a charge, for its indicator, and so on.
+        """
+        if known := self.numbers.get((id(group), field)):
+            return known
+        numbers = [number for number in dict.fromkeys(terms_of(type(group), field)) if number]
+        if len(numbers) == 2 and (choice := alternative(group, self.invoice)) is not None:
+            return numbers[choice]
+        return next(iter(numbers), "")
 
     def missing_at(self, finding: Finding) -> tuple[Group, str] | None:
         """Return the group and field of the leading term of a finding, if its group lacks it."""

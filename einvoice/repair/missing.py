@@ -174,7 +174,7 @@ class MissingFacts:
             while child is not None and child.kind == WRAPPER and child.children:
                 child = next(iter(child.children.values()))
             if child is not None and child.field and group is not None:
-                yield from terms_of(type(group), child.field)[:1]
+                yield from filter(None, (self._case.term_of(group, child.field),))
 
     def _of_element(self, number: str) -> str:
         """Return the group of a missing element that would contain a term; "" if there is none."""

@@ -6,11 +6,11 @@ totals would contain the fault.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from einvoice.model.group import terms_of, types_of
+from einvoice.model.group import types_of
 from einvoice.model.lines import Line
 from einvoice.model.values import Amount as AmountValue
 from einvoice.model.values import UnitPrice, absent
@@ -30,20 +30,19 @@ _TOTALS = ("line_net", "net", "gross", "due")
 
 def candidates(case: Case) -> Iterator[Candidate]:
     """Yield a candidate for each amount that differs from the calculated one, and one for all of them."""
-    numbers = case.numbers
     missing: dict[tuple[type, str, bool], list[tuple[Edit, Amount]]] = {}
     for it in calculated(case.invoice):
         if (edit := _edit(case, it)) and not _lacks_unit(case, it):
             rank = _BACKWARDS if it.is_input else _FORWARDS
             is_total = not it.is_input and not isinstance(it.group, Line)
             edits = (edit, *_unit(case, it))
-            candidate = Candidate(edits, rank, not it.is_input, _terms(numbers, it), it.is_input, is_total=is_total)
+            candidate = Candidate(edits, rank, not it.is_input, _terms(case, it), it.is_input, is_total=is_total)
             yield candidate if it.is_possible else replace(candidate, only_doubt=True)
             if getattr(it.group, it.field) is absent:
                 missing.setdefault((type(it.group), it.field, it.is_input), []).append((edit, it))
     for (_, _, is_input), found in missing.items():  # amounts that depend on all of them may be right
         if len({id(it.group) for _, it in found}) == len(found) > 1:
-            terms = tuple(term for _, it in found for term in _terms(numbers, it))
+            terms = tuple(term for _, it in found for term in _terms(case, it))
             yield Candidate(tuple(edit for edit, _ in found), _MISSING, not is_input, terms)
     changed = recalculated(case.invoice, with_lines=False)
     yield from _carried(case, changed)
@@ -74,7 +73,7 @@ def _together(case: Case, amounts: Sequence[Amount], rank: int, *, is_safe: bool
     """Yield one candidate that sets several amounts."""
     edited = [(edit, it) for it in amounts if (edit := _edit(case, it))]
     if edited:
-        terms = tuple(term for _, it in edited for term in _terms(case.numbers, it))
+        terms = tuple(term for _, it in edited for term in _terms(case, it))
         edits = tuple(edit for edit, _ in edited)
         yield Candidate(edits, rank, is_safe, terms, is_fallback=rank == _ALL, is_total=True)
 
@@ -124,8 +123,6 @@ def _unit_of_others(case: Case, amount: Amount) -> str:
     return str(units.pop()) if len(units) == 1 else ""
 
 
-def _terms(numbers: Mapping[tuple[int, str], str], amount: Amount) -> tuple[str, ...]:
-    """Return the business term of an amount; `numbers` are those of the values of the invoice by group and field."""
-    known = numbers.get((id(amount.group), amount.field))
-    possible = (known,) if known else terms_of(type(amount.group), amount.field)
-    return tuple(number for number in possible if number)[:1]
+def _terms(case: Case, amount: Amount) -> tuple[str, ...]:
+    number = case.term_of(amount.group, amount.field)
+    return (number,) if number else ()

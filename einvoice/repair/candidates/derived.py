@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
-from einvoice.model.group import Group, terms_of
+from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.repair.case import Candidate, Case
@@ -78,4 +78,4 @@ def _filled(case: Case, group: Group, field: str, text: str, term: str) -> Itera
         return
     edit = case.add(group, field, text) if value is absent else case.set(value, text)
     if edit:
-        yield Candidate((edit,), _RANK, terms=(term,) if term else terms_of(type(group), field)[:1])
+        yield Candidate((edit,), _RANK, terms=(term,) if term else tuple(filter(None, (case.term_of(group, field),))))

@@ -22,7 +22,6 @@ from einvoice.repair.arithmetic import (
     total,
 )
 from einvoice.repair.assignment import Assignment
-from einvoice.repair.candidates.vat import number_of
 from einvoice.repair.case import Candidate, Case, decimal_text
 from einvoice.repair.edits import Edit, Remove
 
@@ -101,12 +100,12 @@ def _rated(case: Case, tax: Any, key: Key, rate: Decimal) -> Iterator[Described]
         texts = {"category": _STANDARD, **texts}
         for field in ("exemption_reason_code", "exemption_reason"):
             if (reason := getattr(tax, field)) is not absent and reason.node is not None:
-                yield Remove(case.xpath(reason.node)), number_of(case, tax, field)
+                yield Remove(case.xpath(reason.node)), case.term_of(tax, field)
     for field, text in texts.items():
         value = getattr(tax, field)
         edit = case.add(tax, field, text) if value is absent else case.set(value, text)
         if edit is not None and (value is absent or value.raw != text):
-            yield edit, number_of(case, tax, field)
+            yield edit, case.term_of(tax, field)
 
 
 def _amounts(case: Case, faulty: dict[Key, list[Any]]) -> Iterator[Described]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from einvoice.model.group import terms_of
 from einvoice.model.lines import Line
 from einvoice.model.values import absent
 from einvoice.repair.arithmetic import (
@@ -113,17 +112,12 @@ def _classified(case: Case, item: Any, key: Key) -> Iterator[tuple[Edit, str]]:
             continue
         edit = _set(case, tax, field, text)
         if edit is not None:
-            yield edit, _term(item, tax, field)
+            yield edit, case.term_of(tax, field)
 
 
 def _set(case: Case, tax: Any, field: str, text: str) -> Edit | None:
     value = getattr(tax, field)
     return case.add(tax, field, text) if value is absent else case.set(value, text)
-
-
-def _term(item: Any, tax: Any, field: str) -> str:
-    numbers = terms_of(type(tax), field)
-    return numbers[1] if len(numbers) > 1 and not isinstance(item, Line) and item.is_charge else numbers[0]
 
 
 def _whole(case: Case, item: Any, texts: Mapping[str, str]) -> Iterator[tuple[Edit, str]]:

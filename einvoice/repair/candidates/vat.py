@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from einvoice.model.group import terms_of
 from einvoice.model.money import TaxCategory, VatBreakdown
 from einvoice.model.values import absent
 from einvoice.repair.arithmetic import TAXED, category_of, rate_of_amounts, round2
@@ -62,7 +61,7 @@ def _standard_rated(case: Case, taxes: Sequence[TaxCategory]) -> Iterator[Candid
             continue
         if any(isinstance(tax, VatBreakdown) and tax.tax_amount.number for tax in same):
             edits = tuple(case.set(tax.category, _STANDARD) for tax in same)
-            terms = tuple(number_of(case, tax, "category") for tax in same)
+            terms = tuple(case.term_of(tax, "category") for tax in same)
             yield Candidate(edits, _RANK - 2, terms=terms)
 
 
@@ -104,7 +103,7 @@ def _candidate(case: Case, tax: Any, pair: tuple[str, str], rank: int) -> Iterat
         if field == "rate" and pair[0] == _WITHOUT_RATE:
             if value is not absent and not value.attribute:
                 edits.append(Remove(case.xpath(value.node)))
-                terms += _term(case, tax, field)
+                terms.append(case.term_of(tax, field))
             continue
         if text == previous:
             continue
@@ -114,19 +113,9 @@ def _candidate(case: Case, tax: Any, pair: tuple[str, str], rank: int) -> Iterat
         if edit is None:
             return
         edits.append(edit)
-        terms += _term(case, tax, field)
+        terms.append(case.term_of(tax, field))
     if edits and tax.scheme is absent and (edit := case.add(tax, "scheme", _VAT)):
         edits.append(edit)
         terms.append("")
     if edits:
         yield Candidate(tuple(edits), rank, terms=tuple(terms))
-
-
-def number_of(case: Case, tax: Any, field: str) -> str:
-    """Return the term of a field of a VAT category; "" if it has none."""
-    return next(iter(_term(case, tax, field)), "")
-
-
-def _term(case: Case, tax: Any, field: str) -> Sequence[str]:
-    known = case.numbers.get((id(tax), field))
-    return [number for number in ((known,) if known else terms_of(type(tax), field)) if number][:1]
