@@ -236,3 +236,28 @@ def test_exact_copy_of_an_element_is_removed():
 def test_other_value_of_a_repeated_element_is_not_removed():
     wrong = UBL.replace(REFERENCE, f"{REFERENCE}{REFERENCE.replace('34<', '35<')}")
     assert fixed(wrong) == wrong
+
+
+# ---------------------------------------------------------------- amounts with too many decimals
+
+MINIMUM = re.sub(r"urn:cen.eu:en16931:2017[^<]*", "urn:factur-x.eu:1p0:minimum", CII, count=1)
+"""A profile without rules that calculate amounts: only that about the decimals finds the fault."""
+
+
+@pytest.mark.parametrize(
+    ("stated", "right"),
+    [("297.505", "297.50"), ("297.495", "297.50"), ("297.5049", "297.50"), ("297.515", "297.52")],
+)
+def test_amount_with_too_many_decimals_is_what_the_others_make_it(stated, right):
+    document = changed(MINIMUM, r"(?<=<ram:DuePayableAmount>)[\d.]+", stated)
+    cause = next(it for it in causes_of(document) if "BR-DEC-18" in {finding.code for finding in it.findings})
+    (change,) = cause.changes
+    assert change.text() == f"Change amount due for payment (BT-115) from “{stated}” to “{right}”."
+
+
+def test_total_follows_from_amounts_of_which_another_has_too_many_decimals_too():
+    document = changed(MINIMUM, r"(?<=<ram:GrandTotalAmount>)[\d.]+", "297.505")
+    document = changed(document, r"(?<=<ram:DuePayableAmount>)[\d.]+", "297.505")
+    causes = causes_of(document)
+    edits = {edit.text for cause in causes for change in cause.changes for edit in change.edits}
+    assert edits == {"297.50"}

@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from einvoice.model.iteration import Filled
 from einvoice.model.values import BLANKS, Amount, Code, Date, Number, UnitPrice, Value, absent
-from einvoice.repair.arithmetic import round2
+from einvoice.repair.arithmetic import calculated, recalculated, round2
 from einvoice.repair.case import Candidate, Case, decimal_text, is_malformed
 from einvoice.repair.edits import SetAttribute
 from einvoice.result import Finding
 from einvoice.syntax.paths import term_of_attribute
 
 _RANK = 10
+_CENT: Final = Decimal("0.01")
 _SCHEMA: Final = "schema"
 _CODE_CHECKS: Final = ("in_", "one_of")
 """Start of the names of checks of syntax rules that a code violates."""
@@ -29,15 +30,41 @@ def candidates(case: Case) -> Iterator[Candidate]:
     """
     terms = {term for finding in case.findings for term in finding.terms}
     found = set(_found(case))
+    calculated_amounts = _calculated(case)
     for it in case.values:
         value, number = it.value, it.number
         is_place = (number, "", value.raw) in found or is_malformed(value)
-        for text in forms(value, case.syntax) if is_place or number in terms else ():
+        exact = calculated_amounts.get((id(it.group), it.field)) if value is getattr(it.group, it.field) else None
+        texts = forms(value, case.syntax) if exact is None else (decimal_text(exact, 2),)
+        for text in texts if is_place or number in terms else ():
             if text != value.raw and (is_place or not text.islower()):  # most codes are in capital letters
                 yield Candidate((case.set(value, text),), _RANK, safe=True, terms=(number,) if number else ())
         for name, given in _texts(it):
             if name and (number, name, given) in found:
                 yield from _attribute(case, it, name, given)
+
+
+def _calculated(case: Case) -> dict[tuple[int, str], Decimal]:
+    """Return what the amounts with more than two decimals are if calculated from others, if that is within a cent.
+
+    Rounding such an amount can contradict the others: 235.625 beside a total of 235.62, of which nothing was paid.
+    """
+    values = ((it.group, it.field, it.value) for it in case.values if isinstance(it.value, Amount))
+    stated = {(id(group), field): value.number for group, field, value in values if _has_too_many_decimals(value)}
+    if not stated:
+        return {}
+    found: dict[tuple[int, str], Decimal] = {}
+    amounts = [*recalculated(case.invoice, with_lines=False), *calculated(case.invoice)]
+    for it in sorted(amounts, key=lambda amount: amount.is_input):  # stable: totals that follow from other such amounts
+        key = (id(it.group), it.field)
+        if key in stated and round2(it.number) == it.number and abs(it.number - stated[key]) < _CENT:
+            found.setdefault(key, it.number)
+    return found
+
+
+def _has_too_many_decimals(value: Amount) -> bool:
+    is_amount = value.number is not absent and not isinstance(value, UnitPrice)
+    return is_amount and round2(value.number) not in (absent, value.number)
 
 
 def _found(case: Case) -> Iterator[tuple[str, str, str]]:
