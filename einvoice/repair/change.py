@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.errors import quote
 from einvoice.localization import Language, Messages
+from einvoice.localization.formatting import format_number
 from einvoice.model.iteration import owner
-from einvoice.model.terms import is_plural, name, terms
+from einvoice.model.terms import is_plural, name, term, terms
 from einvoice.repair.display import copy_text, proof
 from einvoice.repair.edits import (
     Edit,
@@ -34,6 +36,9 @@ _SHARED: Final = 20
 """Number of characters before the first difference of two long values that are quoted."""
 _CURRENCY: Final = "currencyID"
 _BREAKDOWN: Final = "BG-23"
+_AMOUNT: Final = "Amount"
+_NUMBERS: Final = (_AMOUNT, "Unit price amount", "Quantity", "Percentage")
+"""Datatypes of EN 16931 whose content is a number."""
 _LISTED: Final = 5
 """Maximum number of lines that a text lists."""
 _LISTED_PLACES: Final = 3
@@ -42,6 +47,24 @@ _LISTED_PLACES: Final = 3
 
 Content: TypeAlias = tuple[tuple[str, str], ...]
 """Terms of a group that is added, each with its text."""
+
+
+class Row(NamedTuple):
+    """A VAT breakdown as texts name it: its position from 1, its category and rate, None if it lacks one."""
+
+    position: int
+    category: str
+    rate: Decimal | None
+
+    def text(self, lang: Language) -> str:
+        """Return the position with category and rate.
+
+        >>> Row(2, "S", Decimal("19.5")).text("de"), Row(1, "", None).text("en")
+        ('2 (S, 19,5 %)', '1')
+        """
+        rate = "" if self.rate is None else f"{format_number(self.rate, lang)} %"
+        parts = [it for it in (self.category, rate) if it]
+        return f"{self.position} ({', '.join(parts)})" if parts else str(self.position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +77,8 @@ class Step:
         term: business term; "" if there is none.
         element: name of the element or attribute, shortened.
         lines: identifiers of the invoice lines, shortened; empty outside of lines.
-        rows: positions of the VAT breakdowns with their category and rate; empty outside of them, or if there is one.
+        rows: VAT breakdowns that are changed; empty outside of them, or if there is one.
+        same: VAT breakdowns with the same content, if one of them is removed for that reason.
         before: previous text; of combined groups their number.
         after: new text.
         reason: why an element is removed, if that can be seen from it: "empty", "repeated", or "same" if another
@@ -73,12 +97,17 @@ class Step:
     reason: str = ""
     contents: tuple[Content, ...] = ()
     other: str = ""
-    rows: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+    same: tuple[Row, ...] = ()
 
     def place(self, lang: Language) -> str:
         """Return the name of the place, such as "net amount (BT-131) of line 2"."""
         key = "as_row" if self.term == _BREAKDOWN else "in_row"
-        return in_lines(in_lines(self._label(lang), self.rows, lang, key), self.lines, lang)
+        place = self._label(lang)
+        if self.rows:
+            key = key if len(self.rows) == 1 else f"{key}s"
+            place = _TEXTS[lang][key].format(place=place, line=row_list(self.rows, lang))
+        return in_lines(place, self.lines, lang)
 
     def _label(self, lang: Language) -> str:
         if self.term not in terms():
@@ -107,6 +136,9 @@ class Step:
         if self.kind == "swap":
             other = replace(self, term=self.other).place(lang)
             return words[f"{table}_swap"].format(place=self._label(lang), other=other, before=before, after=after)
+        if self.same and table == "cause":
+            rows, label = row_list(self.same, lang), term_label(self.term, lang)
+            return words["cause_remove_same_rows"].format(place=label, rows=rows, before=before)
         key = f"{table}_{self.kind}_{self.reason}" if self.reason else f"{table}_{self.kind}"
         if is_plural(self.term, lang) and f"{key}_plural" in words:
             key = f"{key}_plural"
@@ -144,9 +176,22 @@ class Step:
 def _entry(content: Content, key: str, lang: Language) -> str:
     """Return the text of a group in a pattern; "" if the group lacks a term of the pattern, or there is none."""
     try:
-        return quote(_TEXTS[lang].get(key, "").format_map(dict(content)), limit=MAX_VALUE)
+        texts = {number: _number_text(number, text, lang) for number, text in content}
+        return quote(_TEXTS[lang].get(key, "").format_map(texts), limit=MAX_VALUE)
     except KeyError:
         return ""
+
+
+def _number_text(number: str, text: str, lang: Language) -> str:
+    """Return the text of a term as prose has it: numbers with the marks of the language."""
+    if term(number).datatype not in _NUMBERS:
+        return text
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return text
+    decimals = 2 if term(number).datatype == _AMOUNT else 0
+    return format_number(value, lang, decimals=decimals) if value.is_finite() else text
 
 
 def _content(content: Content, key: str, lang: Language) -> str:
@@ -154,7 +199,7 @@ def _content(content: Content, key: str, lang: Language) -> str:
     words = _TEXTS[lang]
     first = _entry(content, key, lang)
     others = [it for it in content if not first or f"{{{it[0]}}}" not in words[key]]
-    named = (words["content"].format(name=name(number, lang), text=text) for number, text in others)
+    named = (words["content"].format(name=name(it, lang), text=_number_text(it, text, lang)) for it, text in others)
     return ", ".join((*filter(None, (first,)), *(quote(text, limit=MAX_VALUE) for text in named)))
 
 
@@ -179,6 +224,15 @@ def in_lines(place: str, lines: Sequence[str], lang: Language, key: str = "in_li
     if more > 0:
         listed = words["more"].format(lines=listed, count=more)
     return words[key if len(lines) == 1 else f"{key}s"].format(place=place, line=listed)
+
+
+def row_list(rows: Sequence[Row], lang: Language) -> str:
+    """Return rows of the VAT breakdown as a list, such as "1 (S, 19 %) and 2 (E, 0 %)"."""
+    words, texts = _TEXTS[lang], [it.text(lang) for it in rows]
+    if len(texts) > _LISTED:
+        return words["more"].format(lines=", ".join(texts[:_LISTED]), count=len(texts) - _LISTED)
+    *others, last = texts
+    return words["last"].format(others=", ".join(others), last=last) if others else last
 
 
 def capitalized(text: str) -> str:

@@ -13,8 +13,8 @@ from einvoice.model.location import name
 from einvoice.model.terms import term, terms
 from einvoice.model.values import absent
 from einvoice.repair.arithmetic import category_of
-from einvoice.repair.case import Candidate, Case, decimal_text, is_copy, is_within, plain_path
-from einvoice.repair.change import MAX_QUOTED, Content, Step
+from einvoice.repair.case import Candidate, Case, content_of, is_copy, is_within, plain_path
+from einvoice.repair.change import MAX_QUOTED, Content, Row, Step
 from einvoice.repair.edits import (
     Edit,
     Insert,
@@ -48,7 +48,7 @@ class Steps:
 
     def of(self, candidate: Candidate) -> tuple[Step, ...]:
         """Return the steps of a change; the same edit in several lines is one step."""
-        groups: dict[Step, tuple[list[str], list[str]]] = {}
+        groups: dict[Step, tuple[list[str], list[Row]]] = {}
         for step in self._of(candidate):
             lines, rows = groups.setdefault(replace(step, lines=(), rows=()), ([], []))
             lines += step.lines
@@ -102,23 +102,29 @@ class Steps:
         lines, rows = lines_of(self._case, first), self._rows(first)
         return Step("swap", terms[0], _label(first), lines, *texts, other=terms[1], rows=rows)
 
-    def _rows(self, element: Any) -> tuple[str, ...]:
-        """Return the position of the VAT breakdown around an element, with category and rate, if there are several."""
+    def _rows(self, element: Any) -> tuple[Row, ...]:
+        """Return the VAT breakdown around an element, if there are several."""
         if len(self._breakdowns) < 2:
             return ()
         return next(
             ((self._breakdowns[it],) for it in (element, *element.iterancestors()) if it in self._breakdowns), ()
         )
 
+    def _rows_with(self, element: Any) -> tuple[Row, ...]:
+        """Return the VAT breakdowns that have an element with the same content, if it is in one of them."""
+        if not self._rows(element):
+            return ()
+        content = content_of(element)
+        like = [it for it in self._case.root.iter(element.tag) if content_of(it) == content]
+        return tuple(dict.fromkeys(row for it in like for row in self._rows(it)))
+
     @cached_property
-    def _breakdowns(self) -> dict[Any, str]:
-        """The VAT breakdowns by element, each with its position, category and rate, such as "2 (E, 0 %)"."""
-        found: dict[Any, str] = {}
+    def _breakdowns(self) -> dict[Any, Row]:
+        """The VAT breakdowns by element."""
+        found: dict[Any, Row] = {}
         for position, vat in enumerate(self._case.invoice.vat_breakdown, 1):
             category, rate = category_of(vat)
-            parts = [quoted(category)] if category else []
-            parts += [f"{decimal_text(rate)} %"] if rate is not absent else []
-            found[vat.node] = f"{position} ({', '.join(parts)})" if parts else str(position)
+            found[vat.node] = Row(position, quoted(category), None if rate is absent else rate)
         return found
 
     def _step(self, edit: Edit, term: str, candidate: Candidate) -> Iterator[Step]:
@@ -130,10 +136,12 @@ class Steps:
                 yield from _attributes(edit, term, lines)
             case Remove():
                 term, text = self._removed(element, term), (element.text or "").strip()
+                same: tuple[Row, ...] = ()
                 reason = self._surplus(element, term)
                 if candidate.stated_twice:
                     term, text, reason = candidate.terms[0], " ".join("".join(element.itertext()).split()), "same"
-                yield Step("remove", term, _label(element), lines, text, reason=reason)
+                    same = self._rows_with(element)
+                yield Step("remove", term, _label(element), lines, text, reason=reason, same=same)
             case RemoveAttribute():
                 text = element.get(edit.name, "")
                 yield Step("remove", self._of_attribute(element, edit.name), _label(element, edit.name), lines, text)

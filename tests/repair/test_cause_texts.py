@@ -204,7 +204,7 @@ ENTRIES = r"\s*<cac:TaxSubtotal>.*?</cac:TaxSubtotal>"
     ("lang", "count", "cause", "content"),
     [
         ("de", 1, "In der Aufschlüsselung der Umsatzsteuer (BG-23) fehlt ein Eintrag für Kategorie S, 19 %.",
-         "Kategorie S, 19 %, Bemessungsgrundlage 260.00, Umsatzsteuer 49.40"),
+         "Kategorie S, 19 %, Bemessungsgrundlage 260,00, Umsatzsteuer 49,40"),
         ("en", 1, "The VAT breakdown (BG-23) has no entry for category S at 19 %.",
          "category S, 19 %, taxable amount 260.00, VAT 49.40"),
         ("en", 2, "VAT breakdown (BG-23) is missing.",

@@ -185,4 +185,5 @@ def test_tax_point_date_of_another_vat_breakdown_is_named_by_its_row():
     (cause,) = [it for it in causes if "CII-SR-461" in {finding.code for finding in it.findings}]
     (change,) = cause.changes
     assert "(BT-7) in row 2 (E, 0 %) of the VAT breakdown" in change.text()
-    assert "is given more than once, with the same value: “20260301”" in cause.text()
+    rows = "(BT-7) is in rows 1 (S, 19 %) and 2 (E, 0 %) of the VAT breakdown"
+    assert f"{rows}, with the same value: “20260301”" in cause.text()
