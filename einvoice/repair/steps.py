@@ -156,7 +156,7 @@ class Steps:
                 yield Step("move", term, _label(element), lines)
             case SetAttribute():
                 before, label = element.get(edit.name, ""), _label(element, edit.name)
-                own = self._of_attribute(element, edit.name) or term
+                own = term if candidate.turned else self._of_attribute(element, edit.name) or term
                 yield Step("set" if before else "add", own, label, lines, before, edit.value)
             case _:
                 before = element.text or ""

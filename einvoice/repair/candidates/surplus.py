@@ -29,6 +29,8 @@ _REFUSED: Final = (
 _REPEATED: Final = "SCHEMA-REPEATED-ELEMENT"
 _NOT_BLANK: Final = "not_blank"
 _FORBIDDEN: Final = "forbidden"
+_DECIDING: Final = "deciding"
+"""Name of the value of a finding with the content for which an element is not used."""
 _LIMITS: Final = ("at_most", "at_most_distinct")
 _FORBIDDING: Final = (_FORBIDDEN, *_LIMITS, _NOT_BLANK, "only_in", "only_if", "one_name_of")
 """Checks of syntax rules that say the same."""
@@ -44,6 +46,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
     for finding in case.findings:
         node = finding.location.node
         if node is None or node is case.root:
+            continue
+        if _DECIDING in finding.values:  # its content is wrong, such as the type of a number; the element is not
             continue
         is_refused = finding.code in _REFUSED or case.check_of(finding) in _FORBIDDING
         if is_refused and not _is_lost(case, finding, node):
