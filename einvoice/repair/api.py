@@ -11,7 +11,7 @@ from typing import Final
 
 from einvoice.model.iteration import Filled
 from einvoice.presentation import causes
-from einvoice.repair.case import Case, is_malformed
+from einvoice.repair.case import Candidate, Case, is_malformed
 from einvoice.repair.cause import Cause
 from einvoice.repair.causes import Causes
 from einvoice.repair.change import Change
@@ -60,13 +60,16 @@ class Diagnosis:
         self.search = Search(self.case, self._validate, seconds=seconds - 2 * step, step=step)
         self._places = Places(result.document.data)
         self._steps = Steps(self.case)
+        self._asked: set[Candidate] = set()
 
     def causes(self) -> tuple[Cause, ...]:
         """Return the causes, the gravest first."""
         findings = self._result.findings
         if not findings:
             return ()
-        found = [cause for explained in self.search.run() if (cause := self._explained(explained))]
+        proven = self.search.run()
+        self._asked = {trial.candidate for it in proven if len(it.trials) > 1 for trial in it.trials}
+        found = [cause for explained in proven if (cause := self._explained(explained))]
         known = {id(finding) for cause in found for finding in cause.findings}
         found += self._unexplained([it for it in findings if id(it) not in known])
         return tuple(sorted(found, key=_gravity))
@@ -202,7 +205,7 @@ class Diagnosis:
         )
 
     def _is_safe(self, trial: Trial) -> bool:
-        if not all(it.safe for it in trial.candidates):
+        if not all(it.safe and it not in self._asked for it in trial.candidates):  # the issuer decides a question
             return False
         states = any(isinstance(edit, SetText | Insert | Remove) for edit in trial.edits)
         return not states or is_derivable(self.case.invoice, trial.after.invoice)

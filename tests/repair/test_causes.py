@@ -125,6 +125,7 @@ def test_amount_due_and_paid_amount_are_a_question(ubl):
     assert {"BT-113", "BT-115"} <= set(cause.terms)
     assert cause.text().endswith("?")
     assert all(change.resolves == cause.findings for change in cause.changes)
+    assert not any(change.safe for change in cause.changes), "only the issuer knows which is right"
 
 
 def test_missing_facts_are_not_invented(ubl):
