@@ -187,3 +187,29 @@ def test_tax_point_date_of_another_vat_breakdown_is_named_by_its_row():
     assert "(BT-7) in row 2 (E, 0 %) of the VAT breakdown" in change.text()
     rows = "(BT-7) is in rows 1 (S, 19 %) and 2 (E, 0 %) of the VAT breakdown"
     assert f"{rows}, with the same value: “20260301”" in cause.text()
+
+
+# ---------------------------------------------------------------- dates in elements that the schema does not allow
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_date_in_a_child_of_an_unknown_element_is_not_removed(elsewhere):
+    """An equal date elsewhere, such as that of a preceding invoice, means something else."""
+    date = '<ram:FormattedIssueDateTime><qdt:DateTimeString format="102">20260714</qdt:DateTimeString>\
+</ram:FormattedIssueDateTime>'
+    document = CII
+    if "xmlns:qdt" not in document:
+        kinds = "urn:un:unece:uncefact:data:standard:QualifiedDataType:100"
+        document = changed(document, "(?<=<rsm:CrossIndustryInvoice)", f' xmlns:qdt="{kinds}"')
+    if elsewhere:
+        preceding = f"<ram:InvoiceReferencedDocument><ram:IssuerAssignedID>R-1</ram:IssuerAssignedID>{date}\
+</ram:InvoiceReferencedDocument>"
+        document = changed(document, "(?<=</ram:SpecifiedTradeSettlementHeaderMonetarySummation>)", preceding)
+        assert not einvoice.validate(document.encode()).findings
+    wrong = changed(document, "(?=</ram:SpecifiedTradeSettlementLineMonetarySummation>)", date)
+    cause = cause_of(causes_of(wrong), "SCHEMA-UNKNOWN-ELEMENT")
+    assert cause.changes == ()
+    empty = wrong.replace(
+        date + "</ram:SpecifiedTradeSettlementLine", "<ram:FormattedIssueDateTime/></ram:SpecifiedTradeSettlementLine"
+    )
+    assert removals([cause_of(causes_of(empty), "SCHEMA-UNKNOWN-ELEMENT")])

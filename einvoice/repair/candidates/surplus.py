@@ -119,14 +119,16 @@ def _is_stated_twice(finding: Finding, node: Any, attribute: str) -> bool:
 def _holds_content(case: Case, node: Any, is_known: bool) -> bool:
     """Return whether an element states something that matters and that the invoice has nowhere else.
 
-    That is a business term, and also an amount, a file, a text or a reference; of an element that einvoice does not
-    know, content with digits, which may be an amount or a number of a document.
+    That is a business term, and also an amount, a file, a text or a reference; of an element that the schema does not
+    allow, content with digits, which may be an amount, a date or a number of a document.
     """
     if any(_is_only(case, it) for it in case.values if is_within(it.value.node, node)):
         return True
     found = [(it, text) for it in node.iter(etree.Element) if (text := (it.text or "").strip())]
+    if not is_known and any(_DIGIT.search(text) for _, text in found):
+        return not is_copy(node)  # elsewhere, an equal date or number can mean something else
     known = is_known or node.tag in table_of(case.root.tag).tags
-    stated = {text for it, text in found if (known and _is_kept(it, node)) or (not is_known and _DIGIT.search(text))}
+    stated = {text for it, text in found if known and _is_kept(it, node)}
     if not stated:
         return False
     others = {(it.text or "").strip() for it in case.root.iter(etree.Element) if not is_within(it, node)}
