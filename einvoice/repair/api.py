@@ -11,7 +11,7 @@ from typing import Final
 
 from einvoice.model.iteration import Filled
 from einvoice.presentation import causes
-from einvoice.repair.case import Candidate, Case, is_malformed
+from einvoice.repair.case import Candidate, Case, is_malformed, needs_no_action
 from einvoice.repair.cause import Cause
 from einvoice.repair.causes import Causes
 from einvoice.repair.change import Change
@@ -141,10 +141,10 @@ class Diagnosis:
 
         Those about the same missing fact have one cause, and those at the same place with the same leading term.
         """
-        missing = MissingFacts(self.case, [self._own(it) for it in findings])
+        missing = MissingFacts(self.case, [self._own(it) for it in findings if not needs_no_action(it)])
         groups: dict[tuple[str, ...], list[Finding]] = {}
         for finding in sorted(findings, key=lambda it: _GRAVITY.index(it.severity)):
-            fact = missing.fact(self._own(finding))
+            fact = "" if needs_no_action(finding) else missing.fact(self._own(finding))
             key = (fact,) if fact else self._place(finding)
             groups.setdefault(key, []).append(finding)
         for (place, *_), group in groups.items():

@@ -289,6 +289,11 @@ def content_of(element: Any) -> Content:
     return tuple((it.tag, (it.text or "").strip(), tuple(sorted(it.attrib.items()))) for it in found)
 
 
+def needs_no_action(finding: Finding) -> bool:
+    """Return whether a published override says that what a rule demands is not needed: the finding is information."""
+    return finding.override is not None and finding.severity == "information"
+
+
 def is_malformed(value: Value) -> bool:
     """Return whether a number or date is not written as such."""
     return isinstance(value, Number | Date) and value.filled and value.value is absent

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from einvoice.errors import UnreadableDocument
 from einvoice.repair.candidates import candidates
-from einvoice.repair.case import Candidate, Case, plain_path
+from einvoice.repair.case import Candidate, Case, needs_no_action, plain_path
 from einvoice.repair.edits import Edit, Insert, Remove, SetAttribute, SetText, apply
 from einvoice.repair.loss import loses_terms
 from einvoice.repair.serialization import EditError
@@ -114,7 +114,8 @@ class Search:
         found: list[Explained] = []
         accepted: tuple[Candidate, ...] = ()
         is_guess = False
-        case, remaining = self._case, frozenset(range(len(self._case.findings)))
+        allowed = frozenset(number for number, it in enumerate(self._case.findings) if needs_no_action(it))
+        case, remaining = self._case, frozenset(range(len(self._case.findings))) - allowed
         while remaining and not self._exhausted(_RESERVE):
             picked = self._picked(self._trials(case, accepted, remaining, is_guess), remaining)
             # An unambiguous change can show that another one explains the findings of a question, too.
@@ -130,6 +131,8 @@ class Search:
         for explained in found:
             proposed = [trial for trial in explained.trials if not trial.candidate.only_doubt]
             explained.trials = [self._alone(trial, explained.resolved) for trial in proposed]
+            explained.resolved |= allowed.intersection(*(trial.resolved for trial in explained.trials))
+            allowed -= explained.resolved
         return found
 
     def _add_consequences(self, picked: list[Explained], joint: Trial, remaining: frozenset[int]) -> None:

@@ -128,6 +128,15 @@ def test_amount_due_and_paid_amount_are_a_question(ubl):
     assert not any(change.safe for change in cause.changes), "only the issuer knows which is right"
 
 
+def test_finding_of_an_overridden_severity_belongs_to_the_cause_of_the_others(ubl):
+    """The extension of XRechnung calculates the amount due by a rule of its own, so BR-CO-16 is information."""
+    extension = "#conformant#urn:xeinkauf.de:kosit:extension:xrechnung_3.0</cbc:CustomizationID>"
+    text = ubl.replace("</cbc:CustomizationID>", extension)
+    assert causes_of(text) == ()
+    (cause,) = causes_of(text.replace(">400.00<", ">390.00<"))
+    assert {it.code: it.severity for it in cause.findings} == {"BR-DEX-09": "fatal", "BR-CO-16": "information"}
+
+
 def test_missing_facts_are_not_invented(ubl):
     text = ubl.replace("<cbc:BuyerReference>04011000-12345-34</cbc:BuyerReference>", "")
     (cause,) = causes_of(text)

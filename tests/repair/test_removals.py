@@ -213,3 +213,25 @@ def test_date_in_a_child_of_an_unknown_element_is_not_removed(elsewhere):
         date + "</ram:SpecifiedTradeSettlementLine", "<ram:FormattedIssueDateTime/></ram:SpecifiedTradeSettlementLine"
     )
     assert removals([cause_of(causes_of(empty), "SCHEMA-UNKNOWN-ELEMENT")])
+
+
+# ---------------------------------------------------------------- severities lowered to information
+
+
+NLCIUS = "urn:cen.eu:en16931:2017#compliant#urn:fdc:nen.nl:nlcius:v1.0"
+BLOCKED = "#conformant#urn:fdc:nen.nl:gaccount:v1.0"
+
+
+@pytest.mark.parametrize("extension", ["", BLOCKED])
+def test_no_change_for_what_an_extension_allows(extension):
+    document = changed(UBL, "urn:cen.eu:en16931:2017#compliant[^<]*", NLCIUS + extension)
+    terms = '<cac:PaymentTerms><cbc:PaymentMeansID>A</cbc:PaymentMeansID><cbc:Amount currencyID="EUR">1</cbc:Amount>\
+</cac:PaymentTerms>'
+    document = re.sub(r"\s*<cac:PaymentTerms>.*?</cac:PaymentTerms>", "", document, flags=re.DOTALL)
+    document = changed(document, "(?<=</cac:PaymentMeans>)", terms)
+    causes = causes_of(document)
+    reference, amount = (cause_of(causes, code) for code in ("UBL-CR-453", "UBL-CR-459"))
+    assert all(not it.missing for it in (reference, amount) if extension)
+    assert reference.findings[0].severity == ("information" if extension else "warning")
+    assert bool(reference.changes) is not bool(extension)
+    assert not (extension and removals(causes))
