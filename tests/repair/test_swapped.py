@@ -89,3 +89,38 @@ def test_every_language_names_both(lang):
     cause, change = explained(exchanged(UBL, "cbc:TaxExclusiveAmount", "cbc:TaxInclusiveAmount"))
     for text in (cause.text(lang), change.text(lang)):
         assert text.index("BT-109") < text.index("BT-112")
+
+
+GROUP = """<ram:IncludedSupplyChainTradeLineItem><ram:AssociatedDocumentLineDocument><ram:LineID>01</ram:LineID>
+<ram:LineStatusReasonCode>GROUP</ram:LineStatusReasonCode></ram:AssociatedDocumentLineDocument>"""
+
+
+def with_group():
+    """The sample of the profile EXTENDED with a line of the type GROUP, whose amount is not added to the others."""
+    start, end = "<ram:IncludedSupplyChainTradeLineItem>", "</ram:IncludedSupplyChainTradeLineItem>"
+    line = EXTENDED[EXTENDED.index(start) : EXTENDED.index(end) + len(end)]
+    content = line.partition("</ram:AssociatedDocumentLineDocument>")[2]
+    own = "</ram:LineID><ram:ParentLineID>01</ram:ParentLineID><ram:LineStatusReasonCode>DETAIL\
+</ram:LineStatusReasonCode>"
+    return EXTENDED.replace(line, GROUP + content + line.replace("</ram:LineID>", own))
+
+
+def test_exchanged_totals_of_an_invoice_with_groups_of_lines():
+    right = with_group()
+    assert not [it for it in einvoice.validate(right.encode()).findings if it.severity == "fatal"]
+    wrong = exchanged(right, "ram:TaxBasisTotalAmount", "ram:GrandTotalAmount")
+    cause, change = explained(wrong)
+    assert {"BT-109", "BT-112"} == set(cause.terms)
+    assert apply(wrong.encode(), change.edits).decode() == right
+
+
+def test_exchanged_amounts_of_a_vat_breakdown_beside_a_wrong_total():
+    wrong = exchanged(CII, "ram:BasisAmount", "ram:CalculatedAmount")
+    wrong = re.sub(r"(<ram:GrandTotalAmount>)[^<]*", r"\g<1>0", wrong)
+    exchange, *others = einvoice.validate(wrong.encode(), lang="en").causes()
+    assert "are exchanged" in exchange.text()
+    assert {"BT-116", "BT-117"} == set(exchange.terms)
+    assert not exchange.changes[0].safe
+    (total,) = (change for cause in others for change in cause.changes if change.terms[:1] == ("BT-112",))
+    (expected,) = re.findall("<ram:GrandTotalAmount>([^<]*)", CII)
+    assert [edit.text for edit in total.edits] == [expected]

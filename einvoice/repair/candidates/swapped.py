@@ -24,12 +24,12 @@ Place = tuple[Group, str]
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each pair of amounts with whose exchange all equations hold, and for each reversed period.
+    """Yield a candidate for each pair of amounts that agree with the others when exchanged, and each reversed period.
 
     Of a period, another date may be wrong; of amounts that then all agree, none is.
     """
-    for one, other in _pairs(case):
-        yield from _exchanged(case, one, other, _RANK, is_safe=True)
+    for one, other, is_safe in _pairs(case):
+        yield from _exchanged(case, one, other, _RANK, is_safe=is_safe)
     of_lines = [it for line in case.invoice.lines for it in line.periods]
     for period in [*case.invoice.periods, *of_lines]:
         start, end = period.start, period.end
@@ -37,10 +37,15 @@ def candidates(case: Case) -> Iterator[Candidate]:
             yield from _exchanged(case, (period, "start"), (period, "end"), _PERIOD_RANK, is_safe=False)
 
 
-def _pairs(case: Case) -> Iterator[tuple[Place, Place]]:
-    """Yield the pairs of amounts of the document totals and of each VAT breakdown whose exchange mends all amounts."""
+def _pairs(case: Case) -> Iterator[tuple[Place, Place, bool]]:
+    """Yield the pairs of amounts whose exchange mends them, and whether all amounts agree then.
+
+    The exchange of two document totals must mend all totals. That of the amounts of a VAT breakdown must mend both:
+    another amount can be wrong, too.
+    """
     invoice = case.invoice
-    if _wrong(calculated(invoice)) < _MIN_WRONG:
+    wrong = _wrong(calculated(invoice))
+    if len(wrong) < _MIN_WRONG:
         return
     totals: list[Place] = [(invoice.totals, field) for field in _TOTALS]
     totals += [(it, "amount") for it in invoice.tax_totals if in_currency(it, invoice)]
@@ -49,19 +54,22 @@ def _pairs(case: Case) -> Iterator[tuple[Place, Place]]:
         for one, other in combinations(stated, 2):
             if _number(one) != _number(other):
                 with _exchange(one, other):
-                    is_right = not _wrong(calculated_totals(invoice)) and not _wrong(calculated(invoice))
-                if is_right:
-                    yield one, other
+                    if places is totals and _wrong(calculated_totals(invoice)):
+                        continue
+                    left = _wrong(calculated(invoice))
+                own = {(id(group), field) for group, field in (one, other)}
+                if left < wrong and len(wrong - left) >= _MIN_WRONG and own.isdisjoint(left):
+                    yield one, other, not left
 
 
 def _amounts_of(vat: VatBreakdown) -> list[Place]:
     return [(vat, "taxable_amount"), (vat, "tax_amount")]
 
 
-def _wrong(amounts: Iterable[Amount]) -> int:
-    """Return the number of amounts that are not as calculated; a net amount of a line can be agreed instead."""
+def _wrong(amounts: Iterable[Amount]) -> set[tuple[int, str]]:
+    """Return which amounts are not as calculated; a net amount of a line can be agreed instead."""
     results = (it for it in amounts if not it.is_input and not isinstance(it.group, Line))
-    return sum(getattr(it.group, it.field).number != it.number for it in results)
+    return {(id(it.group), it.field) for it in results if getattr(it.group, it.field).number != it.number}
 
 
 def _number(place: Place) -> Any:
