@@ -15,6 +15,10 @@ from einvoice.model.values import absent
 
 _EXACT: Final = Context(prec=40, rounding=ROUND_HALF_UP)
 _CENT: Final = Decimal("0.01")
+_TOLERANCE: Final = 2 * _CENT
+"""Maximum difference of a tax amount that is the sum of rounded ones."""
+_MIN_STEP: Final = Decimal("0.1")
+"""Minimum difference of two VAT rates in percent."""
 TAXED: Final = ("S", "L", "M", "B")
 """VAT categories with a rate above zero."""
 
@@ -245,7 +249,10 @@ def _breakdown(invoice: Invoice) -> Iterator[Amount]:
 
 
 def rate_of_amounts(vat: Any) -> Any:
-    """Return the rate in whole percent with which a breakdown has its tax amount; absent if there is none."""
+    """Return the rate in whole percent with which a breakdown has its tax amount; absent if there is none.
+
+    The tax amount may differ by the cents of a tax that is rounded per line, but by less than another rate makes.
+    """
     taxable, tax = vat.taxable_amount.number, vat.tax_amount.number
     if absent in (taxable, tax) or not taxable or not tax:
         return absent
@@ -253,7 +260,8 @@ def rate_of_amounts(vat: Any) -> Any:
     if percent is absent or not 1 <= percent <= 100:
         return absent
     percent = percent.to_integral_value()
-    return percent if round2(taxable * percent / 100) == tax else absent
+    tolerance = min(_TOLERANCE, abs(taxable) * _MIN_STEP / 200)
+    return percent if abs(round2(taxable * percent / 100) - tax) <= tolerance else absent
 
 
 def _is_of(taxes: Iterable[Any], key: tuple[str, Any]) -> bool:

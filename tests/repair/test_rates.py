@@ -1,11 +1,12 @@
 """A rate or a category that all amounts contradict is at fault before the amounts that agree with each other."""
 
 import re
+from decimal import Decimal
 
 import pytest
 
 import einvoice
-from einvoice.repair.edits import Insert, apply
+from einvoice.repair.edits import Insert, Remove, apply
 from tests.helpers.paths import SAMPLES
 
 UBL, CII = ((SAMPLES / name).read_text("utf-8") for name in ("ubl-invoice.xml", "cii-invoice.xml"))
@@ -107,3 +108,49 @@ def test_missing_rate_of_a_breakdown_is_all_that_is_added():
     assert change.terms == ("BT-119",)
     assert [edit.path[-1] for edit in change.edits if isinstance(edit, Insert)] == ["ram:RateApplicablePercent"]
     assert undone(wrong, change).count(">19</ram:RateApplicablePercent>") == document.count(">19</ram:RateApplicable")
+
+
+def partly_exempt(tax):
+    """An invoice with lines of 200.00 and 300.00 (21 %) and 100.00 (exempt)."""
+    document = two_rates().replace(">-1<", ">3<").replace(">-100.00<", ">300.00<")
+    reason = "<cbc:TaxExemptionReason>Training</cbc:TaxExemptionReason><cac:TaxScheme>"
+    exempt = ROW.format("100.00", "0.00", "0").replace(">S<", ">E<").replace("<cac:TaxScheme>", reason)
+    total = (
+        f'<cac:TaxTotal><cbc:TaxAmount currencyID="EUR">{tax}</cbc:TaxAmount>{ROW.format("500.00", tax, 21)}{exempt}\
+</cac:TaxTotal>'
+    )
+    document = re.sub(r"<cac:TaxTotal>.*?</cac:TaxTotal>", total, document, count=1, flags=re.DOTALL)
+    document = document.replace(">227.00<", f">{Decimal(600) + Decimal(tax)}<")
+    for name in ("LineExtension", "TaxExclusive"):
+        document = re.sub(
+            rf"(<cac:LegalMonetaryTotal>.*?<cbc:{name}Amount[^>]*>)200", r"\g<1>600", document, flags=re.S
+        )
+    category = r"<cbc:ID>S</cbc:ID>(\s*)<cbc:Percent>6<"
+    document = re.sub(category, r"<cbc:ID>E</cbc:ID>\1<cbc:Percent>0<", document)
+    assert not einvoice.validate(document.encode()).findings
+    return document
+
+
+@pytest.mark.parametrize("tax", ["105.00", "105.02"], ids=["exact", "sum of rounded amounts"])
+def test_one_of_two_exempt_entries_has_vat(tax):
+    """Combined, the entry would be exempt and have VAT."""
+    right = partly_exempt(tax)
+    wrong = right.replace("<cbc:ID>S</cbc:ID>", "<cbc:ID>E</cbc:ID>")
+    wrong = re.sub(r"<cbc:Percent>21<", "<cbc:Percent>0<", wrong)
+    cause, *others = causes_of(wrong)
+    assert others == []
+    assert undone(wrong, cause.changes[0]) == right
+    assert not any(isinstance(edit, Remove) for edit in cause.changes[0].edits)
+    assert {"BT-118", "BT-119", "BT-151", "BT-152"} == set(cause.changes[0].terms)
+
+
+def test_exempt_entries_with_vat_are_not_combined():
+    """The VAT is that of no rate in whole percent, so nothing says which category is right."""
+    right = partly_exempt("105.00").replace("<cbc:TaxExemptionReason>Training</cbc:TaxExemptionReason>", "")
+    wrong = right.replace("<cbc:ID>S</cbc:ID>", "<cbc:ID>E</cbc:ID>").replace(">105.00<", ">77.77<")
+    wrong = re.sub(r"<cbc:Percent>21<", "<cbc:Percent>0<", wrong).replace(">705.00<", ">677.77<")
+    causes = causes_of(wrong)
+    assert "BR-E-01" in {finding.code for cause in causes for finding in cause.findings}
+    steps = [step for cause in causes for change in cause.changes for step in (*change.prior, *change.steps)]
+    combined = [content for step in steps if step.kind == "combine" for content in step.contents]
+    assert all(Decimal(dict(content)["BT-117"]) == 0 for content in combined)

@@ -28,7 +28,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
     """Yield a candidate for each category and rate that has several entries.
 
     One entry gets the sums of the taxable amounts (BT-116) and of the tax amounts (BT-117), and what only another entry
-    states, such as the exemption reason. There is no candidate if the entries contradict each other.
+    states, such as the exemption reason. There is no candidate if the entries contradict each other, or if one states
+    VAT of a category without tax: then the category is wrong.
     """
     if not any(_TERMS.intersection(finding.terms) for finding in case.findings):
         return
@@ -46,6 +47,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
 def _combined(case: Case, rows: Sequence[VatBreakdown]) -> Iterator[Candidate]:
     first, *others = rows
     sums = {field: total(getattr(row, field).number for row in rows) for field in _AMOUNTS}
+    if category_of(first)[0] not in TAXED and any(row.tax_amount.number for row in rows):
+        return
     if absent in sums.values() or (stated := _joint([_leaves(row) for row in rows])) is None:
         return
     edits: list[Edit] = [case.set(getattr(first, field), decimal_text(sums[field], 2)) for field in _AMOUNTS]
