@@ -172,3 +172,28 @@ def test_country_of_an_element_without_a_term_is_not_that_of_the_seller():
     places = {step.term: step.place("en") for step in change.steps}
     assert set(places) == {"BT-40", "BT-55", ""}
     assert places[""] == "cbc:IdentificationCode"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("XPP", ["EUR", "XPF"]),  # neither palladium nor platinum
+        ("XAX", ["EUR", "XAF"]),  # neither gold nor silver
+        ("QQQ", ["EUR"]),
+        ("EUT", ["EUR"]),
+    ],
+)
+def test_currency_of_the_invoice_comes_before_similar_codes(code, expected):
+    wrong = changed(UBL, '(?<=<cbc:PrepaidAmount currencyID=")EUR', code)
+    causes = einvoice.validate(wrong.encode()).causes()
+    cause = next(it for it in causes if "BR-CL-03" in {finding.code for finding in it.findings})
+    assert [edit.value for change in cause.changes for edit in change.edits][:2] == expected
+    assert repaired(wrong, cause.changes[0]) == UBL
+
+
+def test_currency_of_the_other_amounts_if_the_invoice_has_none():
+    wrong = changed(UBL, "<cbc:DocumentCurrencyCode>EUR</cbc:DocumentCurrencyCode>", "")
+    wrong = changed(wrong, '(?<=<cbc:PrepaidAmount currencyID=")EUR', "XPP")
+    causes = einvoice.validate(wrong.encode()).causes()
+    cause = next(it for it in causes if "BR-CL-03" in {finding.code for finding in it.findings})
+    assert [edit.value for edit in cause.changes[0].edits if hasattr(edit, "value")] == ["EUR"]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from lxml import etree
+
 from einvoice import codelists
+from einvoice.model.values import absent
 from einvoice.repair.case import Candidate, Case
 from einvoice.repair.edits import Edit, SetAttribute, SetText
 from einvoice.syntax.paths import term_of_attribute
@@ -14,6 +18,10 @@ from einvoice.syntax.paths import term_of_attribute
 _RANK = 8  # before the forms of a value: "Stk" is a piece, although there is a code STK
 _CHECK: Final = "in_code_list"
 _CURRENCIES: Final = ("in_currency", "in_currency_exactly")
+_CURRENCY: Final = "currencyID"
+_CURRENCY_LIST: Final = "currencies"
+_METALS: Final = ("XAU", "XAG", "XPD", "XPT")
+"""Currency codes of gold, silver, palladium and platinum, in which no invoice is issued."""
 _CHOICE: Final = "one_of"
 _SUBJECT: Final = "subject_in_code_list"
 _NOTE: Final = re.compile(r"(?P<start>\s*)#(?P<code>[^#]*)#(?P<rest>.*)", re.DOTALL)
@@ -37,7 +45,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
         check, node = case.check_of(finding), finding.location.node
         if node is None or not check.startswith((_CHECK, *_CURRENCIES, _CHOICE)):
             continue
-        attribute = "currencyID" if check in _CURRENCIES else finding.xpath.partition("/@")[2]
+        attribute = _CURRENCY if check in _CURRENCIES else finding.xpath.partition("/@")[2]
         given = _text(node, attribute)
         if given:
             places.setdefault((str(finding.values["argument"]), given), {})[_place(node, attribute)] = None
@@ -69,6 +77,8 @@ def _replacements(
     elements = list(_elements(case, given, places))
     repeated = tuple(_term(case, node, attribute, known) for node, attribute in elements)
     terms = tuple(dict.fromkeys(repeated))
+    if not is_name and all(attribute == _CURRENCY for _, _, attribute in places):
+        meant = list(dict.fromkeys((*_currency_of_others(case, given, argument), *meant)))
     for code in meant:
         edits = tuple(_edit(case, node, attribute, code) for node, attribute in elements)
         yield Candidate(
@@ -80,6 +90,23 @@ def _replacements(
         )
 
 
+def _currency_of_others(case: Case, given: str, argument: str) -> list[str]:
+    """Return the currency of the invoice or, without one, the most frequent one of the other amounts, if it exists."""
+    invoice = case.invoice
+    others = Counter(str(it.get(_CURRENCY, "")) for it in case.root.iter(etree.Element))
+    likely = (
+        [invoice.currency.text.strip()] if invoice.currency is not absent else [it for it, _ in others.most_common()]
+    )
+    known = {code for it in _lists(case, argument) for code in codelists.codes(it, None, case.syntax, case.rules)}
+    return [it for it in likely if it in known and it != given][:1]
+
+
+def _lists(case: Case, argument: str) -> list[str]:
+    """Return the code lists in the argument of a check."""
+    known = codelists.names(case.rules)
+    return [it.strip("<>") for it in argument.split(" ") if it.strip("<>") in known]
+
+
 def _meant(case: Case, argument: str, given: str) -> tuple[Sequence[str], bool]:
     """Return the codes that a wrong one may mean, and whether it is a name or another spelling of them.
 
@@ -88,8 +115,7 @@ def _meant(case: Case, argument: str, given: str) -> tuple[Sequence[str], bool]:
         argument: that of the check: a code list or a choice, see `einvoice.rulebook.syntax_rules.checks`.
         given: the wrong code.
     """
-    words, lists = argument.split(" "), codelists.names(case.rules)
-    names = [it.strip("<>") for it in words if it.strip("<>") in lists]
+    words, names = argument.split(" "), _lists(case, argument)
     single = [it for it in words if it[:1] not in ("<", "-") and it not in names]
     excluded = [it[1:] for it in words if it.startswith("-")]
     text = codelists.folded(given)
@@ -98,7 +124,10 @@ def _meant(case: Case, argument: str, given: str) -> tuple[Sequence[str], bool]:
     if meant := [code for code in dict.fromkeys((*named, *spelled)) if code not in excluded]:
         return meant, True
     known = [code for it in names for code in codelists.ordered(it, None, case.syntax, case.rules)]
-    near = [code for code in (*known, *single) if code not in excluded and _is_near(given.strip(), code)]
+    if _CURRENCY_LIST in names:
+        excluded += _METALS
+    possible = [code for code in (*known, *single) if code not in excluded]
+    near = [code for code in possible if _is_near(given.strip(), code)]
     used = {it.value.raw for it in case.values}
     near.sort(key=lambda code: code not in used)
     return near if len(near) <= _MAX_NEAR else [], False
