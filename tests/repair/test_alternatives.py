@@ -51,6 +51,20 @@ def test_negative_paid_amount_is_corrected_to_a_negative_one():
     assert any(apply(wrong.encode(), change.edits) == negative.encode() for change in cause.changes)
 
 
+@pytest.mark.parametrize("paid", ["", "<ram:TotalPrepaidAmount>200.00</ram:TotalPrepaidAmount>"])
+def test_paid_amount_is_never_the_only_proposal(paid):
+    """Factur-X demands a due date for a positive amount due, so the other change, that of BT-115, adds a finding."""
+    specification = "urn:cen.eu:en16931:2017#conformant#urn:factur-x.eu:1p0:extended"
+    document = re.sub("urn:cen.eu:en16931:2017[^<]*", specification, CII, count=1)
+    document = re.sub(r"\s*<ram:TotalPrepaidAmount>.*?</ram:TotalPrepaidAmount>", "", document)
+    unpaid = re.sub("<ram:DuePayableAmount>[^<]*", f"{paid}<ram:DuePayableAmount>0.00", document)
+    terms = r"\s*<ram:SpecifiedTradePaymentTerms>.*?</ram:SpecifiedTradePaymentTerms>"
+    without_terms = re.sub(terms, "", unpaid, flags=re.DOTALL)
+    assert without_terms != unpaid
+    assert [change.terms for change in cause_of(unpaid).changes] == [("BT-115",), ("BT-113",)]
+    assert cause_of(without_terms).changes == ()
+
+
 def test_change_carries_only_the_totals_it_needs():
     """The total without VAT needs the sum of the lines, but not the identifier of a line."""
     document = UBL.replace("<cbc:ID>2</cbc:ID>", "<cbc:ID></cbc:ID>")

@@ -24,6 +24,7 @@ _BACKWARDS = 70
 _CARRIED = 72
 _ALL = 75
 _UNIT = "unitCode"
+_PAID = "paid"
 _TOTALS = ("line_net", "net", "gross", "due")
 """Totals in the order in which each is calculated from the one before."""
 
@@ -37,7 +38,8 @@ def candidates(case: Case) -> Iterator[Candidate]:
             is_total = not it.is_input and not isinstance(it.group, Line)
             edits = (edit, *_unit(case, it))
             candidate = Candidate(edits, rank, not it.is_input, _terms(case, it), it.is_input, is_total=is_total)
-            yield candidate if it.is_possible else replace(candidate, only_doubt=True)
+            # Only the issuer knows what was paid.
+            yield replace(candidate, only_doubt=not it.is_possible, beside=it.field == _PAID)
             if getattr(it.group, it.field) is absent:
                 missing.setdefault((type(it.group), it.field, it.is_input), []).append((edit, it))
     for (_, _, is_input), found in missing.items():  # amounts that depend on all of them may be right
