@@ -26,6 +26,8 @@ from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.paths import path_of
 from einvoice.validation.element_terms import alternative
 
+DECIDING: Final = "deciding"
+"""Name of the value of a finding with the content for which an element is not used; "" if that is missing."""
 _CONDITION: Final = re.compile(r"\[[^]]*\]")
 Content: TypeAlias = tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]
 _ROOT: Final = re.compile(r"^/(?:ubl|cn):[^/]+")

@@ -14,7 +14,7 @@ from einvoice.model.lines import Line
 from einvoice.model.location import NAMESPACES, name
 from einvoice.model.parties import SellerTaxRegistration
 from einvoice.model.terms import terms
-from einvoice.repair.case import Case, plain_path
+from einvoice.repair.case import DECIDING, Case, plain_path
 from einvoice.result import Finding
 from einvoice.syntax import schema
 from einvoice.syntax.mapping.binding import WRAPPER
@@ -24,7 +24,7 @@ from einvoice.validation.element_terms import alternative
 _MISSING_ELEMENT: Final = "SCHEMA-MISSING-ELEMENT"
 _LINE: Final = "BG-25"
 _SELLER_NUMBERS: Final = terms_of(SellerTaxRegistration, "identifier")
-_ABSENCE: Final = ("not_blank", "exactly_one", "at_least_one")
+_ABSENCE: Final = ("not_blank", "exactly_one", "at_least_one", "one_account")
 """Checks of syntax rules that say an element, or its content, is missing."""
 
 
@@ -49,7 +49,8 @@ class MissingFacts:
 
         It is that of the leading term. If the document has the leading term, it is the only one of the other terms that
         the leading term of another finding says is missing, where the numbers of the seller's tax registrations count
-        as one. If the finding says that an element is empty, it is what the other findings at the element are about.
+        as one. If the finding says that an element is empty, or forbidden as something in it is missing, it is what the
+        other findings at the element are about.
         """
         found = self._of_group(finding) or self._of_leading(finding) or self._only(self._of_others(finding))
         found = found or self._in_element(finding)
@@ -93,7 +94,8 @@ class MissingFacts:
 
     def _in_element(self, finding: Finding) -> str:
         node = finding.location.node
-        if node is None or self._case.check_of(finding) not in _ABSENCE:
+        is_absence = self._case.check_of(finding) in _ABSENCE or finding.values.get(DECIDING) == ""
+        if node is None or not is_absence:
             return ""
         return self._only({fact for it in self._case.about(node, self._findings) if (fact := self._of_leading(it))})
 

@@ -242,6 +242,50 @@ def test_element_that_the_schema_demands_is_not_to_be_removed(cii):
     assert not MissingFacts(case, case.findings).lacks_content("BG-13", case.findings)
 
 
+# ---------------------------------------------------------------- payment means and their account
+
+ACCOUNT = {
+    "UBL": (r"<cbc:ID>DE02120300000000202051</cbc:ID>", "<cbc:ID/>"),
+    "CII": (r"<ram:IBANID>DE02120300000000202051</ram:IBANID>", "<ram:IBANID/>"),
+}
+
+
+@pytest.mark.parametrize("code", ["30", "58"])
+@pytest.mark.parametrize(
+    ("syntax", "text", "term", "codes"),
+    [
+        ("UBL", "", "BT-84", {"BR-50", "BR-61"}),
+        ("UBL", "empty", "BT-84", {"BR-50", "PEPPOL-EN16931-R008"}),
+        ("CII", "<ram:AccountName>Account</ram:AccountName>", "BT-84", {"BR-50", "BR-61", "CII-SR-470"}),
+        ("CII", "empty", "BT-84", {"BR-50", "PEPPOL-EN16931-R008"}),
+        ("CII", "no account", "BG-17", {"BR-DE-23-a", "CII-SR-470"}),
+    ],
+)
+def test_code_of_a_credit_transfer_and_its_missing_account_are_one_cause(ubl, cii, code, syntax, text, term, codes):
+    """The name of an account does not say that it is none of SEPA, so the code 58 is not at fault."""
+    number, empty = ACCOUNT[syntax]
+    document = {"UBL": ubl, "CII": cii}[syntax].replace(">58<", f">{code}<")
+    if text == "no account":
+        element = "ram:PayeePartyCreditorFinancialAccount"
+        wrong = re.sub(rf"<{element}>.*?</{element}>", "", document, flags=re.DOTALL)
+    else:
+        wrong = document.replace(number, empty if text == "empty" else text)
+    assert wrong != document
+    (cause,) = causes_of(wrong)
+    assert cause.missing == term
+    assert cause.changes == ()
+    assert {finding.code for finding in cause.findings} == codes | ({"BR-DE-19"} if code == "58" else set())
+
+
+def test_two_account_numbers_are_no_missing_account(cii):
+    """Only the Schematron of the Factur-X profiles reports them."""
+    specification = re.sub("urn:cen.eu:en16931:2017[^<]*", "urn:factur-x.eu:1p0:basicwl", cii, count=1)
+    number = "<ram:ProprietaryID>0202051</ram:ProprietaryID>"
+    wrong = specification.replace("</ram:IBANID>", f"</ram:IBANID>{number}")
+    cause = next(it for it in causes_of(wrong) if "CII-SR-470" in {finding.code for finding in it.findings})
+    assert cause.missing == ""
+
+
 # ---------------------------------------------------------------- empty elements
 
 

@@ -25,7 +25,8 @@ _IBAN: Final = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", re.ASCII)
 def candidates(case: Case) -> Iterator[Candidate]:
     """Yield candidates for payment means whose code a finding may be about, and that have the details of another one.
 
-    None for means with the details of several, of which any may be wrong, nor for a code that needs none of them.
+    None for means with the details of several, of which any may be wrong, nor for a code that needs none of them. An
+    account without a number says no code: its number is missing.
     """
     if not any(_TERMS.intersection(finding.terms) for finding in case.findings):
         return
@@ -42,7 +43,7 @@ def _codes(case: Case, means: PaymentMeans) -> Sequence[str]:
     """Return the codes for which XRechnung (BR-DE-23 to BR-DE-25) and SEPA demand the details; () if several fit."""
     transfer, card, debit = means.credit_transfer, means.card, means.direct_debit
     stated = [group for group in (transfer, card, debit) if group is not absent and _is_filled(group)]
-    if len(stated) != 1:
+    if len(stated) != 1 or (stated[0] is transfer and not _has_number(transfer)):
         return ()
     if stated[0] is transfer:
         return (_SEPA_TRANSFER,) if _is_sepa(case, transfer) else (_TRANSFER,)
@@ -52,6 +53,10 @@ def _codes(case: Case, means: PaymentMeans) -> Sequence[str]:
 def _is_filled(group: Group) -> bool:
     values = (getattr(group, field) for field in group.fields)
     return any(isinstance(it, Value) and it.filled for it in values)
+
+
+def _has_number(account: CreditTransfer) -> bool:
+    return any(it is not absent and it.filled for it in (account.identifier, account.proprietary_identifier))
 
 
 def _is_sepa(case: Case, account: CreditTransfer) -> bool:

@@ -15,7 +15,7 @@ from lxml import etree
 from einvoice.model.iteration import Filled, repeats
 from einvoice.model.terms import term, terms
 from einvoice.model.values import Amount, Value
-from einvoice.repair.case import Candidate, Case, is_copy, is_within
+from einvoice.repair.case import DECIDING, Candidate, Case, is_copy, is_within
 from einvoice.repair.edits import Edit, Remove, RemoveAttribute
 from einvoice.result import Finding
 from einvoice.syntax.mapping.tables import table_of
@@ -29,8 +29,6 @@ _REFUSED: Final = (
 _REPEATED: Final = "SCHEMA-REPEATED-ELEMENT"
 _NOT_BLANK: Final = "not_blank"
 _FORBIDDEN: Final = "forbidden"
-_DECIDING: Final = "deciding"
-"""Name of the value of a finding with the content for which an element is not used."""
 _LIMITS: Final = ("at_most", "at_most_distinct")
 _FORBIDDING: Final = (_FORBIDDEN, *_LIMITS, _NOT_BLANK, "only_in", "only_if", "one_name_of")
 """Checks of syntax rules that say the same."""
@@ -47,7 +45,7 @@ def candidates(case: Case) -> Iterator[Candidate]:
         node = finding.location.node
         if node is None or node is case.root:
             continue
-        if _DECIDING in finding.values:  # its content is wrong, such as the type of a number; the element is not
+        if DECIDING in finding.values:  # its content is wrong, such as the type of a number; the element is not
             continue
         is_refused = finding.code in _REFUSED or case.check_of(finding) in _FORBIDDING
         if is_refused and not _is_lost(case, finding, node):

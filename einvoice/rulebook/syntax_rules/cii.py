@@ -95,7 +95,7 @@ def applicable_tax(tax: Any) -> bool:
     return bool(tax.tag == qualified("ram:ApplicableTradeTax"))
 
 
-@condition("CII")
+@condition("CII", decided_by="ram:PayeePartyCreditorFinancialAccount/ram:IBANID")
 def without_account(means: Any) -> bool:
     """A credit transfer without an account."""
     account = "ram:PayeePartyCreditorFinancialAccount"

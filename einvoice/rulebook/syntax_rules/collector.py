@@ -104,8 +104,9 @@ class SyntaxViolation(NamedTuple):
         """Return the condition that makes the element forbidden, by name, and what the element meets it by."""
         if self.rule.check != "forbidden" or not self.rule.has_conditions:
             return {}
-        names = [name for steps, name in self.rule.context_conditions if steps == 0]
-        contents = {name: content for name in names if (content := deciding(name, self.context)) is not None}
+        met = ((self.context, self.rule.context_conditions), (self.element, self.rule.path_conditions))
+        names = {name: node for node, conditions in met for steps, name in conditions if steps == 0}
+        contents = {name: content for name, node in names.items() if (content := deciding(name, node)) is not None}
         return {**dict.fromkeys(contents, True), "deciding": next(iter(contents.values()))} if contents else {}
 
     def _currencies(self) -> dict[str, object]:
