@@ -144,13 +144,28 @@ def test_one_of_two_exempt_entries_has_vat(tax):
     assert {"BT-118", "BT-119", "BT-151", "BT-152"} == set(cause.changes[0].terms)
 
 
-def test_exempt_entries_with_vat_are_not_combined():
+@pytest.mark.parametrize(("first", "second", "gross"), [("77.77", "0.00", "677.77"), ("5.00", "-5.00", "600.00")])
+def test_exempt_entries_with_vat_are_not_combined(first, second, gross):
     """The VAT is that of no rate in whole percent, so nothing says which category is right."""
     right = partly_exempt("105.00").replace("<cbc:TaxExemptionReason>Training</cbc:TaxExemptionReason>", "")
-    wrong = right.replace("<cbc:ID>S</cbc:ID>", "<cbc:ID>E</cbc:ID>").replace(">105.00<", ">77.77<")
-    wrong = re.sub(r"<cbc:Percent>21<", "<cbc:Percent>0<", wrong).replace(">705.00<", ">677.77<")
+    wrong = right.replace("<cbc:ID>S</cbc:ID>", "<cbc:ID>E</cbc:ID>").replace(">705.00<", f">{gross}<")
+    wrong = re.sub(r"<cbc:Percent>21<", "<cbc:Percent>0<", wrong)
+    head, total, rows = wrong.partition("<cac:TaxTotal>")
+    amounts = [str(Decimal(first) + Decimal(second)), first, second]
+    rows = re.sub(r"(<cbc:TaxAmount[^>]*>)[^<]*", lambda it: it[1] + amounts.pop(0), rows, count=3)
+    wrong = head + total + rows
     causes = causes_of(wrong)
     assert "BR-E-01" in {finding.code for cause in causes for finding in cause.findings}
     steps = [step for cause in causes for change in cause.changes for step in (*change.prior, *change.steps)]
     combined = [content for step in steps if step.kind == "combine" for content in step.contents]
     assert all(Decimal(dict(content)["BT-117"]) == 0 for content in combined)
+    assert not (combined and second.startswith("-")), "their VAT only adds up to zero"
+    assert all(step.before != step.after for step in steps if step.kind == "set")
+
+
+@pytest.mark.parametrize("amount", [">100.00</cbc:TaxableAmount>", ">0.00</cbc:TaxAmount>"])
+def test_entry_with_an_unreadable_amount_beside_one_with_another_rate(amount):
+    """Sums of both cannot be calculated."""
+    wrong = partly_exempt("105.00").replace("<cbc:ID>S</cbc:ID>", "<cbc:ID>E</cbc:ID>")
+    wrong = wrong.replace("Percent>21<", "Percent>0<").replace(amount, re.sub(r"[\d.]+", "abc", amount, count=1))
+    assert "SCHEMA-VALUE-NUMBER" in {finding.code for cause in causes_of(wrong) for finding in cause.findings}

@@ -109,23 +109,28 @@ def _rated(case: Case, tax: Any, key: Key, rate: Decimal) -> Iterator[Described]
 
 
 def _amounts(case: Case, faulty: dict[Key, list[Any]]) -> Iterator[Described]:
-    """Yield the edits that calculate the tax amounts again; breakdowns with the same category and rate become one."""
+    """Yield the edits that calculate the tax amounts again; breakdowns with the same category and rate become one.
+
+    None if an amount of a breakdown is missing or unreadable.
+    """
+    if any(absent in (vat.taxable_amount.number, vat.tax_amount.number) for rows in faulty.values() for vat in rows):
+        return
     totals, difference = case.invoice.totals, Decimal(0)
     for (_, rate), (first, *others) in faulty.items():
         rows = (first, *others)
         taxable = total(vat.taxable_amount.number for vat in rows)
         tax = round2(taxable * rate / 100)
         difference += tax - total(vat.tax_amount.number for vat in rows)
-        if others:
-            yield _to(case, first.taxable_amount, taxable), "BT-116"
-        yield _to(case, first.tax_amount, tax), "BT-117"
+        yield from _to(case, first.taxable_amount, taxable, "BT-116")
+        yield from _to(case, first.tax_amount, tax, "BT-117")
         for vat in others:
             yield Remove(case.xpath(vat.node)), "BG-23"
     sums = [("BT-110", it.amount) for it in case.invoice.tax_totals if in_currency(it, case.invoice)]
     for number, amount in (*sums, ("BT-112", totals.gross), ("BT-115", totals.due)):
         if amount is not absent and amount.number is not absent:
-            yield _to(case, amount, amount.number + difference), number
+            yield from _to(case, amount, amount.number + difference, number)
 
 
-def _to(case: Case, value: Any, number: Decimal) -> Edit:
-    return case.set(value, decimal_text(number, 2))
+def _to(case: Case, amount: Any, number: Decimal, term: str) -> Iterator[Described]:
+    if amount.number != number:
+        yield case.set(amount, decimal_text(number, 2)), term
