@@ -148,7 +148,7 @@ class Step:
     def _marked(self, lang: Language) -> str:
         """Return the amount of the allowance or charge whose indicator is changed, with its reason and its line."""
         ((amount, *reason),) = [[text for _, text in content] for content in self.contents]
-        words = _TEXTS[lang]
+        words, amount = _TEXTS[lang], _formatted(amount, lang, decimals=2)
         text = words["because"].format(amount=amount, reason=reason[0]) if reason else amount
         return in_lines(text, self.lines, lang)
 
@@ -184,13 +184,16 @@ def _entry(content: Content, key: str, lang: Language) -> str:
 
 def _number_text(number: str, text: str, lang: Language) -> str:
     """Return the text of a term as prose has it: numbers with the marks of the language."""
-    if term(number).datatype not in _NUMBERS:
-        return text
+    datatype = term(number).datatype
+    return _formatted(text, lang, decimals=2 if datatype == _AMOUNT else 0) if datatype in _NUMBERS else text
+
+
+def _formatted(text: str, lang: Language, *, decimals: int) -> str:
+    """Return a number with the marks of the language; any other text as it is."""
     try:
         value = Decimal(text)
     except InvalidOperation:
         return text
-    decimals = 2 if term(number).datatype == _AMOUNT else 0
     return format_number(value, lang, decimals=decimals) if value.is_finite() else text
 
 

@@ -192,7 +192,7 @@ def test_allowance_of_a_line_that_is_marked_as_a_charge():
     changes = [change for cause in causes_of(wrong) for change in cause.changes]
     (change,) = [change for change in changes if apply(wrong.encode(), change.edits).decode() == right]
     assert "the charge of 6.00 (Rabatt) of line 1 as an allowance" in change.text("en")
-    assert "Den Zuschlag von 6.00 (Rabatt) in Position 1 als Nachlass" in change.text("de")
+    assert "Den Zuschlag von 6,00 (Rabatt) in Position 1 als Nachlass" in change.text("de")
     assert fixed(wrong) == wrong
 
 
