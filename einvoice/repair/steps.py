@@ -33,6 +33,8 @@ from einvoice.validation.element_terms import terms_of_elements
 
 _AMBIGUOUS: Final = ("ID", "Indicator", "TypeCode")
 """Names of elements that say nothing without that of their parent."""
+_PARTY: Final = "Party"
+"""Ending of the names of parties: cac:PayeeParty, ram:InvoicerTradeParty."""
 
 
 class Steps:
@@ -300,10 +302,17 @@ def quoted(text: str) -> str:
 
 
 def _label(element: Any, attribute: str = "") -> str:
-    """Return the name of an element, or of one of its attributes, as texts quote it; that of its parent if needed."""
-    label, parent = quoted(name(element.tag)), element.getparent()
+    """Return the name of an element, or of one of its attributes, as texts quote it.
+
+    With it stand the name of its parent if its own one says nothing, and that of the party around it.
+    """
+    steps, parent = [element], element.getparent()
     if element.tag.rpartition("}")[2] in _AMBIGUOUS and parent is not None:
-        label = f"{quoted(name(parent.tag))}/{label}"
+        steps.insert(0, parent)
+    label = "/".join(quoted(name(it.tag)) for it in steps)
+    outer = [it for it in steps[0].iterancestors() if it.tag.endswith(_PARTY)]
+    if outer:  # the outermost one: in UBL, the party of a role is cac:Party
+        label = f"{quoted(name(outer[-1].tag))}/{'' if outer[-1] is steps[0].getparent() else '…/'}{label}"
     return f"{label}/@{quoted(attribute)}" if attribute else label
 
 

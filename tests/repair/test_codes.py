@@ -171,7 +171,38 @@ def test_country_of_an_element_without_a_term_is_not_that_of_the_seller():
     (change,) = (it for it in changes if "BT-40" in it.terms)
     places = {step.term: step.place("en") for step in change.steps}
     assert set(places) == {"BT-40", "BT-55", ""}
-    assert places[""] == "cbc:IdentificationCode"
+    assert places[""] == "cac:PayeeParty/…/cbc:IdentificationCode"
+
+
+INVOICER = "<ram:InvoicerTradeParty><ram:Name>Moser KG</ram:Name><ram:PostalTradeAddress><ram:CountryID>Austria\
+</ram:CountryID></ram:PostalTradeAddress></ram:InvoicerTradeParty>"
+CUSTOMER = "<cac:BuyerCustomerParty><cac:Party><cac:PostalAddress><cac:Country><cbc:IdentificationCode>Austria\
+</cbc:IdentificationCode></cac:Country></cac:PostalAddress></cac:Party></cac:BuyerCustomerParty>"
+
+
+@pytest.mark.parametrize(
+    ("document", "before", "party", "place"),
+    [
+        (CII, "<ram:SpecifiedTradeSettlementPaymentMeans>", INVOICER, "ram:InvoicerTradeParty/…/ram:CountryID"),
+        (UBL, "<cac:Delivery>", CUSTOMER, "cac:BuyerCustomerParty/…/cbc:IdentificationCode"),
+    ],
+)
+def test_country_without_a_term_is_named_by_its_party(document, before, party, place):
+    """The finding has the terms of all countries that its rule checks; that of the seller is not meant."""
+    wrong = changed(document, f"(?={before})", party)
+    causes = einvoice.validate(wrong.encode(), lang="en").causes()
+    cause = next(it for it in causes if "BR-CL-14" in {finding.code for finding in it.findings})
+    (change,) = cause.changes
+    assert cause.text() == f"{place} is “Austria” instead of “AT”."
+    assert change.terms == ()
+    assert change.safe
+
+
+@pytest.mark.parametrize("code", ["AEX", "DEX", "SIU"])
+def test_three_letters_are_not_similar_to_the_code_of_another_country(code):
+    """They are an abbreviation or a code of another list; leaving out a letter would give another country."""
+    wrong = changed(UBL, "(?<=<cbc:IdentificationCode>)DE", code)
+    assert cause_of(wrong).changes == ()
 
 
 @pytest.mark.parametrize(
@@ -189,6 +220,12 @@ def test_currency_of_the_invoice_comes_before_similar_codes(code, expected):
     cause = next(it for it in causes if "BR-CL-03" in {finding.code for finding in it.findings})
     assert [edit.value for change in cause.changes for edit in change.edits][:2] == expected
     assert repaired(wrong, cause.changes[0]) == UBL
+
+
+def test_unit_with_the_code_of_a_metal_is_proposed():
+    """XPT is also a kind of package in the list of units."""
+    wrong = changed(UBL, '(?<=unitCode=")C62', "XPTA")
+    assert {edit.value for change in cause_of(wrong).changes for edit in change.edits} == {"XPA", "XPT"}
 
 
 def test_currency_of_the_other_amounts_if_the_invoice_has_none():

@@ -49,7 +49,9 @@ def candidates(case: Case) -> Iterator[Candidate]:
         given = _text(node, attribute)
         if given:
             places.setdefault((str(finding.values["argument"]), given), {})[_place(node, attribute)] = None
-            terms.setdefault((node, attribute), tuple(it for it in finding.terms[:1] if it.startswith(_TERM)))
+            # Several terms are those of all elements that the rule checks, such as the countries of all addresses.
+            known = finding.terms if len(finding.terms) == 1 else ()
+            terms.setdefault((node, attribute), tuple(it for it in known if it.startswith(_TERM)))
     for (argument, given), found in places.items():
         yield from _replacements(case, argument, given, list(found), terms)
     yield from _subjects(case)
@@ -138,12 +140,16 @@ def _is_near(text: str, code: str) -> bool:
 
     >>> [_is_near(text, "EUR") for text in ("EUT", "UER", "EU", "EURO", "eur", "EAT", "RUE")]
     [True, True, True, True, True, False, False]
+    >>> _is_near("SUI", "SI")
+    False
     """
     one, other = (re.sub(r"[\W_]+", "", it).upper() for it in (text, code))
     if one == other:
         return True
     if min(len(one), len(other)) < _MIN_LENGTH or abs(len(one) - len(other)) > 1:
         return False
+    if len(one) > len(other) == _MIN_LENGTH and one.isalpha():
+        return False  # such as an abbreviation of a country beside the codes of others
     start = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one))
     left, right = one[start:], other[start:]
     is_swapped = left[:2] == right[:2][::-1] and left[2:] == right[2:]
