@@ -25,7 +25,7 @@ DEFAULT: Final[Language] = "de"
 _in_block: Final[ContextVar[Language | None]] = ContextVar("einvoice_lang", default=None)
 
 
-class Options:
+class Defaults:
     """Defaults of the public functions; the only instance is `einvoice.options`."""
 
     __slots__ = ("_lang",)
@@ -70,7 +70,7 @@ class Options:
         return f"<options: lang={self.lang!r}>"
 
 
-options: Final = Options()
+options: Final = Defaults()
 
 
 def language(lang: Language | None) -> Language:
