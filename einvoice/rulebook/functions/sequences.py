@@ -61,6 +61,17 @@ def first(x: Sequence[Any]) -> Any:
     return next((member for member in x if member is not absent), absent)
 
 
+@function()
+def same_occurrence(x: Any, y: Any) -> bool:
+    """``x is y``: the same occurrence of a value, not only the same text.
+
+    >>> number = Value("1")
+    >>> [same_occurrence(number, it) for it in (number, Value("1"), absent)]
+    [True, False, False]
+    """
+    return x is y and x is not absent
+
+
 _MAX_JOINED: Final = 10
 
 

@@ -77,6 +77,14 @@ def non_blank(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     return f"any({member.code}.filled {member.clauses})", BOOLEAN
 
 
+def same_occurrence(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
+    """Compile ``same_occurrence``, which takes two values."""
+    for operand in _expect(2, call, operands):
+        if operand.type.many or not operand.type.is_value:
+            raise ExpressionError(operand.node, f"{operand} is {operand.type}, not the value of a business term")
+    return _call(call, [operand.code for operand in operands]), BOOLEAN
+
+
 def count(call: ast.Call, operands: Sequence[Operand]) -> Lowered:
     """Compile ``count``."""
     (operand,) = _expect(1, call, operands)
@@ -276,6 +284,7 @@ SPECIAL: Final[dict[str, Lowering]] = {
     "normalize_space": normalize_space,
     "number": number,
     "part": part,
+    "same_occurrence": same_occurrence,
     "skonto_lines_match": matches,
     "substring": substring,
     "sum": total,
