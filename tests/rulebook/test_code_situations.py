@@ -11,7 +11,7 @@ import einvoice
 from einvoice.codelists import by_name, codes, meanings
 from einvoice.facturx.rules import profile_rules
 from einvoice.resources import shipped
-from einvoice.result import Finding
+from einvoice.result import Finding, Language
 from einvoice.rulebook.catalog import catalog
 from einvoice.rulebook.syntax_rules.checks import choice
 from einvoice.rulebook.syntax_rules.table import rule_table
@@ -249,6 +249,34 @@ def test_code_of_the_other_list_of_reasons(
     assert fix in finding.fix("en")
     unknown = finding_of(code, before(document, element, added.format(indicator, "QQQ")))
     assert unknown.situation is None
+
+
+@pytest.mark.parametrize("lang", ["de", "en", "fr"])
+@pytest.mark.parametrize("code", ["381", "999"])
+def test_credit_note_code_is_not_offered_for_an_invoice(code: str, lang: Language) -> None:
+    finding = finding_of("BR-CL-01", replaced(UBL, "(<cbc:InvoiceTypeCode>)380", rf"\g<1>{code}"))
+    sentences = re.split(r"\. ", finding.fix(lang))
+    (offered,) = (it for it in sentences if "380" in it)
+    (credit_note,) = (it for it in sentences if "CreditNote" in it)
+    assert "381" not in offered
+    assert "381" in credit_note
+
+
+@pytest.mark.parametrize(
+    ("sample", "pattern", "by", "title"),
+    [
+        ("ubl-invoice", "(<cbc:InvoiceTypeCode>)380", "381", "381 is a credit note, but this document is an Invoice"),
+        (
+            "ubl-credit-note",
+            "(<cbc:CreditNoteTypeCode>)381",
+            "380",
+            "380 is an invoice, but this document is a CreditNote",
+        ),
+    ],
+)
+def test_type_of_the_other_document(sample: str, pattern: str, by: str, title: str) -> None:
+    document = (SAMPLES / f"{sample}.xml").read_text("utf-8")
+    assert finding_of("BR-CL-01", replaced(document, pattern, rf"\g<1>{by}")).title("en") == title
 
 
 def test_unknown_code_has_the_texts_of_the_rule() -> None:
