@@ -121,6 +121,8 @@ class FindingBuilder:
         missing = [self._terms_of_child(element, (name(tag),)) for tag in violation.missing]
         terms = tuple(dict.fromkeys(number for numbers in missing for number in numbers))
         values = {**violation.values, **self._values_of_missing(violation, missing)}
+        if values.get("currency") and (currency := self._currency_of(element)):
+            values["invoice_currency"] = currency
         parent = None if element is None else element.getparent()
         if violation.code in _EMPTY and element is not None and parent is not None and is_required(element):
             values["required_in"] = name(parent.tag)
@@ -147,6 +149,12 @@ class FindingBuilder:
             situation=situation,
             lang=self.lang,
         )
+
+    def _currency_of(self, element: Any) -> str:
+        """Return the currency of the invoice for an amount without one; "" if it is unknown or may be another one."""
+        may_be_other = name(element.tag) == "cbc:TaxAmount" and bool(self._invoice.tax_currency)
+        code = str(self._invoice.currency)
+        return code if not may_be_other and code in codelists.codes("currencies", data=self._rules) else ""
 
     def _values_of_missing(
         self, violation: SchemaViolation, missing: Sequence[tuple[str, ...]]

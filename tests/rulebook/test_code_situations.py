@@ -108,6 +108,13 @@ OTHER = [
         "with “EUR” as currencyID",
     ),
     (
+        "invoice_currency",
+        "PEPPOL-EN16931-R051",
+        replaced(PEPPOL, '(<cbc:PriceAmount) currencyID="EUR"', r"\1"),
+        "The currency of an amount is missing; that of the invoice is “EUR”",
+        "Enter “EUR” as currencyID",
+    ),
+    (
         "count",
         "FX-SCH-A-000030",
         replaced(profile("basic"), r"(<ram:BuyerTradeParty>\s*)(<ram:Name>[^<]*</ram:Name>)", r"\1\2\2"),
@@ -338,7 +345,7 @@ def test_missing_currency_is_not_called_unknown() -> None:
     [
         ("eur", 'currencyID="EUR"', "The currency of an amount is “EUR”, that of the invoice “eur”"),
         (" ", 'currencyID="EUR"', "The invoice does not state one currency; that of an amount is “EUR”"),
-        ("EUR", "", "The currency of an amount is missing"),
+        (" ", "", "The currency of an amount is missing"),
     ],
 )
 def test_an_amount_in_another_currency_is_told_from_one_without(currency: str, amount: str, title: str) -> None:

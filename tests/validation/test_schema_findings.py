@@ -76,7 +76,8 @@ def test_text_names_the_missing_group() -> None:
         ("SCHEMA-MISSING-ELEMENT", MISSING[2][1], "", "labelled"),
         ("SCHEMA-REPEATED-ELEMENT", r"(<cbc:IssueDate>.*?</cbc:IssueDate>)", r"\1\1", "equal"),
         ("SCHEMA-VALUE-BOOLEAN", "<cac:TaxTotal>", f"{ALLOWANCE}</cac:AllowanceCharge><cac:TaxTotal>", "charge"),
-        ("SCHEMA-ATTRIBUTE-MISSING", r' currencyID="EUR"', "", "currency"),
+        ("SCHEMA-ATTRIBUTE-MISSING", r' currencyID="EUR"', "", "invoice_currency"),
+        ("SCHEMA-ATTRIBUTE-MISSING", r">EUR<(.*?) currencyID=\"EUR\"", r">Euro<\1", "currency"),
         ("SCHEMA-ATTRIBUTE-MISSING", SUPPLIER, ATTACHED + SUPPLIER, "media_type"),
         ("SCHEMA-ATTRIBUTE-MISSING", ORDER, DURATION + ORDER, "unit"),
     ],
@@ -95,6 +96,20 @@ def test_different_values_of_a_repeated_element_are_not_equal() -> None:
         "SCHEMA-REPEATED-ELEMENT", UBL, r"(<cbc:IssueDate>)(.*?)(</cbc:IssueDate>)", r"\1\2\3\g<1>2026-01-01\3"
     )
     assert (finding.situation, finding.terms) == (None, ("BT-2",))
+
+
+def test_missing_currency_is_that_of_the_invoice() -> None:
+    document = UBL.replace(">EUR<", ">SEK<").replace('"EUR"', '"SEK"')
+    finding = finding_of("SCHEMA-ATTRIBUTE-MISSING", document, r'(<cbc:PayableAmount) currencyID="SEK"', r"\1")
+    assert finding.title("en") == "cbc:PayableAmount lacks the currency (currencyID)"
+    assert finding.fix("de").endswith("an cbc:PayableAmount ergänzen, mit der Währung der Rechnung: SEK.")
+
+
+def test_missing_currency_of_the_tax_is_not_guessed_from_two() -> None:
+    document = UBL.replace("<cbc:BuyerReference>", "<cbc:TaxCurrencyCode>SEK</cbc:TaxCurrencyCode><cbc:BuyerReference>")
+    for element, currency in (("TaxAmount", None), ("TaxableAmount", "EUR")):
+        finding = finding_of("SCHEMA-ATTRIBUTE-MISSING", document, rf'(<cbc:{element}) currencyID="EUR"', r"\1")
+        assert finding.values.get("invoice_currency") == currency
 
 
 @pytest.mark.parametrize(("element", "unit"), [("DurationMeasure", "DAY"), ("GrossWeightMeasure", "KGM")])

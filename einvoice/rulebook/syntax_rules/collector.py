@@ -64,13 +64,13 @@ class SyntaxViolation(NamedTuple):
         """Values for the texts: number of elements, argument of the rule, content and name of the element.
 
         A wrong code that can be recognised also has ``code``, and ``intended``: the code that is probably meant. A
-        currency that is given has ``code``; if the invoice has another one, that is ``required``. A code that is not
-        among a few allowed ones has these as ``allowed``. An empty element that the XML schema requires has the name
-        of its parent as ``required_in``. An element that is forbidden because of another one, or of an attribute, has
-        the name of this condition, and that content as ``deciding``. Elements that their parents have only once each
-        are ``one_each``. Entries of a payee that are given more than once have their number as ``several``. An amount
-        with more than digits and a point is ``not_a_number``; if only white space around it is too much, it is
-        ``without_space``.
+        currency that is given has ``code``; if the invoice has another one, that is ``required``, and where none is
+        given ``invoice_currency``. A code that is not among a few allowed ones has these as ``allowed``. An empty
+        element that the XML schema requires has the name of its parent as ``required_in``. An element that is forbidden
+        because of another one, or of an attribute, has the name of this condition, and that content as ``deciding``.
+        Elements that their parents have only once each are ``one_each``. Entries of a payee that are given more than
+        once have their number as ``several``. An amount with more than digits and a point is ``not_a_number``; if only
+        white space around it is too much, it is ``without_space``.
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
@@ -110,12 +110,12 @@ class SyntaxViolation(NamedTuple):
         return {**dict.fromkeys(contents, True), "deciding": next(iter(contents.values()))} if contents else {}
 
     def _currencies(self) -> dict[str, object]:
-        given = checks.code(self.rule, self.element)
-        if not given or self.rule.check != "in_invoice_currency":
-            return {"code": given} if given else {}
+        values: dict[str, object] = {"code": given} if (given := checks.code(self.rule, self.element)) else {}
+        if self.rule.check != "in_invoice_currency":
+            return values
         currencies = set(texts(self.element.getroottree().getroot(), "cbc:DocumentCurrencyCode"))
         required = currencies.pop() if len(currencies) == 1 else ""
-        return {"code": given, "required": required} if required.strip() else {"code": given}
+        return {**values, "required" if given else "invoice_currency": required} if required.strip() else values
 
     @property
     def name(self) -> str:
