@@ -170,7 +170,8 @@ class FindingBuilder:
             f"{name(tag)} ({found[0]})" if found else name(tag)
             for tag, found in zip(violation.missing, missing, strict=True)
         ]
-        return {"labelled": ", ".join(labels)}
+        short = [found[0] if found else name(tag) for tag, found in zip(violation.missing, missing, strict=True)]
+        return {"labelled": ", ".join(labels), "numbers": ", ".join(short)}
 
     def entry(self, code: str) -> CatalogEntry:
         """Return the catalog entry of a code; raise `KeyError` for an unknown one."""

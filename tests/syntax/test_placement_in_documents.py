@@ -67,7 +67,7 @@ def lost_and_added(documents: dict[str, bytes]) -> tuple[dict[str, set[str]], di
 #: Elements that are mandatory in the UBL schema and optional in CII, for mandatory terms of the standard.
 DEMANDED_BY_UBL = {
     "cac:AccountingCustomerParty", "cac:AccountingSupplierParty", "cac:CreditNoteLine", "cac:InvoiceLine",
-    "cac:LegalMonetaryTotal", "cbc:Amount", "cbc:ChargeIndicator", "cbc:ID", "cbc:LineExtensionAmount",
+    "cac:Item", "cac:LegalMonetaryTotal", "cbc:Amount", "cbc:ChargeIndicator", "cbc:ID", "cbc:LineExtensionAmount",
     "cbc:NetworkID", "cbc:PayableAmount", "cbc:PaymentMeansCode", "cbc:PrimaryAccountNumberID", "cbc:TaxAmount",
 }  # fmt: skip
 

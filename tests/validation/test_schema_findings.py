@@ -112,6 +112,14 @@ def test_missing_currency_of_the_tax_is_not_guessed_from_two() -> None:
         assert finding.values.get("invoice_currency") == currency
 
 
+def test_all_missing_elements_are_listed() -> None:
+    document = re.sub(MISSING[0][1], "", UBL, flags=re.DOTALL)
+    finding = finding_of("SCHEMA-MISSING-ELEMENT", document, r"<cbc:IssueDate>[^<]*</cbc:IssueDate>", "")
+    assert finding.terms == ("BT-2", "BG-22")
+    assert finding.title("en") == "Required elements are missing in Invoice: BT-2, BG-22"
+    assert "cbc:IssueDate (BT-2), cac:LegalMonetaryTotal (BG-22)" in finding.fix("de")
+
+
 @pytest.mark.parametrize(("element", "unit"), [("DurationMeasure", "DAY"), ("GrossWeightMeasure", "KGM")])
 def test_example_of_a_unit_suits_the_element(element: str, unit: str) -> None:
     old, added = (ORDER, DURATION) if unit == "DAY" else ("<cac:PaymentMeans>", WEIGHT)

@@ -199,7 +199,8 @@ def _misplaced(element: etree._Element, previous: etree._Element | None, sequenc
     late = next((sibling for sibling in element.itersiblings("*") if sibling.tag in missing), None)
     if late is not None:
         return _Explanation("SCHEMA-ELEMENT-ORDER", late, values | {"before": _name(element.tag)})
-    return _missing_children(parent, missing)
+    later = [tag for tag in _required(sequence[position:]) if parent.find(tag) is None]
+    return _missing_children(parent, [*missing, *later])
 
 
 def _content_of(element: etree._Element) -> bytes:
