@@ -1,7 +1,7 @@
 // The findings of one file, grouped by severity. Each finding expands to its explanation and fix.
 
 import { el } from "./dom.js";
-import { countDecimals, formatDecimal, isDecimal } from "./format.js";
+import { countDecimals, formatDate, formatDecimal, isDecimal } from "./format.js";
 import { LABELS } from "./labels.js";
 
 const PAGE_SIZE = 100;
@@ -104,7 +104,7 @@ function details(finding, lang, show) {
   const labels = LABELS[lang];
   const notes = finding.notes ?? [];
   return [
-    comparedValues(finding.values ?? {}, lang),
+    comparedValues(finding, lang),
     el("p", { class: "explanation" }, finding.explanation),
     finding.fix ? el("div", { class: "fix" }, el("h4", {}, labels.fix), el("p", {}, finding.fix)) : null,
     finding.indicative ? el("p", { class: "note" }, labels.indicative) : null,
@@ -118,20 +118,34 @@ function details(finding, lang, show) {
   ];
 }
 
-function comparedValues(values, lang) {
+/** Return the compared values. One that title or explanation quote is left out, unless it has a difference. */
+function comparedValues(finding, lang) {
   const labels = LABELS[lang];
-  const names = ["actual", "expected", "difference"].filter((name) => ![undefined, null, ""].includes(values[name]));
+  const values = finding.values ?? {};
+  const given = ["actual", "expected", "difference"].filter((name) => ![undefined, null, ""].includes(values[name]));
+  const decimals = Math.max(...given.map((name) => countDecimals(String(values[name]))));
+  const formatted = (value) => formatDecimal(formatDate(value, lang), lang, decimals);
+  const isQuoted = (value) =>
+    [value, formatted(value), value.replace(/^(\d{4})-(\d\d)-(\d\d)$/, "$1$2$3")].some((text) =>
+      [finding.title, finding.explanation].some((beside) => quotes(beside, text)),
+    );
+  const names = given.filter((name) => given.includes("difference") || !isQuoted(String(values[name])));
   if (!names.length) {
     return null;
   }
-  const decimals = Math.max(...names.map((name) => countDecimals(String(values[name]))));
   const cells = names.map((name) => {
     const value = String(values[name]);
     const type = isDecimal(value) ? "number" : "text";
-    const text = formatDecimal(value, lang, decimals);
-    return el("div", { class: name }, el("dt", {}, labels[name]), el("dd", { class: type }, text));
+    return el("div", { class: name }, el("dt", {}, labels[name]), el("dd", { class: type }, formatted(value)));
   });
   return el("dl", { class: "compared-values" }, cells);
+}
+
+/** Return whether a text contains a value as a word; a short number only as a percentage or in quotation marks. */
+function quotes(text, value) {
+  const literal = value.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const after = /^\d{1,2}$/.test(value) ? "( ?%|[“”»])" : "(?![\\p{L}\\p{N}_]|[.,]\\p{N})";
+  return new RegExp(`(?<![\\p{L}\\p{N}_.,])${literal}${after}`, "u").test(text ?? "");
 }
 
 function location(finding, lang, show) {

@@ -32,6 +32,37 @@ def test_findings_are_shown_beside_the_xml(page):
     assert_highlighted(page, line_of(WRONG, b">692.99<"))
 
 
+def test_value_that_the_text_beside_it_quotes_is_not_repeated(page):
+    page.choose(("rechnung.xml", WRONG.replace(b">24.90<", b">-24.90<").replace(b">380<", b">325<")))
+    for code, quoted in (("BR-27", "−24,90"), ("BR-DE-17", "325")):
+        finding = page.page.locator(".finding", has_text=code).first
+        assert quoted in finding.text_content()
+        assert finding.locator(".compared-values").count() == 0
+    assert page.page.locator(".finding", has_text="BR-CO-10").first.locator(".compared-values").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("actual", "explanation", "shown"),
+    [
+        ("1234.5", "Angegeben: 1.234,5.", []),
+        ("1234.5", "Angegeben: 11.234,5.", ["1.234,5"]),
+        ("2026-04-01", "Angegeben: 20260401.", []),
+        ("2026-04-01", "Das Datum ist falsch.", ["01.04.2026"]),
+        ("7", "Der Satz ist 7 %.", []),
+        ("7", "Position 7 ist falsch.", ["7"]),
+        ("a.b*(c", "Angegeben: „a.b*(c“.", []),
+    ],
+)
+def test_values_are_shown_unless_quoted(page, actual, explanation, shown):
+    script = """async ([values, explanation]) => {
+        const { findingsList } = await import("/page/js/findings.js");
+        const finding = { code: "X", severity: "fatal", title: "t", explanation, values };
+        const list = findingsList({ errors: [finding], warnings: [] }, "de", { selected: 0, select() {}, show() {} });
+        return [...list.querySelectorAll("dd")].map((it) => it.textContent);
+    }"""
+    assert page.page.evaluate(script, [{"actual": actual}, explanation]) == shown
+
+
 def test_selecting_a_finding_highlights_its_line(page):
     wrong = WRONG.replace(b">380<", b">999<")
     page.choose(("rechnung.xml", wrong))
