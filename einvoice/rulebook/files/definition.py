@@ -267,6 +267,11 @@ class Definition:
         """Sentences by syntax and release: loading, checking and testing a rule ask for the same ones."""
         return {}
 
+    @cached_property
+    def checked(self) -> dict[str, list[tuple[Any, Any]]]:
+        """What `check_rule` checked in each syntax, with its results."""
+        return {}
+
     def sentence(self, syntax: str, version: str) -> Sentence:
         """Return the rule of the official Schematron in a syntax and release.
 

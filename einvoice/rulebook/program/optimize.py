@@ -56,10 +56,24 @@ def _properties() -> set[str]:
     return {name for cls in Group.known.values() for name in dir(cls) if isinstance(getattr(cls, name), property)}
 
 
+class _Transformer(ast.NodeTransformer):
+    """A transformer that skips operators and the contexts of names: most nodes, which nothing rewrites."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Rewrite the members of a node; none is removed."""
+        for name in node._fields:
+            member = getattr(node, name, None)
+            if isinstance(member, list):
+                member[:] = [self.visit(it) if isinstance(it, ast.AST) and it._fields else it for it in member]
+            elif isinstance(member, ast.AST) and member._fields:
+                setattr(node, name, self.visit(member))
+        return node
+
+
 # ------------------------------------------------------------------------------------------------ occurrences
 
 
-class _Occurrences(ast.NodeTransformer):
+class _Occurrences(_Transformer):
     """Rewrites ``any``, ``all``, sums and counts over occurrences."""
 
     def visit_Call(self, call: ast.Call) -> ast.expr:
@@ -99,7 +113,7 @@ class _Occurrences(ast.NodeTransformer):
         return _and(exists, ast.BoolOp(ast.Or(), [first, _and(several, rest)]))
 
 
-class _Renamed(ast.NodeTransformer):
+class _Renamed(_Transformer):
     """Replaces a name by an expression."""
 
     def __init__(self, name: str, by: ast.expr) -> None:
@@ -205,7 +219,7 @@ def _paths(parts: Iterable[ast.AST], always: bool) -> Iterator[tuple[str, bool]]
     """
     for part in parts:
         match part:
-            case ast.Expr():
+            case ast.Expr() | ast.Name() | ast.Constant() | ast.expr_context():
                 pass
             case ast.If(test, body):
                 yield from _paths([test], always)
@@ -260,7 +274,7 @@ def _reading(path: str) -> str:
     return path if sequence == path else f"{path} if {sequence} else absent"
 
 
-class _Shared(ast.NodeTransformer):
+class _Shared(_Transformer):
     """Replaces paths by local variables."""
 
     def __init__(self, shared: dict[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import keyword
 import re
@@ -58,6 +59,8 @@ class CheckedRule:
 def check_rule(definition: Definition, syntax: str, version: str, contexts: Contexts) -> CheckedRule | None:
     """Check a rule in one syntax and release; return None if it is not applicable there.
 
+    A rule that is the same in several releases is checked once.
+
     Raises:
         RuleError: with file, key, column and a hint.
     """
@@ -65,9 +68,14 @@ def check_rule(definition: Definition, syntax: str, version: str, contexts: Cont
     if sentence.not_applicable or contexts.is_not_applicable(sentence.context, syntax, version):
         return None
     scope = contexts.scope(sentence.context, syntax, sentence.where("for"), version)
-    return _Checker(definition, sentence, scope).check(
-        definition.notes_for(syntax, version), definition.situations_for(syntax, version)
-    )
+    parts = (sentence, scope, definition.notes_for(syntax, version), definition.situations_for(syntax, version))
+    known = definition.checked.setdefault(syntax, [])
+    checked = next((rule for inputs, rule in known if inputs == parts), None)
+    if checked is None:
+        _, _, notes, situations = parts
+        checked = _Checker(definition, sentence, scope).check(notes, situations)
+        known.append((parts, checked))
+    return checked
 
 
 def check_norm(definition: Definition, contexts: Contexts) -> CheckedRule | None:
@@ -236,12 +244,17 @@ class _Checker:
 def _paths(read: list[Expression], names: Mapping[str, Type]) -> Iterator[str]:
     """Yield every path that the expressions follow from one of the names, and all its prefixes."""
     for expression in read:
-        for node in ast.walk(_InlineLoops().visit(ast.parse(expression.source.strip(), mode="eval"))):
-            if isinstance(node, ast.Attribute | ast.Name):
-                path = ast.unparse(node)
-                steps = path.split(".")
-                if all(map(str.isidentifier, steps)) and steps[0] in names:
-                    yield from (".".join(steps[: n + 1]) for n in range(len(steps)))
+        for steps in _steps(expression.source):
+            if steps[0] in names:
+                yield from (".".join(steps[: n + 1]) for n in range(len(steps)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _steps(source: str) -> tuple[tuple[str, ...], ...]:
+    """Return the steps of every path in an expression."""
+    nodes = ast.walk(_InlineLoops().visit(ast.parse(source.strip(), mode="eval")))
+    paths = (ast.unparse(node).split(".") for node in nodes if isinstance(node, ast.Attribute | ast.Name))
+    return tuple(tuple(steps) for steps in paths if all(map(str.isidentifier, steps)))
 
 
 class _InlineLoops(ast.NodeTransformer):
