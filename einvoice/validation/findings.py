@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _NAMES: Final = r"[\w:]+(/[\w:]+)*"
 _EMPTY: Final = ("SCHEMA-MISSING-CONTENT", "SCHEMA-VALUE-EMPTY")
+_VAT_TOTALS: Final = ("cbc:TaxAmount", "ram:TaxTotalAmount")
 _MAX_VALUE_LENGTH: Final = 500
 """Maximum number of characters of a value quoted in a finding."""
 
@@ -121,8 +122,8 @@ class FindingBuilder:
         missing = [self._terms_of_child(element, (name(tag),)) for tag in violation.missing]
         terms = tuple(dict.fromkeys(number for numbers in missing for number in numbers))
         values = {**violation.values, **self._values_of_missing(violation, missing)}
-        if values.get("currency") and (currency := self._currency_of(element)):
-            values["invoice_currency"] = currency
+        if values.get("currency"):
+            values |= self._currencies_of(element)
         parent = None if element is None else element.getparent()
         if violation.code in _EMPTY and element is not None and parent is not None and is_required(element):
             values["required_in"] = name(parent.tag)
@@ -150,11 +151,17 @@ class FindingBuilder:
             lang=self.lang,
         )
 
-    def _currency_of(self, element: Any) -> str:
-        """Return the currency of the invoice for an amount without one; "" if it is unknown or may be another one."""
-        may_be_other = name(element.tag) == "cbc:TaxAmount" and bool(self._invoice.tax_currency)
-        code = str(self._invoice.currency)
-        return code if not may_be_other and code in codelists.codes("currencies", data=self._rules) else ""
+    def _currencies_of(self, element: Any) -> dict[str, object]:
+        """Return values for the text about an amount without a currency: that of the invoice, or two possible ones.
+
+        Empty if the currency is unknown. A VAT total is in the invoice currency or in the accounting currency; the
+        amounts of a VAT breakdown entry never are in the latter.
+        """
+        code, tax_code = str(self._invoice.currency), str(self._invoice.tax_currency)
+        is_breakdown = element.getparent() is not None and name(element.getparent().tag) == "cac:TaxSubtotal"
+        if tax_code and name(element.tag) in _VAT_TOTALS and not is_breakdown:
+            return {"tax_currency": tax_code}
+        return {"invoice_currency": code} if code in codelists.codes("currencies", data=self._rules) else {}
 
     def _values_of_missing(
         self, violation: SchemaViolation, missing: Sequence[tuple[str, ...]]
@@ -162,8 +169,8 @@ class FindingBuilder:
         """Return values for the texts about missing elements: a term, what a group has to contain, or several terms."""
         numbers = [number for found in missing for number in found]
         if len(missing) == 1 and numbers:
-            contents = [it.number for it in terms().values() if it.parent == numbers[0] and it.cardinality[0] == "1"]
-            return {"term": numbers[0], **({"contents": ", ".join(contents)} if contents else {})}
+            contents = ", ".join(self._required_in(numbers[0]))
+            return {"term": numbers[0], **({"contents": contents} if contents else {})}
         if not numbers:
             return {}
         labels = [
@@ -172,6 +179,21 @@ class FindingBuilder:
         ]
         short = [found[0] if found else name(tag) for tag, found in zip(violation.missing, missing, strict=True)]
         return {"labelled": ", ".join(labels), "numbers": ", ".join(short)}
+
+    def _required_in(self, group: str) -> Sequence[str]:
+        """Return the terms and groups that a group must contain; in a Factur-X profile, those that it has.
+
+        Terms of attributes are left out: they are only required together with the term of their element.
+        """
+        numbers = [it.number for it in terms().values() if it.parent == group and it.cardinality[0] == "1"]
+        numbers = [it for it in numbers if it.count("-") == 1]
+        if self._selection.profile is None:
+            return numbers
+        from einvoice.facturx.business_terms import supports
+        from einvoice.facturx.profile import profile_named
+
+        profile = profile_named(self._selection.profile.name)
+        return [it for it in numbers if any(supports(profile, term) for term in (it, *_terms_in(it)))]
 
     def entry(self, code: str) -> CatalogEntry:
         """Return the catalog entry of a code; raise `KeyError` for an unknown one."""
@@ -283,6 +305,11 @@ def _is_of_rule_file(catalog_entry: CatalogEntry) -> bool:
 def _terms_at_fault(catalog_entry: CatalogEntry, situation: int | None) -> tuple[str, ...]:
     """Return the terms that a situation states; empty if it states none."""
     return () if situation is None else tuple(catalog_entry.situations[situation].get("terms", ()))
+
+
+def _terms_in(group: str) -> list[str]:
+    """Return the terms directly in a group."""
+    return [it.number for it in terms().values() if it.parent == group and _is_term(it.number)]
 
 
 def _is_term(number: str) -> bool:

@@ -68,6 +68,39 @@ def test_text_names_the_missing_group() -> None:
     assert "Gesamtbeträge der Rechnung (BG-22, cac:LegalMonetaryTotal)" in finding.fix("de")
 
 
+def test_contents_of_a_missing_group_are_those_that_it_cannot_lack() -> None:
+    """The scheme of an electronic address (BT-34-1) is only required together with the address."""
+    finding = finding_of(
+        "SCHEMA-MISSING-ELEMENT", UBL, "<cac:AccountingSupplierParty>.*</cac:AccountingSupplierParty>", ""
+    )
+    assert finding.values["contents"] == "BT-27, BG-5"
+
+
+SELLER = "<ram:SellerTradeParty>.*</ram:SellerTradeParty>"
+
+
+def test_missing_group_of_a_profile_has_its_contents_in_the_fix() -> None:
+    finding = finding_of("PROFILE-MISSING-ELEMENT", profile_document("basic").decode(), SELLER, "")
+    assert finding.fix("en") == (
+        "Add: Seller (BG-4, ram:SellerTradeParty), at least with BT-27, BG-5. Keep to the prescribed order."
+    )
+    assert finding.fix("de").endswith(" mindestens mit BT-27, BG-5. Auf die Reihenfolge achten.")
+
+
+def test_missing_term_of_a_profile_has_no_contents() -> None:
+    document = profile_document("basic").decode()
+    finding = finding_of("PROFILE-MISSING-ELEMENT", document, r"<ram:TypeCode>380</ram:TypeCode>", "")
+    assert finding.terms == ("BT-3",)
+    assert finding.fix("en").endswith("(BT-3, ram:TypeCode). Keep to the prescribed order.")
+
+
+@pytest.mark.parametrize(("profile", "contents"), [("minimum", "BT-44"), ("basicwl", "BT-44, BG-8")])
+def test_contents_of_a_missing_group_are_those_of_the_profile(profile: str, contents: str) -> None:
+    document = profile_document(profile).decode()
+    finding = finding_of("PROFILE-MISSING-ELEMENT", document, "<ram:BuyerTradeParty>.*</ram:BuyerTradeParty>", "")
+    assert finding.values["contents"] == contents
+
+
 @pytest.mark.parametrize(
     ("code", "old", "new", "situation"),
     [
@@ -78,6 +111,12 @@ def test_text_names_the_missing_group() -> None:
         ("SCHEMA-VALUE-BOOLEAN", "<cac:TaxTotal>", f"{ALLOWANCE}</cac:AllowanceCharge><cac:TaxTotal>", "charge"),
         ("SCHEMA-ATTRIBUTE-MISSING", r' currencyID="EUR"', "", "invoice_currency"),
         ("SCHEMA-ATTRIBUTE-MISSING", r">EUR<(.*?) currencyID=\"EUR\"", r">Euro<\1", "currency"),
+        (
+            "SCHEMA-ATTRIBUTE-MISSING",
+            r'(<cbc:BuyerReference>.*?<cac:TaxTotal>\s*<cbc:TaxAmount) currencyID="EUR"',
+            r"<cbc:TaxCurrencyCode>SEK</cbc:TaxCurrencyCode>\1",
+            "tax_currency",
+        ),
         ("SCHEMA-ATTRIBUTE-MISSING", SUPPLIER, ATTACHED + SUPPLIER, "media_type"),
         ("SCHEMA-ATTRIBUTE-MISSING", ORDER, DURATION + ORDER, "unit"),
     ],
@@ -105,11 +144,26 @@ def test_missing_currency_is_that_of_the_invoice() -> None:
     assert finding.fix("de").endswith("an cbc:PayableAmount ergänzen, mit der Währung der Rechnung: SEK.")
 
 
-def test_missing_currency_of_the_tax_is_not_guessed_from_two() -> None:
-    document = UBL.replace("<cbc:BuyerReference>", "<cbc:TaxCurrencyCode>SEK</cbc:TaxCurrencyCode><cbc:BuyerReference>")
-    for element, currency in (("TaxAmount", None), ("TaxableAmount", "EUR")):
-        finding = finding_of("SCHEMA-ATTRIBUTE-MISSING", document, rf'(<cbc:{element}) currencyID="EUR"', r"\1")
-        assert finding.values.get("invoice_currency") == currency
+WITH_TAX_CURRENCY = UBL.replace(
+    "<cbc:BuyerReference>", "<cbc:TaxCurrencyCode>SEK</cbc:TaxCurrencyCode><cbc:BuyerReference>"
+)
+
+
+def test_missing_currency_of_a_vat_total_is_not_guessed_from_two() -> None:
+    finding = finding_of(
+        "SCHEMA-ATTRIBUTE-MISSING", WITH_TAX_CURRENCY, r'(<cac:TaxTotal>\s*<cbc:TaxAmount) currencyID="EUR"', r"\1"
+    )
+    assert finding.fix("en").endswith("(BT-5) or, for the VAT total in the accounting currency, that of BT-6.")
+    assert finding.fix("de").endswith("(BT-5) oder, beim Umsatzsteuerbetrag in der Umsatzsteuerwährung, die von BT-6.")
+    assert "BT-6: SEK" in finding.explanation("en")
+
+
+@pytest.mark.parametrize("element", ["TaxAmount", "TaxableAmount"])
+def test_missing_currency_in_the_vat_breakdown_is_that_of_the_invoice(element: str) -> None:
+    pattern = rf'(<cac:TaxSubtotal>(?:(?!</cac:TaxSubtotal>).)*?<cbc:{element}) currencyID="EUR"'
+    finding = finding_of("SCHEMA-ATTRIBUTE-MISSING", WITH_TAX_CURRENCY, pattern, r"\1")
+    assert finding.values["invoice_currency"] == "EUR"
+    assert "EUR." in finding.fix("de")
 
 
 def test_all_missing_elements_are_listed() -> None:
