@@ -127,7 +127,8 @@ class FindingBuilder:
         parent = None if element is None else element.getparent()
         if violation.code in _EMPTY and element is not None and parent is not None and is_required(element):
             values["required_in"] = name(parent.tag)
-        return self.of_entry(violation.code, layer, element, values, terms or self._terms_at(element))
+        terms = terms or self._terms_at(element) or (() if violation.missing else self._terms_of_only_value(element))
+        return self.of_entry(violation.code, layer, element, values, terms)
 
     def of_entry(
         self, code: str, layer: str, node: Any, values: Mapping[str, object], terms: tuple[str, ...] = ()
@@ -284,6 +285,13 @@ class FindingBuilder:
         first = next((it for it in element.itersiblings(element.tag, preceding=True) if self._terms_of(it)), None)
         return self._terms_of(first)
 
+    def _terms_of_only_value(self, element: Any) -> tuple[str, ...]:
+        """Return the term of the only value in an element, such as a date in CII; else that of a sibling before it."""
+        if element is None:
+            return ()
+        leaves = map(_only_leaf, (element, *element.itersiblings(element.tag, preceding=True)))
+        return next((found for it in leaves if (found := self._terms_of(it))), ())
+
     def _terms_of_child(self, parent: Any, names: Sequence[str]) -> tuple[str, ...]:
         """Return the business term of a missing element, by the names of the elements on its path."""
         self._terms_of(parent)
@@ -310,6 +318,13 @@ def _terms_at_fault(catalog_entry: CatalogEntry, situation: int | None) -> tuple
 def _terms_in(group: str) -> list[str]:
     """Return the terms directly in a group."""
     return [it.number for it in terms().values() if it.parent == group and _is_term(it.number)]
+
+
+def _only_leaf(element: Any) -> Any:
+    """Return the innermost element of one in which each contains a single one."""
+    while len(element) == 1:
+        element = element[0]
+    return element
 
 
 def _is_term(number: str) -> bool:

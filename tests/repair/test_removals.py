@@ -215,6 +215,17 @@ def test_date_in_a_child_of_an_unknown_element_is_not_removed(elsewhere):
     assert removals([cause_of(causes_of(empty), "SCHEMA-UNKNOWN-ELEMENT")])
 
 
+def test_copy_of_an_element_is_removed_where_the_schema_does_not_allow_it():
+    summation = changed(CII, ".*(<ram:SpecifiedTradeSettlementLineMonetarySummation>.*?Summation>).*", r"\1")
+    wrong = changed(CII, "(?=</ram:ApplicableHeaderTradeAgreement>)", summation)
+    cause = cause_of(causes_of(wrong), "SCHEMA-UNKNOWN-ELEMENT")
+    (change,) = cause.changes
+    assert not change.remaining
+    assert "ram:SpecifiedTradeSettlementLineMonetarySummation" in change.text()
+    other = changed(CII, "(?=</ram:ApplicableHeaderTradeAgreement>)", changed(summation, ">[0-9.]+<", ">7.77<"))
+    assert cause_of(causes_of(other), "SCHEMA-UNKNOWN-ELEMENT").changes == ()
+
+
 # ---------------------------------------------------------------- severities lowered to information
 
 

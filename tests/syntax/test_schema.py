@@ -55,6 +55,13 @@ UBL_BREACHES = [
     (DATE, DATE * 2, "REPEATED-ELEMENT", "cbc:IssueDate", {"max_occurs": 1, "equal": True}),
     (NOTE, NOTE + "<cbc:Nota>x</cbc:Nota>", "UNKNOWN-ELEMENT", "cbc:Nota", {"parent": "Invoice"}),
     (NOTE, "<cbc:Notes>Danke</cbc:Notes>", "UNKNOWN-ELEMENT", "cbc:Notes", {"similar": "cbc:Note"}),
+    (
+        '"EUR">1.00</cbc:PayableAmount>',
+        '"EUR">1.00</cbc:PayableAmount><cbc:BuyerReference>x</cbc:BuyerReference>',
+        "UNKNOWN-ELEMENT",
+        "cbc:BuyerReference",
+        {"belongs_in": "Invoice"},
+    ),
     (NOTE, NOTE + '<own:Wert xmlns:own="urn:x"/>', "UNKNOWN-ELEMENT", "own:Wert", {}),
     (
         NOTE,

@@ -25,6 +25,7 @@ WEIGHT = """<cac:Delivery><cac:Shipment><cbc:ID>1</cbc:ID><cbc:GrossWeightMeasur
 </cac:Shipment></cac:Delivery>"""
 LINE_AMOUNT = r"<cbc:LineExtensionAmount[^>]*>[^<]*</cbc:LineExtensionAmount>"
 ORDER = "<cac:OrderReference>"
+BUYER_REFERENCE = "(<cbc:BuyerReference>.*?</cbc:BuyerReference>)(.*<cac:LegalMonetaryTotal>)"
 SUPPLIER = "<cac:AccountingSupplierParty>"
 
 
@@ -108,6 +109,14 @@ def test_contents_of_a_missing_group_are_those_of_the_profile(profile: str, cont
         ("SCHEMA-MISSING-ELEMENT", MISSING[1][1], r"\1", "term"),
         ("SCHEMA-MISSING-ELEMENT", MISSING[2][1], "", "labelled"),
         ("SCHEMA-REPEATED-ELEMENT", r"(<cbc:IssueDate>.*?</cbc:IssueDate>)", r"\1\1", "equal"),
+        ("SCHEMA-UNKNOWN-ELEMENT", BUYER_REFERENCE, r"\1\2\1", "stated_in_line"),
+        ("SCHEMA-UNKNOWN-ELEMENT", BUYER_REFERENCE, r"\2\1", "belongs_in"),
+        (
+            "SCHEMA-UNKNOWN-ELEMENT",
+            "cbc:IssueDate>(.*?)</cbc:IssueDate>",
+            r"cbc:IssueDates>\1</cbc:IssueDates>",
+            "similar",
+        ),
         ("SCHEMA-VALUE-BOOLEAN", "<cac:TaxTotal>", f"{ALLOWANCE}</cac:AllowanceCharge><cac:TaxTotal>", "charge"),
         ("SCHEMA-ATTRIBUTE-MISSING", r' currencyID="EUR"', "", "invoice_currency"),
         ("SCHEMA-ATTRIBUTE-MISSING", r">EUR<(.*?) currencyID=\"EUR\"", r">Euro<\1", "currency"),
@@ -180,3 +189,74 @@ def test_example_of_a_unit_suits_the_element(element: str, unit: str) -> None:
     finding = finding_of("SCHEMA-ATTRIBUTE-MISSING", UBL, old, added + old)
     assert (finding.values["element"], finding.values["unit"]) == (f"cbc:{element}", unit)
     assert f"example {unit}." in finding.fix("en")
+
+
+# ---------------------------------------------------------------- elements at a place that the schema does not allow
+
+SUMMATION = (
+    "(<ram:SpecifiedTradeSettlementLineMonetarySummation>.*?</ram:SpecifiedTradeSettlementLineMonetarySummation>)"
+)
+HEADER = "(?=</ram:ApplicableHeaderTradeAgreement>)"
+CII = (SAMPLES / "cii-invoice.xml").read_text("utf-8")
+
+
+def test_copy_of_an_element_names_the_line_where_it_belongs() -> None:
+    finding = finding_of("SCHEMA-UNKNOWN-ELEMENT", CII, f"{SUMMATION}(.*){HEADER}", r"\1\2\1")
+    line = next(number for number, text in enumerate(CII.splitlines(), 1) if "LineMonetarySummation>" in text)
+    assert f"on line {line} of the file, where it belongs (ram:SpecifiedLineTradeSettlement)" in finding.explanation(
+        "en"
+    )
+    assert f"in Zeile {line} der Datei, wo sie hingehört" in finding.explanation("de")
+    assert finding.fix("de") == "Die Angabe hier entfernen; dadurch geht nichts verloren."
+
+
+def test_other_content_is_no_copy_and_has_no_place_if_all_are_taken() -> None:
+    changed = r"\1\2<ram:SpecifiedTradeSettlementLineMonetarySummation><ram:LineTotalAmount>7.77</ram:LineTotalAmount>\
+</ram:SpecifiedTradeSettlementLineMonetarySummation>"
+    finding = finding_of("SCHEMA-UNKNOWN-ELEMENT", CII, f"{SUMMATION}(.*){HEADER}", changed)
+    assert finding.situation is None
+
+
+def test_element_of_a_line_is_no_copy_of_that_of_another_line() -> None:
+    """The second line lacks its net amount; that of the first one is equal, but not the same."""
+    line = "(<ram:IncludedSupplyChainTradeLineItem>.*?)" + SUMMATION + "(.*?</ram:IncludedSupplyChainTradeLineItem>)"
+    finding = finding_of("SCHEMA-UNKNOWN-ELEMENT", CII, line, r"\1\2\3\2\1\3")
+    assert "stated_in_line" not in finding.values
+    assert finding.fix("en").startswith(
+        "State the content of ram:SpecifiedTradeSettlementLineMonetarySummation in ram:SpecifiedLineTradeSettlement, "
+    )
+
+
+def test_element_in_a_line_with_its_own_is_no_copy_of_that_of_another_line() -> None:
+    line = "<ram:IncludedSupplyChainTradeLineItem>.*?</ram:IncludedSupplyChainTradeLineItem>"
+    first = re.search(line, CII, re.DOTALL)
+    summation = re.search(SUMMATION, CII, re.DOTALL)
+    assert first
+    assert summation
+    own = re.sub(">[0-9.]+<", ">7.77<", summation[1])
+    second = (
+        first[0]
+        .replace(summation[1], own)
+        .replace("</ram:SpecifiedTradeProduct>", f"{summation[1]}</ram:SpecifiedTradeProduct>")
+    )
+    finding = finding_of("SCHEMA-UNKNOWN-ELEMENT", CII, line, first[0] + second)
+    assert "stated_in_line" not in finding.values
+
+
+def test_name_that_several_elements_contain_has_no_place() -> None:
+    """A cbc:ID means something else in each of them."""
+    finding = finding_of(
+        "SCHEMA-UNKNOWN-ELEMENT", UBL, r"(<cbc:ID>[^<]*</cbc:ID>)(.*<cac:LegalMonetaryTotal>)", r"\1\2\1"
+    )
+    assert finding.situation is None
+
+
+@pytest.mark.parametrize(
+    ("document", "element", "term"),
+    [(CII, "ram:ActualDeliverySupplyChainEvent", "BT-72"), (CII, "ram:OccurrenceDateTime", "BT-72"),
+     (CII, "ram:IssueDateTime", "BT-2"), (UBL, "cac:OrderReference", "BT-13"), (UBL, "cac:Country", "BT-40"),
+     (UBL, "cac:Item", "")],
+)  # fmt: skip
+def test_repeated_element_with_a_single_value_has_its_term(document: str, element: str, term: str) -> None:
+    finding = finding_of("SCHEMA-REPEATED-ELEMENT", document, f"(<{element}>.*?</{element}>)", r"\1\1")
+    assert finding.terms == ((term,) if term else ())

@@ -86,6 +86,8 @@ def _is_equal(node: Any) -> bool:
 
 def _is_lost(case: Case, finding: Finding, node: Any) -> bool:
     """Return whether the removal that a finding demands loses content that only the issuer could give back."""
+    if finding.values.get("stated_in_line"):  # the same content is where the schema allows it
+        return False
     attribute = _attribute(finding)
     if case.check_of(finding) in _LIMITS or finding.code == _REPEATED:
         return not _is_stated_twice(finding, node, attribute)

@@ -86,6 +86,25 @@ class ContentModels:
             return element.tag in self._globals
         return element.tag in self._children.get(self.type_of(parent) or "", {}) and self.allows(parent)
 
+    def parents_of(self, tag: str, root: str, among: Collection[str]) -> list[str]:
+        """Return the names of the elements that may contain an element, of those that a document can have.
+
+        Args:
+            tag: name of the element.
+            root: name of the root element.
+            among: names of the parents to consider.
+        """
+        parents: list[str] = []
+        known, queue = {root}, [(root, self._globals.get(root))]
+        for parent, kind in queue:
+            for child, own in self._children.get(kind or "", {}).items():
+                if child == tag and parent not in parents:
+                    parents.append(parent)
+                if child in among and child not in known:
+                    known.add(child)
+                    queue.append((child, own or self._globals.get(child)))
+        return parents
+
     def added_later(self, element: etree._Element) -> bool:
         """Return whether a later edition of the schema allows the element at its place."""
         parent = element.getparent()

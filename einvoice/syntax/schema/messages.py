@@ -13,6 +13,7 @@ from lxml import etree
 
 from einvoice.errors import quote
 from einvoice.model.location import NAMESPACES, line
+from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.schema.content_model import ContentModels, Sequence
 
 
@@ -159,7 +160,58 @@ def _unknown(element: etree._Element, tags: list[str], models: ContentModels) ->
     if other := _in_wrong_namespace(element, tags):
         return _Explanation("SCHEMA-WRONG-NAMESPACE", element, values | other)
     similar = _similar(element, tags)
-    return _Explanation("SCHEMA-UNKNOWN-ELEMENT", element, values | ({"similar": similar} if similar else {}))
+    values |= {"similar": similar} if similar else {}
+    return _Explanation("SCHEMA-UNKNOWN-ELEMENT", element, values | _right_place(element, models))
+
+
+def _right_place(element: etree._Element, models: ContentModels) -> dict[str, object]:
+    """Return the values for the only parent that may have an element, and for the line where that states the same.
+
+    Nothing is returned if several elements may contain it, since it is then unknown what it means, or if the parent
+    already states something else.
+    """
+    root = element.getroottree().getroot()
+    parents = models.parents_of(element.tag, root.tag, table_of(root.tag).tags)
+    own = element.getparent()
+    if len(parents) != 1 or (own is not None and own.tag == parents[0]):
+        return {}
+    values: dict[str, object] = {"belongs_in": _name(parents[0])}
+    copy = _copy_in(parents[0], element)
+    if copy is not None:
+        return values | {"stated_in_line": str(line(copy))}
+    present = list(root.iter(parents[0]))
+    return values if not present or any(_has_room(it, element.tag, models) for it in present) else {}
+
+
+def _has_room(parent: etree._Element, tag: str, models: ContentModels) -> bool:
+    """Return whether a parent may have another child with this name."""
+    limit = next((it.max_occurs for it in models.sequence_of(parent) if it.tag == tag), None)
+    return limit is None or len(parent.findall(tag)) < limit
+
+
+def _copy_in(parent: str, element: etree._Element) -> etree._Element | None:
+    """Return an element with the same content that is in a parent with this name; None if there is none.
+
+    If a parent with this name lacks such an element, there is none: the element may belong there. Otherwise, it is
+    searched in the smallest part of the document around the element that has such parents: an element in an invoice
+    line is not the copy of one in another line.
+    """
+    content = _words_of(element)
+    for ancestor in element.iterancestors():
+        stated = [it.findall(element.tag) for it in ancestor.iter(parent)]
+        if any(stated):
+            copies = (it for found in stated for it in found if _words_of(it) == content)
+            return next(copies, None) if all(stated) and content else None
+    return None
+
+
+def _words_of(element: etree._Element) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Return the elements in an element, itself included, with texts and attributes; empty if it has no text."""
+    found = []
+    for it in element.iter(etree.Element):
+        attributes = sorted((str(key), str(value)) for key, value in it.attrib.items())
+        found.append((str(it.tag), (it.text or "").strip(), attributes))
+    return found if any(text for _, text, _ in found) else []
 
 
 def _in_wrong_namespace(element: etree._Element, tags: Collection[str]) -> dict[str, object]:
