@@ -257,7 +257,10 @@ def fault(change: Change, lang: Language) -> str:
 
 
 def clauses(steps: Sequence[Step], lang: Language, table: str = "change") -> str:
-    """Return what several steps do; steps that write the same at many places are one clause."""
+    """Return what several steps do; steps that write the same at many places are one clause.
+
+    More than two clauses, or clauses that contain "and" themselves, are separated by semicolons.
+    """
     words = _TEXTS[lang]
     same: dict[tuple[str, str, str], list[Step]] = {}
     for step in steps:
@@ -269,7 +272,8 @@ def clauses(steps: Sequence[Step], lang: Language, table: str = "change") -> str
             texts += [step.text(lang, table) for step in group]
         else:
             texts.append(words["elsewhere"].format(text=first.text(lang, table), count=len(others)))
-    return words["and"].join(texts)
+    has_and = any(words["and"] in text for text in texts)
+    return words["parts" if has_and or len(texts) > 2 else "and"].join(texts)
 
 
 def _quotable(before: str, after: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ import re
 import pytest
 
 import einvoice
+from einvoice.repair.change import Row, Step, clauses
 from einvoice.repair.display import copy_text
 from einvoice.repair.edits import apply
 from tests.helpers.paths import SAMPLES
@@ -326,3 +327,22 @@ def test_category_without_tax_that_has_a_rate_everywhere_is_the_standard_rate(ca
     assert not change.safe
     assert apply(document.encode(), change.edits).decode() == UBL
     assert f"is “{category}” instead of “S”" in cause.text("en")
+
+
+# ---------------------------------------------------------------- changes with several parts
+
+
+def filled(*numbers, rows=()):
+    return [Step("fill", number, "", after=number[-1], rows=rows) for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("steps", "lang", "text"),
+    [(filled("BT-1", "BT-2"), "de", "Rechnungsnummer (BT-1) ausfüllen: „1“ und Rechnungsdatum (BT-2) ausfüllen: „2“"),
+     (filled("BT-1", "BT-2", "BT-3"), "en", "fill in invoice number (BT-1): “1”; fill in invoice issue date (BT-2): "
+      "“2”; fill in invoice type code (BT-3): “3”"),
+     (filled("BT-116", "BT-117", rows=(Row(1, "S", None), Row(2, "E", None))), "de",
+      "in den Zeilen 1 (S) und 2 (E) der Aufschlüsselung ausfüllen: „6“; ")],
+)  # fmt: skip
+def test_many_parts_or_parts_with_and_are_separated_by_semicolons(steps, lang, text):
+    assert text in clauses(steps, lang)
