@@ -60,8 +60,8 @@ class Situation(NamedTuple):
         terms: the business terms at fault, the leading term first; empty if they are those of the rule.
         path: to the value of the first of these terms; '' if that is the path of the rule, or it has no single value.
         hidden: values that findings do not have. A situation that leads with another term has no expected value, which
-            is that of the rule's term or calculated from faulty ones, and without a path no actual value, unless its
-            texts quote them.
+            is that of the rule's term or calculated from faulty ones, no other ``let`` value of the rule calculated
+            from its leading term, and without a path no actual value, unless its texts quote them.
     """
 
     number: int

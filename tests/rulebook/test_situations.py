@@ -115,6 +115,28 @@ def test_situation_with_another_leading_term_has_no_expected_value_unless_quoted
     assert violation_of(definition, InvoiceTypeCode="326").values["expected"] == "380"
 
 
+@pytest.mark.parametrize(
+    ("terms", "title", "values"),
+    [
+        ("BT-5", "code {shown}", {"type"}),
+        ("BT-5", "code {again}", {"type", "again"}),
+        ("BT-3", "code {shown}", {"type", "code", "again"}),
+    ],
+)
+def test_situation_has_no_unquoted_value_calculated_from_its_leading_term(
+    tmp_path: Path, terms: str, title: str, values: set[str]
+) -> None:
+    """A value that is not a number counts as another one in the calculations of the rule."""
+    situations = SITUATIONS.replace('terms = ["BT-5"]', f'terms = ["{terms}"]').replace("currency {shown}", title)
+    path = write_rule(tmp_path, situations)
+    lets = 'let.type = "raw(invoice.type_code)"\nlet.code = "raw(invoice.currency)"\nlet.again = "upper_case(code)"\n'
+    path.write_text(path.read_text("utf-8").replace("assert =", f"{lets}assert =", 1), "utf-8")
+    (definition,) = read_file(path, read_ruleset(FOLDER))
+    violation = violation_of(definition, DocumentCurrencyCode="eur")
+    assert violation.situation == 0
+    assert set(violation.values) & {"type", "code", "again"} == values
+
+
 def test_rule_without_situation_keeps_terms_and_place(tmp_path: Path) -> None:
     violation = violation_of(definition_of(tmp_path), InvoiceTypeCode="326")
     assert violation.values == {"actual": "326", "invoice.type_code": "326"}

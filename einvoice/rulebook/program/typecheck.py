@@ -139,10 +139,19 @@ class _Checker:
         self.names = common
         names = tuple(name for name, _ in lets)
         leads = situation.terms[:1] not in ((), rule.terms[:1])
-        foreign = (EXPECTED, *(() if path else (ACTUAL,))) if leads else ()
+        foreign = (EXPECTED, *(() if path else (ACTUAL,)), *self._calculated(situation.terms, of_rule)) if leads else ()
         hidden = tuple(name for name in foreign if not situation.shows(name, self.definition.texts))
         row = Situation(number, names, tuple(dict.fromkeys(quotes)), situation.terms, path, hidden)
         return CheckedSituation(row, lets, when)
+
+    def _calculated(self, terms: tuple[str, ...], of_rule: _Lets) -> tuple[str, ...]:
+        """Return the names of values calculated from the first term, but the expected one and those that notes quote.
+
+        A term that is missing or not a number counts as another value in such calculations.
+        """
+        notes = [text for note in self.definition.notes for text in note.texts.values()]
+        names = (name for name in _calculated_from(terms[0], of_rule) if name != EXPECTED)
+        return tuple(name for name in names if not any(f"{{{name}}}" in text for text in notes))
 
     def _path_to(self, term: str, read: list[Expression], lets: _Lets) -> str:
         """Return a path to the single value of a term that expressions read; '' if there is none.
@@ -288,6 +297,15 @@ def _path_of_first(expression: Expression) -> str:
     values = _InlineLoops().visit(call.args[0])
     path = ast.unparse(values.elt) if isinstance(values, ast.GeneratorExp) else ""
     return path if all(map(str.isidentifier, path.split("."))) else ""
+
+
+def _calculated_from(term: str, lets: _Lets) -> list[str]:
+    """Return the names of ``let`` values that are calculated from a term, directly or from each other."""
+    names: list[str] = []
+    for name, it in lets:
+        if term in it.terms or not it.names.isdisjoint(names):
+            names.append(name)
+    return names
 
 
 def terms_at(path: str, names: Mapping[str, Type], group: str = "", *, through_many: bool = False) -> tuple[str, ...]:
