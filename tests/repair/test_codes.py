@@ -41,6 +41,38 @@ def test_country_by_name(document, pattern, name):
     assert repaired(wrong, change) == document
 
 
+COUNTRY = r"(?<=Code>|ryID>)DE"
+ONE_TOWN = [UBL, CII.replace("70176", "70173")]
+OTHER_TOWNS = [UBL.replace("94545", "94032", 1), UBL.replace("Hohenau", "Perlesreut", 1), CII]
+
+
+@pytest.mark.parametrize("document", ONE_TOWN)
+def test_country_is_doubtful_if_another_address_in_the_town_has_another(document):
+    wrong = changed(document, COUNTRY, "UK")
+    cause = cause_of(wrong)
+    assert [change.safe for change in cause.changes] == [False, False]
+    assert [repaired(wrong, it) for it in cause.changes] == [wrong.replace(">UK<", f">{it}<") for it in ("GB", "DE")]
+
+
+@pytest.mark.parametrize("document", OTHER_TOWNS)
+def test_country_is_certain_if_no_other_address_in_the_town_has_another(document):
+    wrong = changed(document, COUNTRY, "UK")
+    (change,) = cause_of(wrong).changes
+    assert change.safe
+    assert repaired(wrong, change) == wrong.replace(">UK<", ">GB<")
+
+
+def test_country_of_another_town_remains_certain():
+    london = """<cac:DeliveryLocation><cac:Address><cbc:CityName>London</cbc:CityName><cbc:PostalZone>N</cbc:PostalZone>
+<cac:Country><cbc:IdentificationCode>UK</cbc:IdentificationCode></cac:Country></cac:Address></cac:DeliveryLocation>"""
+    wrong = changed(changed(UBL, COUNTRY, "UK"), "(?<=</cbc:ActualDeliveryDate>)", london)
+    causes = einvoice.validate(wrong.encode()).causes()
+    assert {cause.terms: [it.safe for it in cause.changes] for cause in causes} == {
+        ("BT-40",): [False, False],
+        ("BT-80",): [True],
+    }
+
+
 @pytest.mark.parametrize("currency", ["€", "EURO", "eur"])
 def test_wrong_currency_everywhere_is_one_change(currency):
     wrong = UBL.replace('currencyID="EUR"', f'currencyID="{currency}"').replace(">EUR<", f">{currency}<")

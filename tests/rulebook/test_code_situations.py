@@ -245,6 +245,16 @@ def test_recognised_code_is_named_in_both_languages(code: str, document: str, gi
         assert intended in finding.fix(lang)
 
 
+@pytest.mark.parametrize(("code", "document"), [it[:2] for it in INTENDED + INTENDED_BY_PROFILE])
+def test_country_of_an_address_can_be_another_than_the_probable_one(code: str, document: str) -> None:
+    """The address says which country it is in, not the code."""
+    finding = finding_of(code, document)
+    is_address = code in ("BR-CL-14", "FX-SCH-A-000698")
+    for lang, words in (("de", "ander(es|en) Land"), ("en", "another country")):
+        assert bool(re.search(words, finding.fix(lang))) is is_address
+        assert "{" not in finding.fix(lang)
+
+
 @pytest.mark.parametrize("document", [UBL, CII], ids=["UBL", "CII"])
 @pytest.mark.parametrize(("code", "reason", "indicator", "title", "fix"), OF_OTHER_LIST)
 def test_code_of_the_other_list_of_reasons(

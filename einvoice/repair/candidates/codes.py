@@ -20,6 +20,10 @@ _CHECK: Final = "in_code_list"
 _CURRENCIES: Final = ("in_currency", "in_currency_exactly")
 _CURRENCY: Final = "currencyID"
 _CURRENCY_LIST: Final = "currencies"
+_COUNTRY_LIST: Final = "countries"
+_COUNTRY: Final = "Country"
+_POST_CODES: Final = ("PostcodeCode", "PostalZone")
+_CITY: Final = "CityName"
 _METALS: Final = ("XAU", "XAG", "XPD", "XPT")
 """Currency codes of gold, silver, palladium and platinum, in which no invoice is issued."""
 _CHOICE: Final = "one_of"
@@ -38,7 +42,10 @@ Place = tuple[str, str, str]
 
 
 def candidates(case: Case) -> Iterator[Candidate]:
-    """Yield a candidate for each code that a wrong one may mean; it replaces all occurrences of the wrong one."""
+    """Yield a candidate for each code that a wrong one may mean; it replaces all occurrences of the wrong one.
+
+    A country given by its name can also be that of another address with the same post code and city.
+    """
     places: dict[tuple[str, str], dict[Place, None]] = {}
     terms: dict[tuple[Any, str], tuple[str, ...]] = {}
     for finding in case.findings:
@@ -76,20 +83,54 @@ def _replacements(
     meant, is_name = _meant(case, argument, given)
     if not is_name and any(attribute.startswith(_SCHEME) for _, _, attribute in places):
         meant = [code for code in meant if not code.isdigit()]  # numbers of schemes resemble each other by chance
-    elements = list(_elements(case, given, places))
-    repeated = tuple(_term(case, node, attribute, known) for node, attribute in elements)
-    terms = tuple(dict.fromkeys(repeated))
     if not is_name and all(attribute == _CURRENCY for _, _, attribute in places):
         meant = list(dict.fromkeys((*_currency_of_others(case, given, argument), *meant)))
-    for code in meant:
-        edits = tuple(_edit(case, node, attribute, code) for node, attribute in elements)
+    by_town: dict[tuple[str, ...], list[tuple[Any, str]]] = {}
+    for node, attribute in _elements(case, given, places):
+        countries = _countries_of_town(case, argument, node) if is_name else ()
+        others = tuple(it for it in countries if it not in meant)
+        by_town.setdefault(others, []).append((node, attribute))
+    for others, elements in by_town.items():
+        codes = (*meant, *others)
+        yield from _candidates(case, elements, codes, known, is_safe=is_name and len(codes) == 1)
+
+
+def _candidates(
+    case: Case,
+    elements: Sequence[tuple[Any, str]],
+    codes: Sequence[str],
+    known: Mapping[tuple[Any, str], tuple[str, ...]],
+    *,
+    is_safe: bool,
+) -> Iterator[Candidate]:
+    """Yield a candidate for each code, which replaces the content of all elements."""
+    repeated = tuple(_term(case, node, attribute, known) for node, attribute in elements)
+    terms = tuple(dict.fromkeys(repeated))
+    for code in codes:
         yield Candidate(
-            edits,
+            tuple(_edit(case, node, attribute, code) for node, attribute in elements),
             _RANK,
-            safe=is_name and len(meant) == 1,
+            safe=is_safe,
             terms=terms if len(terms) == 1 else repeated,
-            alternative=len(meant) > 1,
+            alternative=len(codes) > 1,
         )
+
+
+def _countries_of_town(case: Case, argument: str, node: Any) -> tuple[str, ...]:
+    """Return the countries in other addresses with the post code and city of the address of a wrong country."""
+    if _COUNTRY_LIST not in _lists(case, argument) or not all(town := _town(node)):
+        return ()
+    known = codelists.codes(_COUNTRY_LIST, None, case.syntax, case.rules)
+    others = (_text(it, "").strip() for it in case.root.iter(node.tag) if _town(it) == town)
+    return tuple(dict.fromkeys(it for it in others if it in known))
+
+
+def _town(country: Any) -> tuple[str, str]:
+    """Return the post code and the city of the address with a country; "" for what is missing."""
+    group = country.getparent()
+    address = group.getparent() if etree.QName(group).localname == _COUNTRY else group
+    texts = {etree.QName(it).localname: codelists.folded(it.text or "") for it in address.iterchildren(etree.Element)}
+    return next((texts[it] for it in _POST_CODES if it in texts), ""), texts.get(_CITY, "")
 
 
 def _currency_of_others(case: Case, given: str, argument: str) -> list[str]:

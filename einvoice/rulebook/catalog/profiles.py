@@ -84,6 +84,7 @@ def _entry(
                 "noun": _noun(steps, language),
                 "xml": _xml(row),
                 "argument": row["argument"],
+                "otherwise": "",
                 **_code_list(row, choices, data, language),
             }
             words[language]["add"] = _how_to_add(choices, data, words[language], language)
