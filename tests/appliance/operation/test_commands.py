@@ -162,8 +162,8 @@ def test_prepared_rule_sets_are_not_compiled_again(tmp_path):
     older, newer = "xrechnung-2.3.1", "xrechnung-3.0.0"
     cache = tmp_path / "cache"
     cache.mkdir()
-    for path in (folder() or tmp_path).glob("program-*"):  # compiling takes long: begin with what is there, unless
-        with contextlib.suppress(FileNotFoundError):  # another process deletes it now
+    for path in (folder() or tmp_path).glob("program-*"):  # use compiled programs again: compiling takes long
+        with contextlib.suppress(FileNotFoundError):  # deleted by another process
             shutil.copy2(path, cache)
 
     def run(*command):
