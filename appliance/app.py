@@ -31,6 +31,7 @@ from appliance.transport.access_log import AccessLog
 from appliance.transport.forwarded import ForwardedHeaders
 from appliance.transport.middleware import DrainBody, ErrorBoundary
 from appliance.transport.problem_responses import install_problem_handlers
+from appliance.workers.memory import collect_garbage
 from appliance.workers.pool import WorkerPool
 
 
@@ -100,7 +101,13 @@ async def _warm_up(services: Services) -> None:
     Without a cache this takes many seconds. A daemon thread does not delay the end of the server.
     """
     await services.workers.wait_until_ready()
-    threading.Thread(target=catalog.warm_up, args=(services.settings,), daemon=True).start()
+    threading.Thread(target=_build_catalogs, args=(services.settings,), daemon=True).start()
+
+
+def _build_catalogs(settings: Settings) -> None:
+    """Build the error catalogs, then exempt them, the routes and all modules from the garbage collector."""
+    catalog.warm_up(settings)
+    collect_garbage()
 
 
 def _probes(services: Services, draining: Callable[[], bool]) -> APIRouter:

@@ -23,7 +23,7 @@ import einvoice
 from appliance.observability import logs
 from appliance.workers.jobs import run_job
 from appliance.workers.landlock import hide
-from appliance.workers.memory import return_large_blocks
+from appliance.workers.memory import collect_garbage, return_large_blocks
 from appliance.workers.protocol import PREFIX_BYTES, Message
 
 log = logging.getLogger(__name__)
@@ -106,16 +106,6 @@ def _warm_up() -> None:
     run_job(Message({"job": "generate", "lang": "de"}, (json.dumps(draft).encode(),)))
     collect_garbage()
     gc.disable()
-
-
-def collect_garbage() -> None:
-    """Free cyclic garbage, and exempt the rest from later runs.
-
-    Between jobs the rest is what the caches hold, such as rule sets loaded since: examining it again takes longer with
-    each rule set.
-    """
-    gc.collect()
-    gc.freeze()
 
 
 def _has_used_much_memory(megabytes: int) -> bool:

@@ -1,11 +1,11 @@
-"""Garbage collection of a worker."""
+"""Garbage collection of the server and its workers."""
 
 import gc
 import weakref
 
 import pytest
 
-from appliance.workers.worker import collect_garbage
+from appliance.workers.memory import collect_garbage
 
 
 class Node:
