@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import einvoice
 from appliance.access.auth import AuthMiddleware
@@ -35,7 +36,7 @@ from appliance.workers.memory import collect_garbage
 from appliance.workers.pool import WorkerPool
 
 
-def create_app(settings: Settings, keys: KeyRing, draining: Callable[[], bool] = lambda: False) -> FastAPI:
+def create_app(settings: Settings, keys: KeyRing, draining: Callable[[], bool] = lambda: False) -> ASGIApp:
     """Return the ASGI application.
 
     Args:
@@ -60,16 +61,28 @@ def create_app(settings: Settings, keys: KeyRing, draining: Callable[[], bool] =
     app.include_router(_probes(services, draining))
     app.include_router(pages.routes(services, OpenApiDocument(app, services.workers.run)), include_in_schema=False)
     install_problem_handlers(app)
-    # Added last, executed first.
-    app.add_middleware(DirectRoutes, routes=api.direct_routes(services))
-    app.add_middleware(AuthMiddleware, keys=keys, quotas=services.quotas, required=api.REQUIRED_ENTITLEMENTS)
-    app.add_middleware(ErrorBoundary)
-    app.add_middleware(DrainBody)
+    return _with_middleware(app, services, keys)
+
+
+def _with_middleware(app: FastAPI, services: Services, keys: KeyRing) -> ASGIApp:
+    """Return the application inside its middleware, from the innermost to the outermost.
+
+    It is around the application, not added to it, so that the direct routes pass none of the layers of the framework.
+    """
+    settings = services.settings
+    app.add_middleware(ErrorBoundary)  # before the framework answers an exception in its own way
+    layers: ASGIApp = DirectRoutes(app, api.direct_routes(services))
+    layers = AuthMiddleware(layers, keys, services.quotas, api.REQUIRED_ENTITLEMENTS)
+    layers = DrainBody(ErrorBoundary(layers))
     if settings.cors_origins:
-        app.add_middleware(CORSMiddleware, **_cors(settings))
-    app.add_middleware(AccessLog, metrics=services.metrics)
-    app.add_middleware(ForwardedHeaders, settings=settings)
-    return app
+        layers = CORSMiddleware(layers, **_cors(settings))
+    layers = ForwardedHeaders(AccessLog(layers, services.metrics), settings)
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["app"] = app
+        await layers(scope, receive, send)
+
+    return application
 
 
 def _create_services(settings: Settings) -> Services:

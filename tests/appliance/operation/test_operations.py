@@ -228,8 +228,9 @@ def test_draining_server_is_not_ready_but_answers(tmp_path):
 
 
 STOPPED = """
-import asyncio, sys, threading, time
+import sys, threading, time
 from pathlib import Path
+from starlette.testclient import TestClient
 from appliance import app
 from appliance.access.keys import KeyRing
 from appliance.settings import Settings
@@ -237,12 +238,9 @@ from appliance.settings import Settings
 begun = threading.Event()
 app.catalog.warm_up = lambda settings: (begun.set(), time.sleep(3600))
 
-async def main(data):
-    server = app.create_app(Settings(data=data, artifacts="off", workers=1), KeyRing(data / "keys.env", {}))
-    async with server.router.lifespan_context(server):
-        await asyncio.to_thread(begun.wait)
-
-asyncio.run(main(Path(sys.argv[1])))
+data = Path(sys.argv[1])
+with TestClient(app.create_app(Settings(data=data, artifacts="off", workers=1), KeyRing(data / "keys.env", {}))):
+    begun.wait()
 """
 
 
