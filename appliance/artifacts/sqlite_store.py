@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from appliance.artifacts.store import StoreError, StoreFull
 
@@ -81,10 +81,18 @@ class SQLiteStore:
         if self._non_blocking is None:
             return False
         try:
-            self._put(self._non_blocking, name, content, seconds, tombstone_seconds)
+            self._insert_or_make_room(self._non_blocking, name, content, seconds, tombstone_seconds)
         except sqlite3.Error:  # usually locked; the caller falls back to `put`, which reports other errors
             return False
         return True
+
+    def _insert_or_make_room(self, database: sqlite3.Connection, *row: Any) -> None:
+        try:
+            self._insert(database, *row)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
+                raise
+            self._put(database, *row)
 
     def get(self, name: str) -> bytes | None:
         """See `ArtifactStore`."""
@@ -206,8 +214,13 @@ class SQLiteStore:
     def _put(
         self, database: sqlite3.Connection, name: str, content: bytes, seconds: float, tombstone_seconds: float
     ) -> None:
-        expires = self._clock() + seconds
         self._make_room(database, len(content))
+        self._insert(database, name, content, seconds, tombstone_seconds)
+
+    def _insert(
+        self, database: sqlite3.Connection, name: str, content: bytes, seconds: float, tombstone_seconds: float
+    ) -> None:
+        expires = self._clock() + seconds
         row = (name, expires, expires + tombstone_seconds, content)
         database.execute("INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?)", row)
 
@@ -253,10 +266,24 @@ class SQLiteStore:
         except BaseException:
             database.close()
             raise
-        for pragma in _NON_BLOCKING:
-            non_blocking.execute(f"PRAGMA {pragma}").fetchall()
-        self._database, self._non_blocking = database, non_blocking
+        self._database, self._non_blocking = database, self._without_blocking(non_blocking)
         return database
+
+    def _without_blocking(self, database: sqlite3.Connection) -> sqlite3.Connection | None:
+        """Set up the connection for `try_put`; close it and return None if the file is larger than its maximum.
+
+        SQLite keeps this connection from enlarging the file beyond the maximum, so that no query is necessary. It
+        cannot if the maximum has been lowered: `put` then refuses content until expired content has made room.
+        """
+        for pragma in _NON_BLOCKING:
+            database.execute(f"PRAGMA {pragma}").fetchall()
+        (page_bytes,) = database.execute("PRAGMA page_size").fetchone()
+        max_pages = self._max_bytes // page_bytes
+        (pages,) = database.execute(f"PRAGMA max_page_count = {max_pages}").fetchone()
+        if pages <= max_pages:
+            return database
+        database.close()
+        return None
 
     def _connect(self) -> sqlite3.Connection:
         # Created here, not by SQLite, so that it is private from the start; SQLite gives the WAL the same mode.

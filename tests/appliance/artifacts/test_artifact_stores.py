@@ -220,6 +220,36 @@ def test_try_put_respects_the_maximum_size(store):
         [store.try_put(str(number), secrets.token_bytes(60_000), 60) for number in range(100)]
 
 
+def test_try_put_replaces_tombstones_if_the_store_is_full(store, clock):
+    with contextlib.suppress(StoreError):
+        for number in range(20_000):
+            store.try_put(f"{number:064}", b"", 60, tombstone_seconds=100)
+    clock.now += 60
+    store.purge()
+    assert store.has_expired(f"{0:064}")
+    assert store.try_put("name", secrets.token_bytes(500_000), 60)
+    assert not store.has_expired(f"{0:064}")
+
+
+def test_try_put_respects_a_lowered_maximum_size(folder, clock):
+    content = secrets.token_bytes(60_000)
+    store = SQLiteStore(folder, MEGABYTE, clock)
+    for number in range(10):
+        store.put(str(number), content, 60)
+    store.put("last", content, 600)
+    store.close()
+
+    store = SQLiteStore(folder, MEGABYTE // 2, clock)
+    assert not store.try_put("name", b"content", 60), "`put` decides"
+    with pytest.raises(StoreError, match="reached"):
+        store.put("name", b"content", 60)
+    clock.now += 60
+    store.purge()
+    store.put("name", b"content", 60)
+    assert store.size() < MEGABYTE
+    store.close()
+
+
 def test_wal_does_not_grow(store, folder):
     """`check`, called every two seconds, runs the checkpoints."""
 
