@@ -92,20 +92,25 @@ class WorkerProcess(asyncio.Protocol):
         return self._response is not None
 
     async def _next_message(self, seconds: float) -> Message:
-        self._response = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._response = loop.create_future()
+        timer = loop.call_later(seconds, self._time_out, self._response)  # takes a fraction of `asyncio.timeout`
         try:
-            async with asyncio.timeout(seconds):
-                return await self._response
-        except TimeoutError:
-            self.killed_for = "timeout"
-            self.kill()
-            raise JobTimeout from None
+            return await self._response
         except asyncio.CancelledError:
             self.killed_for = "cancelled"
             self.kill()
             raise
         finally:
+            timer.cancel()
             self._response = None
+
+    def _time_out(self, response: asyncio.Future[Message]) -> None:
+        """Kill the process, unless it has answered or exited."""
+        if not response.done():
+            response.set_exception(JobTimeout())
+            self.killed_for = "timeout"
+            self.kill()
 
     @property
     def pid(self) -> int | None:

@@ -69,11 +69,10 @@ class Schedule:
         self._start_next()
         try:
             if not job.started.done():
-                async with asyncio.timeout(seconds):
-                    await job.started
+                await _wait(job.started, seconds)
             yield
         finally:
-            if job.started.done() and not job.started.cancelled():
+            if _is_set(job.started):
                 self._end(job)
             else:
                 self._waiting.remove(job)
@@ -98,3 +97,21 @@ class Schedule:
         self._kinds[job.kind] -= 1
         if not self._running[job.holder]:
             del self._running[job.holder]
+
+
+async def _wait(future: asyncio.Future[None], seconds: float) -> None:
+    """Wait for a future; raise TimeoutError if it takes too long. Takes a fraction of `asyncio.timeout`."""
+    timer = asyncio.get_running_loop().call_later(seconds, _time_out, future)
+    try:
+        await future
+    finally:
+        timer.cancel()
+
+
+def _time_out(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_exception(TimeoutError())
+
+
+def _is_set(future: asyncio.Future[None]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None

@@ -57,16 +57,21 @@ class WorkerSlot:
             WorkerExited: the worker exited during the job.
             JobTimeout: the job exceeded its time limit.
         """
-        try:
-            async with asyncio.timeout(timeout):
-                worker = await self.wait_until_ready()
-        except TimeoutError:
-            raise WorkerNotReady from None
+        worker = self._worker
+        if worker is None or not worker.alive:
+            worker = await self._wait_until_ready(timeout)
         try:
             return await worker.run(job)
         finally:
             if worker is not self._worker:
                 worker.kill()
+
+    async def _wait_until_ready(self, timeout: float) -> WorkerProcess:
+        try:
+            async with asyncio.timeout(timeout):
+                return await self.wait_until_ready()
+        except TimeoutError:
+            raise WorkerNotReady from None
 
     async def wait_until_ready(self) -> WorkerProcess:
         """Wait for a running worker and return it."""
