@@ -6,6 +6,7 @@ import ast
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import CodeType
 from typing import Any, Final, TypeAlias
 
 from einvoice.errors import RuleError
@@ -95,7 +96,7 @@ def _rule_sets(data: RuleData, digests: tuple[str, ...]) -> RuleSets:
 def build(
     data: RuleData, digests: Mapping[str, str], syntax: str, stack: Stack, copied_by: str = ""
 ) -> tuple[Any, ...]:
-    """Return the parts of a program as plain data: layers, rules, code object, exact numbers, code lists.
+    """Return the parts of a program as plain data: layers, rules, code, exact numbers, code lists.
 
     ``digests`` are those of the rule sets; ``copied_by`` is the rule set whose copies replace the rules of its base.
     """
@@ -121,10 +122,22 @@ def build(
 def assemble(
     rules: Sequence[CheckedRule], syntax: str, releases: Mapping[str, str] = NEWEST, data: RuleData | None = None
 ) -> tuple[Any, ...]:
-    """Return the rules, the code object, the exact numbers and the code lists (those of the releases)."""
-    source, numbers, lists = generate(rules)
-    code = compile(optimize(ast.parse(source)), f"<rules for {syntax}>", "exec")
-    return [tuple(it.rule) for it in rules], code, numbers, bind(lists, releases, syntax, data)
+    """Return the rules, the code, the exact numbers and the code lists (those of the releases).
+
+    The code is that of the functions by name, the names of those to run, and the index of each rule by its global.
+    """
+    source = generate(rules)
+    functions = {name: compiled(function) for name, function in source.functions.items()}
+    indices = {name: index for index, name in enumerate(source.rules)}
+    rows = [tuple(it.rule) for it in rules]
+    return rows, (functions, source.contexts, indices), source.numbers, bind(source.lists, releases, syntax, data)
+
+
+@functools.lru_cache(maxsize=4096)
+def compiled(function: str) -> CodeType:
+    """Return the code of an optimized function; the programs of other releases and stacks have most of them, too."""
+    module = compile(optimize(ast.parse(function)), "<rules>", "exec")
+    return next(it for it in module.co_consts if isinstance(it, CodeType))
 
 
 def _layer(ruleset: RuleSet, release: str, digest: str, syntax: str, rules: Sequence[CheckedRule]) -> tuple[Any, ...]:

@@ -2,64 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from einvoice.rulebook.files.contexts import Scope
 from einvoice.rulebook.language import Expression
 from einvoice.rulebook.program.typecheck import CheckedRule
 
-#: The tuple of functions in the generated module. Their arguments are the invoice, the function that reports a
-#: violation, and the functions ``descendants`` and ``with_vat`` for this invoice.
-FUNCTIONS: Final = "_functions"
+#: Arguments of the function of a context: the invoice, the function that reports a violation, and the functions
+#: ``descendants`` and ``with_vat`` for this invoice.
 _PARAMETERS: Final = "invoice, _report, descendants, with_vat"
 _SHARED: Final = "descendants, with_vat"
 _INDENT: Final = "    "
 
 
-def generate(rules: Sequence[CheckedRule]) -> tuple[str, dict[str, str], set[str]]:
-    """Return the source of a module that runs all rules, and the exact numbers and code lists that it uses as globals.
+class Source(NamedTuple):
+    """Source of a program. The same rules of a context have the same source in every program.
+
+    Attributes:
+        functions: the source of each function, by name.
+        contexts: names of the functions to run, in their order; the others select the situations of violations.
+        rules: for each rule, the name of the global that holds its index.
+        numbers: exact numbers that the functions use as globals, by name.
+        lists: names of the code lists that they use as globals.
+    """
+
+    functions: Mapping[str, str]
+    contexts: tuple[str, ...]
+    rules: tuple[str, ...]
+    numbers: Mapping[str, str]
+    lists: set[str]
+
+
+def generate(rules: Sequence[CheckedRule]) -> Source:
+    """Return the source of functions that run all rules.
 
     A violation is reported with the index of the rule, the values of its names, whether each note applies, and the
     situation that applies, if any: its position among those of the rule, and the values of its names.
     """
-    by_scope: dict[str, list[tuple[int, CheckedRule]]] = {}
-    for number, rule in enumerate(rules):
-        by_scope.setdefault(rule.scope.name, []).append((number, rule))
-    module = _Module()
-    for numbered in by_scope.values():
-        module.function(numbered)
-    for number, rule in enumerate(rules):
+    by_scope: dict[str, list[tuple[str, CheckedRule]]] = {}
+    named = list(zip(_names(rules), rules, strict=True))
+    for name, rule in named:
+        by_scope.setdefault(rule.scope.name, []).append((name, rule))
+    writer = _Writer()
+    for of_scope in by_scope.values():
+        writer.function(of_scope)
+    contexts = tuple(writer.functions)
+    for name, rule in named:
         if rule.situations:
-            module.situations(number, rule)
-    functions = "".join(f"_{name}, " for name in by_scope)
-    return "\n".join((*module.lines, f"{FUNCTIONS} = ({functions})", "")), module.numbers, module.lists
+            writer.situations(name, rule)
+    return Source(writer.functions, contexts, tuple(name for name, _ in named), writer.numbers, writer.lists)
 
 
-class _Module:
+def _names(rules: Sequence[CheckedRule]) -> list[str]:
+    """Return an identifier for each rule, which is its code unless another rule has the same identifier.
+
+    The names of variables are in lower case, so that none of them is the same.
+    """
+    names: dict[str, None] = {}
+    for rule in rules:
+        name = "_RULE_" + re.sub(r"\W", "_", rule.rule.code)
+        while name in names:
+            name += "_"
+        names[name] = None
+    return list(names)
+
+
+class _Writer:
     def __init__(self) -> None:
-        self.lines: list[str] = []
+        self.functions: dict[str, str] = {}
         self.numbers: dict[str, str] = {}
         self.lists: set[str] = set()
 
-    def function(self, rules: list[tuple[int, CheckedRule]]) -> None:
+    def function(self, rules: list[tuple[str, CheckedRule]]) -> None:
+        """Write the function of a context."""
         scope = rules[0][1].scope
-        self.lines.append(f"def _{scope.name}({_PARAMETERS}):")
-        depth = self._loops(scope)
-        for number, rule in rules:
-            self.lines += [_INDENT * depth + line for line in self._rule(number, rule)]
+        name = f"_{scope.name}"
+        lines, depth = self._loops(scope)
+        for rule, checked in rules:
+            lines += [_INDENT * depth + line for line in self._rule(rule, checked)]
+        self.functions[name] = "\n".join((f"def {name}({_PARAMETERS}):", *lines, ""))
 
-    def _loops(self, scope: Scope) -> int:
+    def _loops(self, scope: Scope) -> tuple[list[str], int]:
+        """Return the beginning of the loops of a context, and the depth of what they repeat."""
+        lines: list[str] = []
         depth = 1
         for loop in scope.loops:
-            self.lines.append(f"{_INDENT * depth}for {loop.name} in {self._code(loop.source)}:")
+            lines.append(f"{_INDENT * depth}for {loop.name} in {self._code(loop.source)}:")
             depth += 1
         for condition, test in ((scope.where, "if not {}: continue"), (scope.unless, "if {}: continue")):
             if condition:
-                self.lines.append(_INDENT * depth + test.format(self._code(condition)))
-        return depth
+                lines.append(_INDENT * depth + test.format(self._code(condition)))
+        return lines, depth
 
-    def _rule(self, number: int, checked: CheckedRule) -> list[str]:
+    def _rule(self, name: str, checked: CheckedRule) -> list[str]:
         """Compute each ``let`` as late as possible: for ``when``, for ``assert``, or for the violation."""
         lines: list[str] = []
         pending = list(checked.lets)
@@ -73,20 +110,20 @@ class _Module:
         lines += [indent + _INDENT + line for line in self._lets(pending)]
         contents = "".join(f"{name}, " for name in checked.rule.names)
         notes = "".join(f"{self._code(note) if note else True}, " for note in checked.note_conditions)
-        situation = f"_situation_{number}({contents}{_SHARED})" if checked.situations else "()"
-        lines.append(f"{indent}{_INDENT}_report(({number}, ({contents}), ({notes}), {situation}))")
+        situation = f"{_situations(name)}({contents}{_SHARED})" if checked.situations else "()"
+        lines.append(f"{indent}{_INDENT}_report(({name}, ({contents}), ({notes}), {situation}))")
         return lines
 
-    def situations(self, number: int, checked: CheckedRule) -> None:
+    def situations(self, rule: str, checked: CheckedRule) -> None:
         """Write the function that selects the situation of a violation; it runs for violations only."""
-        parameters = ", ".join((*checked.rule.names, _SHARED))
-        self.lines.append(f"def _situation_{number}({parameters}):")
+        name = _situations(rule)
+        lines = [f"def {name}({', '.join((*checked.rule.names, _SHARED))}):"]
         for position, (situation, lets, when) in enumerate(checked.situations):
-            self.lines += [_INDENT + line for line in self._lets(list(lets))]
+            lines += [_INDENT + line for line in self._lets(list(lets))]
             values = "".join(f"{name}, " for name in situation.names)
             test = f"if {self._code(when)}: " if when else ""
-            self.lines.append(f"{_INDENT}{test}return ({position}, ({values}))")
-        self.lines.append(f"{_INDENT}return ()")
+            lines.append(f"{_INDENT}{test}return ({position}, ({values}))")
+        self.functions[name] = "\n".join((*lines, f"{_INDENT}return ()", ""))
 
     def _lets(self, lets: list[tuple[str, Expression]]) -> list[str]:
         return [f"{name} = {self._code(expression)}" for name, expression in lets]
@@ -95,6 +132,11 @@ class _Module:
         self.numbers |= {name: str(number) for name, number in expression.constants.items()}
         self.lists |= expression.lists
         return expression.code
+
+
+def _situations(rule: str) -> str:
+    """Return the name of the function that selects the situation of a rule."""
+    return f"_SITUATION{rule}"
 
 
 def _take_needed(pending: list[tuple[str, Expression]], expression: Expression) -> list[tuple[str, Expression]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, localcontext
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from einvoice.model.invoice import descendants_of
@@ -51,15 +51,16 @@ class Program:
         self,
         layers: Sequence[Layer],
         rules: Sequence[tuple[Any, ...]],
-        code: CodeType,
+        code: tuple[Mapping[str, CodeType], Sequence[str], Mapping[str, int]],
         numbers: Mapping[str, str],
         lists: Mapping[str, Any],
     ) -> None:
         self.layers = tuple(layers)
         self.rules = tuple(Rule(*row) for row in rules)
-        module = {**GLOBALS, **lists, **{name: Decimal(number) for name, number in numbers.items()}}
-        exec(code, module)  # trusted code, generated from checked expressions
-        self._functions = module["_functions"]
+        functions, contexts, indices = code  # trusted code, generated from checked expressions
+        module = {**GLOBALS, **lists, **{name: Decimal(number) for name, number in numbers.items()}, **indices}
+        module.update((name, FunctionType(function, module)) for name, function in functions.items())
+        self._functions = tuple(module[name] for name in contexts)
 
     @property
     def count(self) -> int:
