@@ -24,10 +24,15 @@ def document_of(example: Example, file: str, syntax: str, data: RuleData | None 
     Raises:
         RuleError: a path or value of the example does not fit the model.
     """
-    name = example.root if example.root and syntax == "UBL" else ROOTS[syntax]
-    root = parse(write(invoice_of(example, data or shipped(), file), name)).getroot()
+    root = parse(written(example, file, syntax, data or shipped())).getroot()
     insert(root, example.insert.get(syntax, {}))
     return root
+
+
+def written(example: Example, file: str, syntax: str, data: RuleData) -> bytes:
+    """Return the document of an example before its XML is inserted; raise ``RuleError`` as ``document_of``."""
+    name = example.root if example.root and syntax == "UBL" else ROOTS[syntax]
+    return write(invoice_of(example, data, file), name)
 
 
 def insert(root: etree._Element, content: Mapping[str, str]) -> None:

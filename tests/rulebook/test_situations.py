@@ -213,16 +213,15 @@ def rules() -> list[Definition]:
 def selected_by_examples(definition: Definition) -> set[int]:
     """Return the situations that the invalid examples of a rule select, in any syntax and any release."""
     selected: set[int] = set()
+    contexts = shipped_rule_sets().contexts[definition.layer]
     for syntax in definition.ruleset.syntaxes:
-        for version in definition.versions:
-            checked = check_rule(definition, syntax, version, shipped_rule_sets().contexts[definition.layer])
-            if checked is None:
-                continue
-            program = program_of(checked, syntax)
-            for kind, example in examples_of(definition, syntax):
-                if kind == "invalid":
-                    violations = program.run(read(document_of(example, example.file, syntax)))
-                    selected |= {it.situation for it in violations if it.situation is not None}
+        checked = [check_rule(definition, syntax, version, contexts) for version in definition.versions]
+        programs = [program_of(it, syntax) for it in checked if it]
+        for kind, example in examples_of(definition, syntax) if programs else ():
+            if kind == "invalid":
+                invoice = read(document_of(example, example.file, syntax))
+                violations = [violation for program in programs for violation in program.run(invoice)]
+                selected |= {it.situation for it in violations if it.situation is not None}
     return selected
 
 
