@@ -130,13 +130,19 @@ def test_process_pool_resumes_a_run(tmp_path):
     assert einvoice.validate_many(folder, workers=2, progress=False, resume=journal) == validate_serially(folder)
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Return the results of a complete run, and its journal."""
+    journal = tmp_path_factory.mktemp("finished") / "journal.jsonl"
+    return validate_serially(FILES, resume=journal), journal.read_bytes()
+
+
 @pytest.mark.slow
 @examples(40)
 @given(data=st.data())
-def test_run_resumes_from_a_truncated_journal(tmp_path_factory, data):
+def test_run_resumes_from_a_truncated_journal(tmp_path_factory, finished, data):
     journal = tmp_path_factory.mktemp("run") / "journal.jsonl"
-    complete = validate_serially(FILES, resume=journal)
-    full_journal = journal.read_bytes()
+    complete, full_journal = finished
     header_end = full_journal.index(b"\n") + 1
     truncated = full_journal[: data.draw(st.integers(header_end, len(full_journal)))]
     journal.write_bytes(truncated)
@@ -196,14 +202,25 @@ if __name__ == "__main__":
 """
 
 
+COUNT, INTERRUPTED = 1000, 300
+"""Files of an interrupted run, and lines in its journal when it is interrupted."""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Return the files, a folder with them, and their results."""
+    files = make_corpus(COUNT)[0]
+    folder = write_files(tmp_path_factory.mktemp("corpus"), files)
+    return files, folder, list(validate_serially(folder))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("executor", "interrupt"), [("processes", os.killpg), ("dask", os.kill)])
-def test_interrupted_run_validates_each_file_once(tmp_path, executor, interrupt):
+def test_interrupted_run_validates_each_file_once(tmp_path, corpus, executor, interrupt):
     """A terminal or notebook interrupts all processes; cluster workers do not receive the signal."""
     if executor == "dask":
         pytest.importorskip("distributed")
-    files = make_corpus(2000)[0]
-    folder = write_files(tmp_path / "files", files)
+    files, folder, expected = corpus
     (tmp_path / "run.py").write_text(SCRIPT)
     journal, log = tmp_path / "journal.jsonl", tmp_path / "log"
     command = [sys.executable, *map(str, (tmp_path / "run.py", folder, journal, log)), executor]
@@ -212,22 +229,22 @@ def test_interrupted_run_validates_each_file_once(tmp_path, executor, interrupt)
     options = {"stdout": subprocess.PIPE, "text": True, "start_new_session": True, "preexec_fn": reset_sigint}
     with subprocess.Popen(command, **options) as run:
         deadline = time.monotonic() + 120
-        while not journal.exists() or journal.read_bytes().count(b"\n") < 1000:
+        while not journal.exists() or journal.read_bytes().count(b"\n") < INTERRUPTED:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         interrupt(run.pid, signal.SIGINT)
         output = run.communicate(timeout=60)[0].split()
     assert run.returncode == 0
     assert output[:2] == ["begin", "False"]
-    assert 999 <= len(ResultSet.load(journal)) == int(output[2]) < 2000
+    assert INTERRUPTED - 1 <= len(ResultSet.load(journal)) == int(output[2]) < COUNT
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout.split() == ["begin", "True", "2000"]
+    assert done.stdout.split() == ["begin", "True", str(COUNT)]
     contents = [jsonl.sha256(data) for data in files.values()]
-    assert len(set(contents)) == 2000
+    assert len(set(contents)) == COUNT
     assert sorted(log.read_text().split()) == sorted(contents)
     resumed = ResultSet.load(journal)
     assert resumed.complete
-    assert list(resumed) == list(validate_serially(folder))
+    assert list(resumed) == expected
 
 
 def test_each_replacement_changes_the_sample():
