@@ -5,12 +5,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.jupyter import RUN_MODULE
 from tests.helpers.paths import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -25,9 +25,12 @@ def cells(path):
 def test_notebook_reproduces_its_stored_output(path):
     for extra in ("anywidget", "distributed", "nbval", "pandas", "pikepdf", "pyarrow", "weasyprint"):
         pytest.importorskip(extra, reason=f"{extra} is not installed")
-    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "--nbval-cell-timeout", "120"]
-    isolated = ["-q", "-c", os.devnull, "--rootdir", ROOT, "-p", "no:cacheprovider", "-p", "no:xdist"]
-    done = subprocess.run([*command, *isolated, path], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    command = [*RUN_MODULE, "pytest", "-p", "nbval.plugin", "--nbval", "--nbval-current-env"]
+    isolated = ["-q", "-c", os.devnull, "--rootdir", ROOT, "-p", "no:cacheprovider", "--nbval-cell-timeout", "120"]
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # other plugins take a second to import
+    done = subprocess.run(
+        [*command, *isolated, path], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stdout
     assert f"{len(cells(path))} passed" in done.stdout
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.helpers.chromium import MonitoredPage
 from tests.helpers.extras import requires
+from tests.helpers.jupyter import UNUSED
 from tests.helpers.paths import ROOT
 
 pytestmark = requires("anywidget", "nbconvert")
@@ -30,7 +31,8 @@ result""",
 ]
 TEXTS = ["Amounts: $a^2$", "```mermaid\ngraph TD\n```"]
 #: Runs `jupyter nbconvert` with each list of arguments; one process, as nbconvert takes seconds to import.
-NBCONVERT = """import json, sys
+NBCONVERT = f"""import json, sys
+sys.modules[{UNUSED!r}] = None
 from nbconvert.nbconvertapp import NbConvertApp
 for arguments in json.loads(sys.argv[1]):
     NbConvertApp.clear_instance()
@@ -121,8 +123,8 @@ def test_settings_for_other_exports_do_not_apply():
 @pytest.mark.slow
 def test_exporter_needs_core_dependencies_only():
     """Exporters are all loaded to list them: none may fail for want of an extra."""
-    code = """import sys
-sys.modules |= dict.fromkeys(["anywidget", "ipywidgets", "numpy", "pandas", "tqdm"])
+    code = f"""import sys
+sys.modules |= dict.fromkeys([{UNUSED!r}, "anywidget", "ipywidgets", "numpy", "pandas", "tqdm"])
 from einvoice.notebook.html_exporter import OfflineHTMLExporter
 print(OfflineHTMLExporter.output_mimetype)"""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

@@ -6,7 +6,6 @@ import os
 import secrets
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,6 +13,7 @@ import pytest
 
 from tests.helpers.chromium import TIMEOUT, MonitoredPage
 from tests.helpers.extras import requires
+from tests.helpers.jupyter import RUN_MODULE
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import SECONDS, wait_until
 from tests.helpers.widgets import CONTRASTS, marks
@@ -58,15 +58,7 @@ def lab(folder, tmp_path_factory):
         "JUPYTER_TOKEN": token,
         "PYTHONPATH": str(ROOT),
     }
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        "--no-browser",
-        "--allow-root",
-        "--ip=127.0.0.1",
-        f"--notebook-dir={folder}",
-    ]
+    command = [*RUN_MODULE, "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--notebook-dir={folder}"]
     command += ["--ServerApp.port_retries=100", "--LabApp.expose_app_in_browser=True"]
     with (home / "log").open("w") as log:
         server = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
@@ -181,7 +173,7 @@ def check_export_by_menu(page, browser, path):
 def check_export_by_command(page, browser, path):
     """Export the saved notebook by nbconvert, and check the results on the page."""
     save(page)
-    command = [sys.executable, "-m", "nbconvert", "--to", "einvoice_html", path.with_suffix(".ipynb").name]
+    command = [*RUN_MODULE, "nbconvert", "--to", "einvoice_html", path.with_suffix(".ipynb").name]
     subprocess.run(command, cwd=path.parent, check=True, capture_output=True, timeout=120)
     with static_page(browser, path) as exported:
         output = exported.locator(".jp-Cell:has-text('view = results.explore()') .einvoice")
