@@ -2,6 +2,8 @@
 
 import sys
 
+from einvoice import cache
+
 UNUSED = "rfc3987_syntax"
 """Checks the format `iri` of JSON Schemas, which Jupyter's do not have. Its import builds a parser: 1.5 s."""
 
@@ -14,3 +16,6 @@ RUN_MODULE = (
 )
 
 sys.modules.setdefault(UNUSED, None)  # tests import parts of Jupyter, too
+
+CACHE = {"EINVOICE_CACHE": str(cache.folder() or "")}
+"""Setting of programs with another home folder: what this user's programs have compiled."""

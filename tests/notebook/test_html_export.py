@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.chromium import MonitoredPage
 from tests.helpers.extras import requires
-from tests.helpers.jupyter import UNUSED
+from tests.helpers.jupyter import CACHE, UNUSED
 from tests.helpers.paths import ROOT
 
 pytestmark = requires("anywidget", "nbconvert")
@@ -49,7 +49,8 @@ def exported(tmp_path_factory):
     folder = tmp_path_factory.mktemp("user")
     cells = [*map(v4.new_markdown_cell, TEXTS), *map(v4.new_code_cell, SOURCES)]
     nbformat.write(v4.new_notebook(cells=cells), folder / "mine.ipynb")
-    environment = os.environ | {"JUPYTER_CONFIG_DIR": str(folder), "HOME": str(folder), "PYTHONPATH": str(ROOT)}
+    environment = os.environ | CACHE | {"HOME": str(folder), "PYTHONPATH": str(ROOT)}
+    environment["JUPYTER_CONFIG_DIR"] = str(folder)
 
     exports = [
         ["--to", "notebook", "--execute", "--inplace", "mine.ipynb"],  # as JupyterLab saves it, with the widgets' state

@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers.chromium import TIMEOUT, MonitoredPage
 from tests.helpers.extras import requires
-from tests.helpers.jupyter import RUN_MODULE
+from tests.helpers.jupyter import CACHE, RUN_MODULE
 from tests.helpers.paths import ROOT
 from tests.helpers.waiting import SECONDS, wait_until
 from tests.helpers.widgets import CONTRASTS, marks
@@ -57,6 +57,7 @@ def lab(folder, tmp_path_factory):
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
         "JUPYTER_TOKEN": token,
         "PYTHONPATH": str(ROOT),
+        **CACHE,
     }
     command = [*RUN_MODULE, "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--notebook-dir={folder}"]
     command += ["--ServerApp.port_retries=100", "--LabApp.expose_app_in_browser=True"]
