@@ -17,8 +17,9 @@ from einvoice.syntax.mapping.binding import GROUP, LEAF, UNMAPPED, WRAPPER, Stat
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.states import ElementState, ElementStates, element_states
 
-_LARGE: Final = 10_000
-"""Number of new objects above which the next garbage collection skips them."""
+_COLLECTED_AFTER: Final = 2_000_000
+"""Number of objects that garbage collections skip until one searches them all."""
+_skipped = 0
 _new: Final[Any] = object.__new__
 _SHORT: Final = 16
 """Number of characters up to which numbers are kept: rates, quantities and prices repeat."""
@@ -70,7 +71,7 @@ def read(root: Any, collector: ElementCollector | None = None) -> Invoice:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause garbage collection while a large invoice is processed, for the whole process.
+    """Pause garbage collection while an invoice is processed, for the whole process.
 
     The new objects are all in use; searching them repeatedly takes a third of the time for 10,000 lines. Reference
     counting still frees dropped objects. Pause for one document at a time only.
@@ -81,10 +82,24 @@ def gc_paused() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            if gc.get_count()[0] > _LARGE and not gc.get_freeze_count():
-                gc.freeze()  # moves the objects to the oldest generation, which is rarely searched
-                gc.unfreeze()
+            if gc.get_count()[0] > gc.get_threshold()[0] and not gc.get_freeze_count():
+                _skip_new_objects()
             gc.enable()
+
+
+def _skip_new_objects() -> None:
+    """Keep the next garbage collection from searching the objects of the invoice, which are not in cycles.
+
+    They join the oldest generation together with all other objects. That generation is searched after many of them,
+    since it may contain garbage of the program that called.
+    """
+    global _skipped
+    _skipped += gc.get_count()[0]
+    gc.freeze()
+    gc.unfreeze()  # moves the objects to the oldest generation
+    if _skipped > _COLLECTED_AFTER:
+        _skipped = 0
+        gc.collect()
 
 
 class _Reader:

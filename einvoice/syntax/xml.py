@@ -149,7 +149,7 @@ def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
     """
     if len(data) > limits.bytes:
         raise errors.TooLarge(limit=limits.bytes)
-    if not data.strip(_NOTHING):
+    if not data[:1024].strip(_NOTHING) and not data.strip(_NOTHING):  # a copy of a large file takes time
         raise errors.EmptyFile
     found = sniff(data)
     if found != "xml":
@@ -157,8 +157,9 @@ def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
     text = _utf8(data)
     _reject_doctype(text)
     _check_size(text, limits)
-    _check_attributes(text)
-    _check_namespaces(text)
+    if _may_have_long_tag(text):
+        _check_attributes(text)
+        _check_namespaces(text)
     # Without huge_tree libxml2 rejects text nodes over 10,000,000 bytes.
     huge = len(text) > 10_000_000
     parser = etree.XMLParser(
@@ -342,7 +343,7 @@ _PROLOG: Final = rb"(?s)(?:(?>[ \t\r\n]+|<\?.*?\?>|<!--.*?-->))*+(?=<!DOCTYPE)"
 
 def _reject_doctype(text: bytes) -> None:
     """Reject a DOCTYPE. It can only be in the prolog, so only the prolog is searched."""
-    match = b"<!DOCTYPE" in text and re.match(_PROLOG, text)
+    match = re.match(_PROLOG, text)
     if match:
         line, column = _position(text[: match.end()].decode("utf-8", "replace"))
         raise errors.DoctypeForbidden(line=line, column=column)
@@ -352,9 +353,23 @@ def _check_size(text: bytes, limits: Limits) -> None:
     """Reject too many elements or attributes; a small document cannot exceed the limit."""
     if len(text) <= 4 * limits.elements:  # the shortest element is <a/>
         return
+    if max(text.count(b"<"), text.count(b"=")) <= limits.elements:  # the other counts take longer
+        return
     elements = text.count(b"<") - text.count(b"</") - text.count(b"<!") - text.count(b"<?")
     if max(elements, text.count(b"=")) > limits.elements:
         raise errors.TooManyElements(limit=limits.elements)
+
+
+_WINDOW: Final = min(5 * MAX_ATTRIBUTES, MAX_NAMESPACE_BYTES) // 2  # the shortest attribute is ' a=""'
+
+
+def _may_have_long_tag(text: bytes) -> bool:
+    """Return whether a start tag can have too many attributes or a namespace name that is too long.
+
+    There is no "<" inside a tag, so such a tag contains one of these windows completely. Long texts do, too.
+    """
+    starts = range(0, len(text) - _WINDOW + 1, _WINDOW)
+    return any(text.find(b"<", start, start + _WINDOW) < 0 for start in starts)
 
 
 _ATTRIBUTE: Final = rb"""\s++[^\s<>/="']++\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+')"""

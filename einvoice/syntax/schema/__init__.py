@@ -192,17 +192,14 @@ class _Schema:
         if len(document.getroot()) <= _WIDTH and not _is_wide(document):
             return [] if self._is_in_subset(document) else self._validated(document)
         data = etree.tostring(document, encoding="utf-8")  # ASCII would break names with umlauts
-        parser = etree.XMLParser(schema=self._compile(), huge_tree=True, resolve_entities=False, no_network=True)
-        for end in range(_CHUNK, len(data) + _CHUNK, _CHUNK):
-            parser.feed(data[end - _CHUNK : end])
-            if len(parser.feed_error_log) > LIMIT:
-                head_parser = etree.XMLParser(recover=True, huge_tree=True, resolve_entities=False, no_network=True)
-                return self._validated(etree.fromstring(data[:end], head_parser).getroottree())
-        try:
-            parser.close()
-        except etree.XMLSyntaxError:
-            return self._validated(document)
-        return []
+        subset = self._subset
+        if subset is not None and not _count_errors(subset, data)[0]:
+            return []
+        count, end = _count_errors(self._compile(), data)
+        if count > LIMIT:
+            parser = etree.XMLParser(recover=True, huge_tree=True, resolve_entities=False, no_network=True)
+            document = etree.fromstring(data[:end], parser).getroottree()
+        return self._validated(document) if count else []
 
     def _is_in_subset(self, document: etree._ElementTree) -> bool:
         with self._lock:
@@ -215,6 +212,25 @@ class _Schema:
             valid = complete.validate(document)
             log: Any = complete.error_log
             return [] if valid else list(log)
+
+
+class _NoTarget:
+    """Parser target that takes no events, so that a parser only validates and builds no tree."""
+
+    def close(self) -> None:
+        """Return nothing."""
+
+
+def _count_errors(schema: etree.XMLSchema, data: bytes) -> tuple[int, int]:
+    """Validate a stream until there are more than `LIMIT` errors; return their number, and that of the bytes read."""
+    target: Any = _NoTarget()
+    parser = etree.XMLParser(schema=schema, target=target, huge_tree=True, resolve_entities=False, no_network=True)
+    for end in range(_CHUNK, len(data) + _CHUNK, _CHUNK):
+        parser.feed(data[end - _CHUNK : end])
+        if len(parser.feed_error_log) > LIMIT:
+            return len(parser.feed_error_log), end
+    parser.close()
+    return len(parser.feed_error_log), len(data)
 
 
 _STEP: Final = r"/(?P<name>[^/\[]+)(?:\[(?P<position>\d+)\])?"
