@@ -6,7 +6,7 @@ import functools
 import gc
 import weakref
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -123,63 +123,72 @@ class _Reader:
             if name in state.collected_attributes:
                 self.attributes[state, name].append(element)
 
-    def walk(self, element: Any, state: ElementState, group: Any) -> None:
-        """Fill ``group`` from the children of ``element``. Not split into functions: it runs for every element."""
-        if not len(element) and state.own is None and not (element.text or "").strip(BLANKS):
-            self.blank.append(element)
-        states = state.next
+    def walk(self, root: Any, state: ElementState, invoice: Any) -> None:
+        """Fill ``invoice`` from the elements below ``root``. Not split into functions: it runs for every element.
+
+        It iterates over all elements in the order of the document, which is faster than over the children of each. So
+        ``group`` is that of the element around the current one, in ``state``, which has ``remaining`` more children.
+        """
         elements = self.elements
-        for child in element:
-            below = states.get(child.tag)
+        find_invoice = invoice.find_invoice
+        group, group_ref, content, remaining = invoice, find_invoice, invoice.__dict__, len(root)
+        around: list[tuple[ElementState, Any, Any, Any, int]] = []
+        if not remaining and not (root.text or "").strip(BLANKS):
+            self.blank.append(root)
+        for element in root.iterdescendants():
+            while not remaining:
+                state, group, group_ref, content, remaining = around.pop()
+            remaining -= 1
+            below = state.next.get(element.tag)
             if below is None:
-                below = self.states.below(state, child.tag)
+                below = self.states.below(state, element.tag)
             if below.collected:
-                elements[below].append(child)
+                elements[below].append(element)
             kind = below.kind
-            names: Sequence[str] = ()
-            if kind == LEAF or below.collected_attributes:
-                names = child.keys()
-                for name in names:
+            attributes: Mapping[str, str] = NO_ATTRIBUTES
+            if (kind == LEAF or below.collected_attributes) and (items := element.items()):
+                attributes = dict(items)
+                for name in attributes:
                     if name in below.collected_attributes:
-                        self.attributes[below, name].append(child)
+                        self.attributes[below, name].append(element)
 
             leaf: State | None = None
             target: Any = group
+            fields = content
             if kind == LEAF:
                 leaf = below
             elif kind == GROUP:
                 leaf = below.own
                 target = _new(below.cls)
+                if group_ref is None:
+                    group_ref = weakref.ref(group)
                 fields = target.__dict__
-                fields["node"] = child
-                fields["parent_ref"] = weakref.ref(group)
-                fields["find_invoice"] = group.find_invoice
+                fields["node"] = element
+                fields["parent_ref"] = group_ref
+                fields["find_invoice"] = find_invoice
                 if below.field:
-                    holder = group.parent_ref() if below.of_parent else group
-                    fields = holder.__dict__
-                    if below.field in fields:
-                        _repeat(fields[below.field], target)
+                    others = group.parent_ref().__dict__ if below.of_parent else content
+                    if below.field in others:
+                        _repeat(others[below.field], target)
                     else:
-                        fields[below.field] = [target] if below.many else target
+                        others[below.field] = [target] if below.many else target
                 else:
-                    self._misplace(child, state, target)
+                    self._misplace(element, state, target)
             elif kind == WRAPPER:
                 if below.track:
-                    group.__dict__.setdefault("tracked", {}).setdefault(below.track, []).append(child)
+                    content.setdefault("tracked", {}).setdefault(below.track, []).append(element)
                 if below.attributes:
-                    _read_attributes(child, below, group)
+                    _read_attributes(element, below, group)
             elif state.kind != UNMAPPED:
-                self.unmapped.append(child)
+                self.unmapped.append(element)
 
+            children = len(element)
             if leaf is not None:
-                if len(child):  # violates the XML schema: the value is all text, and the children may be misplaced
-                    raw = "".join(child.itertext())
-                    filled = bool(raw.strip(BLANKS))
-                else:
-                    raw = child.text or ""
-                    filled = raw != "" and (not raw.isspace() or raw.strip(BLANKS) != "")
-                    if not filled:
-                        self.blank.append(child)
+                # Children violate the XML schema: the value is all text, and the children may be misplaced.
+                raw = "".join(element.itertext()) if children else element.text or ""
+                filled = raw >= "!" or raw.strip(BLANKS) != ""  # begins with a character above the blanks, or has one
+                if not filled and not children:
+                    self.blank.append(element)
                 value = _new(leaf.cls)  # the constructor inlined
                 value.raw = raw
                 value.filled = filled
@@ -190,20 +199,26 @@ class _Reader:
                 else:
                     text = below.views.get(raw)
                     value.text = below.view_of(raw, leaf.view) if text is None else text
-                value.attributes = dict(child.items()) if names or kind == GROUP else NO_ATTRIBUTES
-                value.node = child
+                value.attributes = dict(element.items()) if kind == GROUP else attributes
+                value.node = element
                 value.attribute = None
                 value.more = ()
-                fields = (target.parent_ref() if leaf.of_parent else target).__dict__
+                if leaf.of_parent:
+                    fields = target.parent_ref().__dict__
                 if leaf.field in fields:
                     _repeat(fields[leaf.field], value)
                 else:
                     fields[leaf.field] = [value] if leaf.many else value
                 if leaf.attributes:
-                    _read_attributes(child, leaf, target)
+                    _read_attributes(element, leaf, target)
+            elif not children and not (element.text or "").strip(BLANKS):
+                self.blank.append(element)
 
-            if kind != LEAF or len(child):
-                self.walk(child, below, target)
+            if children:
+                around.append((state, group, group_ref, content, remaining))
+                state, remaining = below, children
+                if target is not group:
+                    group, group_ref, content = target, None, target.__dict__
 
     def _misplace(self, child: Any, parent: ElementState, group: Group) -> None:
         """Record a known group that occurs where EN 16931 has no business term."""
