@@ -7,6 +7,7 @@ occurrence. ``BT-DEX`` and ``BG-DEX`` are those of the XRechnung extension.
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast, overload
@@ -147,8 +148,11 @@ class Totals(Group):
         return parent.getparent() in invoice.tracked.get("transaction", ())
 
 
-#: Prefix of the line and quantity element names of the other UBL document type, by root element.
-_OF_OTHER_ROOT: Final = {"Invoice": "}Credit", "CreditNote": "}Invoice"}
+#: Names of the line and quantity elements of the other UBL document type, by root element.
+_OF_OTHER_ROOT: Final = {
+    "Invoice": ("CreditNoteLine", "CreditedQuantity"),
+    "CreditNote": ("InvoiceLine", "InvoicedQuantity"),
+}
 
 
 #: UNTDID 1001 types that UBL writes as a CreditNote (EN 16931-3-2, BT-3).
@@ -270,8 +274,7 @@ class Invoice(Identified):
     @view("BG-25")
     def matching_lines(self) -> Sequence[Line]:
         """BG-25: the lines, in UBL only those of the document type, such as credit note lines in a credit note."""
-        lines: list[Any] = list(filter(self.matches_root, self.lines))
-        return lines
+        return [line for line in self.lines if self.matches_root(line)] if self.is_mixed else self.lines
 
     @view("BG-20", "BG-21")
     def matching_allowances_and_charges(self) -> Sequence[AllowanceCharge]:
@@ -304,8 +307,15 @@ class Invoice(Identified):
 
         The reader accepts the elements of either type in both; some official rules ignore those of the other type.
         """
-        other = _OF_OTHER_ROOT.get(self.root)
-        return other is None or content.node is None or other not in content.node.tag
+        if not self.is_mixed or content.node is None:
+            return True
+        return content.node.tag.rpartition("}")[2] not in _OF_OTHER_ROOT[self.root]
+
+    @functools.cached_property
+    def is_mixed(self) -> bool:
+        """Whether a UBL document has lines or quantities of the other document type: a rare mistake."""
+        names = [f"{{*}}{name}" for name in _OF_OTHER_ROOT.get(self.root, ())]
+        return bool(names) and self.node is not None and next(self.node.iter(*names), None) is not None
 
     @property
     def supplier_country(self) -> str:
@@ -469,7 +479,7 @@ def descendants_of(invoice: Invoice) -> Callable[[str, Sequence[Any]], Sequence[
 
     The lookup returns groups in the order of the model, then those at places that the standard does not define.
     """
-    by_class: dict[str, list[Group]] = {}
+    by_class: defaultdict[str, list[Group]] = defaultdict(list)
     pending: list[Group] = [group for groups in invoice.misplaced.values() for group in groups]
     pending.reverse()
     pending.append(invoice)
@@ -478,17 +488,13 @@ def descendants_of(invoice: Invoice) -> Callable[[str, Sequence[Any]], Sequence[
         cls: Any = type(group)  # Any, because mypy treats a class as unhashable if its instances are
         names, holders = _shape(cls)
         for name in names:
-            if name in by_class:
-                by_class[name].append(group)
-            else:
-                by_class[name] = [group]
+            by_class[name].append(group)
         content = group.__dict__
         for field in holders:  # from the last to the first, as ``pending`` is a stack
-            if field in content:
-                below = content[field]
+            if below := content.get(field):
                 if type(below) is list:
                     pending += below[::-1]
-                elif below is not absent:
+                else:
                     pending.append(below)
     return by_class.get
 

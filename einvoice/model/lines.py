@@ -217,14 +217,18 @@ class Line(Identified):
     def is_of_other_root(self) -> bool:
         """Whether its UBL element belongs to the other document type, such as a credit note line in an invoice."""
         invoice = self.find_invoice()
-        return invoice is not None and not invoice.matches_root(self)
+        return invoice is not None and invoice.is_mixed and not invoice.matches_root(self)
 
     @view("BT-129", "BT-129")
     def matching_quantities(self) -> Sequence[Quantity]:
         """BT-129: the quantity, in UBL only if its element is that of the document type: invoiced or credited."""
-        quantities: list[Any] = [] if self.quantity is absent else [self.quantity, *self.quantity.more]
-        invoice = self.find_invoice()
-        return quantities if invoice is None else list(filter(invoice.matches_root, quantities))
+        quantity, invoice = self.quantity, self.find_invoice()
+        if quantity is absent:
+            return ()
+        quantities: list[Any] = [quantity, *quantity.more]
+        if invoice is not None and invoice.is_mixed:
+            return [it for it in quantities if invoice.matches_root(it)]
+        return quantities
 
     @view("BG-30", "BG-DEX-06")
     def vat(self) -> LineTax:
