@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 from einvoice.model.group import Group, first, numbered, split, term, terms, view
@@ -288,39 +288,51 @@ class Settlement(Group):
 
 
 class VatIndex:
-    """Finds lines, allowances and charges of an invoice by VAT category and rate, with one index per sequence.
+    """Finds lines, allowances and charges by VAT category and rate, and groups by a text, with one index per sequence.
 
     Indexes are cached by the ``id()`` of a sequence, which must not change.
     """
 
-    __slots__ = ("_by_category", "_by_rate")
+    __slots__ = ("_by_category", "_by_rate", "_by_text")
 
     def __init__(self) -> None:
-        self._by_category: dict[int, tuple[Sequence[Any], _Index]] = {}  # with the sequence, which keeps its id in use
+        # With the sequence, which keeps its id in use.
+        self._by_category: dict[int, tuple[Sequence[Any], _Index]] = {}
+        self._by_text: dict[tuple[int, str], tuple[Sequence[Any], _Index]] = {}
         self._by_rate: dict[tuple[int, str], _Index] = {}
 
     def __call__(self, items: Sequence[Any], category: str, rate: Any = None) -> Sequence[Any]:
         """Return the items that have a tax of the category and, if given, a tax with the rate, in their order."""
         key = id(items)
         if key not in self._by_category:
-            self._by_category[key] = items, _index(items, "category", "text")
+            self._by_category[key] = items, _index(_taxes(items), "category", "text")
         of_category = self._by_category[key][1].get(category, ())
         if rate is None:
             return of_category
         if (key, category) not in self._by_rate:
-            self._by_rate[key, category] = _index(of_category, "rate", "number")
+            self._by_rate[key, category] = _index(_taxes(of_category), "rate", "number")
         return self._by_rate[key, category].get(rate, ())
 
+    def having(self, groups: Sequence[Any], field: str, text: str) -> Sequence[Any]:
+        """Return the groups whose field has an occurrence with this text, in their order."""
+        key = id(groups), field
+        if key not in self._by_text:
+            self._by_text[key] = groups, _index(zip(groups, groups, strict=True), field, "text")
+        return self._by_text[key][1].get(text, ())
 
-def _index(items: Sequence[Any], field: str, view: str) -> _Index:
-    """Index items by a field of their taxes, each item once per key; the keys are a ``view`` of the values."""
+
+def _taxes(items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    return ((item, tax) for item in items for tax in item.taxes)
+
+
+def _index(holders: Iterable[tuple[Any, Any]], field: str, view: str) -> _Index:
+    """Index items by a field of their holders, each item once per key; the keys are a ``view`` of the values."""
     index: _Index = {}
-    for item in items:
-        for tax in item.taxes:
-            value = getattr(tax, field)
-            for occurrence in () if value is absent else (value, *value.more):
-                members = index.setdefault(getattr(occurrence, view), [])
-                if not members or members[-1] is not item:
-                    members.append(item)
+    for item, holder in holders:
+        value = getattr(holder, field)
+        for occurrence in () if value is absent else (value, *value.more):
+            members = index.setdefault(getattr(occurrence, view), [])
+            if not members or members[-1] is not item:
+                members.append(item)
     index.pop(absent, None)  # absent equals nothing, but a dictionary would find it
     return index

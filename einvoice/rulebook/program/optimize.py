@@ -4,7 +4,8 @@ Generated expressions have no side effects, so parts of them may be evaluated ea
 
 - ``any`` and ``all`` over a term, or over a list of the model, test the first occurrence without a generator. Nearly
   all terms and most lists have only one.
-- Sums and counts over an empty list are zero without a comprehension.
+- ``any`` and counts over the groups of the document that have a certain text look at those in an index.
+- Sums and counts over an empty list are zero without a comprehension, and its members distinct.
 - A field that several rules of a context read is read once, into a local variable.
 """
 
@@ -88,6 +89,10 @@ class _Occurrences(_Transformer):
             ) | ast.Call(ast.Name("len"), [ast.ListComp(generators=[first, *_])]) if _is_list(first.iter):
                 self.generic_visit(call)
                 return ast.IfExp(copy.deepcopy(first.iter), call, ast.Constant(0))
+            case ast.Call(ast.Name("len"), [ast.ListComp(_, [first, *_] as clauses)]):
+                first.iter = _narrowed(clauses)
+            case ast.Call(ast.Name("all_distinct"), [ast.ListComp(generators=[first, *_])]) if _is_path(first.iter):
+                return ast.BoolOp(ast.Or(), [_parse("not _", first.iter), call])
         self.generic_visit(call)
         return call
 
@@ -95,19 +100,18 @@ class _Occurrences(_Transformer):
         """Return code for ``any(member clauses)``; its result is a boolean."""
         clause, *inner = clauses
         if _single(clause.iter) is None and not _is_list(clause.iter):
-            return _call("any", ast.GeneratorExp(member, clauses))
+            clause.iter = _narrowed(clauses, member)
+            return _call("any", ast.GeneratorExp(self.visit(member), clauses))
         if inner:
             member = _call("any", ast.GeneratorExp(member, inner))
         if clause.ifs:
             member = ast.BoolOp(ast.And(), [*clause.ifs, member])
         name = ast.unparse(clause.target)
         if (single := _single(clause.iter)) is not None:
-            one, others = single, ast.Attribute(single, "more", ast.Load())
-            exists: ast.expr = ast.Compare(single, [ast.IsNot()], [ast.Name("absent", ast.Load())])
-            several = _not(_not(others))
+            source, parts = single, ("_ is not absent", "_", "_.more", "not not _.more")
         else:
-            one, others = _parse("_[0]", clause.iter), _parse("_[1:]", clause.iter)
-            exists, several = _parse("not not _", clause.iter), _parse("len(_) > 1", clause.iter)
+            source, parts = clause.iter, ("not not _", "_[0]", "_[1:]", "len(_) > 1")
+        exists, one, others, several = (_parse(part, source) for part in parts)
         rest = _call("any", ast.GeneratorExp(copy.deepcopy(member), [_clause(clause, others)]))
         first = self.visit(_Renamed(name, one).visit(member))
         return _and(exists, ast.BoolOp(ast.Or(), [first, _and(several, rest)]))
@@ -133,6 +137,33 @@ def _single(source: ast.expr) -> ast.expr | None:
     return None
 
 
+def _narrowed(clauses: list[ast.comprehension], *required: ast.expr) -> ast.expr:
+    """Return the groups of a loop: from an index, if what it requires is that a field of theirs has a certain text."""
+    groups = clauses[0].iter
+    is_lookup = isinstance(groups, ast.Call) and ast.unparse(groups.func) == "descendants"
+    for owner, field, text in _required_texts(*required, *(test for clause in clauses for test in clause.ifs)):
+        match [(clause.target, clause.iter) for clause in clauses]:
+            case [(ast.Name(group), _)] if is_lookup and group == owner:
+                return _parse(f"with_vat.having(_, {field!r}, {text!r})", groups)
+            case [(ast.Name(item), _), (ast.Name(tax), ast.Attribute(ast.Name(holder), "taxes"))]:
+                if (item, tax, "category") == (holder, owner, field) and (is_lookup or _is_path(groups)):
+                    return _parse(f"with_vat(_, {text!r})", groups)
+    return groups
+
+
+def _required_texts(*required: ast.expr) -> Iterator[tuple[str, str, Any]]:
+    """Yield what expressions require: the name of a group, its field, and a text that an occurrence has."""
+    for operand in required:
+        match operand:  # of ``group.field == 'text'``
+            case ast.BoolOp(ast.And(), operands):
+                yield from _required_texts(*operands)
+            case ast.BoolOp(ast.Or(), [ast.Compare(ast.Attribute(first, "text")), ast.BoolOp(ast.And(), [_, several])]):
+                match first, several:
+                    case ast.Attribute(ast.Name(group), field), ast.Call(ast.Name("any_equal"), [term, text]):
+                        if isinstance(text, ast.Constant) and ast.dump(term) == ast.dump(first):
+                            yield group, field, text.value
+
+
 def _is_list(source: ast.expr) -> bool:
     """Return whether a source is a stored list of the model; those of the invoice usually have several members."""
     match source:
@@ -152,9 +183,10 @@ def _is_path(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
-def _parse(code: str, path: ast.expr) -> Any:
-    """Return the expression ``code``, with ``path`` for ``_``."""
-    return _Renamed("_", path).visit(ast.parse(code, mode="eval").body)
+def _parse(code: str, operand: ast.expr) -> ast.expr:
+    """Return the expression ``code``, with ``operand`` for ``_``."""
+    parsed: ast.expr = _Renamed("_", operand).visit(ast.parse(code, mode="eval").body)
+    return parsed
 
 
 def _call(name: str, operand: ast.expr) -> ast.expr:
