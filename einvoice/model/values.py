@@ -89,7 +89,8 @@ class Absent:
 
 
 absent: Final[Any] = Absent()
-for _name in ("raw", "text", "number", "value"):  # the attributes that rules read most, without ``__getattr__``
+# The attributes that rules read most, without ``__getattr__``.
+for _name in ("raw", "text", "number", "value", "filled", "more"):
     setattr(Absent, _name, absent)
 
 

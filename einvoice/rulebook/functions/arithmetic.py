@@ -58,6 +58,8 @@ def double(x: Value | Numeric) -> Numeric:
     >>> double(Value(" 1e3 ")), double(Value("0.1")) + double(Value("0.2")), double(Value("?"))
     (1000.0, 0.30000000000000004, absent)
     """
+    if isinstance(x, Number) and x.number is not absent:  # the usual case
+        return float(x.raw)
     if not isinstance(x, Value):
         return x if x is absent else float(x)
     text = x.raw.strip(BLANKS)
