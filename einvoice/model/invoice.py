@@ -276,6 +276,11 @@ class Invoice(Identified):
         """BG-25: the lines, in UBL only those of the document type, such as credit note lines in a credit note."""
         return [line for line in self.lines if self.matches_root(line)] if self.is_mixed else self.lines
 
+    @view("BG-25")
+    def other_lines(self) -> Sequence[Line]:
+        """BG-25: the lines of the other document type in UBL, such as invoice lines in a credit note."""
+        return [line for line in self.lines if not self.matches_root(line)] if self.is_mixed else ()
+
     @view("BG-20", "BG-21")
     def matching_allowances_and_charges(self) -> Sequence[AllowanceCharge]:
         """BG-20, BG-21, BG-27, BG-28: allowances and charges on the invoice and on ``matching_lines``."""
@@ -479,7 +484,7 @@ def descendants_of(invoice: Invoice) -> Callable[[str, Sequence[Any]], Sequence[
 
     The lookup returns groups in the order of the model, then those at places that the standard does not define.
     """
-    by_class: defaultdict[str, list[Group]] = defaultdict(list)
+    by_class: defaultdict[str, Any] = defaultdict(list)
     pending: list[Group] = [group for groups in invoice.misplaced.values() for group in groups]
     pending.reverse()
     pending.append(invoice)
@@ -496,6 +501,8 @@ def descendants_of(invoice: Invoice) -> Callable[[str, Sequence[Any]], Sequence[
                     pending += below[::-1]
                 else:
                     pending.append(below)
+    if len(by_class["Line"]) == len(invoice.lines):
+        by_class["Line"] = invoice.lines  # the same lines, so that rules find them in the same index
     return by_class.get
 
 

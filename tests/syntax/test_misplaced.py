@@ -44,6 +44,7 @@ def test_an_invoice_has_invoiced_quantities_and_invoice_lines() -> None:
     invoice = document("ubl:Invoice", LINES)
     assert [quantities(line) for line in invoice.lines] == [["1"], []]
     assert invoice.matching_lines == [invoice.lines[0]]
+    assert invoice.other_lines == [invoice.lines[1]]
     assert amounts(invoice) == ["7", "3"]
 
 
@@ -51,6 +52,7 @@ def test_a_credit_note_has_credited_quantities_and_credit_note_lines() -> None:
     invoice = document("cn:CreditNote", LINES)
     assert [quantities(line) for line in invoice.lines] == [["2"], ["5"]]
     assert invoice.matching_lines == [invoice.lines[1]]
+    assert invoice.other_lines == [invoice.lines[0]]
     assert amounts(invoice) == ["7", "6"]
 
 
@@ -82,6 +84,7 @@ def test_groups_made_by_hand_match_the_root() -> None:
     assert not line.is_of_other_root
     assert Totals().is_of_invoice
     assert Invoice(lines=[line]).matching_lines == [line]
+    assert Invoice(lines=[line]).other_lines == ()
 
 
 def test_a_role_with_any_number_of_parties() -> None:
