@@ -31,12 +31,14 @@ class Check(NamedTuple):
         violated: returns the elements of the context in which the rule is violated.
         always: runs even if the path selects no element.
         select: returns the elements that violate a rule about single elements.
+        needed: returns elements without which no context violates the rule; a quick test.
         blank: runs on all elements of the document without children and text, which the reader collects.
     """
 
     violated: Violated
     always: bool = False
     select: Select | None = None
+    needed: Select | None = None
     blank: bool = False
 
 
@@ -58,6 +60,16 @@ def per_context(check: IsViolated) -> IsViolated:
     """Register a check of the elements found in one context."""
     CHECKS[check.__name__] = Check(_each(check))
     return check
+
+
+def per_context_with(needed: Select) -> Callable[[IsViolated], IsViolated]:
+    """Register a check that no context violates without the ``needed`` elements."""
+
+    def register(check: IsViolated) -> IsViolated:
+        CHECKS[check.__name__] = Check(_each(check), needed=needed)
+        return check
+
+    return register
 
 
 def per_context_always(check: IsViolated) -> IsViolated:
@@ -131,10 +143,14 @@ def one_name_of(rule: SyntaxRule, context: Any, found: Found) -> bool:
     return len({node.tag for node in found}) > 1
 
 
-@per_context
+def _different(rule: SyntaxRule, found: Found) -> Found:
+    return [node for node in found if text(node) != rule.argument]
+
+
+@per_context_with(_different)
 def equals(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """If the element occurs, one of its occurrences must have the text ``argument``."""
-    return all(text(node) != rule.argument for node in found)
+    return len(_different(rule, found)) == len(found)
 
 
 @per_context

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.model import location
 from einvoice.model.values import normalize_space
 from einvoice.resources import RuleData
 from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.checks import Occurrences
-from einvoice.rulebook.syntax_rules.matcher import MatchedState, Matcher, Watch
+from einvoice.rulebook.syntax_rules.matcher import Matcher, Watch
 from einvoice.rulebook.syntax_rules.rule import Conditions, SyntaxRule, deciding
 from einvoice.rulebook.syntax_rules.table import Stack, rule_table
 from einvoice.rulebook.syntax_rules.xpath import texts
@@ -151,22 +151,23 @@ class Collector(ElementCollector):
     def violations(self) -> list[SyntaxViolation]:
         """Return the violations in the order of the table, one for each context in which a rule is violated."""
         matches: defaultdict[SyntaxRule, _Matches] = defaultdict(list)
-        for key, elements in self.elements.items():
-            state = cast("MatchedState", key)
+        elements_of: Mapping[Any, list[Any]] = self.elements
+        for state, elements in elements_of.items():
             if len(elements) >= state.minimum:
                 for watch in state.watches:
                     matches[watch.rule].append((watch, elements))
-        for (key, name), elements in self.attributes.items():
-            for watch in cast("MatchedState", key).attribute_watches[name]:
+        attributes: Mapping[tuple[Any, str], list[Any]] = self.attributes
+        for (state, name), elements in attributes.items():
+            for watch in state.attribute_watches[name]:
                 matches[watch.rule].append((watch, elements))
         violations: list[SyntaxViolation] = []
         for rule, found in matches.items():
-            select = checks.CHECKS[rule.check].select
-            if select is not None:
-                found = _selected(rule, select, found)
-                if not found:
-                    continue
-            if rule.minimum < 2 or _may_repeat(found):
+            check = checks.CHECKS[rule.check]
+            if check.select is not None:
+                found = _selected(rule, check.select, found)
+            elif check.needed is not None and not any(check.needed(rule, elements) for _, elements in found):
+                continue
+            if found and (rule.minimum < 2 or _may_repeat(found)):
                 violations += _check(rule, self._occurrences(rule, found))
         violations.sort(key=lambda violation: violation.rule.order)
         return violations
