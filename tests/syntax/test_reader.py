@@ -133,6 +133,18 @@ def test_an_empty_element_is_a_value_without_text() -> None:
     assert (number.raw, number.filled) == ("", False)
 
 
+@pytest.mark.parametrize("blanks", [" ", "  ", "\t \n"])
+def test_blanks_are_a_value_without_text(blanks) -> None:
+    number = ubl(f"<cbc:ID>{blanks}</cbc:ID>").number
+    assert (number.raw, number.filled) == (blanks, False)
+
+
+@pytest.mark.parametrize("markup", ["<!-- a -->", "<?a?>", "<![CDATA[]]>"])
+@pytest.mark.parametrize("value", [" {}5", "5 {}", " {} 5", "\n{}"])
+def test_blanks_beside_markup_belong_to_the_value(markup, value) -> None:
+    assert ubl(f"<cbc:ID>{value.format(markup)}</cbc:ID>").number.raw == value.format("")
+
+
 def test_further_occurrences_are_kept_in_more() -> None:
     invoice = ubl("<cbc:ID>R-1</cbc:ID><cbc:ID>R-2</cbc:ID><cbc:ID>R-3</cbc:ID><cac:PayeeParty/><cac:PayeeParty/>")
     assert invoice.number.raw == "R-1"
