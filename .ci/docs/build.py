@@ -7,6 +7,8 @@ rule language. All are collected in a temporary folder, at the same paths as in 
 
 import argparse
 import ast
+import functools
+import gc
 import importlib
 import inspect
 import os
@@ -190,6 +192,7 @@ def resolved(annotation: Any, module: str) -> Iterator[type]:
             yield value
 
 
+@functools.cache
 def checked_imports(module: ModuleType) -> dict[str, Any]:
     """Return what a module imports from this package for type checkers only."""
     imported = {}
@@ -356,6 +359,7 @@ def write_sources(folder: Path) -> None:
 
 def main() -> int:
     """Build the pages and return the exit status."""
+    gc.disable()  # collections would examine all document trees again and again
     output = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "docs").resolve()
     with tempfile.TemporaryDirectory() as folder:
         write_sources(Path(folder))
