@@ -242,7 +242,7 @@ def test_equal_findings_are_merged_with_their_locations(sample):
 
 @pytest.mark.slow
 def test_omitted_findings_are_counted():
-    result = lines_with_errors(1500)
+    result = lines_with_errors(120)
     assert len(result.findings) > _MAX_SHOWN
     page = tree(result, "en")
     shown = blocks(page)
