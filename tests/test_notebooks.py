@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from lxml import etree
 
 from tests.helpers.jupyter import RUN_MODULE
 from tests.helpers.paths import ROOT
@@ -21,18 +23,36 @@ def cells(path):
     return [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
 
 
-@pytest.mark.slow
-def test_notebook_reproduces_its_stored_output(path):
+@pytest.fixture(scope="module")
+def reproduced(request, tmp_path_factory):
+    """Run the notebooks of the selected tests; return the number of cells that passed by notebook, and the output.
+
+    In one process: each notebook has a kernel of its own, but nbval takes as long to import as many cells to run.
+    """
     for extra in ("anywidget", "distributed", "nbval", "pandas", "pikepdf", "pyarrow", "weasyprint"):
         pytest.importorskip(extra, reason=f"{extra} is not installed")
-    command = [*RUN_MODULE, "pytest", "-p", "nbval.plugin", "--nbval", "--nbval-current-env"]
+    selected = [
+        it for it in request.session.items if it.path == request.path and request.fixturename in it.fixturenames
+    ]
+    report = tmp_path_factory.mktemp("nbval") / "report.xml"
+    command = [*RUN_MODULE, "pytest", "-p", "nbval.plugin", "--nbval", "--nbval-current-env", f"--junitxml={report}"]
     isolated = ["-q", "-c", os.devnull, "--rootdir", ROOT, "-p", "no:cacheprovider", "--nbval-cell-timeout", "120"]
     environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # other plugins take a second to import
+    paths = [it.callspec.params["path"] for it in selected]
     done = subprocess.run(
-        [*command, *isolated, path], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
+        [*command, *isolated, *paths], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900
     )
-    assert done.returncode == 0, done.stdout
-    assert f"{len(cells(path))} passed" in done.stdout
+    assert done.returncode in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED), done.stdout + done.stderr
+    passed = Counter(
+        case.get("classname").split(".")[-2] for case in etree.parse(report).iter("testcase") if not len(case)
+    )
+    return passed, done.stdout
+
+
+@pytest.mark.slow
+def test_notebook_reproduces_its_stored_output(path, reproduced):
+    passed, output = reproduced
+    assert passed[path.stem] == len(cells(path)), output
 
 
 def test_notebook_was_run_from_top_to_bottom(path):
