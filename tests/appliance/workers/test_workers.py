@@ -143,21 +143,33 @@ def test_worker_is_replaced_at_its_job_limit_and_shutdown_waits_for_requests(tmp
         assert not Path(f"/proc/{worker}").exists()
 
 
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory):
+    return house_rules.write(tmp_path_factory.mktemp("added") / "rules")
+
+
+@pytest.fixture(scope="module")
+def with_rules(rules, tmp_path_factory):
+    """A server with added rules that replaces its worker after every second document."""
+    data = tmp_path_factory.mktemp("with-rules") / "data"
+    with serving(data, workers=1, worker_documents=2, rules_dir=rules) as server:
+        yield server
+
+
 @pytest.mark.parametrize(
     "rule",
     [RULE.replace("terms ", "term "), RULE.replace('["BT-13"]', "[" + '"BT-13", ' * 200_000 + "]"), RULE_OF_SAMPLE],
     ids=["wrong key", "endless list", "satisfied"],
 )
-def test_new_worker_applies_the_rules_of_the_start(tmp_path, rule):
+def test_new_worker_applies_the_rules_of_the_start(with_rules, rules, rule):
     """A service changes its rules only at its start, also if the files were changed or are invalid meanwhile."""
-    rules = house_rules.write(tmp_path / "rules")
-    with serving(tmp_path / "data", workers=1, worker_documents=2, rules_dir=rules) as server:
-        first = set(server.workers())
-        house_rules.write(rules, **{"ACME-01.toml": rule})
-        while first & set(server.workers()):
-            assert server.validate(UBL).status_code == 200
-        (error,) = server.validate(UBL).json()["errors"]
-        assert error["code"] == "ACME-01"
+    with_rules.wait_until_ready()
+    first = set(with_rules.workers())
+    house_rules.write(rules, **{"ACME-01.toml": rule})
+    while first & set(with_rules.workers()):
+        assert with_rules.validate(UBL).status_code == 200
+    (error,) = with_rules.validate(UBL).json()["errors"]
+    assert error["code"] == "ACME-01"
 
 
 def test_message_round_trip():
