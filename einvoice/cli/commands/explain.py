@@ -34,8 +34,9 @@ def run(options: argparse.Namespace) -> int:
 
     data = rule_data(options.rules)
     labels, entries = LABELS[options.lang], catalog(None, data)
-    codes = {known.upper(): known for known in entries}
-    code = codes.get(options.code.upper(), options.code)
+    code = options.code
+    if code not in entries:
+        code = next((known for known in entries if known.upper() == code.upper()), code)
     if code not in entries:
         near = ", ".join(get_close_matches(code, entries, 3))
         hint = labels["did_you_mean"].format(near=near) if near else ""
