@@ -6,6 +6,7 @@ import copy
 import functools
 import re
 import tomllib
+import weakref
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -119,18 +120,26 @@ def _enter(data: Any, step: str | int, otherwise: Any, file: str, path: str) -> 
 def _group(cls: type[Group], data: Mapping[str, Any], file: str, path: str) -> Group:
     kinds = types_of(cls)
     group = cls()
+    contents = vars(group)
+    reference = weakref.ref(group)
     for name, content in data.items():
-        here = f"{path}.{name}".lstrip(".")
         if name not in cls.fields:
             near = get_close_matches(name, cls.fields, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"valid fields are {', '.join(cls.fields)}"
-            raise RuleError(f"{cls.__name__} has no field '{name}'", file=file, key=here, hint=hint)
+            raise RuleError(f"{cls.__name__} has no field '{name}'", file=file, key=_below(path, name), hint=hint)
         kind, many = kinds[name]
-        built = vars(group)[name] = _content(kind, many, content, file, here)  # has the type of the field
+        if type(content) is str and issubclass(kind, Value):  # as most
+            contents[name] = [kind(content)] if many else kind(content)
+            continue
+        built = contents[name] = _content(kind, many, content, file, _below(path, name))  # has the type of the field
         for below in built if many else (built,):
             if isinstance(below, Group):
-                below.parent = group  # as the reader does
+                vars(below)["parent_ref"] = reference  # as the reader does
     return group
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}".lstrip(".")
 
 
 def _content(kind: type[Any], many: bool, content: Any, file: str, path: str) -> Any:
@@ -157,9 +166,14 @@ def _one(kind: type[Any], content: Any, file: str, path: str) -> Any:
     return kind(content)
 
 
-def _write_dates_as_cii(invoice: Invoice) -> None:
+def _write_dates_as_cii(group: Group) -> None:
     """Write dates as 20260401 with format 102, since some CII rules read the text."""
-    for group in invoice.walk():
-        for name, content in vars(group).items():
-            if isinstance(content, Date) and content.date is not absent:
-                setattr(group, name, Date(content.date.strftime("%Y%m%d"), {"format": "102", **content.attributes}))
+    contents = vars(group)
+    for name, content in contents.items():
+        if isinstance(content, Date):
+            if content.date is not absent:
+                contents[name] = Date(content.date.strftime("%Y%m%d"), {"format": "102", **content.attributes})
+            continue
+        for below in content if isinstance(content, list) else (content,):
+            if isinstance(below, Group):
+                _write_dates_as_cii(below)
