@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from einvoice.errors import quote
 from einvoice.localization import Messages
@@ -14,7 +14,7 @@ from einvoice.model.terms import name, path_of, terms
 from einvoice.model.values import Binary, absent
 from einvoice.resources import RuleData
 from einvoice.rulebook.files.definition import Definition, Example, Sentence
-from einvoice.rulebook.files.examples import invoice_of
+from einvoice.rulebook.files.examples import base, invoice_of
 
 _MAX_EXAMPLES: Final = 3
 """Maximum number of example texts for a rule."""
@@ -38,17 +38,42 @@ _IMPLIED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+class _Inputs(NamedTuple):
+    """What the example texts of a rule depend on."""
+
+    invalid: list[Example]
+    valid: list[Example]
+    sentence: Sentence
+    base: Mapping[str, Any]
+
+
+_known: Final[dict[tuple[str, str], tuple[_Inputs, dict[str, tuple[str, ...]]]]] = {}
+"""By rule file and code."""
+
+
 def example_texts(definition: Definition, sentence: Sentence, rules: RuleData) -> dict[str, tuple[str, ...]]:
     """Return texts for the first invalid examples of a rule, by language; those with inserted elements come last.
 
     Unless the rule compares amounts, they also name terms of the rule that the example lacks and a valid one has.
+    Examples that have not changed are described once, as each added rule set and each release has its own catalog.
     """
-    examples = sorted(definition.examples("invalid"), key=lambda example: bool(example.insert))
-    wanted = _wanted(definition, sentence, rules)
+    home = definition.file.partition("/")[0]
+    inputs = _Inputs(definition.examples("invalid"), definition.examples("valid"), sentence, base(rules, home))
+    key = definition.file, definition.code
+    if key not in _known or _known[key][0] != inputs:
+        _known[key] = inputs, _texts(inputs, definition.file, rules)
+    return dict(_known[key][1])
+
+
+def _texts(inputs: _Inputs, file: str, rules: RuleData) -> dict[str, tuple[str, ...]]:
+    wanted = _wanted(inputs, file, rules)
     languages = list(_WORDS.languages())
     texts: dict[str, list[str]] = {}
-    for example in examples:
-        lacks = {number: _lacks(invoice_of(example, rules, definition.file), number) for number in wanted}
+    for example in sorted(inputs.invalid, key=lambda example: bool(example.insert)):
+        lacks: dict[str, bool | None] = {}
+        if wanted:
+            invoice = invoice_of(example, rules, file)
+            lacks = {number: _lacks(invoice, number) for number in wanted}
         # Also a term whose group is missing, unless the example drops the group.
         lacking = [it for it in wanted if lacks[it] or (lacks[it] is None and it == wanted[0] and not example.drop)]
         translations = [_Writer(language).of(example, lacking) for language in languages]
@@ -57,13 +82,14 @@ def example_texts(definition: Definition, sentence: Sentence, rules: RuleData) -
     return {language: tuple(it[number] for it in texts.values()) for number, language in enumerate(languages)}
 
 
-def _wanted(definition: Definition, sentence: Sentence, rules: RuleData) -> list[str]:
+def _wanted(inputs: _Inputs, file: str, rules: RuleData) -> list[str]:
     """Return the leading term and, for a rule about presence, the other terms, if a valid example has them."""
+    sentence = inputs.sentence
     if "expected" in sentence.let:
         return []
     asked = " ".join((*sentence.let.values(), sentence.when, sentence.assertion))
     others = [it for it in sentence.terms[1:] if it.startswith("BT-")] if _PRESENCE.search(asked) else []
-    kept = [invoice_of(example, rules, definition.file) for example in definition.examples("valid")]
+    kept = [invoice_of(example, rules, file) for example in inputs.valid]
     return [it for it in (*sentence.terms[:1], *others) if any(_lacks(invoice, it) is False for invoice in kept)]
 
 
