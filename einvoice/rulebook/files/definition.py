@@ -124,7 +124,31 @@ class Definition:
 
     def copy_in(self, ruleset: str) -> Definition:
         """Return the definition of the copy in another rule set; this definition if it has none."""
-        return replace(self, copied_by=ruleset) if any(it.ruleset == ruleset for it in self.copies) else self
+        if not any(it.ruleset == ruleset for it in self.copies):
+            return self
+        if ruleset not in self._copies_in:
+            self._copies_in[ruleset] = replace(self, copied_by=ruleset)
+        return self._copies_in[ruleset]
+
+    def with_copies(self, copies: tuple[Copy, ...]) -> Definition:
+        """Return the definition with these copies in other rule sets.
+
+        For equal copies this is the same definition, which keeps what has been derived from it: every added rule set
+        reads the shipped ones again.
+        """
+        names = tuple(it.ruleset for it in copies)
+        known = self._with_copies.get(names)
+        if known is None or known.copies != copies:
+            known = self._with_copies[names] = replace(self, copies=copies)
+        return known
+
+    @cached_property
+    def _copies_in(self) -> dict[str, Definition]:
+        return {}
+
+    @cached_property
+    def _with_copies(self) -> dict[tuple[str, ...], Definition]:
+        return {}
 
     @property
     def _copy(self) -> Copy | None:

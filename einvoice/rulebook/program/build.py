@@ -47,7 +47,7 @@ class RuleSets:
             raise RuleError(f"'{code}' is not a rule of {base}", file=copies[code].file)
         if copies:
             added = [
-                replace(it, copies=(*it.copies, copies[it.code])) if it.code in copies else it
+                it.with_copies((*it.copies, copies[it.code])) if it.code in copies else it
                 for it in self.definitions[base]
             ]
             deviations = deviations_of(self.data.sets[name], base)
@@ -65,7 +65,7 @@ class RuleSets:
         others = tuple(it for it in definition.copies if it.ruleset != name)
         own = next((it for it in definition.copies if it.ruleset == name), Copy(name, definition.file))
         data = {**own.data, "deviation": [*own.data.get("deviation", ()), *found]}
-        return replace(definition, copies=(*others, replace(own, data=data)))
+        return definition.with_copies((*others, replace(own, data=data)))
 
     def copied_by(self, name: str) -> tuple[dict[str, Contexts], dict[str, list[Definition]]]:
         """Return contexts and definitions with the copies of rules in the Schematron of a rule set."""
