@@ -78,3 +78,9 @@ def pytest_collection_modifyitems(config, items):
         slow = {item.path for item in items if item.get_closest_marker("slow")}
         seconds = durations.known(config)
         items.sort(key=lambda item: (-seconds.get(durations.module(item.nodeid), 0), item.path not in slow))
+
+
+def pytest_collection_finish():
+    """Leave out what exists for the whole run, thousands of tests and all modules, when garbage is collected."""
+    gc.collect()
+    gc.freeze()
