@@ -123,7 +123,7 @@ def sniff(data: bytes) -> str:
     if b"%PDF-" in head:
         return "pdf"
     start = head.removeprefix(codecs.BOM_UTF8).lstrip(_BLANK)
-    if b"html" in start.lower() and re.match(rb"(?i)<(!doctype\s+)?html\b", start):
+    if not start.startswith(b"<?") and re.match(rb"(?i)<(!doctype\s+)?html\b", start):
         return "HTML"
     if start.startswith(b"<") or _byte_order(data):
         return "xml"

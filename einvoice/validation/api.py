@@ -125,7 +125,9 @@ def _validated(document: Document, options: Options, container: Pass | None, sta
     """Validate a document; `container` is the pass for the PDF around it."""
     lang, engine = options.lang, options.engine
     selection = select(document.identity, options, hybrid=container is not None)
-    identity = replace(document.identity, specification=selection.specification)
+    identity = document.identity
+    if identity.specification is not selection.specification:
+        identity = replace(identity, specification=selection.specification)
     reference_result = None if engine == "native" else _reference_result(document, identity)
     passes = _passes(reference_result if engine == "reference" else None)
     done = run(document, selection, lang, (*passes, container) if container else passes)

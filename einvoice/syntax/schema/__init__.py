@@ -131,6 +131,7 @@ def _compiled(root: str) -> "_Schema":
 
 _WIDTH: Final = 1000
 _CHUNK: Final = 8192
+_is_long = etree.XPath(f"boolean(/descendant::*[{_WIDTH + 1}])")  # a quick test that settles most documents
 _is_wide = etree.XPath(f"boolean(//*[{_WIDTH + 1}])")
 
 
@@ -189,7 +190,7 @@ class _Schema:
         To build an element's path, lxml counts all preceding siblings: 10 MB of invalid siblings would take minutes.
         So documents with many siblings are first streamed, which needs no paths, until there are enough errors.
         """
-        if len(document.getroot()) <= _WIDTH and not _is_wide(document):
+        if not _is_long(document) or not (len(document.getroot()) > _WIDTH or _is_wide(document)):
             return [] if self._is_in_subset(document) else self._validated(document)
         data = etree.tostring(document, encoding="utf-8")  # ASCII would break names with umlauts
         subset = self._subset
