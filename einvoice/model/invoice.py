@@ -485,15 +485,19 @@ def descendants_of(invoice: Invoice) -> Callable[[str, Sequence[Any]], Sequence[
     The lookup returns groups in the order of the model, then those at places that the standard does not define.
     """
     by_class: defaultdict[str, Any] = defaultdict(list)
+    shapes: dict[type, tuple[list[list[Group]], tuple[str, ...]]] = {}
     pending: list[Group] = [group for groups in invoice.misplaced.values() for group in groups]
     pending.reverse()
     pending.append(invoice)
     while pending:
         group = pending.pop()
         cls: Any = type(group)  # Any, because mypy treats a class as unhashable if its instances are
-        names, holders = _shape(cls)
-        for name in names:
-            by_class[name].append(group)
+        if cls not in shapes:
+            names, fields = _shape(cls)
+            shapes[cls] = [by_class[name] for name in names], fields
+        same_class, holders = shapes[cls]
+        for groups in same_class:
+            groups.append(group)
         content = group.__dict__
         for field in holders:  # from the last to the first, as ``pending`` is a stack
             if below := content.get(field):

@@ -6,6 +6,7 @@ Generated expressions have no side effects, so parts of them may be evaluated ea
   all terms and most lists have only one.
 - ``any`` and counts over the groups of the document that have a certain text look at those in an index.
 - Sums and counts over an empty list are zero without a comprehension, and its members distinct.
+- The sum over a list with one member is that member.
 - A field that several rules of a context read is read once, into a local variable.
 """
 
@@ -84,17 +85,30 @@ class _Occurrences(_Transformer):
                 return self._any(member, clauses)
             case ast.Call(ast.Name("all"), [ast.GeneratorExp(member, clauses)]):
                 return _not(self._any(_not(member), clauses))
-            case ast.Call(
-                ast.Name("reduce"), [_, ast.BoolOp(values=[ast.ListComp(generators=[first, *_]), _])]
-            ) | ast.Call(ast.Name("len"), [ast.ListComp(generators=[first, *_])]) if _is_list(first.iter):
+            case ast.Call(ast.Name("reduce"), [_, ast.BoolOp(values=[ast.ListComp(_, clauses), _])]):
+                return self._sum(call, clauses)
+            case ast.Call(ast.Name("len"), [ast.ListComp(_, clauses)]):
+                clauses[0].iter = _narrowed(clauses)
                 self.generic_visit(call)
-                return ast.IfExp(copy.deepcopy(first.iter), call, ast.Constant(0))
-            case ast.Call(ast.Name("len"), [ast.ListComp(_, [first, *_] as clauses)]):
-                first.iter = _narrowed(clauses)
+                return _zero_if_empty(call, clauses)
             case ast.Call(ast.Name("all_distinct"), [ast.ListComp(generators=[first, *_])]) if _is_path(first.iter):
                 return ast.BoolOp(ast.Or(), [_parse("not _", first.iter), call])
         self.generic_visit(call)
+        match call:
+            case ast.Call(ast.Name("round2"), [ast.IfExp(_, total, ast.Constant(0)) as otherwise_zero]):
+                call.args, otherwise_zero.body = [total], call
+                return otherwise_zero
         return call
+
+    def _sum(self, call: ast.Call, clauses: list[ast.comprehension]) -> ast.expr:
+        """Return code for a sum, whose addends are the values of ``_value`` that the last test accepts."""
+        self.generic_visit(call)
+        match clauses:
+            case [ast.comprehension(target, ast.Name() as members, [test])]:
+                addend = _Renamed(ast.unparse(target), _parse("_[0]", members)).visit(copy.deepcopy(test))
+                only = ast.IfExp(addend, ast.Name("_value", ast.Load()), ast.Constant(0))
+                return ast.IfExp(_parse("len(_) == 1", members), only, call)
+        return _zero_if_empty(call, clauses)
 
     def _any(self, member: ast.expr, clauses: list[ast.comprehension]) -> ast.expr:
         """Return code for ``any(member clauses)``; its result is a boolean."""
@@ -115,6 +129,11 @@ class _Occurrences(_Transformer):
         rest = _call("any", ast.GeneratorExp(copy.deepcopy(member), [_clause(clause, others)]))
         first = self.visit(_Renamed(name, one).visit(member))
         return _and(exists, ast.BoolOp(ast.Or(), [first, _and(several, rest)]))
+
+
+def _zero_if_empty(call: ast.Call, clauses: list[ast.comprehension]) -> ast.expr:
+    members = clauses[0].iter
+    return ast.IfExp(copy.deepcopy(members), call, ast.Constant(0)) if _is_list(members) else call
 
 
 class _Renamed(_Transformer):
