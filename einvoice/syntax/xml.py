@@ -80,11 +80,15 @@ def source_bytes(source: Source, limits: Limits = DEFAULT) -> tuple[bytes, str]:
     return data, name
 
 
+_PART: Final = 65_536
+
+
 def _read(file: BinaryIO, limits: Limits) -> bytes:
     """Read at most one byte more than allowed; a raw file may return fewer bytes than requested."""
     data = bytearray()
     while len(data) <= limits.bytes:
-        part = file.read(limits.bytes + 1 - len(data))
+        # Python allocates as many bytes as are requested.
+        part = file.read(min(max(_PART, len(data)), limits.bytes + 1 - len(data)))
         if isinstance(part, str):
             raise TypeError("the file is open as text; open it with mode 'rb'")
         if not part:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
@@ -31,6 +32,9 @@ BATCH_FILES: Final = 64
 BATCH_BYTES: Final = 4 * 1024**2
 PENDING_BATCHES: Final = 4
 """Maximum number of pending batches per worker."""
+
+_SECONDS: Final = 0.05
+"""Time between rows that are yielded by one process."""
 
 _DIED: Final = "the process died"
 _NO_START: Final = (
@@ -63,17 +67,27 @@ class Serial:
     def __init__(self, options: Options, task: Task = worker.validate_batch) -> None:
         self._options = options
         self._task = task
+        self._completed: list[Row] = []
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
-        """Yield the rows in the order of the files. Interrupts are deferred until the next rows are requested."""
+        """Yield the rows in the order of the files. Interrupts are deferred until the next rows are requested.
+
+        Deferring takes time, so that several files have it in common if they are validated within `_SECONDS`.
+        """
+        started = time.monotonic()
         for item in items:
-            rows = self._task([item], self._options, _pinned())
-            with deferred_interrupt():
-                yield rows
+            self._completed += self._task([item], self._options, _pinned())
+            if time.monotonic() - started >= _SECONDS:
+                with deferred_interrupt():
+                    yield self.drain()
+                started = time.monotonic()
+        with deferred_interrupt():
+            yield self.drain()
 
     def drain(self) -> list[Row]:
-        """Return completed rows that were not yielded before an interrupt."""
-        return []
+        """Return completed rows that were not yielded, such as before an interrupt."""
+        rows, self._completed = self._completed, []
+        return rows
 
     def shutdown(self) -> None:
         """Release all resources."""

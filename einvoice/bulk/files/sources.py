@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -201,7 +202,7 @@ class _CommonFolder:
 
     def add(self, path: Path) -> None:
         """Take account of a path."""
-        parent = str(_absolute(path).parent)
+        parent = _absolute(path).rpartition(os.sep)[0] or os.sep
         if parent == self._parent:
             return
         self._parent = parent
@@ -213,11 +214,13 @@ class _CommonFolder:
     def relative(self, path: Path) -> str:
         """Return the printable name of a path, relative to the folder if there is one."""
         file = _absolute(path)
-        return label((file.relative_to(self._folder or "") if self._exists else file).as_posix())
+        if self._exists and self._folder:
+            file = file[len(self._folder) :].lstrip(os.sep)
+        return label(file.replace(os.sep, "/"))
 
 
-def _absolute(path: Path) -> Path:
-    return Path(os.path.abspath(path))  # noqa: PTH100 (resolve would follow links)
+def _absolute(path: Path) -> str:
+    return os.path.abspath(path)  # noqa: PTH100 (resolve would follow links)
 
 
 def _distinct(items: Iterable[Item]) -> Iterator[Item]:
@@ -264,7 +267,7 @@ def content_of(item: Item) -> bytes:
     if not isinstance(content, Path):
         raise TypeError("the file has been validated already")
     try:
-        if content.exists() and not content.is_file():  # reading a pipe could block
+        if not stat.S_ISREG(content.stat().st_mode):  # reading a pipe could block
             raise FileNotReadable(reason="not a regular file")
         return xml.source_bytes(content)[0]
     except (OSError, ValueError) as error:
