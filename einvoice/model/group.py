@@ -105,13 +105,10 @@ class Group:
         Group.known[cls.__name__] = cls
 
     def __init__(self, **content: Any) -> None:
-        types = types_of(type(self))
         for name, given in content.items():
             if name not in self.fields:
                 raise TypeError(editing.unknown_field(type(self).__name__, name, self.fields))
-            kind, many = types[name]
-            is_content = not many and (given is absent or type(given) is kind)  # as almost always
-            self.__dict__[name] = given if is_content else self._checked(name, given)
+            self.__dict__[name] = self._checked(name, given)
 
     def __setattr__(self, name: str, given: Any) -> None:
         """Set a field to checked content.
@@ -134,6 +131,8 @@ class Group:
     def _checked(self, name: str, given: Any) -> Any:
         cls = type(self)
         kind, many = (cls, True) if name == "more" else types_of(cls)[name]
+        if not many and (given is absent or type(given) is kind):  # as almost always
+            return given
         return editing.content_of(
             editing.Declared(cls.__name__, name, kind, many, terms_of(cls, name)), given, getattr(self, name)
         )

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple
 
 from lxml import etree
 
 from einvoice.model.group import Group
 from einvoice.model.invoice import CREDIT_NOTE_TYPES, Invoice
 from einvoice.model.location import NAMESPACES
-from einvoice.model.values import Amount, Code, Date, Value, absent, normalize_space
+from einvoice.model.values import Amount, Code, Date, Value, normalize_space
 from einvoice.presentation import to_xml
 from einvoice.syntax.mapping.binding import Row, qualified
 from einvoice.syntax.mapping.placement import place
@@ -77,8 +76,7 @@ def write(invoice: Invoice, root: str | None = None) -> bytes:
     return etree.tostring(element, encoding="UTF-8", xml_declaration=True) + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class _Position:
+class _Position(NamedTuple):
     """Position of the writer in the invoice.
 
     Attributes:
@@ -104,27 +102,34 @@ class _Writer:
 
     def fill(self, element: Any, rows: tuple[Row, ...], position: _Position) -> None:
         """Write ``rows`` below ``element``."""
+        group, parent, _, _ = position
         for row in rows:
-            if row.root not in (None, self.root):
+            if row.root is not None and row.root != self.root:
                 continue
-            if row.text is not None:
-                if len(element):
-                    _descend(element, row.path)[1].text = row.text
-            elif row.field is None:
-                top, inner = _descend(element, row.path)
-                self.fill(inner, row.rows or (), position)
-                if len(inner) == 0 and not row.always:
-                    element.remove(top)
-            elif row.is_group:
-                self._groups(element, row, position)
-            elif row.attribute:
-                self._attribute(element, row, position)
-            else:
-                for value in self._values(row, position):
-                    self._value(element, row, value)
+            if row.field is None:
+                self._without_field(element, row, position)
+                continue
+            content = getattr(parent if row.of_parent else group, row.field)
+            if row.is_group:
+                if content:
+                    self._groups(element, row, _all(content), position)
+            elif content:
+                self._values(element, row, _all(content))
+            elif row.default is not None and not self.is_unchanged:
+                self._values(element, row, [Code(row.default)])
 
-    def _groups(self, element: Any, row: Row, position: _Position) -> None:
-        groups = _all(getattr(position.parent if row.of_parent else position.group, row.field or ""))
+    def _without_field(self, element: Any, row: Row, position: _Position) -> None:
+        """Write a constant beside other elements, or a wrapper with the rows below it."""
+        if row.text is not None:
+            if len(element):
+                _descend(element, row.path)[1].text = row.text
+            return
+        top, inner = _descend(element, row.path)
+        self.fill(inner, row.rows or (), position)
+        if len(inner) == 0 and not row.always:
+            element.remove(top)
+
+    def _groups(self, element: Any, row: Row, groups: Sequence[Any], position: _Position) -> None:
         if row.of_parent:
             groups = _belonging(groups, position)
         rows = position.rows if row.rows is None else row.rows
@@ -134,27 +139,27 @@ class _Writer:
             if not self.is_unchanged and len(inner) == 0 and inner.text is None and not row.always:
                 element.remove(top)
 
-    def _values(self, row: Row, position: _Position) -> Sequence[Any]:
-        values = _all(getattr(position.parent if row.of_parent else position.group, row.field or ""))
-        if not values and not self.is_unchanged and row.default is not None:
-            return [Code(row.default)]
-        return values
+    def _values(self, element: Any, row: Row, values: Sequence[Any]) -> None:
+        if row.attribute:
+            self._attribute(element, row, row.attribute, values)
+            return
+        for value in values:
+            text, attributes = self._notation(value, row)
+            inner = element
+            for step in row.path:
+                inner = etree.SubElement(inner, step)
+            inner.text = text
+            for name, content in attributes.items():
+                inner.set(name, content)
 
-    def _value(self, element: Any, row: Row, value: Value) -> None:
-        text, attributes = self._notation(value, row)
-        _, inner = _descend(element, row.path)
-        inner.text = text
-        for name, content in attributes.items():
-            inner.set(name, content)
-
-    def _attribute(self, element: Any, row: Row, position: _Position) -> None:
+    def _attribute(self, element: Any, row: Row, name: str, values: Sequence[Any]) -> None:
         owner = element
         for step in row.path:
             owner = owner.find(step)
             if owner is None:
                 return
-        for value in self._values(row, position):
-            owner.set(row.attribute, self._notation(value, row)[0])
+        for value in values:
+            owner.set(name, self._notation(value, row)[0])
 
     def _notation(self, value: Value, row: Row) -> tuple[str, Mapping[str, str]]:
         """Return text and attributes: as in the document, or for an assigned value as the syntax requires."""
@@ -166,21 +171,19 @@ class _Writer:
 
 def _descend(element: Any, path: tuple[str, ...]) -> tuple[Any, Any]:
     """Add elements along ``path``; return the outermost and the innermost, or the element itself for an empty path."""
-    top = inner = element
-    for i, step in enumerate(path):
+    if not path:
+        return element, element
+    top = inner = etree.SubElement(element, path[0])
+    for step in path[1:]:
         inner = etree.SubElement(inner, step)
-        if i == 0:
-            top = inner
     return top, inner
 
 
 def _all(content: Any) -> Sequence[Any]:
-    """Return all occurrences of a field."""
-    if content is absent:
-        return ()
-    if isinstance(content, Value | Group):
-        return (content, *content.more)
-    return cast(Sequence[Any], content)
+    """Return all occurrences of a field that has content."""
+    if isinstance(content, list | tuple):
+        return content
+    return (content, *content.more)
 
 
 def _belonging(groups: Sequence[Any], position: _Position) -> Sequence[Any]:

@@ -35,9 +35,8 @@ def place(invoice: Invoice, syntax: str, root: str) -> Invoice:
 def _copy(group: G) -> G:
     """Return a deep copy that shares the values, without further occurrences of a single term or group."""
     result = type(group).__new__(type(group))
-    for name in group.fields:
-        content = vars(group).get(name, absent)
-        if content is absent or name == "more":
+    for name, content in vars(group).items():
+        if content is absent or name == "more" or name not in group.fields:
             continue
         if isinstance(content, Group | Value):
             result.__dict__[name] = _single(content)
