@@ -1,5 +1,7 @@
 """Generate an invoice from a draft; the JSON Schema of drafts."""
 
+import functools
+
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
@@ -32,10 +34,7 @@ JSON_EXPECTED = ProblemType("json_expected", 415, example={"found": "text/plain"
 def routes(services: Services) -> APIRouter:
     """Return the routes."""
     router = APIRouter(prefix=API)
-    schema = einvoice.draft_schema()
-    schema_document = StaticDocument.from_json(schema)
-    content = {"schema": {"type": "object"}, "example": schema["examples"][0]}
-    request_body = {"required": True, "content": {"application/json": content}}
+    request_body = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
 
     @router.post(
         "/generate",
@@ -69,11 +68,17 @@ def routes(services: Services) -> APIRouter:
         return Response(with_artifacts(body, artifacts), media_type="application/json", headers=NO_STORE)
 
     @router.get("/schemas/invoice-draft.json", response_description="The schema.", responses=problem_responses())
-    async def invoice_draft_schema(request: Request) -> Response:
+    def invoice_draft_schema(request: Request) -> Response:
         """Return the JSON Schema (2020-12) of drafts."""
-        return schema_document.response(request)
+        return _schema_document().response(request)
 
     return router
+
+
+@functools.cache
+def _schema_document() -> StaticDocument:
+    """Return the schema; on first use, since the server needs the model of drafts for nothing else."""
+    return StaticDocument.from_json(einvoice.draft_schema())
 
 
 def _require_json(content_type: str) -> None:

@@ -97,7 +97,7 @@ def _set_languages(operation: dict[str, Any], languages: Sequence[str]) -> None:
 
 
 def _add_draft_schema(content: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Add the draft schema to the components; the names of its parts get the prefix "Draft"."""
+    """Add the draft schema to the components, where names of its parts begin with "Draft", and its first example."""
     draft = einvoice.draft_schema()
     parts = draft.pop("$defs", {})
     for name in ("$id", "$schema"):
@@ -106,6 +106,7 @@ def _add_draft_schema(content: dict[str, Any], schemas: dict[str, Any]) -> None:
         schemas[f"Draft{name}"] = _relocate(part)
     body = content["paths"][f"{API}/generate"]["post"]["requestBody"]["content"]["application/json"]
     body["schema"] = {"$ref": "#/components/schemas/Draft"}
+    body["example"] = draft["examples"][0]
 
 
 def _relocate(part: Any) -> Any:

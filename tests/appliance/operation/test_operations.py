@@ -247,3 +247,23 @@ with TestClient(app.create_app(Settings(data=data, artifacts="off", workers=1), 
 @pytest.mark.slow
 def test_catalogs_under_construction_do_not_delay_the_end(tmp_path):
     subprocess.run([sys.executable, "-c", STOPPED, tmp_path], check=True, timeout=300)
+
+
+IMPORTED = """
+import sys
+from pathlib import Path
+from appliance.__main__ import create_app
+from appliance.access.keys import KeyRing
+from appliance.settings import Settings
+
+create_app(Settings(data=Path(sys.argv[1])), KeyRing(Path(sys.argv[1]) / "keys.env", {}))
+print(*sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_server_starts_without_what_only_workers_need(tmp_path):
+    done = subprocess.run([sys.executable, "-c", IMPORTED, tmp_path], check=True, timeout=300, capture_output=True)
+    imported = set(done.stdout.decode().split())
+    assert "appliance.api.generate" in imported
+    assert imported.isdisjoint({"einvoice.draft", "einvoice.pdf", "einvoice.repair", "pandas", "redis", "weasyprint"})
