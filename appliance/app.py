@@ -109,17 +109,17 @@ async def _lifespan(services: Services) -> AsyncIterator[None]:
 
 
 async def _warm_up(services: Services) -> None:
-    """Build the error catalogs, after the workers are ready so as not to compete with them.
+    """Build the error catalog, after the workers are ready so as not to compete with them.
 
     Without a cache this takes many seconds. A daemon thread does not delay the end of the server.
     """
     await services.workers.wait_until_ready()
-    threading.Thread(target=_build_catalogs, args=(services.settings,), daemon=True).start()
+    threading.Thread(target=_build_catalog, daemon=True).start()
 
 
-def _build_catalogs(settings: Settings) -> None:
-    """Build the error catalogs, then exempt them, the routes and all modules from the garbage collector."""
-    catalog.warm_up(settings)
+def _build_catalog() -> None:
+    """Build the error catalog, then exempt it, the routes and all modules from the garbage collector."""
+    catalog.warm_up()
     collect_garbage()
 
 

@@ -236,7 +236,7 @@ from appliance.access.keys import KeyRing
 from appliance.settings import Settings
 
 begun = threading.Event()
-app.catalog.warm_up = lambda settings: (begun.set(), time.sleep(3600))
+app.catalog.warm_up = lambda: (begun.set(), time.sleep(3600))
 
 data = Path(sys.argv[1])
 with TestClient(app.create_app(Settings(data=data, artifacts="off", workers=1), KeyRing(data / "keys.env", {}))):
