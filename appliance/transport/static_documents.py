@@ -3,12 +3,15 @@
 import gzip
 import hashlib
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from appliance.contract.serialization import to_json
+
+_GZIP_LEVEL: Final = 6
+"""Level of compression; the highest takes half as long again for 3 % less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class StaticDocument:
     def from_bytes(cls, body: bytes, media_type: str) -> Self:
         """Return a document with this body."""
         etag = hashlib.sha256(body).hexdigest()[:32]
-        return cls(body, gzip.compress(body, mtime=0), media_type, etag)
+        return cls(body, gzip.compress(body, _GZIP_LEVEL, mtime=0), media_type, etag)
 
     @classmethod
     def from_json(cls, content: object) -> Self:
