@@ -23,7 +23,7 @@ os.environ["LC_ALL"] = "C.UTF-8"  # the language of the command line depends on 
 gc.set_threshold(10_000)
 
 #: Fixtures that start other programs.
-PROGRAMS = {"browser", "module_redis", "own_redis", "redis_url", "server"}
+PROGRAMS = {"browser", "module_redis", "own_redis", "prefixed", "redis_url", "server", "without_redis"}
 
 
 def pytest_configure(config):

@@ -1,7 +1,7 @@
 """Fixtures of the appliance tests: a running server, a Redis server."""
 
 import shutil
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -51,6 +51,28 @@ def server(tmp_path_factory):
         for lang in ("de", "en"):  # the server builds the catalogs after its start, and answers slowly meanwhile
             running.client.get(CATALOG, params={"lang": lang}, timeout=300).raise_for_status()
         yield running
+
+
+@pytest.fixture(scope="session")
+def prefixed(tmp_path_factory):
+    """A server with a public URL that has a path."""
+    data = tmp_path_factory.mktemp("prefixed") / "data"
+    with serving(data, workers=1, public_url="https://example.org/e") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def without_redis(tmp_path_factory):
+    """A server with the address of a Redis that is not running; "pass-word" is in all its secrets."""
+    pytest.importorskip("redis", reason="the extra redis is not installed")
+    folder = tmp_path_factory.mktemp("without-redis")
+    secrets = {"artifacts": f"unix://:pass-word@{folder}/none.sock", "key_acme_1": "acme:business:pass-word"}
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("OTHER_PASSWORD", "pass-word")
+            running = stack.enter_context(serving(folder / "data", workers=1, **secrets))
+        yield running
+    assert "pass-word" not in running.log(), "also at its end"
 
 
 @pytest.fixture

@@ -68,15 +68,15 @@ def test_keys_from_the_environment(tmp_path):
 @pytest.mark.slow
 def test_later_start_issues_a_temporary_key(tmp_path):
     data = tmp_path / "data"
-    with running(data) as call:
+    with running(data, workers=1) as call:
         first = key_in(call)
     kept = (data / "keys.env").read_text()
-    with running(data) as call:
+    with running(data, workers=1) as call:
         temporary = key_in(call)
         responses = [http.get(call[-1], headers={"X-API-Key": key}).status_code for key in (first, temporary)]
     assert responses == [405, 405]
     assert (data / "keys.env").read_text() == kept
-    with running(data) as call:
+    with running(data, workers=1) as call:
         assert http.get(call[-1], headers={"X-API-Key": temporary}).status_code == 401
 
 

@@ -16,7 +16,7 @@ import pytest
 import einvoice
 from appliance.__main__ import main
 from appliance.access.keys import KeyFile
-from tests.helpers.served import UBL, VALIDATE, WRONG, assert_problem, http, key_in, running, serving
+from tests.helpers.served import UBL, VALIDATE, WRONG, assert_problem, http, serving
 from tests.helpers.waiting import wait_until
 
 REDIS_SECONDS = 3
@@ -144,20 +144,16 @@ def test_replicas_share_links_in_redis(replicas):
 
 
 @pytest.mark.slow
-def test_unavailable_redis_affects_links_only(tmp_path):
-    pytest.importorskip("redis", reason="the extra redis is not installed")
-    socket = f"unix://:pass-word@{tmp_path}/none.sock"
-    with running(tmp_path / "data", workers=1, artifacts=socket) as call:
-        url, headers = httpx.URL(call[-1]), {"X-API-Key": key_in(call)}
-        body = http.post(url, headers=headers, files={"file": ("invoice.xml", WRONG)}, timeout=60).json()
-        assert body["errors"]
-        assert not body["artifacts"]["validation_report_pdf"]["available"]
-        ready = http.get(url.copy_with(path="/readyz", query=None))
-        assert ready.status_code == 200
-        assert ready.json() == {"status": "degraded", "checks": {"workers": True, "artifacts": False}}
-        path = "/api/external/artifacts/" + "x" * 32 + "/report.pdf"
-        assert_problem(http.get(url.copy_with(path=path), headers=headers), 503, "artifacts_unavailable")
-    assert "pass-word" not in (tmp_path / "data.log").read_text()
+def test_unavailable_redis_affects_links_only(without_redis):
+    body = without_redis.validate(WRONG).json()
+    assert body["errors"]
+    assert not body["artifacts"]["validation_report_pdf"]["available"]
+    ready = without_redis.client.get("/readyz")
+    assert ready.status_code == 200
+    assert ready.json() == {"status": "degraded", "checks": {"workers": True, "artifacts": False}}
+    path = "/api/external/artifacts/" + "x" * 32 + "/report.pdf"
+    assert_problem(without_redis.client.get(path), 503, "artifacts_unavailable")
+    assert "pass-word" not in without_redis.log()
 
 
 @pytest.mark.slow

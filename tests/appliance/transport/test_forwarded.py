@@ -6,7 +6,7 @@ import pytest
 
 from appliance.settings import Settings
 from appliance.transport.forwarded import ForwardedHeaders
-from tests.helpers.served import http, serving
+from tests.helpers.served import http
 
 PROXY = ("10.1.2.3", 4000)
 
@@ -91,14 +91,6 @@ def test_comma_separated_settings(monkeypatch):
     monkeypatch.setenv("EINVOICE_TRUSTED_PROXIES", "10.0.0.0/8, ::1")
     networks = Settings().trusted_proxies
     assert networks == (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("::1/128"))
-
-
-@pytest.fixture(scope="module")
-def prefixed(tmp_path_factory):
-    """A server with a public URL that has a path."""
-    data = tmp_path_factory.mktemp("prefixed") / "data"
-    with serving(data, workers=1, public_url="https://example.org/e") as server:
-        yield server
 
 
 @pytest.mark.slow

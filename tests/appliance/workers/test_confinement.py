@@ -38,15 +38,11 @@ def curious(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_environment_of_a_worker_has_no_secrets(tmp_path, monkeypatch):
-    pytest.importorskip("redis", reason="the extra redis is not installed")
-    monkeypatch.setenv("OTHER_PASSWORD", "pass-word")
-    url = f"unix://:pass-word@{tmp_path}/none.sock"
-    with serving(tmp_path / "data", workers=1, artifacts=url, key_acme_1="acme:business:pass-word") as server:
-        (worker,) = server.workers()
-        environ = Path(f"/proc/{worker}/environ").read_bytes()
-        assert b"PATH=" in environ
-        assert b"pass-word" not in environ
+def test_environment_of_a_worker_has_no_secrets(without_redis):
+    (worker,) = without_redis.workers()
+    environ = Path(f"/proc/{worker}/environ").read_bytes()
+    assert b"PATH=" in environ
+    assert b"pass-word" not in environ
 
 
 @pytest.mark.slow
