@@ -67,8 +67,8 @@ def source_bytes(source: Source, limits: Limits = DEFAULT) -> tuple[bytes, str]:
     elif isinstance(source, str | os.PathLike):
         if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
             raise TypeError("a str is a path; pass XML as bytes, such as text.encode('utf-8')")
-        path = Path(source)
-        with path.open("rb") as file:
+        path = source if isinstance(source, Path) else Path(source)
+        with path.open("rb", buffering=0) as file:
             data, name = _read(file, limits), path.name
     elif hasattr(source, "read"):
         given = getattr(source, "name", "")

@@ -164,7 +164,7 @@ def _of_values(values: Iterable[Any]) -> Corpus:
     given: dict[int, str] = {}  # names of pairs, by position
     for position, value in enumerate(values):
         if isinstance(value, str | os.PathLike):
-            path = Path(value)
+            path = value if isinstance(value, Path) else Path(value)
             folder.add(path)
             contents.append(path)
         else:
