@@ -361,7 +361,7 @@ def test_progress_and_missing_files(results, tmp_path, view):
     texts = []
     view.observe(lambda change: texts.append(change["new"]), "_causes_progress")
     view.with_causes = True
-    assert texts == ["1 of 2 files examined …", "2 of 2 files examined …", ""]
+    assert texts[-2:] == ["2 of 2 files examined …", ""]  # before, "1 of 2 …", unless that took a moment only
     results.save(tmp_path / "results.jsonl")
     loaded = einvoice.ResultSet.load(tmp_path / "results.jsonl", lang="en").explore()
     loaded.with_causes = True
