@@ -174,8 +174,6 @@ def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
         huge_tree=huge,
         remove_comments=True,
         remove_pis=True,
-        # Fewer nodes. Before comments and other markup, libxml2 would also remove blanks that belong to a value.
-        remove_blank_text=not _has_markup(text),
     )
     failure = None
     try:
@@ -187,15 +185,6 @@ def parse(data: bytes, limits: Limits = DEFAULT) -> etree._ElementTree:
     if huge and tree.xpath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")"):  # huge_tree disables libxml2's limit
         raise errors.TooDeep(limit=MAX_DEPTH)
     return tree
-
-
-def _has_markup(text: bytes) -> bool:
-    """Return whether a document contains comments, CDATA sections or processing instructions.
-
-    Most have none, and one byte is found faster than two.
-    """
-    start = text.find(b"?>") if text.startswith(b"<?") else 0
-    return (b"!" in text and b"<!" in text) or (text.find(b"?", start + 1) >= 0 and text.find(b"<?", start) >= 0)
 
 
 # Start tags of a well-formed document: no "<" is in text or in attribute values (XML 1.0, 2.4 and 3.1).

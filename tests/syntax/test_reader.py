@@ -145,6 +145,11 @@ def test_blanks_beside_markup_belong_to_the_value(markup, value) -> None:
     assert ubl(f"<cbc:ID>{value.format(markup)}</cbc:ID>").number.raw == value.format("")
 
 
+@pytest.mark.parametrize("value", [" {}5", "5 {}", " {} 5", " {}"])
+def test_blanks_beside_an_element_in_a_value_belong_to_the_value(value) -> None:
+    assert ubl(f"<cbc:ID>{value.format('<cbc:ID/>')}</cbc:ID>").number.raw == value.format("")
+
+
 def test_further_occurrences_are_kept_in_more() -> None:
     invoice = ubl("<cbc:ID>R-1</cbc:ID><cbc:ID>R-2</cbc:ID><cbc:ID>R-3</cbc:ID><cac:PayeeParty/><cac:PayeeParty/>")
     assert invoice.number.raw == "R-1"
