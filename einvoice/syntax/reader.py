@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import weakref
 from collections import defaultdict
@@ -12,7 +11,7 @@ from typing import Any, Final
 
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
-from einvoice.model.values import BLANKS, NO_ATTRIBUTES, Value, parse_number
+from einvoice.model.values import BLANKS, NO_ATTRIBUTES, Value
 from einvoice.syntax.mapping.binding import GROUP, LEAF, UNMAPPED, WRAPPER, State
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.states import ElementState, ElementStates, element_states
@@ -21,9 +20,6 @@ _COLLECTED_AFTER: Final = 2_000_000
 """Number of objects that garbage collections skip until one searches them all."""
 _skipped = 0
 _new: Final[Any] = object.__new__
-_SHORT: Final = 16
-"""Number of characters up to which numbers are kept: rates, quantities and prices repeat."""
-_parse_short: Final = functools.lru_cache(maxsize=4096)(parse_number)
 
 
 class ElementCollector:
@@ -189,20 +185,14 @@ class _Reader:
                 filled = raw >= "!" or raw.strip(BLANKS) != ""  # begins with a character above the blanks, or has one
                 if not filled and not children:
                     self.blank.append(element)
-                value = _new(leaf.cls)  # the constructor inlined
-                value.raw = raw
-                value.filled = filled
-                if leaf.is_number:
-                    value.number = _parse_short(raw) if len(raw) < _SHORT else parse_number(raw)
-                if leaf.view is None:
-                    value.text = raw
-                else:
+                text: str | None = raw
+                if leaf.view is not None:
                     text = below.views.get(raw)
-                    value.text = below.view_of(raw, leaf.view) if text is None else text
-                value.attributes = dict(element.items()) if kind == GROUP else attributes
-                value.node = element
-                value.attribute = None
-                value.more = ()
+                    if text is None:
+                        text = below.view_of(raw, leaf.view)
+                if kind == GROUP:
+                    attributes = dict(element.items())
+                value = leaf.create(raw, filled, text, attributes, element)
                 if leaf.of_parent:
                     fields = target.parent_ref().__dict__
                 if leaf.field in fields:

@@ -29,6 +29,7 @@ from einvoice.model.values import (
     UnitPrice,
     Value,
     absent,
+    creator,
 )
 from tests.helpers.strategies import decimals, texts, values
 
@@ -213,3 +214,16 @@ def test_further_occurrences_are_compared(value: Value) -> None:
 def test_attributes_of_a_value(cls: type[Value], attribute: str, asked: str) -> None:
     assert getattr(cls("1", {attribute: "X"}), asked) == "X"
     assert getattr(cls("1"), asked) is absent
+
+
+# ---------------------------------------------------------------- created by the reader
+
+
+@pytest.mark.parametrize("cls", [Value, Text, Code, Identifier, Number, Amount, UnitPrice, Quantity, Percentage, Date])
+@given(texts() | decimals())
+def test_the_reader_creates_the_same_values_as_the_constructor(cls: type[Value], raw: str) -> None:
+    constructed = cls(raw, {"currencyID": "EUR"})
+    created = creator(cls)(raw, constructed.filled, raw, {"currencyID": "EUR"}, None)
+    assert created == constructed
+    for name in (*Value.__slots__, "value"):
+        assert repr(getattr(created, name)) == repr(getattr(constructed, name))

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from einvoice.model.group import Group, types_of
 from einvoice.model.location import NAMESPACES
-from einvoice.model.values import Number
+from einvoice.model.values import creator
 
 WRAPPER, LEAF, GROUP, UNMAPPED = range(4)
 
@@ -131,7 +131,7 @@ class State:
             belongs to the parent group.
         view: function that returns the text as the official rules of this syntax compare it; None if they compare it
             unchanged.
-        is_number: whether the content is a number, which the reader parses at once.
+        create: function that creates its values; see `creator`.
         own: the term in the text of a group's own element.
         attributes: terms in attributes, by name of the attribute.
         track: see `Row`.
@@ -144,7 +144,7 @@ class State:
     many: bool = False
     of_parent: bool = False
     view: Callable[[str], str] | None = None
-    is_number: bool = False
+    create: Any = None
     own: State | None = None
     attributes: tuple[tuple[str, State], ...] = ()
     track: str = ""
@@ -209,7 +209,8 @@ class Table:
                 self._bind(state, row, GROUP, cls, many)
                 self._add_group(row, state, cls, owner, repeated)
             elif not row.path:
-                state.own = State(LEAF, row.field, cls, many, row.of_parent, row.view)
+                state.own = State()
+                self._bind(state.own, row, LEAF, cls, many)
             else:
                 self._bind(state, row, LEAF, cls, many)
                 previous.track = row.track or previous.track
@@ -227,4 +228,5 @@ class Table:
     @staticmethod
     def _bind(state: State, row: Row, kind: int, cls: type, many: bool) -> None:
         state.kind, state.field, state.cls, state.many = kind, row.field or "", cls, many
-        state.of_parent, state.view, state.is_number = row.of_parent, row.view, issubclass(cls, Number)
+        state.of_parent, state.view = row.of_parent, row.view
+        state.create = creator(cls) if kind == LEAF else None
