@@ -7,15 +7,14 @@ occurrence. ``BT-DEX`` and ``BG-DEX`` are those of the XRechnung extension.
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast, overload
 
 from einvoice import presentation
 from einvoice.localization import Language
 from einvoice.localization.options import language
-from einvoice.model.group import Group, first, inside, term, terms, types_of, view
+from einvoice.model.group import Group, first, inside, term, terms, view
 from einvoice.model.iteration import content_of
 from einvoice.model.lines import Document, Line, Period
 from einvoice.model.money import (
@@ -477,43 +476,3 @@ class Invoice(Identified):
     def descendants(self, cls: type[Group]) -> list[Any]:
         """Return all groups of a class in the document, including those of sub-lines and misplaced ones."""
         return [group for group in self.walk() if isinstance(group, cls)] + self.misplaced.get(cls, [])
-
-
-def descendants_of(invoice: Invoice) -> Callable[[str, Sequence[Any]], Sequence[Any]]:
-    """Return a lookup of an invoice's groups by class name; its second argument is the result for unused classes.
-
-    The lookup returns groups in the order of the model, then those at places that the standard does not define.
-    """
-    by_class: defaultdict[str, Any] = defaultdict(list)
-    shapes: dict[type, tuple[list[list[Group]], tuple[str, ...]]] = {}
-    pending: list[Group] = [group for groups in invoice.misplaced.values() for group in groups]
-    pending.reverse()
-    pending.append(invoice)
-    while pending:
-        group = pending.pop()
-        cls: Any = type(group)  # Any, because mypy treats a class as unhashable if its instances are
-        if cls not in shapes:
-            names, fields = _shape(cls)
-            shapes[cls] = [by_class[name] for name in names], fields
-        same_class, holders = shapes[cls]
-        for groups in same_class:
-            groups.append(group)
-        content = group.__dict__
-        for field in holders:  # from the last to the first, as ``pending`` is a stack
-            if below := content.get(field):
-                if type(below) is list:
-                    pending += below[::-1]
-                else:
-                    pending.append(below)
-    if len(by_class["Line"]) == len(invoice.lines):
-        by_class["Line"] = invoice.lines  # the same lines, so that rules find them in the same index
-    return by_class.get
-
-
-@functools.cache
-def _shape(cls: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of a group class and its bases, and its fields that hold groups, in reverse order."""
-    names = (base.__name__ for base in cls.__mro__ if issubclass(base, Group) and base is not Group)
-    types = types_of(cls)
-    holders = ("more", *(name for name in cls.fields if name != "more" and issubclass(types[name][0], Group)))
-    return tuple(names), holders[::-1]

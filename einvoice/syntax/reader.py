@@ -23,14 +23,15 @@ _new: Final[Any] = object.__new__
 
 
 class ElementCollector:
-    """Elements that the reader collects: by state, and by state and attribute."""
+    """What the reader collects: elements by state, and by state and attribute, and all groups by class."""
 
-    __slots__ = ("attributes", "elements", "states")
+    __slots__ = ("attributes", "elements", "groups", "states")
 
     def __init__(self, states: ElementStates) -> None:
         self.states = states
         self.elements: defaultdict[ElementState, list[Any]] = defaultdict(list)
         self.attributes: defaultdict[tuple[ElementState, str], list[Any]] = defaultdict(list)
+        self.groups: defaultdict[type[Group], list[Any]] = defaultdict(list)
 
 
 def read(root: Any, collector: ElementCollector | None = None) -> Invoice:
@@ -101,12 +102,13 @@ def _skip_new_objects() -> None:
 class _Reader:
     """State of one walk. ``misplaced`` and ``unmapped`` become those of the invoice."""
 
-    __slots__ = ("attributes", "blank", "elements", "misplaced", "states", "unmapped")
+    __slots__ = ("attributes", "blank", "elements", "groups", "misplaced", "states", "unmapped")
 
     def __init__(self, collector: ElementCollector) -> None:
         self.states = collector.states
         self.elements = collector.elements
         self.attributes = collector.attributes
+        self.groups = collector.groups
         self.blank = self.elements[self.states.blank]
         self.misplaced: dict[type, list[Any]] = {}
         self.unmapped: list[Any] = []
@@ -125,7 +127,8 @@ class _Reader:
         It iterates over all elements in the order of the document, which is faster than over the children of each. So
         ``group`` is that of the element around the current one, in ``state``, which has ``remaining`` more children.
         """
-        elements = self.elements
+        elements, groups = self.elements, self.groups
+        groups[type(invoice)].append(invoice)
         find_invoice = invoice.find_invoice
         group, group_ref, content, remaining = invoice, find_invoice, invoice.__dict__, len(root)
         around: list[tuple[ElementState, Any, Any, Any, int]] = []
@@ -156,6 +159,7 @@ class _Reader:
             elif kind == GROUP:
                 leaf = below.own
                 target = _new(below.cls)
+                groups[below.cls].append(target)
                 if group_ref is None:
                     group_ref = weakref.ref(group)
                 fields = target.__dict__

@@ -191,7 +191,7 @@ def rules(context: Context) -> Outcome:
 
 def _rule_findings(context: Context) -> list[Finding]:
     found = FindingsByCode()
-    for violation in context.selection.program.run(context.invoice):
+    for violation in context.selection.program.run(context.invoice, context.collector.groups):
         if layer := _layer_of(violation.rule, context.selection):
             rule = violation.rule
             found.add(rule.code, rule.severity, partial(context.build.of_rule, violation, layer))

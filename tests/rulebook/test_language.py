@@ -7,7 +7,8 @@ from decimal import Decimal, localcontext
 import pytest
 
 from einvoice.errors import RuleError
-from einvoice.model.invoice import Invoice, Totals, descendants_of
+from einvoice.model.descendants import descendants_of
+from einvoice.model.invoice import Invoice, Totals
 from einvoice.model.lines import Document, Line, Period, Price
 from einvoice.model.money import AllowanceCharge, AllowanceTax, LineAllowanceCharge, LineTax, PaymentMeans, VatBreakdown
 from einvoice.model.parties import Seller

@@ -263,7 +263,7 @@ def test_rule_set_without_rules_for_the_syntax_is_an_error(tmp_path):
 
 
 def test_failed_layer_is_an_error_and_other_layers_are_reported(monkeypatch, caplog):
-    def fail(self, invoice):
+    def fail(self, invoice, groups):
         raise ArithmeticError("a rule went wrong")
 
     monkeypatch.setattr(Program, "run", fail)

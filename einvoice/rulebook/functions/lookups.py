@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from einvoice.model.invoice import Invoice, descendants_of
+from einvoice.model.descendants import descendants_of
+from einvoice.model.invoice import Invoice
 from einvoice.model.money import TaxCategory, VatIndex
 from einvoice.model.values import absent
 from einvoice.rulebook.functions.registry import Numeric, function

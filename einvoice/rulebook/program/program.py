@@ -8,7 +8,7 @@ from decimal import Decimal, localcontext
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from einvoice.model.invoice import descendants_of
+from einvoice.model.descendants import GroupsByClass, descendants_of
 from einvoice.model.money import VatIndex
 from einvoice.model.values import Date, Number, Value, absent
 from einvoice.rulebook.functions import EXACT, GLOBALS
@@ -67,10 +67,13 @@ class Program:
         """Number of rules."""
         return len(self.rules)
 
-    def run(self, invoice: Invoice) -> list[Violation]:
-        """Return all rule violations, in the order of the contexts and rules. The invoice is not changed."""
+    def run(self, invoice: Invoice, groups: GroupsByClass | None = None) -> list[Violation]:
+        """Return all rule violations, in the order of the contexts and rules. The invoice is not changed.
+
+        ``groups`` are all groups of the invoice, if the reader has just collected them.
+        """
         violations: list[tuple[int, tuple[Any, ...], tuple[bool, ...], tuple[Any, ...]]] = []
-        report, descendants, with_vat = violations.append, descendants_of(invoice), VatIndex()
+        report, descendants, with_vat = violations.append, descendants_of(invoice, groups), VatIndex()
         with localcontext(EXACT):
             for function in self._functions:
                 function(invoice, report, descendants, with_vat)
