@@ -11,6 +11,7 @@ import pytest
 import einvoice.reference
 import einvoice.syntax.schema  # noqa: F401 (both have errors of their own, and are loaded only where they are used)
 from einvoice import errors, resources
+from einvoice.quotation import quote
 
 
 def below(kind):
@@ -110,7 +111,7 @@ def test_rule_error_message_has_location_problem_and_suggestion():
     ],
 )
 def test_quote_is_short_and_printable(text, options, want):
-    assert errors.quote(text, **options) == want
+    assert quote(text, **options) == want
 
 
 def test_missing_rule_data_is_reported(monkeypatch, tmp_path):

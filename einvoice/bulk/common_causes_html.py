@@ -6,9 +6,9 @@ from html import escape
 
 from einvoice.bulk.common_causes import COLUMNS, TEXTS, TOP, CommonCauses, cells, lines
 from einvoice.bulk.labels import whole
-from einvoice.errors import quote
 from einvoice.localization import Language
 from einvoice.presentation import to_html
+from einvoice.quotation import quote
 from einvoice.render.html import page
 
 _MAX_TEXT = 300

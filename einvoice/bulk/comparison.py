@@ -11,7 +11,7 @@ from einvoice import presentation
 from einvoice.bulk.files.names import leading_folders
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.record import FileResult, Verdict
-from einvoice.errors import quote
+from einvoice.quotation import quote
 from einvoice.render import tables
 from einvoice.render.text import finding_line
 from einvoice.result.finding import Finding

@@ -19,9 +19,9 @@ from einvoice.bulk.comparison import (
 )
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.overview import Frequent, Overview, comparison_lines
-from einvoice.errors import quote
 from einvoice.localization import Language
 from einvoice.presentation import to_html
+from einvoice.quotation import quote
 from einvoice.render.html import STYLE
 from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.render.text import position

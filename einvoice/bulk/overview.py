@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from einvoice import presentation
 from einvoice.bulk.labels import LABELS, VERDICT_LABELS, validated_with, whole
 from einvoice.bulk.record import VERDICTS, decode
-from einvoice.errors import quote
 from einvoice.localization.options import language
+from einvoice.quotation import quote
 from einvoice.render.tables import require_pandas
 from einvoice.result.finding import Finding
 from einvoice.result.languages import Language

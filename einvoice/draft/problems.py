@@ -12,7 +12,8 @@ from pydantic_core import ErrorDetails
 
 from einvoice.draft.draft import Draft
 from einvoice.draft.fields.base import model_of
-from einvoice.errors import DraftProblem, quote
+from einvoice.errors import DraftProblem
+from einvoice.quotation import quote
 
 #: Types of pydantic's errors that share a message.
 _SAME: Final = dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "object_type")

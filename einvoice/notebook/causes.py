@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from einvoice.errors import UnreadableDocument, quote
+from einvoice.errors import UnreadableDocument
+from einvoice.quotation import quote
 from einvoice.render.text import position
 from einvoice.repair import Cause, Change
 from einvoice.repair.causes import evidence, place

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from einvoice.bulk.labels import VERDICT_LABELS, whole
 from einvoice.bulk.record import VERDICTS
-from einvoice.errors import quote
 from einvoice.notebook.filters import SEVERITIES
 from einvoice.notebook.index import KINDS, Group, Index
 from einvoice.notebook.labels import LABELS
 from einvoice.notebook.selection import Selection
+from einvoice.quotation import quote
 from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.result import Language
 

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from einvoice.bulk.common_causes import COLUMNS, TEXTS, TOP, CommonCauses, cells, lines
 from einvoice.bulk.labels import whole
-from einvoice.errors import quote
 from einvoice.notebook.index import Index
 from einvoice.notebook.labels import LABELS
 from einvoice.notebook.selection import Selection
+from einvoice.quotation import quote
 from einvoice.result import Language
 
 _MAX_TEXT: Final = 300

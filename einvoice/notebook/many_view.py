@@ -13,7 +13,7 @@ from einvoice.bulk.html import overview_html
 from einvoice.bulk.labels import LABELS as BULK_LABELS
 from einvoice.bulk.labels import VERDICT_LABELS, whole
 from einvoice.bulk.record import VERDICTS
-from einvoice.errors import UnreadableDocument, quote
+from einvoice.errors import UnreadableDocument
 from einvoice.notebook import charts, many_html
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.filters import FiltersTrait
@@ -23,6 +23,7 @@ from einvoice.notebook.many_causes import causes_table, searched
 from einvoice.notebook.selection import KEYS, WORDS, Selection
 from einvoice.notebook.sources import lines, script, style
 from einvoice.presentation import to_html
+from einvoice.quotation import quote
 from einvoice.result import Finding, Language
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import Any, Final
 import anywidget
 import traitlets
 
-from einvoice.errors import quote
 from einvoice.notebook.causes import cause_details, cause_list
 from einvoice.notebook.excerpt import excerpt
 from einvoice.notebook.filters import (
@@ -24,6 +23,7 @@ from einvoice.notebook.filters import (
 from einvoice.notebook.labels import LABELS, LanguageTrait, named_languages
 from einvoice.notebook.sources import lines, script, style
 from einvoice.presentation import to_html
+from einvoice.quotation import quote
 from einvoice.render.compatibility import compatibility_message
 from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.render.text import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, cast
 
-from einvoice import errors
 from einvoice.localization import Messages
 from einvoice.pdf.hybrid import Fault, Hybrid
+from einvoice.quotation import quote
 from einvoice.result import Container, Finding, Language, Layer, Severity
 from einvoice.rulebook.catalog import entry
 
@@ -26,7 +26,7 @@ def validate_container(data: bytes, hybrid: Hybrid, lang: Language) -> tuple[Con
     findings = tuple(_findings(faults, lang))
     title = _MESSAGES.translations("title_with_verapdf" if command else "title")
     chosen = hybrid.chosen
-    candidates = tuple(errors.quote(file.name, limit=_MAX_LENGTH) for file in hybrid.candidates)
+    candidates = tuple(quote(file.name, limit=_MAX_LENGTH) for file in hybrid.candidates)
     container = Container(candidates[0], chosen.relationship, candidates, findings, title, lang, hybrid.signed)
     return container, Layer(LAYER, title, rules=hybrid.checks)
 
@@ -36,7 +36,6 @@ def _findings(faults: Iterable[Fault], lang: Language) -> Iterable[Finding]:
         rule = entry(code)
         severity = cast("Severity", rule.severity)
         quoted = {
-            name: errors.quote(value, limit=_MAX_LENGTH) if isinstance(value, str) else value
-            for name, value in values.items()
+            name: quote(value, limit=_MAX_LENGTH) if isinstance(value, str) else value for name, value in values.items()
         }
         yield Finding(code, severity, severity, LAYER, rule.section, rule.terms, values=quoted, lang=lang)

@@ -7,6 +7,7 @@ from lxml import etree
 from einvoice import errors
 from einvoice.model.location import NAMESPACES, line
 from einvoice.pdf.hybrid import Hybrid
+from einvoice.quotation import quote
 from einvoice.syntax import xml
 
 
@@ -31,7 +32,7 @@ def parse(hybrid: Hybrid) -> etree._ElementTree:
         errors.UblInPdf: the invoice is UBL.
         errors.UnreadableDocument: other subclasses that `einvoice.syntax.xml.parse` raises, such as TooDeep.
     """
-    name = errors.quote(hybrid.chosen.name)
+    name = quote(hybrid.chosen.name)
     try:
         document = xml.parse(hybrid.xml)
     except (errors.NotWellFormed, errors.EmptyFile, errors.UnsupportedFormat) as error:

@@ -19,6 +19,7 @@ from lxml import etree
 
 from einvoice import errors
 from einvoice.pdf.hybrid import Fault
+from einvoice.quotation import quote
 from einvoice.syntax import xml
 
 VARIABLE: Final = "EINVOICE_VERAPDF"
@@ -44,7 +45,7 @@ def faults(data: bytes, command: str) -> list[Fault]:
         reason = error.strerror or type(error).__name__
     except (errors.UnreadableDocument, ValueError) as error:
         reason = str(error)
-    return [Fault("PDF-VERAPDF-FAILED", {"reason": errors.quote(reason, limit=200)})]
+    return [Fault("PDF-VERAPDF-FAILED", {"reason": quote(reason, limit=200)})]
 
 
 def _report(data: bytes, command: str) -> bytes:
@@ -79,9 +80,9 @@ def _clauses(report: bytes) -> Iterator[Fault]:
 def _values(rule: etree._Element) -> dict[str, str | int]:
     description = " ".join((rule.findtext("{*}description") or "").split())
     return {
-        "specification": errors.quote(rule.get("specification") or "PDF/A"),
-        "clause": errors.quote(rule.get("clause") or "–"),
-        "test": errors.quote(rule.get("testNumber") or "–"),
-        "count": errors.quote(rule.get("failedChecks") or "1"),
-        "description": errors.quote(description, limit=300) or "–",
+        "specification": quote(rule.get("specification") or "PDF/A"),
+        "clause": quote(rule.get("clause") or "–"),
+        "test": quote(rule.get("testNumber") or "–"),
+        "count": quote(rule.get("failedChecks") or "1"),
+        "description": quote(description, limit=300) or "–",
     }

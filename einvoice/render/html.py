@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-from einvoice.errors import quote
 from einvoice.localization import Language, choose
 from einvoice.presentation import to_html
+from einvoice.quotation import quote
 from einvoice.render.compatibility import compatibility_message
 from einvoice.render.text import (
     LABELS,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from einvoice.errors import quote
 from einvoice.localization import Language
 from einvoice.model.invoice import Invoice
 from einvoice.model.lines import Line
 from einvoice.model.terms import name
 from einvoice.model.values import Amount, Value, absent
 from einvoice.presentation import to_html
+from einvoice.quotation import quote
 
 _MAX_LINES: Final = 20
 _MAX_LENGTH: Final = 120

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from einvoice.errors import quote
 from einvoice.localization import Language, Messages
 from einvoice.presentation import to_text
+from einvoice.quotation import quote
 from einvoice.result.finding import Finding
 from einvoice.result.stack import Layer
 from einvoice.result.validation import ValidationResult

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from einvoice.errors import quote
 from einvoice.localization import Language, Messages
 from einvoice.model.terms import is_plural, term
 from einvoice.presentation import to_dict
+from einvoice.quotation import quote
 from einvoice.repair.change import MAX_VALUE, Change, capitalized, fault, in_lines, term_label
 from einvoice.result import Finding, Location
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-from einvoice.errors import quote
 from einvoice.localization import Language
 from einvoice.presentation import to_html
+from einvoice.quotation import quote
 from einvoice.render.html import page
 from einvoice.render.text import LABELS as RESULT_LABELS
 from einvoice.render.text import finding_line

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from einvoice.errors import quote
 from einvoice.localization import Language, Messages
 from einvoice.localization.formatting import format_number
 from einvoice.model.iteration import owner
 from einvoice.model.terms import is_plural, name, term, terms
+from einvoice.quotation import quote
 from einvoice.repair.display import copy_text, proof
 from einvoice.repair.edits import (
     Edit,

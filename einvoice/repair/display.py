@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from einvoice.errors import visible
 from einvoice.localization import Language, Messages
+from einvoice.quotation import visible
 
 if TYPE_CHECKING:
     from einvoice.repair.cause import Cause

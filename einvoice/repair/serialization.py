@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from einvoice.errors import quote
+from einvoice.quotation import quote
 
 _FORBIDDEN: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-from einvoice.errors import quote
 from einvoice.model.iteration import repeats
 from einvoice.model.location import name
 from einvoice.model.terms import term, terms
 from einvoice.model.values import absent
+from einvoice.quotation import quote
 from einvoice.repair.arithmetic import category_of
 from einvoice.repair.case import Candidate, Case, content_of, is_copy, is_within, plain_path
 from einvoice.repair.change import MAX_QUOTED, Content, Row, Step

@@ -18,7 +18,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from einvoice.errors import RuleError, quote
+from einvoice.errors import RuleError
+from einvoice.quotation import quote
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import cache
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from einvoice import codelists
-from einvoice.errors import RuleError, quote
+from einvoice.errors import RuleError
+from einvoice.quotation import quote
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import catalog
 from einvoice.rulebook.check import check_rules

@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from einvoice.errors import RuleError, quote
+from einvoice.errors import RuleError
+from einvoice.quotation import quote
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook import json_schema
 from einvoice.rulebook.added import open_rules

@@ -14,6 +14,7 @@ from lxml import etree
 
 from einvoice import cache, errors
 from einvoice.model.location import NAMESPACES, line
+from einvoice.quotation import quote
 from einvoice.resources import RuleData, shipped
 
 Syntax: TypeAlias = Literal["UBL", "CII"]
@@ -134,7 +135,7 @@ class Identity:
     def _remarks(self, codes: tuple[str, ...]) -> tuple[Remark, ...]:
         values = {"profile": self.profile, "version": self.version}
         if self.customization_id is not None:
-            values["declared"] = errors.quote(self.customization_id, limit=200)
+            values["declared"] = quote(self.customization_id, limit=200)
         if not self.specification.current:
             newer = specifications(self.data)[self.specification.superseded_by]
             values |= {"successor": f"{newer.profile} {newer.version}", "identifier": newer.identifiers[0]}
@@ -255,5 +256,5 @@ def _unknown(root: etree._Element) -> errors.UnknownRoot:
         return errors.ZugferdV1(line=line(root))
     if name.localname == "SCRDMCCBDACIOMessageStructure":
         return errors.OrderX(line=line(root))
-    namespace = errors.quote(name.namespace or "–", keep_end=True)
-    return errors.UnknownRoot(name=errors.quote(name.localname), namespace=namespace, line=line(root))
+    namespace = quote(name.namespace or "–", keep_end=True)
+    return errors.UnknownRoot(name=quote(name.localname), namespace=namespace, line=line(root))

@@ -22,6 +22,7 @@ from typing import BinaryIO, Final, NamedTuple, TypeAlias
 from lxml import etree
 
 from einvoice import errors
+from einvoice.quotation import quote
 
 MAX_DEPTH: Final = 256
 """Maximum depth of nested elements, libxml2's own limit. Invoices with extensions need less than 20."""
@@ -139,7 +140,7 @@ def sniff(data: bytes) -> str:
     except UnicodeDecodeError:
         text = ""
     if text and all(char.isprintable() or char in "\t\r\n" for char in text):
-        return f'"{errors.quote(text)}"'
+        return f'"{quote(text)}"'
     return head[:8].hex(" ").upper()
 
 
@@ -310,7 +311,7 @@ def transcode(data: bytes) -> Transcoded:
     fits = codec in ("utf-16", found) if found else not codec.startswith("utf-16")
     if not fits:
         # The declaration is wrong, as after a conversion. libxml2 ignores it, Saxon in the official validator stops.
-        raise errors.EncodingMismatch(encoding=errors.quote(declared), line=1, column=1)
+        raise errors.EncodingMismatch(encoding=quote(declared), line=1, column=1)
     if found or marked or codec == "utf-8":
         return Transcoded(text, found or "utf-8", mark)
     return Transcoded(_decoded(text, codec, declared).encode("utf-8"), codec, b"")
@@ -328,7 +329,7 @@ def _codec(declared: str) -> str:
     except LookupError:
         codec = ""
     if codec not in _SUPPORTED:
-        raise errors.UnsupportedEncoding(encoding=errors.quote(declared))
+        raise errors.UnsupportedEncoding(encoding=quote(declared))
     return codec
 
 
@@ -337,7 +338,7 @@ def _decoded(data: bytes, codec: str, name: str) -> str:
         return data.decode(codec)
     except UnicodeDecodeError as error:
         line, column = _position(data[: error.start].decode(codec, "ignore"))
-        raise errors.EncodingMismatch(encoding=errors.quote(name), line=line, column=column) from None
+        raise errors.EncodingMismatch(encoding=quote(name), line=line, column=column) from None
 
 
 # Limits
@@ -430,7 +431,7 @@ def _parse_error(error: etree.XMLSyntaxError, text: bytes) -> errors.UnreadableD
     mismatch = re.search(_MISMATCH, message)
     if mismatch:
         opened, opened_line, closed = mismatch.groups()
-        names = {"opened": errors.quote(opened), "closed": errors.quote(closed)}
+        names = {"opened": quote(opened), "closed": quote(closed)}
         return errors.TagMismatch(**names, opened_line=int(opened_line), line=line, column=column)
     if number == kinds.ERR_UNDECLARED_ENTITY or "EntityRef: no name" in message:
         return errors.BadReference(line=line, column=column)
@@ -444,7 +445,7 @@ def _parse_error(error: etree.XMLSyntaxError, text: bytes) -> errors.UnreadableD
         return errors.ForbiddenCharacter(line=line, column=column)
     if number == kinds.ERR_RESERVED_XML_NAME:
         return errors.MisplacedDeclaration(line=line, column=column)
-    return errors.NotWellFormed(reason=errors.quote(message), line=line, column=column)
+    return errors.NotWellFormed(reason=quote(message), line=line, column=column)
 
 
 def _end(text: bytes) -> Position:

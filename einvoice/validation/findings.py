@@ -7,12 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from einvoice import codelists, errors
+from einvoice import codelists
 from einvoice.model.group import Group
 from einvoice.model.iteration import filled
 from einvoice.model.location import name
 from einvoice.model.terms import term, terms
 from einvoice.model.values import Value
+from einvoice.quotation import quote
 from einvoice.result import Finding, Language, Places, Severity
 from einvoice.rulebook.catalog import entry
 from einvoice.rulebook.files.notes import LAXER
@@ -335,6 +336,6 @@ def _is_term(number: str) -> bool:
 def _quotable(values: Mapping[str, object]) -> dict[str, Any]:
     """Shorten and escape text values: document text may be long or contain control characters."""
     return {
-        name: errors.quote(value, limit=_MAX_VALUE_LENGTH) if isinstance(value, str) else value
+        name: quote(value, limit=_MAX_VALUE_LENGTH) if isinstance(value, str) else value
         for name, value in values.items()
     }

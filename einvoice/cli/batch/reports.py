@@ -17,7 +17,7 @@ from einvoice.cli.batch.junit import junit
 from einvoice.cli.batch.sarif import sarif
 from einvoice.cli.formats import annotation
 from einvoice.cli.table import format_block
-from einvoice.errors import quote
+from einvoice.quotation import quote
 from einvoice.render.text import LABELS, finding_counts, finding_line
 from einvoice.result import Finding, Language
 

@@ -10,9 +10,10 @@ from typing import Any, Final
 from einvoice.cli.common import add_lang, source
 from einvoice.cli.outcome import report_problem
 from einvoice.conversion import Converted, Loss, convert
-from einvoice.errors import UnreadableDocument, quote
+from einvoice.errors import UnreadableDocument
 from einvoice.localization import Messages
 from einvoice.model.terms import name
+from einvoice.quotation import quote
 from einvoice.render.text import LABELS
 from einvoice.result import Language
 

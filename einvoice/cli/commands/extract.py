@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from einvoice.cli.common import add_lang, source
 from einvoice.cli.outcome import report_problem
-from einvoice.errors import UnreadableDocument, quote
+from einvoice.errors import UnreadableDocument
 from einvoice.localization import Messages
 from einvoice.pdf.api import Extracted, extract
 from einvoice.pdf.hybrid import Attachment
+from einvoice.quotation import quote
 from einvoice.render.text import LABELS
 from einvoice.result import Language, explain_error
 

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, TypeAlias
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from einvoice.errors import quote
 from einvoice.model import values
 from einvoice.model.values import absent
+from einvoice.quotation import quote
 
 _DIGITS: Final = 20
 """Maximum digits before and after the decimal point."""

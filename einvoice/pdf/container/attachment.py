@@ -6,11 +6,11 @@ import hashlib
 import re
 from typing import Final
 
-from einvoice import errors
 from einvoice.pdf.container.check import Faults, check
 from einvoice.pdf.reader.attachment_sources import associated
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
 from einvoice.pdf.reader.streams import identity, text
+from einvoice.quotation import quote
 
 NAMES: Final = (
     "factur-x.xml",
@@ -32,14 +32,14 @@ _DATE: Final = re.compile(
 def name_unknown(opened: OpenedPdf) -> Faults:
     """The name is one that Factur-X or ZUGFeRD defines, in the same case."""
     if opened.chosen.name not in NAMES:
-        yield {"name": errors.quote(opened.chosen.name), "known": "factur-x.xml, xrechnung.xml"}
+        yield {"name": quote(opened.chosen.name), "known": "factur-x.xml, xrechnung.xml"}
 
 
 @check("PDF-NAME-TREE")
 def name_tree(opened: OpenedPdf) -> Faults:
     """The invoice is in the EmbeddedFiles name tree, which PDF viewers display."""
     if "names" not in opened.chosen.sources:
-        yield {"name": errors.quote(opened.chosen.name)}
+        yield {"name": quote(opened.chosen.name)}
 
 
 @check("PDF-ASSOCIATED")
@@ -47,7 +47,7 @@ def is_associated(opened: OpenedPdf) -> Faults:
     """The document's associated files and the EmbeddedFiles tree refer to the invoice by the same object (6.8)."""
     own = identity(opened.chosen.spec)
     if own is None or own not in map(identity, associated(opened.pdf.Root)):
-        yield {"name": errors.quote(opened.chosen.name)}
+        yield {"name": quote(opened.chosen.name)}
 
 
 @check("PDF-ASSOCIATED-TWICE")
@@ -56,7 +56,7 @@ def associated_twice(opened: OpenedPdf) -> Faults:
     own = identity(opened.chosen.spec)
     count = sum(identity(spec) == own for spec in associated(opened.pdf.Root)) if own else 1
     if count > 1:
-        yield {"name": errors.quote(opened.chosen.name), "count": count}
+        yield {"name": quote(opened.chosen.name), "count": count}
 
 
 @check("PDF-NAME-MISSING")
@@ -72,14 +72,14 @@ def name_differs(opened: OpenedPdf) -> Faults:
     """F and UF contain the same name."""
     names = [text(opened.chosen.spec.get(key)) for key in ("/F", "/UF")]
     if all(names) and names[0] != names[1]:
-        yield {"f": errors.quote(names[0]), "uf": errors.quote(names[1])}
+        yield {"f": quote(names[0]), "uf": quote(names[1])}
 
 
 @check("PDF-RELATIONSHIP")
 def relationship(opened: OpenedPdf) -> Faults:
     """AFRelationship is present and allowed for an invoice."""
     if opened.chosen.relationship not in _RELATIONSHIPS:
-        yield {"actual": errors.quote(opened.chosen.relationship) or "–", "known": ", ".join(_RELATIONSHIPS)}
+        yield {"actual": quote(opened.chosen.relationship) or "–", "known": ", ".join(_RELATIONSHIPS)}
 
 
 @check("PDF-MIME-MISSING")
@@ -93,7 +93,7 @@ def mime_missing(opened: OpenedPdf) -> Faults:
 def mime(opened: OpenedPdf) -> Faults:
     """The media type is text/xml."""
     if opened.chosen.mime not in ("", "text/xml"):
-        yield {"actual": errors.quote(opened.chosen.mime)}
+        yield {"actual": quote(opened.chosen.mime)}
 
 
 @check("PDF-DATE-MISSING")
@@ -109,7 +109,7 @@ def date(opened: OpenedPdf) -> Faults:
     for key in ("ModDate", "CreationDate"):
         found = text(opened.chosen.parameter(f"/{key}"))
         if found and not _DATE.fullmatch(found):
-            yield {"key": key, "actual": errors.quote(found)}
+            yield {"key": key, "actual": quote(found)}
 
 
 @check("PDF-OTHER-ATTACHMENT")
@@ -128,7 +128,7 @@ def other_attachment(opened: OpenedPdf) -> Faults:
             if not value
         ]
         if missing:
-            yield {"name": errors.quote(file.name), "missing": ", ".join(missing)}
+            yield {"name": quote(file.name), "missing": ", ".join(missing)}
 
 
 @check("PDF-OTHER-UNREADABLE")
@@ -136,7 +136,7 @@ def other_unreadable(opened: OpenedPdf) -> Faults:
     """Other attachments with an invoice's name can be unpacked and are well-formed XML."""
     for file in opened.files:
         if file is not opened.chosen and file.problem and file.name.casefold() in map(str.casefold, NAMES):
-            yield {"name": errors.quote(file.name), "reason": file.problem}
+            yield {"name": quote(file.name), "reason": file.problem}
 
 
 @check("PDF-SIZE")
@@ -144,7 +144,7 @@ def size(opened: OpenedPdf) -> Faults:
     """The declared size is the actual size."""
     declared, content = opened.chosen.parameter("/Size"), opened.chosen.content or b""
     if declared is not None and declared != len(content):
-        yield {"expected": len(content), "actual": errors.quote(str(declared))}
+        yield {"expected": len(content), "actual": quote(str(declared))}
 
 
 @check("PDF-CHECKSUM")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from einvoice import errors
 from einvoice.pdf.container.check import Faults, check
 from einvoice.pdf.container.metadata import FACTUR_X
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
+from einvoice.quotation import quote
 
 _CONFORMANCE_LEVELS: Final = (
     # Pattern of the identifier in BT-24, and the allowed values of ConformanceLevel.
@@ -38,7 +38,7 @@ def file_name(opened: OpenedPdf) -> Faults:
     """DocumentFileName is the name of the attachment."""
     declared = opened.metadata.invoice.get("DocumentFileName")
     if declared and declared != opened.chosen.name:
-        yield {"expected": errors.quote(opened.chosen.name), "actual": errors.quote(declared)}
+        yield {"expected": quote(opened.chosen.name), "actual": quote(declared)}
 
 
 @check("PDF-LEVEL-DIFFERS")
@@ -46,7 +46,7 @@ def conformance_level(opened: OpenedPdf) -> Faults:
     """ConformanceLevel is the profile that the invoice declares in BT-24."""
     actual, allowed = opened.metadata.invoice.get("ConformanceLevel"), _conformance_levels(opened.chosen.guideline)
     if actual and allowed and actual not in allowed:
-        yield {"expected": allowed[0], "actual": errors.quote(actual), "declared": opened.chosen.guideline}
+        yield {"expected": allowed[0], "actual": quote(actual), "declared": opened.chosen.guideline}
 
 
 @check("PDF-GUIDELINE")
@@ -86,4 +86,4 @@ def _not_data(opened: OpenedPdf) -> Faults:
     actual = opened.chosen.relationship
     level = next((it for it in _conformance_levels(opened.chosen.guideline) if it in _WITHOUT_LINES), "")
     if level and actual and actual != "Data":
-        yield {"level": level, "actual": errors.quote(actual)}
+        yield {"level": level, "actual": quote(actual)}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from einvoice import errors
 from einvoice.pdf.container.check import Faults, check
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
 from einvoice.pdf.reader.streams import entry, filters, items, text
+from einvoice.quotation import quote
 
 _FONT_FILES: Final = ("/FontFile", "/FontFile2", "/FontFile3")
 
@@ -17,7 +17,7 @@ def fonts(opened: OpenedPdf) -> Faults:
     """Every font is embedded (6.2.11.4.1). Type 3 fonts are defined in the file itself."""
     for font in opened.resources.fonts:
         if text(entry(font, "/Subtype")) != "/Type3" and not _is_embedded(font):
-            yield {"name": errors.quote(text(entry(font, "/BaseFont")).lstrip("/")) or "–"}
+            yield {"name": quote(text(entry(font, "/BaseFont")).lstrip("/")) or "–"}
 
 
 def _is_embedded(font: Any) -> bool:

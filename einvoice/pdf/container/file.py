@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from einvoice import errors
 from einvoice.pdf.container.check import Faults, check
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
 from einvoice.pdf.reader.streams import entry, items, message, text
+from einvoice.quotation import quote
 
 _MAX_INTENTS: Final = 20
 
@@ -24,7 +24,7 @@ def header(opened: OpenedPdf) -> Faults:
 def repaired(opened: OpenedPdf) -> Faults:
     """The PDF reader did not have to repair any damage."""
     if opened.repairs:
-        yield {"reason": errors.quote(message(opened.repairs[0]), limit=100), "count": len(opened.repairs)}
+        yield {"reason": quote(message(opened.repairs[0]), limit=100), "count": len(opened.repairs)}
 
 
 @check("PDF-ENCRYPTED")

@@ -18,6 +18,7 @@ from einvoice.pdf.reader.attachment_sources import embedded_files
 from einvoice.pdf.reader.file_spec import FileSpec
 from einvoice.pdf.reader.opened_pdf import OpenedPdf
 from einvoice.pdf.reader.signatures import is_signed
+from einvoice.quotation import quote
 
 NAMES: Final = ("factur-x.xml", "xrechnung.xml", "zugferd-invoice.xml", "order-x.xml", "cida.xml")
 """Names of the embedded invoice, case-insensitive, in order of preference."""
@@ -43,16 +44,16 @@ def read(data: bytes) -> Hybrid:
     except pikepdf.PasswordError:
         raise errors.PdfEncrypted from None
     except (pikepdf.PdfError, RuntimeError, ValueError) as error:
-        raise errors.PdfDamaged(reason=errors.quote(streams.message(error), limit=100)) from None
+        raise errors.PdfDamaged(reason=quote(streams.message(error), limit=100)) from None
     with pdf:
         found = embedded_files(pdf)
         candidates = _candidates(found)
         if not candidates:
-            names = ", ".join(errors.quote(file.name) for file in found[:_MAX_NAMES])
+            names = ", ".join(quote(file.name) for file in found[:_MAX_NAMES])
             raise errors.PdfWithoutXml(found=names + ", …" * (len(found) > _MAX_NAMES) if names else "–")
         chosen = candidates[0]
         if chosen.content is None:
-            raise errors.EmbeddedXmlUnreadable(name=errors.quote(chosen.name), reason=chosen.problem)
+            raise errors.EmbeddedXmlUnreadable(name=quote(chosen.name), reason=chosen.problem)
         faults, checks = container.check(OpenedPdf(data, pdf, chosen, found))
         return Hybrid(
             chosen.content,
@@ -97,5 +98,5 @@ def _ambiguous(candidates: Sequence[FileSpec]) -> list[Fault]:
     contents = {hashlib.sha256(file.content or b"").digest() for file in candidates}
     if len(contents) < 2:
         return []
-    names = ", ".join(errors.quote(file.name) for file in candidates[:_MAX_NAMES])
-    return [Fault("PDF-SEVERAL-INVOICES", {"names": names, "chosen": errors.quote(candidates[0].name)})]
+    names = ", ".join(quote(file.name) for file in candidates[:_MAX_NAMES])
+    return [Fault("PDF-SEVERAL-INVOICES", {"names": names, "chosen": quote(candidates[0].name)})]

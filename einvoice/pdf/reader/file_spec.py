@@ -7,10 +7,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 from lxml import etree
 
-from einvoice import errors
 from einvoice.model.location import NAMESPACES
 from einvoice.pdf.hybrid import Attachment, AttachmentSource
 from einvoice.pdf.reader.streams import StreamUnreadable, entry, read_stream, text
+from einvoice.quotation import quote
 
 Kind: TypeAlias = Literal["CII", "other", "UBL", ""]
 
@@ -71,7 +71,7 @@ class FileSpec:
             self._inspect(self.content)
         except (etree.XMLSyntaxError, UnicodeDecodeError, ValueError) as error:
             self.is_broken = True
-            self.problem = f"not well-formed: {errors.quote(str(error), limit=100)}"
+            self.problem = f"not well-formed: {quote(str(error), limit=100)}"
 
     def plain(self) -> Attachment:
         """Return the file as plain data."""
@@ -102,7 +102,7 @@ class FileSpec:
         ):
             name = etree.QName(element)
             if not self.root:
-                self.root = errors.quote(name.localname)
+                self.root = quote(name.localname)
                 self.kind = _kind(name)
             elif event == "end" and name.localname == "CustomizationID":
                 self.guideline = _text(element)
@@ -124,4 +124,4 @@ def _kind(name: etree.QName) -> Kind:
 
 def _text(element: etree._Element | None) -> str:
     content = "" if element is None else (element.text or "").strip()
-    return errors.quote(content, limit=_MAX_LENGTH)
+    return quote(content, limit=_MAX_LENGTH)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lxml import etree
 
-from einvoice import errors
 from einvoice.pdf.reader.streams import StreamUnreadable, read_stream
+from einvoice.quotation import quote
 
 if TYPE_CHECKING:
     import pikepdf
@@ -70,7 +70,7 @@ def read_metadata(pdf: pikepdf.Pdf) -> Metadata:
         packet = _without_padding(read_stream(stream, _LIMIT))
         root = etree.fromstring(packet, _parser())
     except (StreamUnreadable, etree.XMLSyntaxError, ValueError) as error:
-        return Metadata("PDF-XMP-BROKEN", errors.quote(str(error), limit=100))
+        return Metadata("PDF-XMP-BROKEN", quote(str(error), limit=100))
     if root.getroottree().docinfo.internalDTD is not None:
         return Metadata("PDF-XMP-BROKEN", "DOCTYPE")
     rdfs = list(root.iter(f"{_RDF}RDF"))
@@ -139,7 +139,7 @@ def _properties(rdf: etree._Element) -> Iterator[_Property]:
 
 def _property(tag: str, value: str, prefix: str, is_attribute: bool) -> _Property:
     name = etree.QName(tag)
-    namespace, text = (errors.quote(it, limit=_MAX_LENGTH) for it in (name.namespace or "", value.strip()))
+    namespace, text = (quote(it, limit=_MAX_LENGTH) for it in (name.namespace or "", value.strip()))
     return _Property(namespace, name.localname, text, prefix, is_attribute)
 
 

@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from einvoice.errors import quote
+from einvoice.quotation import quote
 from einvoice.reference.bundles.errors import BundleRejected
 
 MAX_MEMBERS: Final = 2000

@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 from lxml import etree
 
-from einvoice.errors import UnreadableDocument, quote
+from einvoice.errors import UnreadableDocument
+from einvoice.quotation import quote
 from einvoice.reference.bundles.configuration import Resource, Scenario
 from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.bundles.metadata import FileMetadata, read_metadata

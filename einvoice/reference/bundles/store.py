@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from einvoice.errors import quote
+from einvoice.quotation import quote
 from einvoice.reference.bundles.configuration import BUNDLED, Configuration
 from einvoice.reference.bundles.errors import BundleRejected
 

@@ -14,7 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
-from einvoice.errors import UnreadableDocument, quote
+from einvoice.errors import UnreadableDocument
+from einvoice.quotation import quote
 from einvoice.reference.bundles.errors import BundleRejected
 from einvoice.reference.bundles.expressions import FileAccess, bound_variables, file_accesses
 from einvoice.syntax import xml

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
-from einvoice import errors
+from einvoice.quotation import quote
 from einvoice.reference.process import limits
 from einvoice.reference.process.errors import ExecutionFailed
 
@@ -35,8 +35,8 @@ def _report(error: Any) -> dict[str, str]:
     return {
         "code": error.type_name,
         "flag": "fatal",
-        "location": errors.quote(error.path or "", limit=limits.TEXT),
-        "text": errors.quote(error.message or "", limit=limits.TEXT),
+        "location": quote(error.path or "", limit=limits.TEXT),
+        "text": quote(error.message or "", limit=limits.TEXT),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from lxml import etree
 
-from einvoice import errors
+from einvoice.quotation import quote
 from einvoice.reference.process import limits
 from einvoice.reference.process.errors import ExecutionFailed
 
@@ -35,7 +35,7 @@ def reports(text: str) -> list[dict[str, str]]:
     except etree.XMLSyntaxError as error:
         raise ExecutionFailed("stopped", f"The output is not XML: {error}") from None
     if root.tag != f"{_SVRL}schematron-output":
-        raise ExecutionFailed("stopped", f"The output is not SVRL, but {errors.quote(str(root.tag), limit=100)}.")
+        raise ExecutionFailed("stopped", f"The output is not SVRL, but {quote(str(root.tag), limit=100)}.")
     counts: Counter[str] = Counter()
     findings = []
     for element in root.iter(f"{_SVRL}failed-assert", f"{_SVRL}successful-report"):
@@ -52,6 +52,6 @@ def _finding(element: Any) -> dict[str, str]:
     code = element.get("id") or (bracketed[1] if bracketed else "")
     flag = _FLAGS.get((element.get("flag") or element.get("role") or "").strip().lower(), "fatal")
     texts = {"location": element.get("location", ""), "text": text, "test": " ".join(element.get("test", "").split())}
-    return {"code": errors.quote(code, limit=100), "flag": flag} | {
-        name: errors.quote(content, limit=limits.TEXT) for name, content in texts.items()
+    return {"code": quote(code, limit=100), "flag": flag} | {
+        name: quote(content, limit=limits.TEXT) for name, content in texts.items()
     }

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from einvoice import errors
+from einvoice.quotation import quote
 from einvoice.reference.process import limits, saxon, schemas
 from einvoice.reference.process.errors import ExecutionFailed
 from einvoice.sandbox import protocol
@@ -68,6 +68,6 @@ def _answer(task: str, arguments: dict[str, Any], text: str) -> dict[str, Any]:
         return _TASKS[task](text, **arguments)
     except ExecutionFailed as error:
         detail = " ".join(_FILE.sub("", error.detail).split())
-        return {"reason": error.reason, "detail": errors.quote(detail, limit=_DETAIL)}
+        return {"reason": error.reason, "detail": quote(detail, limit=_DETAIL)}
     except (MemoryError, RecursionError) as error:
         return {"reason": "died", "detail": type(error).__name__}

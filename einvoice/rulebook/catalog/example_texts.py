@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from einvoice.errors import quote
 from einvoice.localization import Messages
 from einvoice.model.group import Group, terms_of, types_of
 from einvoice.model.invoice import Invoice
 from einvoice.model.terms import name, path_of, terms
 from einvoice.model.values import Binary, absent
+from einvoice.quotation import quote
 from einvoice.resources import RuleData
 from einvoice.rulebook.files.definition import Definition, Example, Sentence
 from einvoice.rulebook.files.examples import base, invoice_of

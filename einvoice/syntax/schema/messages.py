@@ -11,8 +11,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from lxml import etree
 
-from einvoice.errors import quote
 from einvoice.model.location import NAMESPACES, line
+from einvoice.quotation import quote
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.schema.content_model import ContentModels, Sequence
 

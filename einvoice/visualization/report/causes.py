@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from einvoice.errors import quote
+from einvoice.quotation import quote
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize
 from einvoice.repair.display import LABELS, codes, counted, heading, incomplete, proof

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from einvoice.errors import quote
 from einvoice.model.terms import leading, name
+from einvoice.quotation import quote
 from einvoice.render.text import LABELS as RESULT_WORDS
 from einvoice.render.text import capitalize, compared
 from einvoice.render.text import severity as severity_label
