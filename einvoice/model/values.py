@@ -349,6 +349,7 @@ def creator(cls: type[Any]) -> Callable[[str, bool, str, Mapping[str, str], Any]
     Its arguments are ``raw``, ``filled``, ``text``, ``attributes`` and ``node``. Each class has a function with code of
     its own, because CPython remembers the slots of one class at each place in the code.
     """
+    is_number = issubclass(cls, Number)
 
     def create(raw: str, filled: bool, text: str, attributes: Mapping[str, str], node: Any) -> Any:
         value = _new(cls)
@@ -359,22 +360,12 @@ def creator(cls: type[Any]) -> Callable[[str, bool, str, Mapping[str, str], Any]
         value.node = node
         value.attribute = None
         value.more = ()
+        if is_number:
+            value.number = _parse_short(raw) if len(raw) < _SHORT else parse_number(raw)
         return value
 
-    def create_number(raw: str, filled: bool, text: str, attributes: Mapping[str, str], node: Any) -> Any:
-        value = _new(cls)
-        value.raw = raw
-        value.filled = filled
-        value.text = text
-        value.attributes = attributes
-        value.node = node
-        value.attribute = None
-        value.more = ()
-        value.number = _parse_short(raw) if len(raw) < _SHORT else parse_number(raw)
-        return value
-
-    function: Any = create_number if issubclass(cls, Number) else create
-    return FunctionType(function.__code__.replace(), globals(), function.__name__, None, function.__closure__)
+    code, closure = create.__code__.replace(), create.__closure__
+    return FunctionType(code, globals(), create.__name__, None, closure)
 
 
 _new: Final[Any] = object.__new__
