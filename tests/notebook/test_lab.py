@@ -104,7 +104,7 @@ def opened(browser, lab):
     context.route("**/*", route)
     page.on("websocket", lambda it: urlsplit(it.url).hostname == "127.0.0.1" or external_requests.append(it.url))
     page.on("console", lambda it: it.type == "error" and console_errors.append(it.text))
-    page.on("pageerror", lambda it: console_errors.append(str(it)))
+    page.on("pageerror", lambda it: console_errors.append(it.stack or str(it)))
 
     def opened(name):
         page.goto(lab.format(name))
