@@ -25,6 +25,7 @@ SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},  # prevents external requests
     "notebook-extension/tracker": {"windowingMode": "none"},  # also shows the cells outside the viewport
 }
+DISABLED = ["@jupyterlab/apputils-extension:splash"]  # shown twice at a slow start, it fails to remove itself twice
 IDLE = "() => jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
 IS_CURRENT_LINE_VISIBLE = """(line) => {
     const here = document.querySelector('.einvoice-view [aria-current=true]'), pane = here?.closest('pre');
@@ -49,6 +50,9 @@ def lab(folder, tmp_path_factory):
         file = home / f"config/lab/user-settings/@jupyterlab/{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps(settings), encoding="utf-8")
+    page_config = home / "config/labconfig/page_config.json"
+    page_config.parent.mkdir()
+    page_config.write_text(json.dumps({"disabledExtensions": dict.fromkeys(DISABLED, True)}), encoding="utf-8")
     environment = os.environ | {
         "HOME": str(home),
         "IPYTHONDIR": str(home / "ipython"),
