@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 from einvoice.model.group import Group, first, numbered, split, term, terms, view
@@ -303,36 +303,43 @@ class VatIndex:
 
     def __call__(self, items: Sequence[Any], category: str, rate: Any = None) -> Sequence[Any]:
         """Return the items that have a tax of the category and, if given, a tax with the rate, in their order."""
+        if not items:
+            return ()
         key = id(items)
         if key not in self._by_category:
-            self._by_category[key] = items, _index(_taxes(items), "category", "text")
+            self._by_category[key] = items, _index(items, "category", "text", "taxes")
         of_category = self._by_category[key][1].get(category, ())
-        if rate is None:
+        if rate is None or not of_category:
             return of_category
         if (key, category) not in self._by_rate:
-            self._by_rate[key, category] = _index(_taxes(of_category), "rate", "number")
+            self._by_rate[key, category] = _index(of_category, "rate", "number", "taxes")
         return self._by_rate[key, category].get(rate, ())
 
-    def having(self, groups: Sequence[Any], field: str, text: str) -> Sequence[Any]:
-        """Return the groups whose field has an occurrence with this text, in their order."""
+    def by_text(self, groups: Sequence[Any], field: str) -> _Index:
+        """Return the groups, in their order, by the texts that the occurrences of a field have."""
         key = id(groups), field
         if key not in self._by_text:
-            self._by_text[key] = groups, _index(zip(groups, groups, strict=True), field, "text")
-        return self._by_text[key][1].get(text, ())
+            self._by_text[key] = groups, _index(groups, field, "text")
+        return self._by_text[key][1]
 
 
-def _taxes(items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    return ((item, tax) for item in items for tax in item.taxes)
+def _index(items: Iterable[Any], field: str, view: str, below: str = "") -> _Index:
+    """Index items by a field of theirs, or of the groups in their field ``below``, each item once per key.
 
-
-def _index(holders: Iterable[tuple[Any, Any]], field: str, view: str) -> _Index:
-    """Index items by a field of their holders, each item once per key; the keys are a ``view`` of the values."""
+    The keys are a ``view`` of the values.
+    """
     index: _Index = {}
-    for item, holder in holders:
-        value = getattr(holder, field)
-        for occurrence in () if value is absent else (value, *value.more):
-            members = index.setdefault(getattr(occurrence, view), [])
-            if not members or members[-1] is not item:
-                members.append(item)
+    for item in items:
+        for holder in getattr(item, below) if below else (item,):
+            value = getattr(holder, field)
+            if value is absent:
+                continue
+            for occurrence in (value, *value.more) if value.more else (value,):
+                key = getattr(occurrence, view)
+                members = index.get(key)
+                if members is None:
+                    index[key] = [item]
+                elif members[-1] is not item:
+                    members.append(item)
     index.pop(absent, None)  # absent equals nothing, but a dictionary would find it
     return index

@@ -118,6 +118,47 @@ def test_a_sum_over_an_empty_list_needs_no_comprehension():
     assert code.endswith("(0,)) if line.taxes else 0")
 
 
+TEXT_AE = "vat.category.text == 'AE' or (not not vat.category.more and any_equal(vat.category, 'AE'))"
+CATEGORIES = "() if vat.category is absent else (vat.category, *vat.category.more)"
+
+
+@pytest.mark.parametrize(
+    ("test", "groups"),
+    [
+        (f"any(({TEXT_AE}) and vat.is_vat for vat in {{}})", "descendants('LineTax', ())"),
+        (f"any({TEXT_AE} for vat in {{}})", "invoice.vat_breakdown"),
+        (f"len([1 for vat in {{}} if {TEXT_AE}])", "descendants('LineTax', ())"),
+        (f"len([1 for vat in {{}} for it in ({CATEGORIES}) if it.text == 'AE'])", "invoice.vat_breakdown"),
+    ],
+)
+def test_groups_with_a_text_are_those_in_an_index(test, groups):
+    code = rewritten(function(f"found = {test.format(groups)}"))
+    assert f"_index_0 = with_vat.by_text({groups}, 'category')" in code
+    assert "'AE' in _index_0" in code
+    assert "for vat in _index_0['AE']" in code
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "any(vat.category.text != 'AE' for vat in descendants('LineTax', ()))",
+        f"any({TEXT_AE} or vat.is_vat for vat in descendants('LineTax', ()))",
+        f"any({TEXT_AE} for vat in invoice.allowances)",  # computed anew each time
+        f"len([1 for vat in invoice.vat_breakdown for it in ({CATEGORIES}) if it.raw == 'AE'])",
+    ],
+)
+def test_other_groups_are_all_tested(test):
+    assert "by_text" not in rewritten(function(f"found = {test}"))
+
+
+def test_an_index_is_looked_up_once():
+    test = "any({} for vat in descendants('LineTax', ()))"
+    lines = [f"found = {test.format(TEXT_AE)}", f"others = {test.format(TEXT_AE.replace('AE', 'Z'))}"]
+    code = rewritten(function(*lines))
+    assert code.count("by_text") == 1
+    assert code.index("by_text") < code.index("found = 'AE' in ")
+
+
 RULES = """
     for line in descendants('Line', ()):
         if line.is_sub_line: continue

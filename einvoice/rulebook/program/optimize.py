@@ -4,10 +4,10 @@ Generated expressions have no side effects, so parts of them may be evaluated ea
 
 - ``any`` and ``all`` over a term, or over a list of the model, test the first occurrence without a generator. Nearly
   all terms and most lists have only one.
-- ``any`` and counts over the groups of the document that have a certain text look at those in an index.
+- ``any`` and counts over groups of the document that have a certain text look at those in an index, if there are any.
 - Sums and counts over an empty list are zero without a comprehension, and its members distinct.
 - The sum over a list with one member is that member.
-- A field that several rules of a context read is read once, into a local variable.
+- A field that several rules of a context read, or an index, is read once, into a local variable.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ def optimize(module: ast.Module) -> ast.Module:
         if isinstance(function, ast.FunctionDef):
             _Occurrences().visit(function)
             _share_fields(function)
+            _share_indices(function)
     return ast.fix_missing_locations(module)
 
 
@@ -88,9 +89,9 @@ class _Occurrences(_Transformer):
             case ast.Call(ast.Name("reduce"), [_, ast.BoolOp(values=[ast.ListComp(_, clauses), _])]):
                 return self._sum(call, clauses)
             case ast.Call(ast.Name("len"), [ast.ListComp(_, clauses)]):
-                clauses[0].iter = _narrowed(clauses)
+                has_any = _narrow(clauses)
                 self.generic_visit(call)
-                return _zero_if_empty(call, clauses)
+                return ast.IfExp(has_any, call, ast.Constant(0)) if has_any else _zero_if_empty(call, clauses)
             case ast.Call(ast.Name("all_distinct"), [ast.ListComp(generators=[first, *_])]) if _is_path(first.iter):
                 return ast.BoolOp(ast.Or(), [_parse("not _", first.iter), call])
         self.generic_visit(call)
@@ -114,8 +115,9 @@ class _Occurrences(_Transformer):
         """Return code for ``any(member clauses)``; its result is a boolean."""
         clause, *inner = clauses
         if _single(clause.iter) is None and not _is_list(clause.iter):
-            clause.iter = _narrowed(clauses, member)
-            return _call("any", ast.GeneratorExp(self.visit(member), clauses))
+            has_any = _narrow(clauses, member)
+            result = _call("any", ast.GeneratorExp(self.visit(member), clauses))
+            return _and(has_any, result) if has_any else result
         if inner:
             member = _call("any", ast.GeneratorExp(member, inner))
         if clause.ifs:
@@ -156,31 +158,52 @@ def _single(source: ast.expr) -> ast.expr | None:
     return None
 
 
-def _narrowed(clauses: list[ast.comprehension], *required: ast.expr) -> ast.expr:
-    """Return the groups of a loop: from an index, if what it requires is that a field of theirs has a certain text."""
+def _narrow(clauses: list[ast.comprehension], *required: ast.expr) -> ast.expr | None:
+    """Take the groups of a loop from an index, if what it requires is that a field of theirs has a certain text.
+
+    Return the test that the index has the text; None if the groups stay as they are, or are those of ``with_vat``.
+    """
     groups = clauses[0].iter
     is_lookup = isinstance(groups, ast.Call) and ast.unparse(groups.func) == "descendants"
-    for owner, field, text in _required_texts(*required, *(test for clause in clauses for test in clause.ifs)):
+    is_indexed = is_lookup or _is_list_of_invoice(groups)
+    for owner, field, text in _required_texts(clauses, *required):
         match [(clause.target, clause.iter) for clause in clauses]:
-            case [(ast.Name(group), _)] if is_lookup and group == owner:
-                return _parse(f"with_vat.having(_, {field!r}, {text!r})", groups)
+            case [(ast.Name(group), _), *_] if is_indexed and group == owner:
+                index = _parse(f"with_vat.by_text(_, {field!r})", groups)
+                clauses[0].iter = _parse(f"_[{text!r}]", index)
+                return _parse(f"{text!r} in _", index)
             case [(ast.Name(item), _), (ast.Name(tax), ast.Attribute(ast.Name(holder), "taxes"))]:
                 if (item, tax, "category") == (holder, owner, field) and (is_lookup or _is_path(groups)):
-                    return _parse(f"with_vat(_, {text!r})", groups)
-    return groups
+                    clauses[0].iter = _parse(f"with_vat(_, {text!r})", groups)
+                    return None
+    return None
 
 
-def _required_texts(*required: ast.expr) -> Iterator[tuple[str, str, Any]]:
-    """Yield what expressions require: the name of a group, its field, and a text that an occurrence has."""
-    for operand in required:
-        match operand:  # of ``group.field == 'text'``
-            case ast.BoolOp(ast.And(), operands):
-                yield from _required_texts(*operands)
+def _required_texts(clauses: list[ast.comprehension], *required: ast.expr) -> Iterator[tuple[str, str, Any]]:
+    """Yield what a loop requires: the name of a group, its field, and a text that an occurrence of it must have."""
+    terms: dict[str, tuple[str, str]] = {}  # the group and field that a variable has an occurrence of
+    for clause in clauses:
+        match clause.target, _single(clause.iter):
+            case ast.Name(occurrence), ast.Attribute(ast.Name(group), field):
+                terms[occurrence] = group, field
+    for operand in _conjuncts(*required, *(test for clause in clauses for test in clause.ifs)):
+        match operand:
+            case ast.Compare(ast.Attribute(ast.Name(name), "text"), [ast.Eq()], [ast.Constant(value)]) if name in terms:
+                yield *terms[name], value
             case ast.BoolOp(ast.Or(), [ast.Compare(ast.Attribute(first, "text")), ast.BoolOp(ast.And(), [_, several])]):
-                match first, several:
+                match first, several:  # of ``group.field == 'text'``
                     case ast.Attribute(ast.Name(group), field), ast.Call(ast.Name("any_equal"), [term, text]):
                         if isinstance(text, ast.Constant) and ast.dump(term) == ast.dump(first):
                             yield group, field, text.value
+
+
+def _conjuncts(*operands: ast.expr) -> Iterator[ast.expr]:
+    for operand in operands:
+        match operand:
+            case ast.BoolOp(ast.And(), nested):
+                yield from _conjuncts(*nested)
+            case _:
+                yield operand
 
 
 def _is_list(source: ast.expr) -> bool:
@@ -190,6 +213,13 @@ def _is_list(source: ast.expr) -> bool:
             return False
         case ast.Attribute(_, name):
             return name in _lists() and _is_path(source)
+    return False
+
+
+def _is_list_of_invoice(source: ast.expr) -> bool:
+    match source:
+        case ast.Attribute(ast.Name("invoice"), name):
+            return isinstance(getattr(Group.known["Invoice"], name, None), tuple)
     return False
 
 
@@ -339,3 +369,34 @@ class _Shared(_Transformer):
             node.generators[0].iter = self.visit(node.generators[0].iter)
             return node
         return self.generic_visit(node)
+
+
+# ------------------------------------------------------------------------------------------------ shared indices
+
+
+def _share_indices(function: ast.FunctionDef) -> None:
+    """Look up each index of the document that a function uses repeatedly once, at its beginning."""
+    lookups = Counter(code for node in ast.walk(function) if (code := _index(node)))
+    shared = {code: f"_index_{number}" for number, code in enumerate(lookups) if lookups[code] >= _MIN_READS}
+    _SharedIndices(shared).visit(function)
+    function.body[:0] = [ast.parse(f"{local} = {code}").body[0] for code, local in shared.items()]
+
+
+def _index(node: ast.AST) -> str:
+    """Return the code of a lookup of an index; "" for another node."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name("with_vat"), "by_text")):
+            return ast.unparse(node)
+    return ""
+
+
+class _SharedIndices(_Transformer):
+    """Replaces lookups of indices by local variables."""
+
+    def __init__(self, shared: dict[str, str]) -> None:
+        self._shared = shared
+
+    def visit_Call(self, call: ast.Call) -> ast.AST:
+        """Replace a lookup."""
+        local = self._shared.get(_index(call))
+        return ast.Name(local, ast.Load()) if local else self.generic_visit(call)
