@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,13 +35,16 @@ class Options:
 
     def __post_init__(self) -> None:
         check_language(self.lang)
-        profiles = (None, *releases(self.data).sets)
-        for name, valid in (("mode", MODES), ("profile", profiles), ("engine", ENGINES)):
-            if getattr(self, name) not in valid:
-                raise ValueError(
-                    f"argument {name!r} must be {' or '.join(map(repr, valid))}, not {getattr(self, name)!r}"
-                )
+        _check("mode", self.mode, MODES)
+        _check("engine", self.engine, ENGINES)
+        if self.profile is not None:
+            _check("profile", self.profile, (None, *releases(self.data).sets))
         if self.ruleset:
             releases(self.data).named(self.ruleset)
         if self.as_of is not None and not isinstance(self.as_of, datetime.date):
             raise TypeError(f"argument 'as_of' must be a datetime.date, not {type(self.as_of).__name__}")
+
+
+def _check(name: str, value: str, valid: Sequence[str | None]) -> None:
+    if value not in valid:
+        raise ValueError(f"argument {name!r} must be {' or '.join(map(repr, valid))}, not {value!r}")

@@ -7,7 +7,6 @@ import errno
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,9 +124,7 @@ def _validated(document: Document, options: Options, container: Pass | None, sta
     """Validate a document; `container` is the pass for the PDF around it."""
     lang, engine = options.lang, options.engine
     selection = select(document.identity, options, hybrid=container is not None)
-    identity = document.identity
-    if identity.specification is not selection.specification:
-        identity = replace(identity, specification=selection.specification)
+    identity = selection.identity_of(document.identity)
     reference_result = None if engine == "native" else _reference_result(document, identity)
     passes = _passes(reference_result if engine == "reference" else None)
     done = run(document, selection, lang, (*passes, container) if container else passes)

@@ -7,13 +7,11 @@ element that a rule reports is not reported again as unmapped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from lxml import etree
 
-from einvoice.localization import Messages
 from einvoice.result import Finding, Language, Layer
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.syntax import reader, schema
@@ -40,8 +38,6 @@ _MAX_UNMAPPED: Final = 20
 """Maximum number of findings for content that no business term covers."""
 _NOT_USED: Final = "PROFILE-NOT-USED"
 """Reported only if no other rule reports the element."""
-_SCHEMA_VERSIONS: Final = {"UBL": "2.1", "CII": "D16B", "extended": "1.09.2"}
-_SCHEMA_TITLES: Final = Messages("einvoice.validation", "schemas")
 
 
 class Document(NamedTuple):
@@ -141,17 +137,14 @@ class Context(NamedTuple):
 
 def xml_schema(context: Context) -> Outcome:
     """Report the violations of the XML schema."""
-    name = context.selection.schema
-    known = name if name in _SCHEMA_VERSIONS else context.document.identity.syntax
     return Outcome(
-        [context.build.of_schema(it, "schema") for it in context.violations],
-        [Layer("schema", _SCHEMA_TITLES.translations(known), _SCHEMA_VERSIONS[known], sha256=schema.sha256(name))],
+        [context.build.of_schema(it, "schema") for it in context.violations], [context.selection.schema_layer]
     )
 
 
 def declaration(context: Context) -> Outcome:
     """Report a specification (BT-24) that is missing, unknown, outdated, or validated only in part."""
-    remarks = replace(context.document.identity, specification=context.selection.specification).remarks
+    remarks = context.selection.identity_of(context.document.identity).remarks
     if not remarks:
         return Outcome()
     declared, root = context.invoice.specification, context.document.root
@@ -174,8 +167,9 @@ def profile(context: Context) -> Outcome:
 
 def rules(context: Context) -> Outcome:
     """Run the rules; a layer that does not run to completion is reported as an error."""
-    selection = context.selection
-    missing = context.not_run("LAYER-MISSING", selection.missing, profile=selection.identity.profile)
+    selection, missing = context.selection, Outcome()
+    if selection.missing:
+        missing = context.not_run("LAYER-MISSING", selection.missing, profile=selection.identity.profile)
     try:
         findings = [*_rule_findings(context), *_syntax_rule_findings(context)]
     except Exception as error:

@@ -9,8 +9,9 @@ import functools
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from einvoice.localization import Messages
 from einvoice.resources import RuleData, shipped
 from einvoice.result import Layer, Mode, Options, Status
 from einvoice.rulebook.program import engine
@@ -18,12 +19,15 @@ from einvoice.rulebook.program.program import Layer as RuleLayer
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.releases import PINNED, Release, Releases, releases
 from einvoice.rulebook.syntax_rules.table import rule_table
-from einvoice.syntax import severity_overrides
-from einvoice.syntax.detect import Identity, Specification, embedded, specifications
+from einvoice.syntax import schema, severity_overrides
+from einvoice.syntax.detect import Identity, Specification, Syntax, embedded, specifications
 from einvoice.syntax.severity_overrides import Override
 
 if TYPE_CHECKING:
     from einvoice.facturx.rules import ProfileRules
+
+_SCHEMA_VERSIONS: Final = {"UBL": "2.1", "CII": "D16B", "extended": "1.09.2"}
+_SCHEMA_TITLES: Final = Messages("einvoice.validation", "schemas")
 
 Stack: TypeAlias = tuple[tuple[str, str], ...]
 """Rule sets, each with its release."""
@@ -50,6 +54,11 @@ class RuleSelection:
     status: Status
     national: Layer
     forced: bool
+
+    def identity_of(self, document: Identity) -> Identity:
+        """Return the identity of the document relative to the current release."""
+        specification = self.identity.specification
+        return document if document.specification is specification else replace(document, specification=specification)
 
     @property
     def specification(self) -> Specification:
@@ -105,6 +114,14 @@ class RuleSelection:
             return self.profile.layers(self.program, self.stack, self.data)
         return tuple(self._layer(layer) for layer in self.program.layers)
 
+    @functools.cached_property
+    def schema_layer(self) -> Layer:
+        """The XML schema for the validation stack."""
+        known = self.schema if self.schema in _SCHEMA_VERSIONS else self.identity.syntax
+        return Layer(
+            "schema", _SCHEMA_TITLES.translations(known), _SCHEMA_VERSIONS[known], sha256=schema.sha256(self.schema)
+        )
+
     @property
     def kinds(self) -> Mapping[str, str]:
         """The kind of each rule set, such as "cius"."""
@@ -149,16 +166,26 @@ def select(identity: Identity, options: Options, *, hybrid: bool = False) -> Rul
     Raises:
         ValueError: no release is in force on the date given in the options, or EINVOICE_RULESET names an unknown one.
     """
-    declared = replace(identity, customization_id=None, process=None)  # document texts are no part of the cache key
-    facturx = hybrid or _is_of_profiles(options.profile, releases(identity.data))
     pinned = os.environ.get(PINNED, "")  # part of the cache key: may change at run time
-    return _select(embedded(declared) if facturx else declared, options, pinned)
+    return _select(identity.syntax, identity.root, identity.specification, identity.data, options, hybrid, pinned)
 
 
 @functools.lru_cache(maxsize=256)
-def _select(declared: Identity, options: Options, pinned: str) -> RuleSelection:
-    known = releases(declared.data)
-    profile = None if _is_of_profiles(options.profile, known) else options.profile
+def _select(
+    syntax: Syntax,
+    root: str,
+    specification: Specification,
+    data: RuleData | None,
+    options: Options,
+    hybrid: bool,
+    pinned: str,
+) -> RuleSelection:
+    known = releases(data)
+    declared = Identity(syntax, root, None, None, specification, data)  # its texts are no part of the cache key
+    is_facturx = _is_of_profiles(options.profile, known)
+    profile = None if is_facturx else options.profile
+    if hybrid or is_facturx:
+        declared = embedded(declared)
     target = known.owner(profile or _ruleset(declared.specification, known))
     current = known.current(target)
     identity = _as_of_release(declared, current, known)
