@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, TypeAlias
 
@@ -293,53 +294,60 @@ class VatIndex:
     Indexes are cached by the ``id()`` of a sequence, which must not change.
     """
 
-    __slots__ = ("_by_category", "_by_rate", "_by_text")
+    __slots__ = ("_by_text", "_by_vat")
 
     def __init__(self) -> None:
         # With the sequence, which keeps its id in use.
-        self._by_category: dict[int, tuple[Sequence[Any], _Index]] = {}
         self._by_text: dict[tuple[int, str], tuple[Sequence[Any], _Index]] = {}
-        self._by_rate: dict[tuple[int, str], _Index] = {}
+        self._by_vat: dict[int, tuple[Sequence[Any], _Index]] = {}
 
     def __call__(self, items: Sequence[Any], category: str, rate: Any = None) -> Sequence[Any]:
         """Return the items that have a tax of the category and, if given, a tax with the rate, in their order."""
-        if not items:
+        if not items or category is absent or rate is absent:  # absent equals nothing, but a dictionary would find it
             return ()
         key = id(items)
-        if key not in self._by_category:
-            self._by_category[key] = items, _index(items, "category", "text", "taxes")
-        of_category = self._by_category[key][1].get(category, ())
-        if rate is None or not of_category:
-            return of_category
-        if (key, category) not in self._by_rate:
-            self._by_rate[key, category] = _index(of_category, "rate", "number", "taxes")
-        return self._by_rate[key, category].get(rate, ())
+        if key not in self._by_vat:
+            self._by_vat[key] = items, _index_by_vat(items)
+        return self._by_vat[key][1].get(category if rate is None else (category, rate), ())
 
     def by_text(self, groups: Sequence[Any], field: str) -> _Index:
         """Return the groups, in their order, by the texts that the occurrences of a field have."""
         key = id(groups), field
         if key not in self._by_text:
-            self._by_text[key] = groups, _index(groups, field, "text")
+            self._by_text[key] = groups, _index_by_text(groups, field)
         return self._by_text[key][1]
 
 
-def _index(items: Iterable[Any], field: str, view: str, below: str = "") -> _Index:
-    """Index items by a field of theirs, or of the groups in their field ``below``, each item once per key.
-
-    The keys are a ``view`` of the values.
-    """
-    index: _Index = {}
+def _index_by_vat(items: Iterable[Any]) -> _Index:
+    """Index items by each category of their taxes, and by each category with each rate. One pass: there may be many."""
+    index: _Index = defaultdict(list)
     for item in items:
-        for holder in getattr(item, below) if below else (item,):
-            value = getattr(holder, field)
-            if value is absent:
-                continue
-            for occurrence in (value, *value.more) if value.more else (value,):
-                key = getattr(occurrence, view)
-                members = index.get(key)
-                if members is None:
-                    index[key] = [item]
-                elif members[-1] is not item:
-                    members.append(item)
-    index.pop(absent, None)  # absent equals nothing, but a dictionary would find it
+        taxes = item.taxes
+        if len(taxes) == 1 and not (tax := taxes[0]).category.more and not tax.rate.more:  # the usual case
+            category = tax.category.text
+            index[category].append(item)
+            index[category, tax.rate.number].append(item)
+            continue
+        rates = {it.number for tax in taxes for it in _occurrences(tax.rate)}
+        for category in {it.text for tax in taxes for it in _occurrences(tax.category)}:
+            index[category].append(item)
+            for rate in rates:
+                index[category, rate].append(item)
     return index
+
+
+def _index_by_text(groups: Iterable[Any], field: str) -> _Index:
+    """Index groups by the texts of a field, each group once for each text."""
+    index: _Index = defaultdict(list)
+    for group in groups:
+        value = getattr(group, field)
+        if not value.more:
+            index[value.text].append(group)
+            continue
+        for text in {it.text for it in _occurrences(value)}:
+            index[text].append(group)
+    return index
+
+
+def _occurrences(value: Any) -> Sequence[Any]:
+    return () if value is absent else (value, *value.more)
