@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +16,7 @@ from einvoice.resources import shipped
 from einvoice.rulebook.files.examples import examples_of
 from einvoice.rulebook.program import build
 from einvoice.rulebook.program.engine import rulebook
+from einvoice.rulebook.program.fusion import fused
 from einvoice.rulebook.program.optimize import optimize
 from einvoice.rulebook.program.program import Layer, Program
 from einvoice.syntax.reader import read
@@ -133,9 +137,8 @@ CATEGORIES = "() if vat.category is absent else (vat.category, *vat.category.mor
 )
 def test_groups_with_a_text_are_those_in_an_index(test, groups):
     code = rewritten(function(f"found = {test.format(groups)}"))
-    assert f"_index_0 = with_vat.by_text({groups}, 'category')" in code
-    assert "'AE' in _index_0" in code
-    assert "for vat in _index_0['AE']" in code
+    assert f" = with_vat.by_text({groups}, 'category')" in code
+    assert re.search(r"'AE' in (\w+) and any\(.* for vat in \1\['AE'\]|for vat in (\w+)\['AE'\] .* if 'AE' in \2", code)
 
 
 @pytest.mark.parametrize(
@@ -155,8 +158,8 @@ def test_an_index_is_looked_up_once():
     test = "any({} for vat in descendants('LineTax', ()))"
     lines = [f"found = {test.format(TEXT_AE)}", f"others = {test.format(TEXT_AE.replace('AE', 'Z'))}"]
     code = rewritten(function(*lines))
-    assert code.count("by_text") == 1
-    assert code.index("by_text") < code.index("found = 'AE' in ")
+    assert code.count("with_vat.by_text(") == 1
+    assert code.index("with_vat.by_text(") < code.index("found = 'AE' in _")
 
 
 RULES = """
@@ -192,3 +195,49 @@ def test_a_field_that_may_not_be_needed_is_not_shared(condition):
 def test_fields_of_the_invoice_are_read_before_the_loop():
     code = rewritten(function(RULES.format(condition="invoice.currency.text != invoice.currency.raw").lstrip()))
     assert code.index("_invoice_currency = invoice.currency") < code.index("for line in")
+
+
+FIRST = """
+def _first(invoice, _report, descendants, with_vat):
+    _currency = invoice.currency
+    for line in descendants('Line', ()):
+        if not line.quantity: continue
+        if line.is_sub_line: continue
+        if _currency.text != line.net_amount.currency:
+            _report((0, (invoice, line), ()))
+"""
+
+SECOND = """
+def _second(invoice, _report, descendants, with_vat):
+    _currency = invoice.currency
+    for line in descendants('Line', ()):
+        for vat in line.taxes:
+            if not vat.is_vat: continue
+            _report((1, (invoice, line, vat, _currency), ()))
+"""
+
+
+def test_functions_with_the_same_loop_become_one():
+    code = ast.unparse(fused([ast.parse(it).body[0] for it in (FIRST, SECOND)]))
+    assert code.count("for line in") == code.count("_currency = invoice.currency") == 1
+    namespace: dict[str, Any] = {}
+    exec(code, namespace)
+    vat, other = SimpleNamespace(is_vat=True), SimpleNamespace(is_vat=False)
+    amount = SimpleNamespace(currency="USD")
+    lines = [
+        SimpleNamespace(quantity=quantity, is_sub_line=is_sub_line, net_amount=amount, taxes=[other, vat])
+        for quantity, is_sub_line in ((1, False), (None, False), (1, True))
+    ]
+    currency = SimpleNamespace(text="EUR")
+    reported: list[Any] = []
+    invoice = SimpleNamespace(currency=currency)
+    namespace["_first"](invoice, reported.append, lambda *_: lines, None)
+    first, *others = lines
+    expected = [(0, (invoice, first), ()), *((1, (invoice, line, vat, currency), ()) for line in (first, *others))]
+    assert reported == expected
+
+
+def test_a_function_with_a_loop_of_its_own_stays_as_it_is():
+    function = ast.parse(FIRST).body[0]
+    before = ast.unparse(function)
+    assert ast.unparse(fused([function])) == before

@@ -16,6 +16,7 @@ from einvoice.rulebook.files.definition import Copy, Definition
 from einvoice.rulebook.files.load import read_copies, read_definitions
 from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.language import bind
+from einvoice.rulebook.program.fusion import fused
 from einvoice.rulebook.program.generate import generate
 from einvoice.rulebook.program.optimize import optimize
 from einvoice.rulebook.program.program import Layer
@@ -127,17 +128,27 @@ def assemble(
     The code is that of the functions by name, the names of those to run, and the index of each rule by its global.
     """
     source = generate(rules)
-    functions = {name: compiled(function) for name, function in source.functions.items()}
+    contexts = {names[0]: names for names in source.contexts}
+    others = source.functions.keys() - {name for names in source.contexts for name in names}
+    functions = {
+        name: compiled(*(source.functions[it] for it in names))
+        for name, names in (contexts | {name: [name] for name in others}).items()
+    }
     indices = {name: index for index, name in enumerate(source.rules)}
     rows = [tuple(it.rule) for it in rules]
-    return rows, (functions, source.contexts, indices), source.numbers, bind(source.lists, releases, syntax, data)
+    return rows, (functions, tuple(contexts), indices), source.numbers, bind(source.lists, releases, syntax, data)
 
 
 @functools.lru_cache(maxsize=4096)
-def compiled(function: str) -> CodeType:
-    """Return the code of an optimized function; the programs of other releases and stacks have most of them, too."""
-    module = compile(optimize(ast.parse(function)), "<rules>", "exec")
-    return next(it for it in module.co_consts if isinstance(it, CodeType))
+def compiled(*functions: str) -> CodeType:
+    """Return the code of a function, or of several with the same first loop.
+
+    The programs of other releases and stacks have most of them, too.
+    """
+    module = optimize(ast.parse("\n".join(functions)))
+    module.body = [fused([it for it in module.body if isinstance(it, ast.FunctionDef)])]
+    constants = compile(module, "<rules>", "exec").co_consts
+    return next(it for it in constants if isinstance(it, CodeType))
 
 
 def _layer(ruleset: RuleSet, release: str, digest: str, syntax: str, rules: Sequence[CheckedRule]) -> tuple[Any, ...]:

@@ -1,4 +1,7 @@
-"""Generate Python from checked rules: one function for each context, with a single loop for all its rules."""
+"""Generate Python from checked rules: one function for each context, with a single loop for all its rules.
+
+Contexts with the same first loop are named together: `fusion` merges their functions.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,15 @@ class Source(NamedTuple):
 
     Attributes:
         functions: the source of each function, by name.
-        contexts: names of the functions to run, in their order; the others select the situations of violations.
+        contexts: names of the functions to run, in their order, those with the same first loop together. The other
+            functions select the situations of violations.
         rules: for each rule, the name of the global that holds its index.
         numbers: exact numbers that the functions use as globals, by name.
         lists: names of the code lists that they use as globals.
     """
 
     functions: Mapping[str, str]
-    contexts: tuple[str, ...]
+    contexts: Sequence[Sequence[str]]
     rules: tuple[str, ...]
     numbers: Mapping[str, str]
     lists: set[str]
@@ -46,13 +50,16 @@ def generate(rules: Sequence[CheckedRule]) -> Source:
     for name, rule in named:
         by_scope.setdefault(rule.scope.name, []).append((name, rule))
     writer = _Writer()
+    contexts: dict[str, list[str]] = {}
     for of_scope in by_scope.values():
-        writer.function(of_scope)
-    contexts = tuple(writer.functions)
+        loop, name = writer.function(of_scope)
+        contexts.setdefault(loop or name, []).append(name)
     for name, rule in named:
         if rule.situations:
             writer.situations(name, rule)
-    return Source(writer.functions, contexts, tuple(name for name, _ in named), writer.numbers, writer.lists)
+    return Source(
+        writer.functions, list(contexts.values()), tuple(name for name, _ in named), writer.numbers, writer.lists
+    )
 
 
 def _names(rules: Sequence[CheckedRule]) -> list[str]:
@@ -75,14 +82,15 @@ class _Writer:
         self.numbers: dict[str, str] = {}
         self.lists: set[str] = set()
 
-    def function(self, rules: list[tuple[str, CheckedRule]]) -> None:
-        """Write the function of a context."""
+    def function(self, rules: list[tuple[str, CheckedRule]]) -> tuple[str, str]:
+        """Write the function of a context; return its first loop, or "", and its name."""
         scope = rules[0][1].scope
         name = f"_{scope.name}"
         lines, depth = self._loops(scope)
         for rule, checked in rules:
             lines += [_INDENT * depth + line for line in self._rule(rule, checked)]
         self.functions[name] = "\n".join((f"def {name}({_PARAMETERS}):", *lines, ""))
+        return lines[0] if scope.loops else "", name
 
     def _loops(self, scope: Scope) -> tuple[list[str], int]:
         """Return the beginning of the loops of a context, and the depth of what they repeat."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -377,7 +378,7 @@ class _Shared(_Transformer):
 def _share_indices(function: ast.FunctionDef) -> None:
     """Look up each index of the document that a function uses repeatedly once, at its beginning."""
     lookups = Counter(code for node in ast.walk(function) if (code := _index(node)))
-    shared = {code: f"_index_{number}" for number, code in enumerate(lookups) if lookups[code] >= _MIN_READS}
+    shared = {code: "_" + "_".join(re.findall(r"\w+", code)) for code, count in lookups.items() if count >= _MIN_READS}
     _SharedIndices(shared).visit(function)
     function.body[:0] = [ast.parse(f"{local} = {code}").body[0] for code, local in shared.items()]
 

@@ -68,7 +68,9 @@ class Program:
         return len(self.rules)
 
     def run(self, invoice: Invoice, groups: GroupsByClass | None = None) -> list[Violation]:
-        """Return all rule violations, in the order of the contexts and rules. The invoice is not changed.
+        """Return all rule violations. The invoice is not changed.
+
+        Those of contexts with the same first loop are ordered by what it runs over, such as lines, then by context.
 
         ``groups`` are all groups of the invoice, if the reader has just collected them.
         """
