@@ -246,8 +246,11 @@ class Invoice(Identified):
         if self.node is None or self.syntax != "CII":
             return [self.process]
         found = []
-        for element in self.tracked.get("context", ()):
-            process, specification = inside(element, self.business_process), inside(element, self.specification)
+        elements = self.tracked.get("context", ())
+        for element in elements:
+            process, specification = self.business_process, self.specification
+            if len(elements) > 1:
+                process, specification = inside(element, process), inside(element, specification)
             found.append(ProcessControl(business_process=process, specification=specification))
             found[-1].__dict__["node"] = element
         return found
@@ -258,9 +261,12 @@ class Invoice(Identified):
         if self.node is None or self.syntax != "CII":
             return [Settlement(currency=self.currency, tax_currency=self.tax_currency, tax_totals=self.tax_totals)]
         found = []
-        for element in self.tracked.get("settlement", ()):
-            currency, tax_currency = inside(element, self.currency), inside(element, self.tax_currency)
-            tax_totals = [total for total in self.tax_totals if element in total.node.iterancestors()]
+        elements = self.tracked.get("settlement", ())
+        for element in elements:
+            currency, tax_currency, tax_totals = self.currency, self.tax_currency, self.tax_totals
+            if len(elements) > 1:
+                currency, tax_currency = inside(element, currency), inside(element, tax_currency)
+                tax_totals = [total for total in tax_totals if element in total.node.iterancestors()]
             found.append(Settlement(currency=currency, tax_currency=tax_currency, tax_totals=tax_totals))
             found[-1].__dict__["node"] = element
         return found
