@@ -50,7 +50,7 @@ def validation_body(
         positions = {before: kept[id(finding)] for before, finding in enumerate(listed) if id(finding) in kept}
         body["validation_details"]["causes"] = list(_limited_causes(found, positions))
         body["validation_details"]["causes_ended_by"] = ended_by
-    return {**body, "invoice_summary": dataclasses.asdict(result.summary)}
+    return {**body, "invoice_summary": _summary(result)}
 
 
 def generation_body(generated: einvoice.Generated, lang: Language, base: str | None) -> dict[str, Any]:
@@ -62,8 +62,13 @@ def generation_body(generated: einvoice.Generated, lang: Language, base: str | N
     validation = body.pop("validation")
     _add_links_to_findings(validation, base)
     limit_findings(validation)
-    summary = dataclasses.asdict(generated.validation.summary)
-    return {**body, "invoice_summary": summary, "validation": validation}
+    return {**body, "invoice_summary": _summary(generated.validation), "validation": validation}
+
+
+def _summary(result: einvoice.ValidationResult) -> dict[str, str]:
+    """Return the summary as plain data, without copying the texts as `dataclasses.asdict` does."""
+    summary = result.summary
+    return {field.name: getattr(summary, field.name) for field in dataclasses.fields(summary)}
 
 
 def _limited_causes(causes: Iterable[dict[str, Any]], positions: Mapping[int, int]) -> Iterator[dict[str, Any]]:

@@ -1,11 +1,14 @@
 """JSON bodies as bytes."""
 
 import json
+from typing import Final
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def to_json(content: object) -> bytes:
     """Return `content` as compact JSON in UTF-8; lone surrogates are escaped."""
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+    return _ENCODER.encode(content).encode("utf-8", "backslashreplace")
 
 
 def append_member(body: bytes, name: str, value: bytes) -> bytes:

@@ -16,11 +16,11 @@ _DIFFERENCES: Final = Messages("einvoice.render", "differences")
 def compatibility_message(result: ValidationResult, lang: Language) -> str | None:
     """Return how the declared specification relates to the applied rules; None if it is current."""
     status: str = result.stack.status
+    if status == "current":
+        return None
     if status == "unknown" and result.identity.kind != "unknown":
         status = "later" if releases(result.identity.data).declared(result.identity.family) else "not_there"
-    text = _MESSAGES[lang].get(status)
-    if text is None:
-        return None
+    text = _MESSAGES[lang][status]
     specification = f"{result.identity.profile} {result.identity.version}"
     message = text.format(declared=specification, rules=_applied_rules(result.stack))
     if result.stack.mode == "current":
