@@ -34,7 +34,8 @@ async def current_caller(request: Request) -> Caller:
     Raises:
         Problem: the request is not authenticated.
     """
-    key, entitlements = getattr(request.state, "key", None), getattr(request.state, "entitlements", None)
+    state = request.scope["state"]
+    key, entitlements = state.get("key"), state.get("entitlements")
     if key is None or entitlements is None:
         raise Problem(KEY_MISSING)
     return Caller(key, entitlements)

@@ -70,9 +70,10 @@ def record_verdict(services: Services, request: Request, outcome: Message, docum
     """
     verdict = outcome.head["verdict"]
     services.metrics.record_document(verdict["syntax"], verdict["valid"])
-    request.state.verdict = verdict
-    key = request.state.key
-    fields = {"request_id": request.state.request_id, "key": key.label, "name": key.name, **verdict}
+    state = request.scope["state"]
+    state["verdict"] = verdict
+    key = state["key"]
+    fields = {"request_id": state["request_id"], "key": key.label, "name": key.name, **verdict}
     audit.info("verdict", extra={"fields": {**fields, "sha256": hashlib.sha256(document).hexdigest()}})
 
 
