@@ -9,13 +9,14 @@ import http
 import ipaddress
 import logging
 from collections import Counter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from appliance.contract.problems import Problem, ProblemType
 from appliance.settings import Settings
 from appliance.transport.forwarded import is_in
+from appliance.transport.joined_writes import JoinedWrites
 from appliance.transport.problem_responses import details_response, requested_language
 
 log = logging.getLogger(__name__)
@@ -115,7 +116,7 @@ class _HttpProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept the connection, or refuse it if there are too many."""
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", JoinedWrites(transport, self.loop)))
         self._address = self.client[0] if self.client else ""
         if self.open_connections.open(self._address):
             self._start_head_timer()
