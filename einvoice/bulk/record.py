@@ -27,7 +27,7 @@ from einvoice.syntax.severity_overrides import Override, overrides
 if TYPE_CHECKING:
     from einvoice.errors import UnreadableDocument
     from einvoice.model.invoice import Invoice
-    from einvoice.model.values import Amount
+    from einvoice.model.values import Amount, Date
     from einvoice.result.differences import Difference
     from einvoice.result.stack import Stack
     from einvoice.result.validation import ValidationResult
@@ -49,7 +49,7 @@ COUNTERS: Final = {"fatal": "errors", "warning": "warnings", "information": "inf
 """Name of the count of findings, by severity; most severe first."""
 _FILENAME: Final = b'{"file":"'
 _DECODER: Final = json.JSONDecoder()
-_ENCODE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_ENCODE: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
 
 class Row(NamedTuple):
@@ -242,7 +242,6 @@ _FACTS: Final = frozenset(it.name for it in fields(FileResult)) - {"stored", "st
 def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
     """Return the record of a validated file."""
     invoice, identity = result.invoice, result.identity
-    date = invoice.issue_date
     verdict: Verdict = "valid" if result.is_valid else "invalid"
     is_temporary = _is_temporary(result)
     facts = {
@@ -261,8 +260,8 @@ def result_row(file: str, sha256: str, result: ValidationResult) -> Row:
         "buyer": _short(invoice.buyer.name),
         "number": _short(invoice.number),
         "type": _short(str(invoice.type_code).strip()),
-        "date": _short(date.date or date),
-        "due_date": _short(_due_date(invoice)),
+        "date": _date(invoice.issue_date),
+        "due_date": _due_date(invoice),
         "buyer_reference": _short(invoice.buyer_reference),
         "currency": _short(invoice.currency),
         "net": _number(invoice.totals.net),
@@ -358,7 +357,7 @@ def resumed_row(file: str, line: bytes) -> Row:
     return Row(record["verdict"], renamed, resumed=True)
 
 
-_REQUIRED: Final = ("file", "sha256", "verdict", "codes_only_declared", "codes_only_current")
+_REQUIRED: Final = frozenset({"file", "sha256", "verdict", "codes_only_declared", "codes_only_current"})
 """Keys that are stored even if their value is empty: no difference is not the same as no comparison."""
 
 
@@ -372,23 +371,32 @@ def _short(content: object) -> str:
     return text if len(text) <= _MAX_TEXT_LENGTH else text[: _MAX_TEXT_LENGTH - 1] + "…"
 
 
-def _due_date(invoice: Invoice) -> object:
+def _date(date: Date) -> str:
+    return _short(date.date or date)
+
+
+def _due_date(invoice: Invoice) -> str:
     """Return the first due date; the syntaxes have it in three places."""
-    dates = [invoice.due_date, *(it.due_date for it in invoice.payment_terms)]
-    dates += [it.due_date for it in invoice.payment_means]
-    return next((it.date or it for it in dates if str(it)), "")
+    groups: tuple[Any, ...] = (invoice, *invoice.payment_terms, *invoice.payment_means)
+    for group in groups:
+        if str(group.due_date):
+            return _date(group.due_date)
+    return ""
 
 
 def _number(amount: Amount) -> str:
     number = amount.number
-    return format(number, "f") if isinstance(number, Decimal) and len(number.as_tuple().digits) <= _MAX_DIGITS else ""
+    if not isinstance(number, Decimal):
+        return ""
+    text = format(number, "f")
+    return text if len(text) <= _MAX_DIGITS or len(number.as_tuple().digits) <= _MAX_DIGITS else ""
 
 
 def _counts(findings: tuple[Finding, ...]) -> dict[str, int]:
-    severities: Counter[str] = Counter()
+    counts = dict.fromkeys(COUNTERS.values(), 0)
     for finding in findings:
-        severities[finding.severity] += 1 + finding.suppressed
-    return {name: severities[severity] for severity, name in COUNTERS.items()}
+        counts[COUNTERS[finding.severity]] += 1 + finding.suppressed
+    return counts
 
 
 def _is_temporary(result: ValidationResult) -> bool:
