@@ -67,6 +67,7 @@ class Serial:
     def __init__(self, options: Options, task: Task = worker.validate_batch) -> None:
         self._options = options
         self._task = task
+        self._pinned = _pinned()
         self._completed: list[Row] = []
 
     def rows(self, items: Iterable[Item]) -> Iterator[list[Row]]:
@@ -76,7 +77,7 @@ class Serial:
         """
         started = time.monotonic()
         for item in items:
-            self._completed += self._task([item], self._options, _pinned())
+            self._completed += self._task([item], self._options, self._pinned)
             if time.monotonic() - started >= _SECONDS:
                 with deferred_interrupt():
                     yield self.drain()
