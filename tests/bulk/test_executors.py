@@ -6,7 +6,6 @@ import sys
 import types
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import pytest
 
@@ -19,17 +18,17 @@ from tests.helpers.corpora import UBL, make_corpus, validate_serially, with_erro
 FILES = make_corpus(150)[0]
 
 
-class KillsProcess(type(Path())):
-    """A path that kills the process that accesses it."""
+class KillsProcess(bytes):
+    """Content that kills the process that reads it."""
 
-    def stat(self, **_):
+    def __bytes__(self):
         os._exit(9)
 
 
 @pytest.mark.slow
 def test_crashed_process_affects_one_file_only():
     items = [executors.Item(name, data) for name, data in FILES.items()]
-    items[70] = executors.Item("deadly.xml", KillsProcess("deadly.xml"))
+    items[70] = executors.Item("deadly.xml", KillsProcess(UBL))
     executor = executors.ProcessPool(2, Options())
     try:
         lines = [row for rows in executor.rows(items) for row in rows]
@@ -53,7 +52,7 @@ def test_supplied_process_pool_is_used():
 @pytest.mark.slow
 def test_broken_supplied_pool_reports_remaining_files_as_unreadable():
     items = [executors.Item(str(number), UBL) for number in range(400)]
-    items[100] = executors.Item("100", KillsProcess("deadly.xml"))
+    items[100] = executors.Item("100", KillsProcess(UBL))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         rows = [row for rows in executors.Pooled(pool, 1, Options()).rows(items) for row in rows]
     results = [decode(row.line) for row in rows]
@@ -70,7 +69,7 @@ def test_crashed_dask_worker_affects_one_file_only():
     import dask
 
     items = [executors.Item(str(number), UBL) for number in range(200)]
-    items[100] = executors.Item("100", KillsProcess("deadly.xml"))
+    items[100] = executors.Item("100", KillsProcess(UBL))
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
@@ -112,7 +111,7 @@ def test_number_of_pending_batches_is_bounded():
 def test_batches_are_limited_by_size_and_count():
     large = [executors.Item(str(number), bytes(executors.BATCH_BYTES // 2)) for number in range(5)]
     assert [len(batch) for batch in executors.batches(large)] == [2, 2, 1]
-    assert [len(batch) for batch in executors.batches([executors.Item("", Path())] * 130)] == [64, 64, 2]
+    assert [len(batch) for batch in executors.batches([executors.Item("", ".")] * 130)] == [64, 64, 2]
 
 
 @pytest.mark.slow

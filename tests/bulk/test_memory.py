@@ -73,8 +73,8 @@ def test_paths_are_not_kept_as_objects(folder, way):
     with measured() as memory:
         files = corpus(source)
         first = next(iter(files.items))
-    assert first == (next(iter(FILES)), folder / next(iter(FILES)))
-    assert list(files.items) == [(name, folder / name) for name in FILES]
+    assert first == (next(iter(FILES)), str(folder / next(iter(FILES))))
+    assert list(files.items) == [(name, str(folder / name)) for name in FILES]
     assert memory.bytes < 20
 
 
@@ -95,7 +95,7 @@ def test_records_of_an_earlier_run(tmp_path):
 def test_a_path_is_a_path_whatever_its_characters():
     paths = [Path(f"{number}\udcff\n ü\u2028\0.xml") for number in range(300)]
     items = corpus(paths).items
-    assert [item.content for item in items] == paths
+    assert [item.content for item in items] == [str(path) for path in paths]
     assert items[299] == items[-1] == list(items)[-1] == items.find(items[299].name)
     assert items[:2] == list(items)[:2]
     assert items[1].name == "1\\xff\n ü\u2028\0.xml"
@@ -105,7 +105,7 @@ def test_contents_that_are_no_paths_are_kept():
     items = Items(corpus([("a.xml", b"1"), "b.xml", ("c.xml", None)]).items)
     assert [item.name for item in items] == list(items.names()) == ["a.xml", "b.xml", "c.xml"]
     assert items[0].content == b"1"
-    assert items[1].content == Path("b.xml")
+    assert items[1].content == "b.xml"
     assert items[2].content is items[-1].content
     assert items.find("d.xml") is None
 

@@ -1,5 +1,6 @@
 """Sources of files: folders, patterns, lists, archives and iterators."""
 
+import hashlib
 import io
 import tarfile
 import zipfile
@@ -263,3 +264,11 @@ def test_links_in_archives_are_ignored(tmp_path):
         archive.addfile(info, io.BytesIO(UBL))
     assert names(validate_serially(tmp_path / "a.tar")) == ["../../b.xml"]  # used as a name, not as a path to write to
     assert not (tmp_path.parent.parent / "b.xml").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/version").exists(), reason="only Linux has it")
+def test_file_of_unknown_size_is_read_completely():
+    path = Path("/proc/version")
+    assert path.stat().st_size == 0
+    (file,) = validate_serially([path])
+    assert file.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()

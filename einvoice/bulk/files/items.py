@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias, overload
 
 from einvoice.bulk.lines import Lines
 from einvoice.bulk.record import Row
 from einvoice.errors import UnreadableDocument
 
-Content: TypeAlias = "bytes | Path | UnreadableDocument | Row"
+Content: TypeAlias = "bytes | str | UnreadableDocument | Row"
+"""Bytes of a file, its path, why it cannot be read, or its row of an earlier run."""
 
 _SEPARATOR: Final = b"\xff"
 """Separates texts in a block: no text contains this byte in UTF-8, whatever its characters."""
@@ -18,7 +18,7 @@ _NO_PATH: Final = b""
 
 
 class Item(NamedTuple):
-    """A file to validate: its name in the results, and its bytes, path, error, or existing row."""
+    """A file to validate: its name in the results, and its content."""
 
     name: str
     content: Content
@@ -33,8 +33,8 @@ class Contents(Sequence[Content]):
 
     def append(self, content: Content) -> None:
         """Append a content."""
-        if isinstance(content, Path):
-            self._paths.append(_encoded(str(content)))
+        if isinstance(content, str):
+            self._paths.append(_encoded(content))
         else:
             self._others[len(self)] = content
             self._paths.append(_NO_PATH)
@@ -44,7 +44,7 @@ class Contents(Sequence[Content]):
 
     def __iter__(self) -> Iterator[Content]:
         for position, path in enumerate(self._paths):
-            yield Path(_decoded(path)) if path else self._others[position]
+            yield _decoded(path) if path else self._others[position]
 
     @overload
     def __getitem__(self, key: int) -> Content: ...
@@ -55,7 +55,7 @@ class Contents(Sequence[Content]):
         if isinstance(positions, range):
             return [self[position] for position in positions]
         path = self._paths[positions]
-        return Path(_decoded(path)) if path else self._others[positions]
+        return _decoded(path) if path else self._others[positions]
 
 
 class Items(Sequence[Item]):
@@ -80,7 +80,7 @@ class Items(Sequence[Item]):
         return items
 
     def names(self) -> Iterator[str]:
-        """Yield the names, without the time to make paths."""
+        """Yield the names."""
         return map(_decoded, self._names)
 
     def find(self, name: str) -> Item | None:

@@ -9,13 +9,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from einvoice.bulk.files.archive import SUFFIXES, is_archive, tar_items, zip_items, zip_size
 from einvoice.bulk.files.items import Contents, Item, Items
 from einvoice.bulk.files.names import leading_folders
 from einvoice.errors import FileNotReadable, UnreadableDocument
 from einvoice.syntax import xml
+
+_READ: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)  # Windows would convert line endings
 
 
 class Corpus(NamedTuple):
@@ -125,16 +127,18 @@ def _of_path(path: Path) -> Corpus:
 
 
 def _in_folder(folder: Path) -> Corpus:
-    items = Items(Item(label(path.relative_to(folder).as_posix()), path) for path in _paths_in(folder))
+    items = Items(_items_in(folder))
     return Corpus(items, len(items))
 
 
-def _paths_in(folder: Path) -> Iterator[Path]:
+def _items_in(folder: Path) -> Iterator[Item]:
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        relative = Path(parent).relative_to(folder).as_posix()
+        prefix = "" if relative == "." else f"{relative}/"
         for name in sorted(files):
             if name.lower().endswith(SUFFIXES) and not name.startswith("."):
-                yield Path(parent, name)
+                yield Item(label(prefix + name), os.path.join(parent, name))  # noqa: PTH118 (a Path takes longer)
 
 
 def _matching(pattern: Path) -> Corpus:
@@ -143,7 +147,7 @@ def _matching(pattern: Path) -> Corpus:
     first = next(number for number, part in enumerate(parts) if glob.has_magic(part))
     folder = Path(*parts[:first])
     paths = sorted(path for path in folder.glob(str(Path(*parts[first:]))) if path.is_file())
-    items = Items(Item(label(path.relative_to(folder).as_posix()), path) for path in paths)
+    items = Items(Item(label(path.relative_to(folder).as_posix()), str(path)) for path in paths)
     return Corpus(items, len(items))
 
 
@@ -164,14 +168,14 @@ def _of_values(values: Iterable[Any]) -> Corpus:
     given: dict[int, str] = {}  # names of pairs, by position
     for position, value in enumerate(values):
         if isinstance(value, str | os.PathLike):
-            path = value if isinstance(value, Path) else Path(value)
+            path = str(value if isinstance(value, Path) else Path(value))
             folder.add(path)
             contents.append(path)
         else:
             given[position], content = _item(value)
             contents.append(content)
     names = (
-        folder.relative(content) if isinstance(content, Path) and position not in given else given[position]
+        folder.relative(content) if isinstance(content, str) and position not in given else given[position]
         for position, content in enumerate(contents)
     )
     items = Items.of(_once(names), contents)
@@ -200,7 +204,7 @@ class _CommonFolder:
         self._parent = ""  # of the last path: neighbours usually have the same
         self._exists = True
 
-    def add(self, path: Path) -> None:
+    def add(self, path: str) -> None:
         """Take account of a path."""
         parent = _absolute(path).rpartition(os.sep)[0] or os.sep
         if parent == self._parent:
@@ -211,7 +215,7 @@ class _CommonFolder:
         except ValueError:  # paths on different drives
             self._exists = False
 
-    def relative(self, path: Path) -> str:
+    def relative(self, path: str) -> str:
         """Return the printable name of a path, relative to the folder if there is one."""
         file = _absolute(path)
         if self._exists and self._folder:
@@ -219,7 +223,7 @@ class _CommonFolder:
         return label(file.replace(os.sep, "/"))
 
 
-def _absolute(path: Path) -> str:
+def _absolute(path: str) -> str:
     return os.path.abspath(path)  # noqa: PTH100 (resolve would follow links)
 
 
@@ -238,11 +242,11 @@ def _distinct(items: Iterable[Item]) -> Iterator[Item]:
 def _item(value: Any) -> Item:
     match value:
         case str() | os.PathLike():
-            return Item(label(Path(value).as_posix()), Path(value))
+            return Item(label(Path(value).as_posix()), str(Path(value)))
         case (str() as name, bytes() | bytearray() | memoryview() as data):
             return Item(label(name), bytes(data))
         case (str() as name, str() | os.PathLike() as path):
-            return Item(label(name), Path(path))
+            return Item(label(name), str(Path(path)))
         case (str() as name, _):  # such as an empty cell of a table
             return Item(label(name), FileNotReadable(reason="neither a path nor bytes"))
     raise TypeError(f"expected a path or a pair of name and bytes, not {type(value).__name__}")
@@ -264,11 +268,25 @@ def content_of(item: Item) -> bytes:
         raise content
     if isinstance(content, bytes):
         return xml.source_bytes(content)[0]
-    if not isinstance(content, Path):
+    if not isinstance(content, str):
         raise TypeError("the file has been validated already")
     try:
-        if not stat.S_ISREG(content.stat().st_mode):  # reading a pipe could block
-            raise FileNotReadable(reason="not a regular file")
-        return xml.source_bytes(content)[0]
+        return _read(content)
     except (OSError, ValueError) as error:
         raise FileNotReadable(reason=getattr(error, "strerror", None) or "not a path") from error
+
+
+def _read(path: str) -> bytes:
+    """Return the bytes of a regular file; usually with one call, since its size is known."""
+    status = os.stat(path)  # noqa: PTH116 (a Path takes longer)
+    if not stat.S_ISREG(status.st_mode):  # reading a pipe could block
+        raise FileNotReadable(reason="not a regular file")
+    if status.st_size <= xml.DEFAULT.bytes:
+        file = os.open(path, _READ)  # a file object takes longer
+        try:
+            data = os.read(file, status.st_size + 1)
+        finally:
+            os.close(file)
+        if len(data) == status.st_size:
+            return data
+    return xml.source_bytes(Path(path))[0]  # the file is too large, or its size was wrong

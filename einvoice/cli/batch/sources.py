@@ -45,14 +45,14 @@ def _of_argument(argument: str) -> Corpus:
     try:
         found = corpus(argument)
     except OSError:
-        return Corpus([Item(label(argument), Path(argument))], 1)
+        return Corpus([Item(label(argument), str(Path(argument)))], 1)
     renamed = _renamed(argument, found.items)
     return Corpus(Items(renamed) if isinstance(found.items, Sequence) else renamed, found.size)
 
 
 def _renamed(argument: str, items: Iterable[Item]) -> Iterator[Item]:
     for item in items:
-        name = item.content.as_posix() if isinstance(item.content, Path) else f"{argument}/{item.name}"
+        name = Path(item.content).as_posix() if isinstance(item.content, str) else f"{argument}/{item.name}"
         yield item._replace(name=label(name))
 
 
