@@ -221,7 +221,7 @@ class Identifier(Value):
 
 
 _SHORT: Final = 16
-"""Number of characters up to which numbers are kept: rates, quantities and prices repeat."""
+"""Number of characters up to which numbers and dates are kept: rates, quantities and prices repeat."""
 
 
 def parse_number(text: str) -> Any:
@@ -298,6 +298,18 @@ class Percentage(Number):
     datatype = "Percentage"
 
 
+def _date_of(text: str) -> Any:
+    text = text.strip(BLANKS)
+    parts = _ISO_DATE.match(text) or re.match(_CALENDAR_DATE, text)
+    try:
+        return datetime.date(*map(int, parts.groups())) if parts else absent
+    except ValueError:
+        return absent
+
+
+_date_of_short: Final = functools.lru_cache(maxsize=1024)(_date_of)
+
+
 class Date(Value):
     """A calendar date, in ISO 8601 (UBL) or as CCYYMMDD (CII, format 102)."""
 
@@ -307,12 +319,7 @@ class Date(Value):
     @property
     def date(self) -> Any:
         """The date; ``absent`` if the text is not a calendar date."""
-        text = self.raw.strip(BLANKS)
-        parts = _ISO_DATE.match(text) or re.match(_CALENDAR_DATE, text)
-        try:
-            return datetime.date(*map(int, parts.groups())) if parts else absent
-        except ValueError:
-            return absent
+        return _date_of_short(self.raw) if len(self.raw) < _SHORT else _date_of(self.raw)
 
     value = date
 

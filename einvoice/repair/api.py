@@ -32,7 +32,7 @@ _GRAVITY: Final = ("fatal", "warning", "information")
 
 
 @causes.register(ValidationResult)
-@reader.gc_paused()
+@reader.gc_paused
 def find_causes(result: ValidationResult, seconds: float | None = None) -> Causes:
     """Return the findings of a result grouped by common cause, the gravest first; see `ValidationResult.causes`."""
     diagnosis = Diagnosis(result, MAX_SECONDS if seconds is None else seconds)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import weakref
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, ParamSpec, TypeVar
 
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
@@ -15,6 +15,9 @@ from einvoice.model.values import BLANKS, NO_ATTRIBUTES, Value
 from einvoice.syntax.mapping.binding import GROUP, LEAF, UNMAPPED, WRAPPER, State
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.states import ElementState, ElementStates, element_states
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _COLLECTED_AFTER: Final = 2_000_000
 """Number of objects that garbage collections skip until one searches them all."""
@@ -34,6 +37,44 @@ class ElementCollector:
         self.groups: defaultdict[type[Group], list[Any]] = defaultdict(list)
 
 
+def gc_paused(function: Callable[P, T]) -> Callable[P, T]:
+    """Pause garbage collection while a function processes an invoice, for the whole process.
+
+    The new objects are all in use; searching them repeatedly takes a third of the time for 10,000 lines. Reference
+    counting still frees dropped objects. Pause for one document at a time only.
+    """
+
+    @functools.wraps(function)
+    def paused(*args: P.args, **kwargs: P.kwargs) -> T:
+        if not gc.isenabled():
+            return function(*args, **kwargs)
+        gc.disable()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            if gc.get_count()[0] > gc.get_threshold()[0] and not gc.get_freeze_count():
+                _skip_new_objects()
+            gc.enable()
+
+    return paused
+
+
+def _skip_new_objects() -> None:
+    """Keep the next garbage collection from searching the objects of the invoice, which are not in cycles.
+
+    They join the oldest generation together with all other objects. That generation is searched after many of them,
+    since it may contain garbage of the program that called.
+    """
+    global _skipped
+    _skipped += gc.get_count()[0]
+    gc.freeze()
+    gc.unfreeze()  # moves the objects to the oldest generation
+    if _skipped > _COLLECTED_AFTER:
+        _skipped = 0
+        gc.collect()
+
+
+@gc_paused
 def read(root: Any, collector: ElementCollector | None = None) -> Invoice:
     """Return the invoice in a parsed document.
 
@@ -60,43 +101,9 @@ def read(root: Any, collector: ElementCollector | None = None) -> Invoice:
         misplaced=reader.misplaced,
         unmapped=reader.unmapped,
     )
-    with gc_paused():
-        reader.collect(root, states.start)
-        reader.walk(root, states.start, invoice)
+    reader.collect(root, states.start)
+    reader.walk(root, states.start, invoice)
     return invoice
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Pause garbage collection while an invoice is processed, for the whole process.
-
-    The new objects are all in use; searching them repeatedly takes a third of the time for 10,000 lines. Reference
-    counting still frees dropped objects. Pause for one document at a time only.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            if gc.get_count()[0] > gc.get_threshold()[0] and not gc.get_freeze_count():
-                _skip_new_objects()
-            gc.enable()
-
-
-def _skip_new_objects() -> None:
-    """Keep the next garbage collection from searching the objects of the invoice, which are not in cycles.
-
-    They join the oldest generation together with all other objects. That generation is searched after many of them,
-    since it may contain garbage of the program that called.
-    """
-    global _skipped
-    _skipped += gc.get_count()[0]
-    gc.freeze()
-    gc.unfreeze()  # moves the objects to the oldest generation
-    if _skipped > _COLLECTED_AFTER:
-        _skipped = 0
-        gc.collect()
 
 
 class _Reader:

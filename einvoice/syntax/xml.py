@@ -241,22 +241,25 @@ _SUPPORTED: Final = {
 _DECLARED: Final = re.compile(rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']""")
 
 
+_BYTE_ORDERS: Final = {
+    b"\xff\xfe\x00\x00": "utf-32",
+    b"\x00\x00\xfe\xff": "utf-32",
+    b"<\x00\x00\x00": "utf-32",
+    b"\x00\x00\x00<": "utf-32",
+    b"\x4c\x6f\xa7\x94": "ebcdic",
+    b"\xff\xfe": "utf-16-le",
+    b"\xfe\xff": "utf-16-be",
+    b"<\x00": "utf-16-le",
+    b"\x00<": "utf-16-be",
+}
+_ANY_BYTE_ORDER: Final = tuple(_BYTE_ORDERS)
+
+
 def _byte_order(data: bytes) -> str:
     """Return the encoding detected from the first four bytes (XML 1.0, appendix F), or ""."""
-    for signature, name in (
-        (b"\xff\xfe\x00\x00", "utf-32"),
-        (b"\x00\x00\xfe\xff", "utf-32"),
-        (b"<\x00\x00\x00", "utf-32"),
-        (b"\x00\x00\x00<", "utf-32"),
-        (b"\x4c\x6f\xa7\x94", "ebcdic"),
-        (b"\xff\xfe", "utf-16-le"),
-        (b"\xfe\xff", "utf-16-be"),
-        (b"<\x00", "utf-16-le"),
-        (b"\x00<", "utf-16-be"),
-    ):
-        if data.startswith(signature):
-            return name
-    return ""
+    if not data.startswith(_ANY_BYTE_ORDER):
+        return ""
+    return next(name for signature, name in _BYTE_ORDERS.items() if data.startswith(signature))
 
 
 def text(data: bytes) -> str:

@@ -46,7 +46,7 @@ def read(source: xml.Source, *, lang: Language | None = None) -> Invoice:
     return reader.read(Document.open(source).root).in_language(selected)
 
 
-@reader.gc_paused()
+@reader.gc_paused
 def validate(
     source: xml.Source | Invoice,
     *,
@@ -100,7 +100,7 @@ def validate(
     return _validated(document, options, container, started)
 
 
-@reader.gc_paused()
+@reader.gc_paused
 def revalidate(result: ValidationResult, data: bytes) -> ValidationResult:
     """Validate a changed XML document with the options of an earlier result.
 

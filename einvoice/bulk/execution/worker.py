@@ -45,7 +45,7 @@ def adopt(pinned: str) -> None:
         os.environ[PINNED] = pinned
 
 
-@gc_paused()
+@gc_paused
 def _validate(item: Item, options: Options) -> Row:
     if isinstance(item.content, Row):
         return item.content
