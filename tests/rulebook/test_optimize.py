@@ -237,6 +237,14 @@ def test_functions_with_the_same_loop_become_one():
     assert reported == expected
 
 
+def test_a_condition_of_several_contexts_is_read_once():
+    second = SECOND.replace("if not vat.is_vat: continue", "if line.is_sub_line: continue")
+    first = FIRST.replace("        if not line.quantity: continue\n", "")
+    code = ast.unparse(fused([ast.parse(it).body[0] for it in (first, second)]))
+    assert code.count("line.is_sub_line") == code.count("_line_is_sub_line = line.is_sub_line") == 1
+    assert code.count("_line_is_sub_line") == 3
+
+
 def test_a_function_with_a_loop_of_its_own_stays_as_it_is():
     function = ast.parse(FIRST).body[0]
     before = ast.unparse(function)

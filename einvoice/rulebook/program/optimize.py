@@ -285,11 +285,11 @@ def _share(variables: set[str], rules: list[ast.stmt]) -> tuple[list[ast.stmt], 
     for _ in range(_MAX_STEPS):
         found = [(path, always) for path, always in _paths(rules, True) if _variable(path) in variables]
         counts, needed = Counter(path for path, _ in found), {path for path, always in found if always}
-        shared = {path: _local(path) for path, count in counts.items() if count >= _MIN_READS and path in needed}
+        shared = {path: local_name(path) for path, count in counts.items() if count >= _MIN_READS and path in needed}
         if not shared:
             break
         reads += [ast.parse(f"{local} = {_reading(path)}").body[0] for path, local in shared.items()]
-        rules = [_Shared(shared).visit(rule) for rule in rules]
+        rules = [LocalVariables(shared).visit(rule) for rule in rules]
         variables = set(shared.values())
     return reads, rules
 
@@ -334,7 +334,15 @@ def _tests_existence(operand: ast.expr) -> bool:
 def _path(node: ast.AST) -> str:
     """Return ``variable.field`` or ``variable[0]`` if a node reads a stored field, or the first member; else ""."""
     match node:
-        case ast.Attribute(ast.Name(variable), field) if field in _stored():
+        case ast.Attribute(_, field) if field not in _stored():
+            return ""
+    return _step(node)
+
+
+def _step(node: ast.AST) -> str:
+    """Return ``variable.field`` or ``variable[0]``; "" for a node of another kind."""
+    match node:
+        case ast.Attribute(ast.Name(variable), field):
             return f"{variable}.{field}"
         case ast.Subscript(ast.Name(variable), ast.Constant(0)):
             return f"{variable}[0]"
@@ -345,7 +353,7 @@ def _variable(path: str) -> str:
     return path.removesuffix("[0]").partition(".")[0]
 
 
-def _local(path: str) -> str:
+def local_name(path: str) -> str:
     """Return a name that no rule can use: names that begin with an underscore are reserved."""
     return "_" + path.lstrip("_").replace(".", "_").replace("[0]", "_first")
 
@@ -356,7 +364,7 @@ def _reading(path: str) -> str:
     return path if sequence == path else f"{path} if {sequence} else absent"
 
 
-class _Shared(_Transformer):
+class LocalVariables(_Transformer):
     """Replaces paths by local variables."""
 
     def __init__(self, shared: dict[str, str]) -> None:
@@ -364,7 +372,7 @@ class _Shared(_Transformer):
 
     def visit(self, node: ast.AST) -> Any:
         """Replace a path; of a comprehension rewrite only the first source, as the rest has a scope of its own."""
-        if local := self._shared.get(_path(node)):
+        if local := self._shared.get(_step(node)):
             return ast.Name(local, ast.Load())
         if isinstance(node, ast.GeneratorExp | ast.ListComp):
             node.generators[0].iter = self.visit(node.generators[0].iter)
