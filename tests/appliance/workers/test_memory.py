@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from python_multipart.multipart import MultipartParser
+from multipart import PushMultipartParser
 
 from appliance.contract.problems import Problem
 from appliance.transport.uploads import SINGLE_FILE, read_form
@@ -109,6 +109,6 @@ async def test_form_leaves_nothing_for_the_garbage_collector(end):
     try:
         with contextlib.suppress(Problem):
             await read_form(stream(), "multipart/form-data; boundary=b", SINGLE_FILE, seconds=5)
-        assert not any(isinstance(each, MultipartParser) for each in gc.get_objects())
+        assert not any(isinstance(each, PushMultipartParser) for each in gc.get_objects())
     finally:
         gc.enable()
