@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import dataclasses
 import hashlib
-import json
 import logging
 import re
 import secrets
@@ -25,6 +24,7 @@ from isal import isal_zlib
 from appliance.artifacts.store import ArtifactStore, StoreError, StoreFull
 from appliance.contract.paths import ARTIFACT_FILES, artifact_path
 from appliance.contract.problems import Problem, ProblemType
+from appliance.contract.serialization import from_json, to_json
 from appliance.contract.values import ArtifactKind, Engine, Language, Mode
 
 log = logging.getLogger(__name__)
@@ -95,13 +95,13 @@ class _Record:
 
     def pack(self) -> bytes:
         source = {name: getattr(self.source, name) for name in _SOURCE_FIELDS}
-        head = json.dumps({"source": source, "kinds": self.kinds, "expires": self.expires}).encode()
+        head = to_json({"source": source, "kinds": self.kinds, "expires": self.expires})
         return isal_zlib.compress(b"\n".join((head, self.source.document)), _ZLIB_LEVEL)
 
     @classmethod
     def unpack(cls, packed: bytes) -> "_Record":
         head, _, document = zlib.decompress(packed).partition(b"\n")
-        members: dict[str, Any] = json.loads(head)
+        members: dict[str, Any] = from_json(head)
         source = ArtifactSource(**{**members["source"], "document": document})
         return cls(source, tuple(members["kinds"]), members["expires"])
 

@@ -1,15 +1,15 @@
 """Logging: one JSON object per line on standard error, with no content from invoices or keys."""
 
 import datetime
-import json
 import logging
 import sys
 import traceback
 from typing import Any
 
+from appliance.contract.serialization import to_json
+
 _MAX_FRAMES = 5
 """Innermost stack frames logged for an exception."""
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _LOGGERS = ("appliance", "einvoice", "uvicorn", "asyncio")
 
 
@@ -28,7 +28,7 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info and record.exc_info[1]:
             line["exception"] = type(record.exc_info[1]).__name__
             line["stack"] = stack_frames(record.exc_info[1])
-        return _ENCODER.encode(line)
+        return to_json(line).decode()
 
 
 def error_line(logger: str, message: str) -> str:

@@ -3,10 +3,11 @@
 Messages are never pickled: a process that has read an untrusted file is no more trustworthy than the file.
 """
 
-import json
 import struct
 from dataclasses import dataclass, field
 from typing import Any, Self
+
+from appliance.contract.serialization import from_json, to_json
 
 _PREFIX = struct.Struct("!IQ")
 PREFIX_BYTES = _PREFIX.size
@@ -26,7 +27,7 @@ class Message:
 
     def pack(self) -> bytes:
         """Return the message as bytes."""
-        head = json.dumps([self.head, [len(part) for part in self.parts]]).encode()
+        head = to_json([self.head, [len(part) for part in self.parts]])
         return b"".join((_PREFIX.pack(len(head), sum(map(len, self.parts))), head, *self.parts))
 
     @staticmethod
@@ -39,7 +40,7 @@ class Message:
     def unpack(cls, packed: bytes | bytearray) -> Self:
         """Return the message packed by `pack`."""
         position = PREFIX_BYTES + _PREFIX.unpack_from(packed)[0]
-        head, sizes = json.loads(packed[PREFIX_BYTES:position])
+        head, sizes = from_json(packed[PREFIX_BYTES:position])
         parts = []
         for size in sizes:
             parts.append(bytes(packed[position : position + size]))
