@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from appliance.contract.problems import Problem, ProblemType
 from appliance.settings import Settings
+from appliance.workers.memory import MemoryTrimmer
 from appliance.workers.process import JobTimeout, WorkerExited, WorkerNotReady
 from appliance.workers.protocol import Message
 from appliance.workers.schedule import JobKind, Schedule
@@ -59,8 +60,9 @@ def busy_problem() -> Problem:
 class Reservation:
     """An admitted request and the upload memory reserved for it."""
 
-    def __init__(self, memory: Shares, holder: str) -> None:
+    def __init__(self, memory: Shares, trimmer: MemoryTrimmer, holder: str) -> None:
         self._memory = memory
+        self._trimmer = trimmer
         self._holder = holder
         self._bytes = 0
 
@@ -77,6 +79,7 @@ class Reservation:
     def release(self) -> None:
         """Release the upload memory."""
         self._memory.release(self._holder, self._bytes)
+        self._trimmer.released(self._bytes)
         self._bytes = 0
 
 
@@ -90,6 +93,7 @@ class WorkerPool:
         self._settings = settings
         self._requests = {is_long: Shares(settings.workers + settings.queue) for is_long in (False, True)}
         self._memory = Shares(settings.upload_megabytes << 20)
+        self._trimmer = MemoryTrimmer()
         self._slots = [WorkerSlot(settings) for _ in range(settings.workers)]
         self._free_slots = list(self._slots)
         self._schedule = Schedule(settings.workers)
@@ -161,7 +165,7 @@ class WorkerPool:
         requests = self._requests[is_long]
         if not requests.take(holder, 1):
             raise busy_problem()
-        reservation = Reservation(self._memory, holder)
+        reservation = Reservation(self._memory, self._trimmer, holder)
         try:
             yield reservation
         finally:
