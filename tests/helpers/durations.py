@@ -8,7 +8,8 @@ KEY = "einvoice/durations"
 
 def known(config: pytest.Config) -> dict[str, float]:
     """Return the seconds of each module in the last run of all tests; empty if there was none."""
-    return config.cache.get(KEY, {}) if config.cache else {}
+    cache = _cache(config)
+    return cache.get(KEY, {}) if cache else {}
 
 
 def module(node: str) -> str:
@@ -33,5 +34,11 @@ class Durations:
         everything = config.args_source is not config.ArgsSource.ARGS and not (
             config.option.markexpr or config.option.keyword
         )
-        if everything and not in_parallel and config.cache:
-            config.cache.set(KEY, self._seconds)
+        cache = _cache(config)
+        if everything and not in_parallel and cache:
+            cache.set(KEY, self._seconds)
+
+
+def _cache(config: pytest.Config) -> pytest.Cache | None:
+    """Return pytest's cache; with `-p no:cacheprovider` there is none."""
+    return getattr(config, "cache", None)
