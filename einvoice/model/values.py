@@ -13,14 +13,14 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any, ClassVar, Final, Self
 
 from einvoice.model import location
 
 #: White space as XML defines it; Python's ``str.strip`` would also remove the no-break space, which XPath keeps.
 BLANKS: Final = " \t\r\n"
-NO_ATTRIBUTES: Final[Mapping[str, str]] = {}
+NO_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType({})
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\Z")
 _ISO_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:Z|[+-][0-9]{2}:[0-9]{2})?\Z")
@@ -117,7 +117,7 @@ class Value:
         raw: the text exactly as in the document.
         text: the text that the official rules of its syntax compare.
         filled: whether the text has a character other than white space.
-        attributes: the XML attributes of its element.
+        attributes: the XML attributes of its element; read-only, since values with the same ones may share them.
         more: further occurrences of a term that the standard allows once.
         node: the element; None for a value that was not read from a document.
         attribute: the XML attribute that holds the value; None for the text of the element.
@@ -157,7 +157,8 @@ class Value:
 
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
         """Return the state for a deep copy or another process: the content without the document."""
-        return None, {name: getattr(self, name) for name in Value.__slots__} | {"node": None}
+        state = {name: getattr(self, name) for name in Value.__slots__}
+        return None, state | {"node": None, "attributes": dict(self.attributes)}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Value):

@@ -7,6 +7,7 @@ import gc
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, ParamSpec, TypeVar
 
 from einvoice.model.group import Group
@@ -106,10 +107,18 @@ def read(root: Any, collector: ElementCollector | None = None) -> Invoice:
     return invoice
 
 
+class _SharedAttributes(dict[tuple[tuple[str, str], ...], Mapping[str, str]]):
+    """The attributes of elements as read-only mappings, by their items: most lines have the same unit and currency."""
+
+    def __missing__(self, items: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+        self[items] = attributes = MappingProxyType(dict(items))
+        return attributes
+
+
 class _Reader:
     """State of one walk. ``misplaced`` and ``unmapped`` become those of the invoice."""
 
-    __slots__ = ("attributes", "blank", "elements", "groups", "misplaced", "states", "unmapped")
+    __slots__ = ("attributes", "blank", "elements", "groups", "misplaced", "shared", "states", "unmapped")
 
     def __init__(self, collector: ElementCollector) -> None:
         self.states = collector.states
@@ -117,6 +126,7 @@ class _Reader:
         self.attributes = collector.attributes
         self.groups = collector.groups
         self.blank = self.elements[self.states.blank]
+        self.shared = _SharedAttributes()
         self.misplaced: dict[type, list[Any]] = {}
         self.unmapped: list[Any] = []
 
@@ -134,7 +144,7 @@ class _Reader:
         It iterates over all elements in the order of the document, which is faster than over the children of each. So
         ``group`` is that of the element around the current one, in ``state``, which has ``remaining`` more children.
         """
-        elements, groups = self.elements, self.groups
+        elements, groups, shared = self.elements, self.groups, self.shared
         groups[type(invoice)].append(invoice)
         find_invoice = invoice.find_invoice
         group, group_ref, content, remaining = invoice, find_invoice, invoice.__dict__, len(root)
@@ -153,7 +163,7 @@ class _Reader:
             kind = below.kind
             attributes: Mapping[str, str] = NO_ATTRIBUTES
             if (kind == LEAF or below.collected_attributes) and (items := element.items()):
-                attributes = dict(items)
+                attributes = shared[tuple(items)]
                 for name in attributes:
                     if name in below.collected_attributes:
                         self.attributes[below, name].append(element)
@@ -202,7 +212,7 @@ class _Reader:
                     if text is None:
                         text = below.view_of(raw, leaf.view)
                 if kind == GROUP:
-                    attributes = dict(element.items())
+                    attributes = shared[tuple(element.items())]
                 value = leaf.create(raw, filled, text, attributes, element)
                 if leaf.of_parent:
                     fields = target.parent_ref().__dict__

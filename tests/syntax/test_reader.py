@@ -202,3 +202,12 @@ def test_the_scheme_of_a_registration_is_an_attribute() -> None:
     scheme = invoice.seller.tax_registrations[1].scheme
     assert scheme.xpath.endswith("/ram:SpecifiedTaxRegistration[2]/ram:ID/@schemeID")
     assert read_again(write(invoice, "CrossIndustryInvoice")) == invoice
+
+
+def test_attributes_of_several_elements_cannot_be_changed_by_one() -> None:
+    line = '<cac:InvoiceLine><cbc:InvoicedQuantity unitCode="{}">1</cbc:InvoicedQuantity></cac:InvoiceLine>'
+    invoice = ubl("".join(map(line.format, ("H87", "H87", "KGM"))))
+    first, second, third = (line.quantity for line in invoice.lines)
+    assert (first.unit, second.unit, third.unit) == ("H87", "H87", "KGM")
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        first.attributes["unitCode"] = "C62"
