@@ -117,7 +117,7 @@ def _unmapped(invoice: Invoice) -> Iterator[Loss]:
     """Yield the elements that no business term covers; the writer omits them in both syntaxes."""
     misplaced = (group.node for groups in invoice.misplaced.values() for group in groups)
     for element in (*misplaced, *invoice.unmapped):
-        if text := " ".join("".join(element.itertext()).split()):
+        if text := " ".join(" ".join(element.itertext()).split()):
             yield Loss((), text, line(element), xpath(element))
 
 

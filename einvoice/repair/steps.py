@@ -141,7 +141,7 @@ class Steps:
                 same: tuple[Row, ...] = ()
                 reason = self._surplus(element, term)
                 if candidate.stated_twice:
-                    term, text, reason = candidate.terms[0], " ".join("".join(element.itertext()).split()), "same"
+                    term, text, reason = candidate.terms[0], " ".join(" ".join(element.itertext()).split()), "same"
                     same = self._rows_with(element)
                 yield Step("remove", term, _label(element), lines, text, reason=reason, same=same)
             case RemoveAttribute():

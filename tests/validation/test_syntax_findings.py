@@ -101,3 +101,13 @@ def test_blank_element_is_to_be_removed_only_if_the_schema_does_not_require_it(n
     assert ("leave the element out" in finding.fix("en")) is not is_required
     assert ("supprimer l'élément" in finding.fix("fr")) is not is_required
     assert finding.values.get("required_in") == ("cac:PartyTaxScheme" if is_required else None)
+
+
+@pytest.mark.parametrize("indented", [True, False])
+def test_content_of_a_group_is_quoted_with_white_space_between_its_values(indented: bool) -> None:
+    category = (
+        "<cac:ClassifiedTaxCategory>\n<cbc:ID>S</cbc:ID>\n<cac:TaxScheme>\n<cbc:ID>VAT</cbc:ID>\n</cac:TaxScheme>"
+    )
+    text = UBL.replace("</cac:Item>", f"{category}\n</cac:ClassifiedTaxCategory></cac:Item>", 1)
+    (finding,) = findings_of(text if indented else re.sub(r">\s+<", "><", text), "UBL-SR-48")
+    assert finding.values["found"] == "S VAT"

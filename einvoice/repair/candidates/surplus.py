@@ -142,7 +142,7 @@ def _is_kept(element: Any, node: Any) -> bool:
 
 
 def _words(element: Any) -> list[str]:
-    return "".join(element.itertext()).split()
+    return " ".join(element.itertext()).split()
 
 
 def _is_only(case: Case, stated: Filled) -> bool:

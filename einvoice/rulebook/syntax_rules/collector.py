@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.model import location
-from einvoice.model.values import normalize_space
+from einvoice.model.values import BLANKS, normalize_space
 from einvoice.resources import RuleData
 from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.checks import Occurrences
@@ -74,8 +74,9 @@ class SyntaxViolation(NamedTuple):
         Texts of rules in the rule language call the content ``actual``; texts of a Factur-X profile may do so too.
         """
         content = checks.content(self.rule, self.element) if self.found else ""
-        if self.found and len(self.element):  # indentation is no content
-            content = normalize_space(content)
+        if self.found and len(self.element) and self.rule.attribute is None:
+            is_group = not (self.element.text or "").strip(BLANKS)  # indented or not
+            content = normalize_space((" " if is_group else "").join(self.element.itertext()))
         values = {"count": len(self.found), "argument": self.rule.argument, "found": content, "name": self.name}
         if self.found and self.rule.check in checks.CURRENCY_CHECKS:
             values |= self._currencies()
