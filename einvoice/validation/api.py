@@ -43,7 +43,7 @@ def read(source: xml.Source, *, lang: Language | None = None) -> Invoice:
         OSError: the file cannot be opened.
     """
     selected = language(lang)
-    return reader.read(Document.open(source).root).in_language(selected)
+    return reader.read(Document.open(source, keep_blanks=True).root).in_language(selected)
 
 
 @reader.gc_paused

@@ -48,6 +48,7 @@ class Document(NamedTuple):
         filename: its name without the folder; "" if it has none.
         xml: the bytes of the invoice: the file itself, or the XML embedded in a hybrid PDF.
         tree: the parsed XML.
+        has_blanks: whether the tree has the white space between elements.
         identity: syntax, root element and declared specification.
         hybrid: the hybrid PDF; None if the file is XML.
     """
@@ -56,12 +57,19 @@ class Document(NamedTuple):
     filename: str
     xml: bytes
     tree: Any
+    has_blanks: bool
     identity: Identity
     hybrid: Hybrid | None
 
     @classmethod
-    def open(cls, source: Source, rules: RuleData | None = None) -> Document:
-        """Open a path, bytes, or a binary file; `rules` is the rule data with the known specifications.
+    def open(cls, source: Source, rules: RuleData | None = None, *, keep_blanks: bool = False) -> Document:
+        """Open a path, bytes, or a binary file.
+
+        Args:
+            source: the document.
+            rules: rule data with the known specifications.
+            keep_blanks: whether to keep the white space between elements, which is part of a value that, against the
+                XML schema, contains elements.
 
         Raises:
             UnreadableDocument: one of its subclasses; see `einvoice.errors`.
@@ -69,14 +77,18 @@ class Document(NamedTuple):
         """
         data, filename = source_bytes(source)
         if sniff(data) != "pdf":
-            tree = parse(data)
-            return cls(data, filename, data, tree, identify(tree, rules), None)
+            tree = parse(data, keep_blanks=keep_blanks)
+            return cls(data, filename, data, tree, keep_blanks, identify(tree, rules), None)
         from einvoice.pdf.document import parse as parse_embedded  # imported on use: most files are XML
         from einvoice.pdf.sandbox import read_hybrid
 
         hybrid = read_hybrid(data)
         tree = parse_embedded(hybrid)
-        return cls(data, filename, hybrid.xml, tree, identify(tree, rules), hybrid)
+        return cls(data, filename, hybrid.xml, tree, True, identify(tree, rules), hybrid)
+
+    def with_blanks(self) -> Document:
+        """Return the document with the white space between elements, which takes longer to process."""
+        return self._replace(tree=parse(self.xml), has_blanks=True)
 
     @property
     def root(self) -> Any:
@@ -118,8 +130,13 @@ class Context(NamedTuple):
 
     @classmethod
     def prepare(cls, document: Document, selection: RuleSelection, lang: Language) -> Context:
-        """Validate the XML schema and read the invoice."""
-        violations = schema.violations(document.tree, selection.schema)
+        """Validate the XML schema and read the invoice.
+
+        If the document violates it, there may be elements in values, so the white space between elements is restored.
+        """
+        if not document.has_blanks and not schema.is_valid(document.tree, selection.schema):
+            document = document.with_blanks()
+        violations = schema.violations(document.tree, selection.schema) if document.has_blanks else []
         profile = selection.profile
         collector = Collector(document.root, selection.stack, profile.name if profile else "", selection.data)
         invoice = reader.read(document.root, collector)
