@@ -16,7 +16,7 @@ from einvoice.result import Finding, Language, Layer
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.syntax import reader, schema
 from einvoice.syntax.detect import identify
-from einvoice.syntax.xml import Source, parse, sniff, source_bytes
+from einvoice.syntax.xml import Source, parse, sniff, source_bytes, transcode
 from einvoice.validation.findings import FindingBuilder
 from einvoice.validation.limits import FindingsByCode
 
@@ -86,6 +86,10 @@ class Document(NamedTuple):
         tree = parse_embedded(hybrid)
         return cls(data, filename, hybrid.xml, tree, True, identify(tree, rules), hybrid)
 
+    def utf8(self) -> bytes:
+        """Return the XML in UTF-8."""
+        return transcode(self.xml).utf8
+
     def with_blanks(self) -> Document:
         """Return the document with the white space between elements, which takes longer to process."""
         return self._replace(tree=parse(self.xml), has_blanks=True)
@@ -134,7 +138,7 @@ class Context(NamedTuple):
 
         If the document violates it, there may be elements in values, so the white space between elements is restored.
         """
-        if not document.has_blanks and not schema.is_valid(document.tree, selection.schema):
+        if not document.has_blanks and not schema.is_valid(document.tree, selection.schema, document.utf8):
             document = document.with_blanks()
         violations = schema.violations(document.tree, selection.schema) if document.has_blanks else []
         profile = selection.profile

@@ -8,6 +8,7 @@ on the first violation.
 import functools
 import re
 import threading
+from collections.abc import Callable
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -67,9 +68,12 @@ def violations(document: etree._ElementTree, root: str) -> "list[SchemaViolation
     return result
 
 
-def is_valid(document: etree._ElementTree, root: str) -> bool:
-    """Return whether `violations` would return none; without explanations it takes less time."""
-    return not _known(root).errors(document)
+def is_valid(document: etree._ElementTree, root: str, utf8: Callable[[], bytes]) -> bool:
+    """Return whether `violations` would return none; without explanations it takes less time.
+
+    ``utf8`` returns the document in UTF-8, from which a large one is read.
+    """
+    return not _known(root).errors(document, utf8)
 
 
 def sha256(root: str) -> str:
@@ -135,9 +139,10 @@ def _compiled(root: str) -> "_Schema":
 
 
 _WIDTH: Final = 1000
+_ELEMENTS: Final = 50_000
 _CHUNK: Final = 8192
 _is_long = etree.XPath(f"boolean(/descendant::*[{_WIDTH + 1}])")  # a quick test that settles most documents
-_is_wide = etree.XPath(f"boolean(//*[{_WIDTH + 1}])")
+_is_large = etree.XPath(f"boolean(/descendant::*[{_ELEMENTS + 1}]) or boolean(//*[{_WIDTH + 1}])")
 
 
 class _Schema:
@@ -189,21 +194,24 @@ class _Schema:
         later = added_later() if self._files.is_converted else ()
         return ContentModels(self._files.documents().values(), later)
 
-    def errors(self, document: etree._ElementTree) -> list[Any]:
-        """Return libxml2's errors; for a document with many siblings, only the first ones.
+    def errors(self, document: etree._ElementTree, utf8: Callable[[], bytes] | None = None) -> list[Any]:
+        """Return libxml2's errors; for a document with many elements or siblings, only the first ones.
 
-        To build an element's path, lxml counts all preceding siblings: 10 MB of invalid siblings would take minutes.
-        So documents with many siblings are first streamed, which needs no paths, until there are enough errors.
+        lxml keeps all errors. To build the path of an element, it counts all preceding siblings: 10 MB of invalid
+        siblings would take minutes. So such documents are first streamed, which needs no paths, until there are enough
+        errors. ``utf8`` returns the document in UTF-8, in less time than it takes to serialize it.
         """
-        if not _is_long(document) or not (len(document.getroot()) > _WIDTH or _is_wide(document)):
+        if not _is_long(document) or not (len(document.getroot()) > _WIDTH or _is_large(document)):
             return [] if self._is_in_subset(document) else self._validated(document)
-        data = etree.tostring(document, encoding="utf-8")  # ASCII would break names with umlauts
+        data = utf8() if utf8 else etree.tostring(document, encoding="utf-8")  # ASCII would break names with umlauts
         subset = self._subset
         if subset is not None and not _count_errors(subset, data)[0]:
             return []
         count, end = _count_errors(self._compile(), data)
         if count > LIMIT:
-            parser = etree.XMLParser(recover=True, huge_tree=True, resolve_entities=False, no_network=True)
+            parser = etree.XMLParser(
+                encoding="utf-8", recover=True, huge_tree=True, resolve_entities=False, no_network=True
+            )
             document = etree.fromstring(data[:end], parser).getroottree()
         return self._validated(document) if count else []
 
@@ -230,7 +238,9 @@ class _NoTarget:
 def _count_errors(schema: etree.XMLSchema, data: bytes) -> tuple[int, int]:
     """Validate a stream until there are more than `LIMIT` errors; return their number, and that of the bytes read."""
     target: Any = _NoTarget()
-    parser = etree.XMLParser(schema=schema, target=target, huge_tree=True, resolve_entities=False, no_network=True)
+    parser = etree.XMLParser(
+        encoding="utf-8", schema=schema, target=target, huge_tree=True, resolve_entities=False, no_network=True
+    )
     for end in range(_CHUNK, len(data) + _CHUNK, _CHUNK):
         parser.feed(data[end - _CHUNK : end])
         if len(parser.feed_error_log) > LIMIT:
