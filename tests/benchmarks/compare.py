@@ -54,6 +54,21 @@ for line in sys.stdin:
     print(time.process_time() - before, flush=True)
 """
 
+#: Validates a small file often and then a large one once; prints processor time and peak memory of the latter.
+FIRST_PROGRAM = """
+import sys, time, einvoice
+def memory(name):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+small, large = (open(path, "rb").read() for path in sys.argv[1:])
+for _ in range(30):
+    einvoice.validate(small)
+open("/proc/self/clear_refs", "w").write("5")  # resets the peak
+used, before = memory("VmRSS"), time.process_time()
+einvoice.validate(large)
+print(time.process_time() - before, memory("VmHWM") - used)
+"""
+GROWTH = (1000, 10_000)
+
 Timer = Callable[[bytes, int], float]
 
 
@@ -166,6 +181,30 @@ def compare(lines: Sequence[int], rounds: int, timers: dict[str, list[Timer]]) -
     return rows
 
 
+def growth(syntax: str, rounds: int, folder: Path) -> tuple[float, float, float]:
+    """Return how many times as much ten times the lines take: time and memory of the first validation, time of others.
+
+    The first validation of a large document in a process includes the time in which the system provides the memory. If
+    the same document is validated again, a smaller one finds most of its memory provided, so the ratio is higher.
+    """
+    small, *large = (folder / f"{lines}.xml" for lines in (20, *GROWTH))
+    for lines, path in zip((20, *GROWTH), (small, *large), strict=True):
+        path.write_bytes(invoice(lines, 0, syntax))
+    command = [sys.executable, "-c", FIRST_PROGRAM, small]
+
+    def first(path: Path) -> list[float]:
+        done = subprocess.run([*command, path], check=True, env=clean(), cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        return list(map(float, done.stdout.split()))
+
+    again = timer(einvoice.validate)
+    turns = []
+    for _ in range(rounds):
+        (time_1, memory_1), (time_10, memory_10) = map(first, large)
+        again_1, again_10 = (again(path.read_bytes(), 2) for path in large)
+        turns.append((time_10 / time_1, memory_10 / memory_1, again_10 / again_1))
+    return tuple(map(median, zip(*turns, strict=True)))
+
+
 def cold(commands: Sequence[Sequence[str | Path]], rounds: int, folder: Path) -> list[float]:
     """Return the processor time of the first command, in ms, and of the second one as a multiple of it."""
     environ = clean() | {"EINVOICE_CACHE": str(folder / "cache")}
@@ -224,6 +263,7 @@ def main() -> None:
         with peer(other / "python", folder) as run_peer:
             timers = {it: [timer(einvoice.validate), official(it), run_peer, timer(walk)] for it in STYLESHEETS}
             rows = compare(options.lines, options.rounds, timers)
+        growths = {syntax: growth(syntax, options.rounds, folder) for syntax in STYLESHEETS}
         sample = ROOT / "appliance" / "samples" / "xrechnung-ubl.xml"
         started = {
             "`einvoice validate FILE`": (
@@ -236,6 +276,10 @@ def main() -> None:
     print("| syntax | lines | findings | validate | official : ours | verifyhash : ours | parse and walk : ours |")
     print("|---|---:|---:|---:|---:|---:|---:|")
     print(*rows, sep="\n")
+    print("\n| 10,000 : 1,000 lines | time, first validation | memory, first validation | time, others |")
+    print("|---|---:|---:|---:|")
+    for syntax, ratios_ in growths.items():
+        print(f"| {syntax} |", " | ".join(f"{it:.1f}" for it in ratios_), "|")
     print("\n| start, cold | ours | ours : verifyhash |\n|---|---:|---:|")
     for name, (own_time, ratio) in starts.items():
         print(f"| {name} | {own_time:.0f} ms | {ratio:.2f} |")
