@@ -5,23 +5,24 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from einvoice import presentation
+from einvoice import presentation, syntax
 from einvoice.localization.options import language
 from einvoice.resources import RuleData, shipped
 from einvoice.result.languages import Language
+from einvoice.rulebook import cache
 from einvoice.rulebook import catalog as rulebook
 from einvoice.rulebook.added import rule_data
 from einvoice.rulebook.catalog import CatalogEntry
 from einvoice.rulebook.files.versions import RuleSet
 from einvoice.rulebook.releases import Release, releases
 from einvoice.rulebook.rule import SYNTAXES
+from einvoice.syntax import mapping
 from einvoice.syntax.paths import path_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
 
 
@@ -81,9 +82,15 @@ class Catalog(Mapping[str, CatalogEntry]):
     @functools.cached_property
     def version(self) -> str:
         """Sixteen hexadecimal digits that change with every rule and text."""
-        entries = [tuple(entry._replace(lang="de")) for entry in self.values()]
-        content = repr((self._entries.digest, self.rule_set.name, entries))
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
+        digest = rulebook.digest(self.data)
+        key = cache.key(repr(("version", self.rule_set)), digest, _code_of_paths())
+        version: str | None = cache.load("version", key)
+        if version is None:
+            entries = [tuple(entry._replace(lang="de")) for entry in self.values()]
+            content = repr((digest, self.rule_set.name, entries))
+            version = hashlib.sha256(content.encode()).hexdigest()[:16]
+            cache.store("version", key, version)
+        return version
 
     def to_dict(self, lang: Language | None = None) -> dict[str, Any]:
         """Return the catalog as plain data, ready for JSON."""
@@ -116,6 +123,12 @@ class Catalog(Mapping[str, CatalogEntry]):
 
     def _repr_html_(self) -> str:
         return presentation.to_html(self, self.lang)
+
+
+def _code_of_paths() -> str:
+    """Return a digest of the code that the paths of business terms depend on."""
+    folders = (Path(syntax.__file__).parent, Path(mapping.__file__).parent)
+    return cache.digest(sorted(Path(path) for folder in folders for path in cache.listed(folder, ".py")))
 
 
 def notes(entry: CatalogEntry, lang: Language) -> Iterator[dict[str, str]]:

@@ -14,7 +14,8 @@ import einvoice
 from einvoice.cli import main
 from einvoice.model.location import NAMESPACES
 from einvoice.render.catalog_table import COLUMNS
-from einvoice.result.catalog import catalog, notes
+from einvoice.result.catalog import Catalog, catalog, notes
+from einvoice.rulebook.releases import releases
 from einvoice.rulebook.rule import SYNTAXES
 from einvoice.rulebook.sections import SECTIONS, title
 from einvoice.syntax.xml import parse
@@ -226,6 +227,16 @@ def test_leading_term_of_a_group_is_its_first_term():
 
 def test_version_does_not_depend_on_the_language():
     assert as_dict("de")["catalog_version"] == as_dict("en")["catalog_version"] == catalog().version
+
+
+def test_version_is_stored(tmp_path, monkeypatch):
+    monkeypatch.setenv("EINVOICE_CACHE", str(tmp_path))
+    first = Catalog(catalog().rule_set).version
+    assert first == catalog().version
+    monkeypatch.setattr(Catalog, "values", None)  # the entries, which take a quarter of a second
+    assert Catalog(catalog().rule_set).version == first
+    with pytest.raises(TypeError):
+        assert Catalog(releases().named("xrechnung-2.3.1")).version
 
 
 def test_public_function_returns_the_catalog():

@@ -13,7 +13,7 @@ from einvoice.errors import RuleError
 from einvoice.model.invoice import Invoice
 from einvoice.resources import RuleData, rules_folder, shipped
 from einvoice.rulebook import cache
-from einvoice.rulebook.catalog import Catalog, catalog, entry
+from einvoice.rulebook.catalog import Catalog, catalog, digest, entry
 from einvoice.rulebook.check import check_all
 from einvoice.rulebook.files.definition import Example
 from einvoice.rulebook.files.examples import invoice_of
@@ -351,9 +351,9 @@ def test_alias_resolves_to_its_rule(folder: Path) -> None:
 def test_catalog_digest_changes_with_a_text(folder: Path) -> None:
     keys = 'code = "X"\nterms = ["BT-3"]\nassert = "invoice.type_code == \'380\'"'
     write_rule(folder, keys)
-    before = read_catalog(folder).digest
+    before = digest(RuleData(folder))
     write_rule(folder, keys, TEXTS.replace('fix         = "f"', 'fix         = "g"'))
-    assert read_catalog(folder).digest != before
+    assert digest(RuleData(folder)) != before
 
 
 VERSIONS = 'versions = [{ version = "1" }]'

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _PACKAGE: Final = Path(__file__).parents[2]
 
-__all__ = ["Catalog", "CatalogEntry", "Values", "catalog", "entry"]
+__all__ = ["Catalog", "CatalogEntry", "Values", "catalog", "digest", "entry"]
 
 
 def __getattr__(name: str) -> Any:
@@ -36,10 +36,9 @@ def __getattr__(name: str) -> Any:
 class Catalog(Mapping[str, "CatalogEntry"]):
     """The entries by code; an alias finds its entry, but is not listed."""
 
-    def __init__(self, rows: list[tuple[Any, ...]], digest: str) -> None:
+    def __init__(self, rows: list[tuple[Any, ...]]) -> None:
         self._rows = {row[0]: row for row in rows}
         self._aliases = {alias: row[0] for row in rows for alias in row[10]}
-        self.digest = digest
 
     def __getitem__(self, code: str) -> CatalogEntry:
         from einvoice.rulebook.catalog.catalog_entry import CatalogEntry
@@ -56,8 +55,7 @@ class Catalog(Mapping[str, "CatalogEntry"]):
 def catalog(release: Release | None = None, data: RuleData | None = None) -> Catalog:
     """Return the catalog for a release, by default the newest one of the default CIUS.
 
-    The other rule sets have the release that goes with it. ``data`` is the rule data, by default the shipped one. The
-    ``digest`` of the catalog changes with every rule and text.
+    The other rule sets have the release that goes with it. ``data`` is the rule data, by default the shipped one.
 
     Raises:
         RuleError: invalid rule file.
@@ -72,16 +70,21 @@ def entry(code: str, data: RuleData | None = None) -> CatalogEntry:
 
 
 @functools.cache
-def _catalog(versions: tuple[tuple[str, str], ...], data: RuleData) -> Catalog:
+def digest(data: RuleData) -> str:
+    """Return the SHA-256 of all files with rules and texts, in hexadecimal digits."""
     rules = {path for name in ("**/*.toml", "syntax/*.csv") for path in data.files(name)}
     names = ("localization", "model", "rulebook")
     messages = (path for name in names for path in _PACKAGE.glob(f"{name}/messages/*.toml"))
-    digest = cache.digest(sorted({*rules, *messages}))
-    key = cache.key(repr(("catalog", versions)), digest)
+    return cache.digest(sorted({*rules, *messages}))
+
+
+@functools.cache
+def _catalog(versions: tuple[tuple[str, str], ...], data: RuleData) -> Catalog:
+    key = cache.key(repr(("catalog", versions)), digest(data))
     rows = cache.load("catalog", key)
     if rows is None:
         from einvoice.rulebook.catalog.build import entries
 
         rows = [tuple(entry) for entry in entries(data, dict(versions))]
         cache.store("catalog", key, rows)
-    return Catalog(rows, digest)
+    return Catalog(rows)
