@@ -79,7 +79,9 @@ def _call(function: str, *arguments: object) -> int:
 
 
 def _beside(hidden: set[Path]) -> Iterable[Path]:
-    """Yield the entries of all parents of `hidden` paths, but those paths and parents."""
+    """Yield the entries of all parents of `hidden` paths, but those paths and parents; if none is hidden, the root."""
+    if not hidden:
+        yield Path("/")
     parents = {parent for path in hidden for parent in path.parents}
     for parent in parents - hidden:
         if parent.is_dir() and os.access(parent, os.R_OK) and not hidden & set(parent.parents):

@@ -89,6 +89,18 @@ def test_hidden_folder(tmp_path):
 
 
 @pytest.mark.slow
+def test_nothing_is_hidden_without_paths(tmp_path):
+    (tmp_path / "file").write_text("content")
+    script = f"""
+        from pathlib import Path
+        from appliance.workers.landlock import hide
+        hide([])
+        assert Path({str(tmp_path / "file")!r}).read_text() == "content"
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], cwd=ROOT, check=True)
+
+
+@pytest.mark.slow
 def test_worker_cannot_open_the_key_file(curious):
     if "no Landlock" in curious.log():
         pytest.skip("the kernel has no Landlock")
