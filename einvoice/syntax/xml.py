@@ -452,6 +452,8 @@ def _has_long_tag(text: bytes) -> bool:
 
 # Errors
 
+_RESOURCE_LIMIT: Final = 114
+"""XML_ERR_RESOURCE_LIMIT of libxml2, which lxml names since 6.1."""
 _MISMATCH: Final = r"tag mismatch: (?P<opened>\S+) line (?P<line>\d+) and (?P<closed>\S+)"
 
 
@@ -461,7 +463,7 @@ def _parse_error(error: etree.XMLSyntaxError, text: bytes) -> errors.UnreadableD
     message = error.msg.rpartition(", line ")[0].strip()
     line, column = error.position
     number: int = error.code  # type: ignore[attr-defined]  # the stubs lack it
-    if number == kinds.ERR_RESOURCE_LIMIT and "depth" in message:
+    if number in (_RESOURCE_LIMIT, kinds.ERR_INTERNAL_ERROR) and "depth" in message:
         return errors.TooDeep(limit=MAX_DEPTH, line=line, column=column)
     mismatch = re.search(_MISMATCH, message)
     if mismatch:
@@ -474,7 +476,7 @@ def _parse_error(error: etree.XMLSyntaxError, text: bytes) -> errors.UnreadableD
         return errors.TruncatedXml(line=line, column=column)
     if "EntityRef" in message:
         return errors.BadReference(line=line, column=column)
-    if number == kinds.ERR_INVALID_ENCODING:
+    if number == kinds.ERR_INVALID_ENCODING or "not proper UTF-8" in message:  # before libxml2 2.13
         return errors.EncodingMismatch(encoding="UTF-8", line=line, column=column)
     if number == kinds.ERR_INVALID_CHAR:
         return errors.ForbiddenCharacter(line=line, column=column)
