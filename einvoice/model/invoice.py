@@ -171,6 +171,7 @@ class Invoice(Identified):
         lang: language in which a notebook shows the invoice; None for `einvoice.options.lang`.
         misplaced: groups that occur where EN 16931 has no business term, by class.
         unmapped: elements without a business term.
+        repeated: further occurrences of terms and groups that the standard allows once, each after the first one.
     """
 
     groups = ("BG-0",)
@@ -180,6 +181,7 @@ class Invoice(Identified):
     lang: ClassVar[Language | None] = None
     misplaced: ClassVar[dict[type, list[Any]]] = {}
     unmapped: ClassVar[Sequence[Any]] = ()
+    repeated: ClassVar[Sequence[tuple[Any, Any]]] = ()
 
     specification: Identifier = term("BT-24")
     business_process: Text = term("BT-23")

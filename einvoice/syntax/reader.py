@@ -8,7 +8,7 @@ import weakref
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeAlias, TypeVar
 
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
@@ -20,6 +20,8 @@ from einvoice.syntax.states import ElementState, ElementStates, element_states
 P = ParamSpec("P")
 T = TypeVar("T")
 
+Repeated: TypeAlias = tuple[Any, Any]
+"""The first occurrence of a term or group that the standard allows once, and a further one."""
 _COLLECTED_AFTER: Final = 2_000_000
 """Number of objects that garbage collections skip until one searches them all."""
 _skipped = 0
@@ -101,6 +103,7 @@ def read(root: Any, collector: ElementCollector | None = None) -> Invoice:
         find_invoice=weakref.ref(invoice),
         misplaced=reader.misplaced,
         unmapped=reader.unmapped,
+        repeated=reader.repeated,
     )
     reader.collect(root, states.start)
     reader.walk(root, states.start, invoice)
@@ -116,9 +119,9 @@ class _SharedAttributes(dict[tuple[tuple[str, str], ...], Mapping[str, str]]):
 
 
 class _Reader:
-    """State of one walk. ``misplaced`` and ``unmapped`` become those of the invoice."""
+    """State of one walk. ``misplaced``, ``unmapped`` and ``repeated`` become those of the invoice."""
 
-    __slots__ = ("attributes", "blank", "elements", "groups", "misplaced", "shared", "states", "unmapped")
+    __slots__ = ("attributes", "blank", "elements", "groups", "misplaced", "repeated", "shared", "states", "unmapped")
 
     def __init__(self, collector: ElementCollector) -> None:
         self.states = collector.states
@@ -129,6 +132,7 @@ class _Reader:
         self.shared = _SharedAttributes()
         self.misplaced: dict[type, list[Any]] = {}
         self.unmapped: list[Any] = []
+        self.repeated: list[Repeated] = []
 
     def collect(self, element: Any, state: ElementState) -> None:
         """Collect the root element; `walk` collects all others."""
@@ -186,7 +190,7 @@ class _Reader:
                 if below.field:
                     others = group.parent_ref().__dict__ if below.of_parent else content
                     if below.field in others:
-                        _repeat(others[below.field], target)
+                        _repeat(others[below.field], target, self.repeated)
                     else:
                         others[below.field] = [target] if below.many else target
                 else:
@@ -195,7 +199,7 @@ class _Reader:
                 if below.track:
                     content.setdefault("tracked", {}).setdefault(below.track, []).append(element)
                 if below.attributes:
-                    _read_attributes(element, below, group)
+                    _read_attributes(element, below, group, self.repeated)
             elif state.kind != UNMAPPED:
                 self.unmapped.append(element)
 
@@ -217,11 +221,11 @@ class _Reader:
                 if leaf.of_parent:
                     fields = target.parent_ref().__dict__
                 if leaf.field in fields:
-                    _repeat(fields[leaf.field], value)
+                    _repeat(fields[leaf.field], value, self.repeated)
                 else:
                     fields[leaf.field] = [value] if leaf.many else value
                 if leaf.attributes:
-                    _read_attributes(element, leaf, target)
+                    _read_attributes(element, leaf, target, self.repeated)
             elif not children and not (element.text or "").strip(BLANKS):
                 self.blank.append(element)
 
@@ -239,7 +243,7 @@ class _Reader:
         self.misplaced.setdefault(type(group), []).append(group)
 
 
-def _read_attributes(element: Any, state: State, group: Group) -> None:
+def _read_attributes(element: Any, state: State, group: Group, repeated: list[Repeated]) -> None:
     for name, leaf in state.attributes:
         raw = element.get(name)
         if raw is None:
@@ -250,16 +254,18 @@ def _read_attributes(element: Any, state: State, group: Group) -> None:
             value.text = leaf.view(raw)
         fields = group.__dict__
         if leaf.field in fields:
-            _repeat(fields[leaf.field], value)
+            _repeat(fields[leaf.field], value, repeated)
         else:
             fields[leaf.field] = [value] if leaf.many else value
 
 
-def _repeat(first: Any, content: Value | Group) -> None:
+def _repeat(first: Any, content: Value | Group, repeated: list[Repeated]) -> None:
     """Add a further occurrence: to the list of the field, or to ``more`` of a term that the standard allows once."""
     if isinstance(first, list):
         first.append(content)
-    elif first.more:
+        return
+    repeated.append((first, content))
+    if first.more:
         first.more.append(content)
     else:
         first.more = [content]

@@ -128,7 +128,7 @@ class FindingBuilder:
         parent = None if element is None else element.getparent()
         if violation.code in _EMPTY and element is not None and parent is not None and is_required(element):
             values["required_in"] = name(parent.tag)
-        terms = terms or self._terms_at(element) or (() if violation.missing else self._terms_of_only_value(element))
+        terms = terms or self.terms_at(element) or (() if violation.missing else self._terms_of_only_value(element))
         return self.of_entry(violation.code, layer, element, values, terms)
 
     def of_entry(
@@ -223,7 +223,7 @@ class FindingBuilder:
         terms of other groups; otherwise the terms of the rule that can be in this group.
         """
         element, rule = violation.element, violation.rule
-        own = self._terms_at(element)
+        own = self.terms_at(element)
         if not violation.found and re.fullmatch(_NAMES, rule.path):
             own = self._terms_of_child(element, rule.path.split("/")) or own
         if not own and violation.found and violation.attribute is None and element.getparent() is not None:
@@ -279,7 +279,7 @@ class FindingBuilder:
                 return index
         return None
 
-    def _terms_at(self, element: Any) -> tuple[str, ...]:
+    def terms_at(self, element: Any) -> tuple[str, ...]:
         """Return the business term of an element; of a surplus one without, that of the first one with this name."""
         if (own := self._terms_of(element)) or element is None:
             return own

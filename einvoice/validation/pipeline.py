@@ -7,18 +7,23 @@ element that a rule reports is not reported again as unmapped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from lxml import etree
 
 from einvoice.result import Finding, Language, Layer
-from einvoice.rulebook.syntax_rules.collector import Collector
+from einvoice.rulebook.syntax_rules.collector import Collector, SyntaxViolation
+from einvoice.rulebook.syntax_rules.single import SINGLE
 from einvoice.syntax import reader, schema
 from einvoice.syntax.detect import identify
+from einvoice.syntax.text_nodes import text_nodes
 from einvoice.syntax.xml import Source, parse, sniff, source_bytes, transcode
+from einvoice.validation import repetition
 from einvoice.validation.findings import FindingBuilder
 from einvoice.validation.limits import FindingsByCode
+from einvoice.validation.repetition import REPEATED, STOPPED
 
 if TYPE_CHECKING:
     from einvoice.model.invoice import Invoice
@@ -142,7 +147,8 @@ class Context(NamedTuple):
             document = document.with_blanks()
         violations = schema.violations(document.tree, selection.schema) if document.has_blanks else []
         profile = selection.profile
-        collector = Collector(document.root, selection.stack, profile.name if profile else "", selection.data)
+        divided = text_nodes(document.root, document.utf8())
+        collector = Collector(document.root, selection.stack, profile.name if profile else "", selection.data, divided)
         invoice = reader.read(document.root, collector)
         build = FindingBuilder(document.xml, invoice, selection, bool(violations), lang)
         return cls(document, selection, violations, invoice, collector, build, set())
@@ -192,7 +198,8 @@ def rules(context: Context) -> Outcome:
     if selection.missing:
         missing = context.not_run("LAYER-MISSING", selection.missing, profile=selection.identity.profile)
     try:
-        findings = [*_rule_findings(context), *_syntax_rule_findings(context)]
+        findings = _rule_findings(context)
+        of_syntax_rules, stopped = _syntax_rule_findings(context)
     except Exception as error:
         # A failed layer must neither stop a batch nor count as run.
         import logging  # on use: takes longer to import than a rule layer to run
@@ -201,7 +208,8 @@ def rules(context: Context) -> Outcome:
         names = (name for name, _ in selection.stack)
         failed = context.not_run("LAYER-FAILED", names, reason=type(error).__name__)
         return Outcome([*failed.findings, *missing.findings], [*failed.layers, *missing.layers])
-    return Outcome([*findings, *missing.findings], [*selection.layers, *missing.layers])
+    layers = [replace(it, executed=False) if it.name in stopped else it for it in selection.layers]
+    return Outcome([*findings, *of_syntax_rules, *missing.findings], [*layers, *missing.layers])
 
 
 def _rule_findings(context: Context) -> list[Finding]:
@@ -213,16 +221,28 @@ def _rule_findings(context: Context) -> list[Finding]:
     return found.findings()
 
 
-def _syntax_rule_findings(context: Context) -> list[Finding]:
+def _syntax_rule_findings(context: Context) -> tuple[list[Finding], set[str]]:
+    """Return the findings of the syntax rules, and the layers whose official Schematron stops."""
     reported = context.reported
     found = FindingsByCode()
+    stopped: list[tuple[SyntaxViolation, str]] = []
     for violation in context.collector.violations():
         layer = _layer_of(violation.rule, context.selection)
         if not layer or (violation.code == _NOT_USED and not reported.isdisjoint(violation.found)):
             continue
+        if violation.rule.check in SINGLE:
+            stopped.append((violation, layer))
+            continue
         reported.update(violation.found)
-        found.add(violation.code, violation.rule.severity, partial(context.build.of_syntax_rule, violation, layer))
-    return found.findings()
+        build = partial(context.build.of_syntax_rule, violation, layer)
+        found.add(violation.code, violation.rule.severity, build)
+    at: dict[Any, tuple[SyntaxViolation, str]] = {}
+    for violation, layer in stopped:
+        at.setdefault(violation.element, (violation, layer))
+    for violation, layer in at.values():  # an element at which several layers stop is reported once
+        reported.update(violation.found)
+        found.add(STOPPED, "", partial(repetition.stopped, context.build, violation, layer))
+    return found.findings(), {layer for _, layer in stopped}
 
 
 def _layer_of(rule: Rule | SyntaxRule, selection: RuleSelection) -> str:
@@ -252,6 +272,18 @@ def _names_of(element: Any) -> Mapping[str, str]:
     return {"element": name, "parent": whose, **({"payment_terms": terms} if terms else {})}
 
 
+def repeated(context: Context) -> Outcome:
+    """Report terms that the standard allows once and the document gives several times, unless a rule reports it."""
+    if context.violations or not context.invoice.repeated:
+        return Outcome()
+    found = FindingsByCode(_MAX_UNMAPPED)
+    for first, further in context.invoice.repeated:
+        is_reported = not context.reported.isdisjoint((further.node, *further.node.iterancestors()))
+        if not is_reported and not getattr(further, "attribute", None):
+            found.add(REPEATED, "", partial(repetition.repeated, context.build, first, further))
+    return Outcome(found.findings())
+
+
 def container(context: Context) -> Outcome:
     """Validate the PDF around the invoice."""
     hybrid = context.document.hybrid
@@ -271,6 +303,7 @@ NATIVE: Final[Sequence[Pass]] = (
     profile,
     rules,
     unmapped,
+    repeated,
 )
 """The passes with the rules of einvoice, in order."""
 

@@ -50,6 +50,22 @@ def too_many(rule, root, context):
     found(rule, root, context, [str(number) for number in range(int(rule.argument) + 1)])
 
 
+def twice(rule, root, context):
+    """Add two elements at the path of the rule, or divide the text of one by a comment."""
+    path = next(rule.paths())
+    if rule.check == "single_text":
+        last = grown(context, path.steps)
+        last.text = "DE"
+        last.append(etree.Comment("?"))
+        last[-1].tail = "F"
+        return
+    for text in ("1", "2"):
+        last = grown(grown(context, path.steps[:-1]), path.steps[-1:])
+        last.text = text
+        if path.attribute:
+            last.set(path.attribute, text)
+
+
 def each_name(rule, root, context):
     """Add one element for each name of the last step."""
     *above, last = next(rule.paths()).steps
@@ -167,6 +183,8 @@ def project_of_credit_note(element):
 
 
 BREAKING = {
+    "single": twice,
+    "single_text": twice,
     "at_most": too_many,
     "at_most_distinct": too_many,
     "at_most_distinct_words": too_many,
@@ -187,8 +205,66 @@ BREAKING = {
     "due_date_if_payable": text("1.00"),
 }
 
+SKONTO = "#SKONTO#TAGE=7#PROZENT=2.00#"
+
+
+def at_root(path, content=""):
+    """Add an element at ``path`` below the root element."""
+    return lambda element: child(path, content)(element.getroottree().getroot())
+
+
+def of_vehicle(element):
+    """Make the item attribute that of a vehicle, in an invoice under the Clean Vehicles Directive."""
+    child("ram:Description", "cva")(element)
+    specification = "rsm:ExchangedDocumentContext/ram:GuidelineSpecifiedDocumentContextParameter/ram:ID"
+    at_root(specification, "urn:#compliant#urn:xeinkauf.de:kosit:xrechnung:cvd_0.9")(element)
+
+
+def with_both(*names):
+    """Add several elements."""
+    return lambda element: [child(name, "1")(element) for name in names]
+
+
+def added_to(category):
+    """Give the amount and a VAT breakdown the same category and rate."""
+
+    def fill(element):
+        own = "ram:ApplicableTradeTax" if element.tag.endswith("Settlement") else "ram:CategoryTradeTax"
+        settlement = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement/ram:ApplicableTradeTax"
+        for tax in (grown(element, parse(own).steps), grown(element.getroottree().getroot(), parse(settlement).steps)):
+            child("ram:CategoryCode", category)(tax)
+            child("ram:RateApplicablePercent", "7")(tax)
+
+    return fill
+
+
 # How to meet a condition.
 CONDITIONS = {
+    **{f"added_to_{category}": added_to(category) for category in ("S", "L", "M", "AE", "E", "G", "K", "O", "Z")},
+    "outside_scope_rules": as_it_is,
+    "written_false": indicated("false"),
+    "written_true": indicated("true"),
+    "vat_number": attribute("schemeID", "VA"),
+    "with_tax_currency": child("ram:TaxCurrencyCode", "USD"),
+    "calculated": with_both("ram:CalculationPercent", "ram:BasisAmount"),
+    "percentage_with_base": as_it_is,
+    "percentage_with_base_amount": as_it_is,
+    "with_amount": child("ram:ChargeAmount", "1"),
+    "with_actual_amount": child("ram:ActualAmount", "1"),
+    "with_gross_price": child("ram:GrossPriceProductTradePrice/ram:ChargeAmount", "1"),
+    "vehicle_category": of_vehicle,
+    "with_description": child("ram:Description", SKONTO),
+    "with_skonto": child("ram:SpecifiedTradePaymentTerms/ram:Description", SKONTO),
+    "ending_in_skonto": child("ram:SpecifiedTradePaymentTerms/ram:Description", SKONTO),
+    "with_skonto_or_interest": child("ram:SpecifiedTradePaymentTerms/ram:Description", SKONTO),
+    "beside_tax_currency": at_root("cbc:TaxCurrencyCode", "USD"),
+    "beside_line_start": at_root("cac:InvoiceLine/cac:InvoicePeriod/cbc:StartDate", "2026-01-01"),
+    "beside_line_end": at_root("cac:InvoiceLine/cac:InvoicePeriod/cbc:EndDate", "2026-01-31"),
+    "beside_start": at_root("cac:InvoicePeriod/cbc:StartDate", "2026-01-01"),
+    "beside_end": at_root("cac:InvoicePeriod/cbc:EndDate", "2026-01-31"),
+    "beside_skonto": child("cbc:Note", SKONTO),
+    "beside_end_in_skonto": child("cbc:Note", SKONTO),
+    "beside_skonto_or_interest": child("cbc:Note", SKONTO),
     "allowance": indicated("false"),
     "charge": indicated("true"),
     "invoiced_object": code("130"),

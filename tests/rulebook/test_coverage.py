@@ -13,14 +13,13 @@ import einvoice
 from einvoice.codelists import codes as codes_of
 from einvoice.resources import rules_folder, shipped
 from einvoice.rulebook.files.versions import read_ruleset
-from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.table import rows, rule_table
-from einvoice.syntax import reader
 from einvoice.syntax.schema.files import PROFILES
 from tests.cases import corpus
 from tests.helpers import builder
 from tests.helpers.paths import SAMPLES
 from tests.helpers.rule_sets import newest_stack, shipped_rule_sets
+from tests.helpers.syntax_rules import all_violations
 from tests.rulebook.test_syntax_rules import SYNTAXES, UNREACHABLE
 from tests.syntax.test_xml import BAD
 
@@ -57,9 +56,7 @@ def is_violated(rule, stack=NEWEST):
 
 
 def violations(root, table, stack=NEWEST):
-    collector = Collector(root, stack)
-    reader.read(root, collector)
-    return Counter(violation.code for violation in collector.violations() if violation.rule.table == table)
+    return Counter(violation.code for violation in all_violations(root, stack) if violation.rule.table == table)
 
 
 def rules(stack=NEWEST):
@@ -115,6 +112,7 @@ def by_files():
     invoice = SAMPLE.with_name("ubl-invoice.xml").read_text("utf-8")
     specification = "<cbc:CustomizationID>"
     files.append(invoice.replace(specification, f"<cbc:UBLVersionID>2.1</cbc:UBLVersionID>{specification}").encode())
+    files.append(invoice.replace("</cac:PartyName>", "</cac:PartyName><cac:PartyName/>").encode())
     return set().union(*map(codes, files))
 
 

@@ -7,16 +7,16 @@ import pytest
 
 from einvoice.model.location import NAMESPACES, xpath
 from einvoice.resources import shipped
-from einvoice.rulebook.syntax_rules import checks, cii, collector, facturx, ubl
+from einvoice.rulebook.syntax_rules import checks, cii, collector, facturx, single, ubl
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
-from einvoice.rulebook.syntax_rules.table import rows, rule_table
+from einvoice.rulebook.syntax_rules.table import rows, rule_table, single_reads
 from einvoice.syntax import reader, states, xml
 from einvoice.syntax.schema.files import PROFILES
 from tests.cases import corpus
 from tests.helpers import builder
 from tests.helpers.rule_sets import ELEMENTS, TABLES, table
-from tests.helpers.syntax_rules import STACK, cii_document, codes, ubl_document, violations
+from tests.helpers.syntax_rules import STACK, all_violations, cii_document, codes, ubl_document, violations
 
 SYNTAXES = ("UBL", "CII")
 UNREACHABLE = {"CII-DT-010", "CII-DT-011", "CII-DT-012"}  # an earlier context has all their elements
@@ -27,7 +27,7 @@ def every_row(syntax):
     return [
         SyntaxRule(order, syntax, *row)
         for name, _ in STACK
-        for order, row in enumerate(rows(shipped().sets[name], syntax))
+        for order, row in enumerate((*rows(shipped().sets[name], syntax), *single_reads(shipped().sets[name], syntax)))
     ]
 
 
@@ -65,6 +65,8 @@ def test_conditions_are_used_only_with_checks_that_evaluate_them_last(syntax):
                 "payee_not_seller",
                 "in_code_list",
                 "in_invoice_currency",
+                "single",
+                "single_text",
             }, rule.code
 
 
@@ -73,7 +75,7 @@ def test_every_check_and_condition_is_used():
     rules += [rule for profile in PROFILES for rule in rule_table("CII", STACK, profile).rules]
     conditions = {name for rule in rules for _, name in (*rule.context_conditions, *rule.path_conditions)}
     used = conditions | {rule.check for rule in rules} | {rule.argument for rule in rules if rule.check == "only_if"}
-    for module in (ubl, cii, facturx):
+    for module in (ubl, cii, facturx, single):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if function.__module__ == module.__name__ and not name.startswith("_") and name != "additional":
                 assert name in used, f"{module.__name__}.{name}"
@@ -86,7 +88,7 @@ def test_every_check_and_condition_is_used():
 @pytest.mark.parametrize("syntax", SYNTAXES)
 def test_every_rule_is_violated_by_a_document_made_from_it(syntax):
     rules = rule_table(syntax, STACK).rules
-    silent = {rule.code for rule in rules if rule.code not in codes(builder.document(rule), rule.table)}
+    silent = {rule.code for rule in rules if rule not in {it.rule for it in all_violations(builder.document(rule))}}
     assert silent == {code for code in UNREACHABLE if code.startswith(syntax)}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from einvoice.model import location
@@ -14,6 +15,7 @@ from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.checks import Occurrences
 from einvoice.rulebook.syntax_rules.matcher import Matcher, Watch
 from einvoice.rulebook.syntax_rules.rule import Conditions, SyntaxRule, deciding
+from einvoice.rulebook.syntax_rules.single import SINGLE, SINGLE_TEXT
 from einvoice.rulebook.syntax_rules.table import Stack, rule_table
 from einvoice.rulebook.syntax_rules.xpath import texts
 from einvoice.syntax.mapping.tables import table_of
@@ -21,6 +23,7 @@ from einvoice.syntax.reader import ElementCollector
 from einvoice.syntax.schema import is_required
 
 _Matches: TypeAlias = list[tuple[Watch, list[Any]]]
+NO_TEXT_NODES: Final[Mapping[Any, int]] = MappingProxyType({})
 _DIGITS: Final = "[+-]?[0-9]*[.][0-9]*"
 _MAX_ALLOWED: Final = 12
 """Maximum number of codes for texts to list all of them."""
@@ -49,8 +52,8 @@ class SyntaxViolation(NamedTuple):
     def element(self) -> Any:
         """The element to report: the first surplus one, or the one with missing content."""
         check = self.rule.check
-        if check in ("at_most", "exactly_one"):
-            allowed = int(self.rule.argument or 1)
+        if check in ("at_most", "exactly_one", *SINGLE):
+            allowed = 1 if check in SINGLE else int(self.rule.argument or 1)
             return self.found[allowed] if len(self.found) > allowed else self.context
         return self.context if checks.CHECKS[check].always else self.found[0]
 
@@ -136,11 +139,19 @@ class Collector(ElementCollector):
         stack: the rule sets, each with its release.
         profile: name of the Factur-X profile whose rules apply besides, if any.
         data: the rule data; None is the shipped one.
+        text_nodes: number of text nodes of the elements that have several.
     """
 
-    __slots__ = ("_root",)
+    __slots__ = ("_root", "_text_nodes")
 
-    def __init__(self, root: Any, stack: Stack, profile: str = "", data: RuleData | None = None) -> None:
+    def __init__(
+        self,
+        root: Any,
+        stack: Stack,
+        profile: str = "",
+        data: RuleData | None = None,
+        text_nodes: Mapping[Any, int] = NO_TEXT_NODES,
+    ) -> None:
         key = (root.tag, stack, profile, data)
         matcher = _MATCHERS.get(key)
         if matcher is None or matcher.is_full:
@@ -148,6 +159,7 @@ class Collector(ElementCollector):
             matcher = _MATCHERS[key] = Matcher(table, rule_table(table.syntax, stack, profile, data))
         super().__init__(matcher)
         self._root = root
+        self._text_nodes = text_nodes
 
     def violations(self) -> list[SyntaxViolation]:
         """Return the violations in the order of the table, one for each context in which a rule is violated."""
@@ -164,6 +176,8 @@ class Collector(ElementCollector):
         violations: list[SyntaxViolation] = []
         for rule, found in matches.items():
             check = checks.CHECKS[rule.check]
+            if rule.check == SINGLE_TEXT:
+                found = self._of_text_nodes(found)
             if check.select is not None:
                 found = _selected(rule, check.select, found)
             elif check.needed is not None and not any(check.needed(rule, elements) for _, elements in found):
@@ -172,6 +186,13 @@ class Collector(ElementCollector):
                 violations += _check(rule, self._occurrences(rule, found))
         violations.sort(key=lambda violation: violation.rule.order)
         return violations
+
+    def _of_text_nodes(self, matches: _Matches) -> _Matches:
+        """Return each element as often as it has text nodes."""
+        if not self._text_nodes:
+            return matches
+        count = self._text_nodes.get
+        return [(watch, [it for it in elements for _ in range(count(it, 1))]) for watch, elements in matches]
 
     def _occurrences(self, rule: SyntaxRule, matches: _Matches) -> Occurrences:
         """Return the elements found for each element of the context."""

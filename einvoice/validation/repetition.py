@@ -1,0 +1,54 @@
+"""Findings about content that occurs more often than the standard or the official Schematron expects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from einvoice.model.location import line, name
+from einvoice.model.terms import term
+from einvoice.model.values import normalize_space
+from einvoice.rulebook.syntax_rules.single import CODE
+
+if TYPE_CHECKING:
+    from einvoice.result import Finding
+    from einvoice.rulebook.syntax_rules.collector import SyntaxViolation
+    from einvoice.validation.findings import FindingBuilder
+
+STOPPED: Final = CODE
+REPEATED: Final = "TERM-REPEATED"
+
+
+def stopped(build: FindingBuilder, violation: SyntaxViolation, layer: str) -> Finding:
+    """Return the error about content at which the official Schematron stops, at the second occurrence."""
+    first, element = violation.found[0], violation.element
+    terms = build.terms_at(element)
+    values = _values(first, element) | {"rule": violation.rule.argument}
+    if first is element:
+        values |= {"divided": True}
+    elif terms and term(terms[0]).cardinality.endswith("n"):
+        values |= {"allowed": True}
+    elif terms:
+        values |= {"term": terms[0]}
+    return build.of_entry(STOPPED, layer, element, values, terms)
+
+
+def repeated(build: FindingBuilder, first: Any, further: Any) -> Finding:
+    """Return the information about a further occurrence of a term or group that the standard allows once."""
+    values = _values(first.node, further.node)
+    equal = {"equal": True} if values["first"] == values["second"] else {}
+    return build.of_entry(REPEATED, "file", further.node, {**values, **equal}, build.terms_at(further.node))
+
+
+def _values(first: Any, second: Any) -> dict[str, object]:
+    return {
+        "element": name(second.tag),
+        "first": _content(first),
+        "first_line": line(first),
+        "second": _content(second),
+        "second_line": line(second),
+    }
+
+
+def _content(element: Any) -> str:
+    """Return the text of an element, or of all elements in a group."""
+    return normalize_space((" " if len(element) else "").join(element.itertext()))

@@ -1,0 +1,123 @@
+"""Content that occurs more often than the standard or the official Schematron expects."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import einvoice
+from einvoice.syntax import xml
+from einvoice.syntax.text_nodes import text_nodes
+from tests.helpers.paths import ROOT, SAMPLES
+
+CII = (SAMPLES / "cii-invoice.xml").read_text("utf-8")
+UBL = (SAMPLES / "ubl-invoice.xml").read_text("utf-8")
+NET_AMOUNT = "<ram:LineTotalAmount>250.00</ram:LineTotalAmount>"
+STOPPED_CASES = ROOT.parent / "shared" / "cases-stopped"
+
+
+def second(document: str, element: str, other: str) -> bytes:
+    """Return a document with a second element after the first one."""
+    assert element in document
+    return document.replace(element, f"{element}\n{other}", 1).encode()
+
+
+def executed(result: einvoice.ValidationResult) -> dict[str, bool]:
+    return {layer.name: layer.executed for layer in result.stack.layers}
+
+
+def test_a_second_net_amount_stops_the_layers_that_read_one() -> None:
+    result = einvoice.validate(second(CII, NET_AMOUNT, NET_AMOUNT.replace("250", "9999")))
+    (error,) = result.errors
+    assert (error.code, error.layer, error.terms) == ("LAYER-STOPPED", "en16931", ("BT-131",))
+    assert error.xpath.endswith("ram:LineTotalAmount[2]")
+    assert error.values["first_line"] == error.line - 1
+    assert error.title("en") == "Invoice line net amount (BT-131): given twice, “250.00” and “9999.00”"
+    assert error.title("de") == "Nettobetrag der Position (BT-131): zweimal angegeben, „250.00“ und „9999.00“"
+    assert executed(result) == {"schema": True, "en16931": False, "xrechnung": False}
+    assert not result.is_valid
+    (cause,) = result.causes()
+    assert cause.findings == (error,)
+    assert not cause.changes
+
+
+def test_only_the_layer_that_stops_has_no_result() -> None:
+    price = "<ram:ChargeAmount>62.50</ram:ChargeAmount>"
+    result = einvoice.validate(second(CII, price, price))
+    assert [it.layer for it in result.errors if it.code == "LAYER-STOPPED"] == ["xrechnung"]
+    assert executed(result) == {"schema": True, "en16931": True, "xrechnung": False}
+
+
+def test_releases_differ() -> None:
+    address = CII[CII.index("<ram:URIUniversalCommunication>") :].partition("</ram:URIUniversalCommunication>")
+    document = second(CII, "".join(address[:2]), "".join(address[:2]))
+    stopped = {
+        release: any(it.code == "LAYER-STOPPED" for it in einvoice.validate(document, ruleset=release).findings)
+        for release in ("xrechnung-2.2.0", "xrechnung-2.3.1", "xrechnung-3.0.2")
+    }
+    assert stopped == {"xrechnung-2.2.0": False, "xrechnung-2.3.1": True, "xrechnung-3.0.2": False}
+
+
+def test_several_values_that_the_standard_allows_are_told_apart() -> None:
+    skonto = "Zahlbar sofort.\n#SKONTO#TAGE=7#PROZENT=2.00#\n"
+    terms = f"<cac:PaymentTerms><cbc:Note>{skonto}</cbc:Note></cac:PaymentTerms>"
+    document = UBL.replace("<cac:TaxTotal>", f"{terms}{terms}<cac:TaxTotal>", 1).encode()
+    found = [it for it in einvoice.validate(document).findings if it.code == "LAYER-STOPPED"]
+    assert [it.layer for it in found] == ["xrechnung"]
+
+
+@pytest.mark.parametrize("markup", ["<!-- Euro -->", "<?currency euro?>"])
+def test_a_comment_in_a_text_stops_a_rule_about_text_nodes(markup: str) -> None:
+    other = "<cbc:TaxCurrencyCode>USD</cbc:TaxCurrencyCode>"
+    currencies = f"<cbc:DocumentCurrencyCode>E{markup}UR</cbc:DocumentCurrencyCode>{other}"
+    document = UBL.replace("<cbc:DocumentCurrencyCode>EUR</cbc:DocumentCurrencyCode>", currencies).encode()
+    (error,) = [it for it in einvoice.validate(document).errors if it.code == "LAYER-STOPPED"]
+    assert error.title("en") == "A comment divides the text of cbc:DocumentCurrencyCode"
+    assert error.values["rule"] == "PEPPOL-EN16931-R005"
+
+
+def test_a_comment_elsewhere_divides_nothing() -> None:
+    document = UBL.replace("<cbc:ID>", "<!-- number --><cbc:ID>", 1).replace("KB-", "K<!-- -->B-", 1).encode()
+    assert [it.code for it in einvoice.validate(document).findings] == []
+
+
+def test_text_nodes_are_counted_as_xpath_selects_them() -> None:
+    data = b"<a><b> <!-- 1 -->EUR<!-- 2 --><?x?> </b><c>EUR<!-- --></c><d>E<![CDATA[U]]>R</d><e><!-- -->E</e></a>"
+    root = xml.parse(data).getroot()
+    assert {it.tag: count for it, count in text_nodes(root, data).items()} == {"b": 3}
+
+
+def test_a_repeated_term_that_no_rule_objects_to_is_an_information() -> None:
+    name = "<ram:CountrySubDivisionName>{}</ram:CountrySubDivisionName>"
+    country = "<ram:CountryID>DE</ram:CountryID>"
+    document = CII.replace(country, country + name.format("Hessen") + name.format("Bayern"), 1)
+    result = einvoice.validate(document.encode(), lang="en")
+    assert result.is_valid
+    (finding,) = result.findings
+    assert (finding.code, finding.severity, finding.terms) == ("TERM-REPEATED", "information", ("BT-39",))
+    assert finding.title() == "ram:CountrySubDivisionName: given twice, “Hessen” and “Bayern”"
+    equal = einvoice.validate(document.replace("Bayern", "Hessen").encode(), lang="en").findings[0]
+    assert equal.title() == "ram:CountrySubDivisionName: given twice, with the same content"
+
+
+def test_a_repetition_that_a_rule_reports_is_not_reported_again() -> None:
+    name = "<cac:PartyName><cbc:Name>Muster</cbc:Name></cac:PartyName>"
+    document = UBL.replace("<cac:PostalAddress>", f"{name}{name}<cac:PostalAddress>", 1).encode()
+    codes = {it.code for it in einvoice.validate(document).findings}
+    assert codes == {"UBL-SR-10"}
+
+
+@pytest.mark.cases
+@pytest.mark.skipif(not STOPPED_CASES.exists(), reason="the comparison cases are not here")
+def test_no_document_is_valid_at_which_the_official_schematron_stops() -> None:
+    wrong = []
+    for line in (STOPPED_CASES / "expected.jsonl").read_text("utf-8").splitlines():
+        case = json.loads(line)
+        release = case.get("ruleset", {}).get("xrechnung")
+        options = {"ruleset": f"xrechnung-{release}"} if release else {"profile": "xrechnung"}
+        result = einvoice.validate((STOPPED_CASES / case["case"]).read_bytes(), **options)
+        layers = {name for name, fired in case["fired"].items() if isinstance(fired, dict)}
+        if result.is_valid or layers != {name for name, ran in executed(result).items() if not ran}:
+            wrong.append(case["case"])
+    assert not wrong
