@@ -15,7 +15,7 @@ from lxml import etree
 
 from einvoice.result import Finding, Language, Layer
 from einvoice.rulebook.syntax_rules.collector import Collector, SyntaxViolation
-from einvoice.rulebook.syntax_rules.single import SINGLE
+from einvoice.rulebook.syntax_rules.stops import CHECKS as STOPS
 from einvoice.syntax import reader, schema
 from einvoice.syntax.detect import identify
 from einvoice.syntax.text_nodes import text_nodes
@@ -230,7 +230,7 @@ def _syntax_rule_findings(context: Context) -> tuple[list[Finding], set[str]]:
         layer = _layer_of(violation.rule, context.selection)
         if not layer or (violation.code == _NOT_USED and not reported.isdisjoint(violation.found)):
             continue
-        if violation.rule.check in SINGLE:
+        if violation.rule.check in STOPS:
             stopped.append((violation, layer))
             continue
         reported.update(violation.found)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from einvoice.model.location import line, name
 from einvoice.model.terms import term
 from einvoice.model.values import normalize_space
-from einvoice.rulebook.syntax_rules.single import CODE
+from einvoice.rulebook.syntax_rules.stops import CODE, NUMERIC
 
 if TYPE_CHECKING:
     from einvoice.result import Finding
@@ -23,7 +23,9 @@ def stopped(build: FindingBuilder, violation: SyntaxViolation, layer: str) -> Fi
     first, element = violation.found[0], violation.element
     terms = build.terms_at(element)
     values = _values(first, element) | {"rule": violation.rule.argument}
-    if first is element:
+    if violation.rule.check == NUMERIC:
+        values |= {"number": True}
+    elif first is element:
         values |= {"divided": True}
     elif terms and term(terms[0]).cardinality.endswith("n"):
         values |= {"allowed": True}

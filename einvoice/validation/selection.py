@@ -18,7 +18,7 @@ from einvoice.rulebook.program import engine
 from einvoice.rulebook.program.program import Layer as RuleLayer
 from einvoice.rulebook.program.program import Program
 from einvoice.rulebook.releases import PINNED, Release, Releases, releases
-from einvoice.rulebook.syntax_rules.single import SINGLE
+from einvoice.rulebook.syntax_rules.stops import CHECKS as STOPS
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import schema, severity_overrides
 from einvoice.syntax.detect import Identity, Specification, Syntax, embedded, specifications
@@ -131,7 +131,7 @@ class RuleSelection:
     def _layer(self, layer: RuleLayer) -> Layer:
         rules = rule_table(self.identity.syntax, self.stack, "", self.data).rules
         codes = {rule.code for rule in self.program.rules if rule.layer == layer.name}
-        codes.update(rule.code for rule in rules if rule.ruleset == layer.name and rule.check not in SINGLE)
+        codes.update(rule.code for rule in rules if rule.ruleset == layer.name and rule.check not in STOPS)
         return Layer(
             layer.name,
             releases(self.data).sets[layer.name].title,

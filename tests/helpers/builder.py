@@ -66,6 +66,11 @@ def twice(rule, root, context):
             last.set(path.attribute, text)
 
 
+def not_a_number(rule, root, context):
+    """Add the element at the path of the rule, with a text that is not a number."""
+    found(rule, root, context, ["A"])
+
+
 def each_name(rule, root, context):
     """Add one element for each name of the last step."""
     *above, last = next(rule.paths()).steps
@@ -185,6 +190,7 @@ def project_of_credit_note(element):
 BREAKING = {
     "single": twice,
     "single_text": twice,
+    "numeric": not_a_number,
     "at_most": too_many,
     "at_most_distinct": too_many,
     "at_most_distinct_words": too_many,
@@ -218,6 +224,19 @@ def of_vehicle(element):
     child("ram:Description", "cva")(element)
     specification = "rsm:ExchangedDocumentContext/ram:GuidelineSpecifiedDocumentContextParameter/ram:ID"
     at_root(specification, "urn:#compliant#urn:xeinkauf.de:kosit:xrechnung:cvd_0.9")(element)
+
+
+def in_document_currency(amount):
+    """Give the amount the currency of the document."""
+    at_root("cbc:DocumentCurrencyCode", "EUR")(amount)
+    amount.set("currencyID", "EUR")
+
+
+def intra_community_supply(element):
+    """Add a VAT breakdown of an intra-community supply."""
+    category = grown(element.getroottree().getroot(), parse("cac:TaxTotal/cac:TaxSubtotal/cac:TaxCategory").steps)
+    child("cbc:ID", "K")(category)
+    child("cac:TaxScheme/cbc:ID", "VAT")(category)
 
 
 def with_both(*names):
@@ -257,6 +276,11 @@ CONDITIONS = {
     "with_skonto": child("ram:SpecifiedTradePaymentTerms/ram:Description", SKONTO),
     "ending_in_skonto": child("ram:SpecifiedTradePaymentTerms/ram:Description", SKONTO),
     "with_skonto_or_interest": child("ram:SpecifiedTradePaymentTerms/ram:Description", SKONTO),
+    "without_preceding_invoice": as_it_is,
+    "without_billing_reference": as_it_is,
+    "in_document_currency": in_document_currency,
+    "of_intra_community_supply": intra_community_supply,
+    "dated_intra_community_supply": intra_community_supply,
     "beside_tax_currency": at_root("cbc:TaxCurrencyCode", "USD"),
     "beside_line_start": at_root("cac:InvoiceLine/cac:InvoicePeriod/cbc:StartDate", "2026-01-01"),
     "beside_line_end": at_root("cac:InvoiceLine/cac:InvoicePeriod/cbc:EndDate", "2026-01-31"),

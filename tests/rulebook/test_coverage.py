@@ -112,7 +112,9 @@ def by_files():
     invoice = SAMPLE.with_name("ubl-invoice.xml").read_text("utf-8")
     specification = "<cbc:CustomizationID>"
     files.append(invoice.replace(specification, f"<cbc:UBLVersionID>2.1</cbc:UBLVersionID>{specification}").encode())
-    files.append(invoice.replace("</cac:PartyName>", "</cac:PartyName><cac:PartyName/>").encode())
+    state = "<ram:CountrySubDivisionName>Hessen</ram:CountrySubDivisionName>"
+    country = "<ram:CountryID>DE</ram:CountryID>"
+    files.append(sample.replace(country, f"{country}{state}{state}").encode())
     return set().union(*map(codes, files))
 
 

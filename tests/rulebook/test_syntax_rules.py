@@ -7,10 +7,10 @@ import pytest
 
 from einvoice.model.location import NAMESPACES, xpath
 from einvoice.resources import shipped
-from einvoice.rulebook.syntax_rules import checks, cii, collector, facturx, single, ubl
+from einvoice.rulebook.syntax_rules import checks, cii, collector, facturx, stops, ubl
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.rule import SyntaxRule
-from einvoice.rulebook.syntax_rules.table import rows, rule_table, single_reads
+from einvoice.rulebook.syntax_rules.table import rows, rule_table, stop_rows
 from einvoice.syntax import reader, states, xml
 from einvoice.syntax.schema.files import PROFILES
 from tests.cases import corpus
@@ -27,7 +27,7 @@ def every_row(syntax):
     return [
         SyntaxRule(order, syntax, *row)
         for name, _ in STACK
-        for order, row in enumerate((*rows(shipped().sets[name], syntax), *single_reads(shipped().sets[name], syntax)))
+        for order, row in enumerate((*rows(shipped().sets[name], syntax), *stop_rows(shipped().sets[name], syntax)))
     ]
 
 
@@ -67,6 +67,7 @@ def test_conditions_are_used_only_with_checks_that_evaluate_them_last(syntax):
                 "in_invoice_currency",
                 "single",
                 "single_text",
+                "numeric",
             }, rule.code
 
 
@@ -75,7 +76,7 @@ def test_every_check_and_condition_is_used():
     rules += [rule for profile in PROFILES for rule in rule_table("CII", STACK, profile).rules]
     conditions = {name for rule in rules for _, name in (*rule.context_conditions, *rule.path_conditions)}
     used = conditions | {rule.check for rule in rules} | {rule.argument for rule in rules if rule.check == "only_if"}
-    for module in (ubl, cii, facturx, single):
+    for module in (ubl, cii, facturx, stops):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if function.__module__ == module.__name__ and not name.startswith("_") and name != "additional":
                 assert name in used, f"{module.__name__}.{name}"

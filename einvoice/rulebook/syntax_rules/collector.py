@@ -15,7 +15,7 @@ from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.checks import Occurrences
 from einvoice.rulebook.syntax_rules.matcher import Matcher, Watch
 from einvoice.rulebook.syntax_rules.rule import Conditions, SyntaxRule, deciding
-from einvoice.rulebook.syntax_rules.single import SINGLE, SINGLE_TEXT
+from einvoice.rulebook.syntax_rules.stops import SINGLE, SINGLE_TEXT
 from einvoice.rulebook.syntax_rules.table import Stack, rule_table
 from einvoice.rulebook.syntax_rules.xpath import texts
 from einvoice.syntax.mapping.tables import table_of
@@ -52,8 +52,10 @@ class SyntaxViolation(NamedTuple):
     def element(self) -> Any:
         """The element to report: the first surplus one, or the one with missing content."""
         check = self.rule.check
-        if check in ("at_most", "exactly_one", *SINGLE):
-            allowed = 1 if check in SINGLE else int(self.rule.argument or 1)
+        if check in (SINGLE, SINGLE_TEXT):
+            return self.found[1]
+        if check in ("at_most", "exactly_one"):
+            allowed = int(self.rule.argument or 1)
             return self.found[allowed] if len(self.found) > allowed else self.context
         return self.context if checks.CHECKS[check].always else self.found[0]
 

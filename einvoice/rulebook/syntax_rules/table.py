@@ -20,7 +20,7 @@ from einvoice.codelists import holds
 from einvoice.resources import RuleData, shipped
 from einvoice.rulebook.files.tables import FOLDER, tables
 from einvoice.rulebook.files.versions import read_rulesets
-from einvoice.rulebook.syntax_rules import checks, single
+from einvoice.rulebook.syntax_rules import checks, stops
 from einvoice.rulebook.syntax_rules.rule import Name, SyntaxRule, outline, step
 
 Stack: TypeAlias = tuple[tuple[str, str], ...]
@@ -187,7 +187,7 @@ def _of_profiles(data: RuleData) -> tuple[str, ...]:
 def _in_force(syntax: str, stack: Stack, profile: str, data: RuleData) -> Iterator[SyntaxRule]:
     releases, profiles = dict(stack), _of_profiles(data) if profile else ()
     found = itertools.chain.from_iterable(
-        itertools.chain(rows(data.sets[name], syntax), single_reads(data.sets[name], syntax)) for name in releases
+        itertools.chain(rows(data.sets[name], syntax), stop_rows(data.sets[name], syntax)) for name in releases
     )
     of_profile = itertools.chain.from_iterable(_rows_of_profile(data.sets[name], profile) for name in profiles)
     for order, row in enumerate(itertools.chain(found, of_profile)):
@@ -206,13 +206,25 @@ def rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:
         yield from ([folder.name, table, *row] for row in cache.table(path)[1:])
 
 
-def single_reads(folder: FilePath, syntax: str) -> Iterator[list[str]]:
-    """Yield what the Schematron of a rule set reads as one item, as rows of a table; see ``single``."""
-    path = folder / single.FOLDER / f"{syntax.lower()}.csv"
+def stop_rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:
+    """Yield what stops the Schematron of a rule set, as ``rows`` does; see ``stops``."""
+    path = folder / stops.FOLDER / f"{syntax.lower()}.csv"
     for rule, context, read, since, until in cache.table(path)[1:] if path.exists() else ():
-        check, table = single.SINGLE[read.endswith(single.TEXT)], f"{folder.name}/{single.FOLDER} {context}"
-        elements = read.removesuffix(single.TEXT)
-        yield [folder.name, table, single.CODE, context, check, elements, rule, "fatal", since, until]
+        check, elements = _check_of(read)
+        table = f"{folder.name}/{stops.FOLDER} {context}"  # the contexts do not exclude each other
+        yield [folder.name, table, stops.CODE, context, check, elements, rule, "fatal", since, until]
+
+
+def _check_of(path: str) -> tuple[str, str]:
+    """Return the check for a path, and the path to the elements.
+
+    >>> _check_of("ram:InvoiceCurrencyCode/text()"), _check_of("ram:LineTotalAmount")
+    (('single_text', 'ram:InvoiceCurrencyCode'), ('single', 'ram:LineTotalAmount'))
+    """
+    for ending, check in stops.READ_AS.items():
+        if path.endswith(ending):
+            return check, path.removesuffix(ending)
+    return stops.SINGLE, path
 
 
 def _rows_of_profile(folder: FilePath, profile: str) -> Iterator[list[str]]:

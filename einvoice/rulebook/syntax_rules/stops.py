@@ -1,8 +1,10 @@
-"""Elements that the official Schematron reads as one item, and the conditions in their tables.
+"""What stops the official Schematron, and the conditions in its tables.
 
-A function of XPath that takes one item, such as ``normalize-space``, raises an error if its path leads to several
-(XPath 2.0, err:XPTY0004). The Schematron then stops: its layer has no result, whatever else it would have reported. The
-files ``single/ubl.csv`` and ``single/cii.csv`` of a rule set list such reads, with the rule that makes them.
+An expression of XPath can raise an error: a function that takes one item, such as ``normalize-space``, if its path
+leads to several (XPath 2.0, err:XPTY0004), and a comparison with a number if the text is none (err:FORG0001). The
+Schematron then stops: its layer has no result, whatever else it would have reported. The files ``stops/ubl.csv`` and
+``stops/cii.csv`` of a rule set list such expressions, with the rule that has them. What ends the path says how it is
+read: as one element, ``/text()`` as one text node, ``/number()`` as a number.
 """
 
 from __future__ import annotations
@@ -11,19 +13,20 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from einvoice.model.values import absent, normalize_space, parse_number
-from einvoice.rulebook.syntax_rules.checks import Found, per_context
+from einvoice.model.values import Text, absent, normalize_space, parse_number
+from einvoice.rulebook.functions.arithmetic import double
+from einvoice.rulebook.syntax_rules.checks import Found, per_context, per_element
 from einvoice.rulebook.syntax_rules.rule import Condition, SyntaxRule, condition
-from einvoice.rulebook.syntax_rules.xpath import below, texts
+from einvoice.rulebook.syntax_rules.xpath import below, text, texts
 
 CODE: Final = "LAYER-STOPPED"
-FOLDER: Final = "single"
-TEXT: Final = "/text()"
-"""Ends a path to text nodes: a comment or processing instruction divides the text of an element into several."""
-
+FOLDER: Final = "stops"
+SINGLE: Final = "single"
 SINGLE_TEXT: Final = "single_text"
-SINGLE: Final = ("single", SINGLE_TEXT)
-"""The checks of these reads."""
+NUMERIC: Final = "numeric"
+CHECKS: Final = (SINGLE, SINGLE_TEXT, NUMERIC)
+READ_AS: Final = {"/text()": SINGLE_TEXT, "/number()": NUMERIC}
+"""Endings of paths, with their checks; without one, `SINGLE`."""
 
 _CVD: Final = "#compliant#urn:xeinkauf.de:kosit:xrechnung:cvd_"
 _ENDING_IN_SKONTO: Final = re.compile(
@@ -43,6 +46,12 @@ def single(rule: SyntaxRule, context: Any, found: Found) -> bool:
 def single_text(rule: SyntaxRule, context: Any, found: Found) -> bool:
     """The rule ``argument`` reads the text nodes as one item; the collector lists an element for each."""
     return len(found) > 1
+
+
+@per_element
+def numeric(rule: SyntaxRule, found: Found) -> Found:
+    """The rule ``argument`` of the Schematron compares the text with a number."""
+    return [element for element in found if double(Text(text(element))) is absent]
 
 
 # ------------------------------------------------------------------------------------------------------------------ CII
@@ -181,7 +190,41 @@ def _descriptions(settlement: Any) -> list[str]:
     return _first_texts(below(settlement, "ram:SpecifiedTradePaymentTerms"), "ram:Description")
 
 
+@condition("CII")
+def without_preceding_invoice(code: Any) -> bool:
+    """The type (BT-3) of an invoice without a preceding invoice (BG-3): with one, its number is not read."""
+    preceding = "rsm:SupplyChainTradeTransaction/ram:ApplicableHeaderTradeSettlement/ram:InvoiceReferencedDocument"
+    return not below(code.getroottree().getroot(), preceding)
+
+
 # ------------------------------------------------------------------------------------------------------------------ UBL
+
+
+@condition("UBL")
+def without_billing_reference(code: Any) -> bool:
+    """The type (BT-3) of an invoice without a preceding invoice (BG-3): with one, its number is not read."""
+    return not below(code.getparent(), "cac:BillingReference/cac:InvoiceDocumentReference")
+
+
+@condition("UBL")
+def in_document_currency(amount: Any) -> bool:
+    """An amount in the invoice currency (BT-5)."""
+    return amount.get("currencyID") in texts(amount.getroottree().getroot(), "cbc:DocumentCurrencyCode")
+
+
+@condition("UBL")
+def of_intra_community_supply(delivery: Any) -> bool:
+    """The delivery of an invoice with an intra-community supply (K) in its VAT breakdown."""
+    categories = below(delivery.getparent(), "cac:TaxTotal/cac:TaxSubtotal/cac:TaxCategory")
+    vat = [it for it in categories if "VAT" in (normalize_space(x.upper()) for x in texts(it, "cac:TaxScheme/cbc:ID"))]
+    return any(normalize_space(code) == "K" for it in vat for code in texts(it, "cbc:ID"))
+
+
+@condition("UBL")
+def dated_intra_community_supply(delivery: Any) -> bool:
+    """As ``of_intra_community_supply``, without an invoicing period (BG-14), which is read first."""
+    periods = below(delivery.getparent(), "cac:InvoicePeriod")
+    return of_intra_community_supply(delivery) and not any(len(it) for it in periods)
 
 
 @condition("UBL")
