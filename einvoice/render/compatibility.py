@@ -18,10 +18,14 @@ def compatibility_message(result: ValidationResult, lang: Language) -> str | Non
     status: str = result.stack.status
     if status == "current":
         return None
-    if status == "unknown" and result.identity.kind != "unknown":
+    if result.identity.kind == "edition":
+        status = "edition"
+    elif not result.identity.specification.has_rules:
+        status = "without_rules"
+    elif status == "unknown" and result.identity.kind != "unknown":
         status = "later" if releases(result.identity.data).declared(result.identity.family) else "not_there"
     text = _MESSAGES[lang][status]
-    specification = f"{result.identity.profile} {result.identity.version}"
+    specification = f"{result.identity.profile} {result.identity.version}".rstrip()
     message = text.format(declared=specification, rules=_applied_rules(result.stack))
     if result.stack.mode == "current":
         return message

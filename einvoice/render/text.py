@@ -100,8 +100,15 @@ def _result(result: ValidationResult, lang: Language) -> str:
 
 
 def by_severity(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings sorted by descending severity; the order within a severity is kept."""
-    return sorted(findings, key=lambda finding: -_SEVERITIES.index(finding.severity))
+    """Return the findings sorted by descending severity; the order within a severity is kept.
+
+    A warning about the declared specification comes first: it says by which rules the others were found.
+    """
+    return sorted(findings, key=lambda it: (not _explains_others(it), -_SEVERITIES.index(it.severity)))
+
+
+def _explains_others(finding: Finding) -> bool:
+    return finding.code.startswith("DECL-") and finding.severity == "warning"
 
 
 @to_text.register(Finding)

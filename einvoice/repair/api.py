@@ -28,6 +28,8 @@ from einvoice.validation import validate_xml
 from einvoice.validation.limits import limited
 from einvoice.validation.selection import Stack
 
+_OTHER_RULES: Final = ("edition", "other")
+"""Kinds of specifications with rules that are not here: no change is known to be right."""
 _GRAVITY: Final = ("fatal", "warning", "information")
 
 
@@ -67,7 +69,7 @@ class Diagnosis:
         findings = self._result.findings
         if not findings:
             return ()
-        proven = self.search.run()
+        proven = [] if self._result.identity.kind in _OTHER_RULES else self.search.run()
         self._asked = {trial.candidate for it in proven if len(it.trials) > 1 for trial in it.trials}
         found = [cause for explained in proven if (cause := self._explained(explained))]
         known = {id(finding) for cause in found for finding in cause.findings}

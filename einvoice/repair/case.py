@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from lxml import etree
 
@@ -21,6 +21,7 @@ from einvoice.model.values import Date, Number, Value, absent
 from einvoice.repair.edits import Edit, Insert, SetAttribute, SetText
 from einvoice.resources import RuleData
 from einvoice.result import Finding
+from einvoice.syntax.detect import Syntax
 from einvoice.syntax.mapping.binding import GROUP, LEAF, WRAPPER, State
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.paths import path_of
@@ -108,9 +109,9 @@ class Case:
         self._steps: dict[Any, str] = {}
 
     @property
-    def syntax(self) -> str:
+    def syntax(self) -> Syntax:
         """ "UBL" or "CII"."""
-        return self.invoice.syntax
+        return cast("Syntax", self.invoice.syntax)
 
     @cached_property
     def values(self) -> tuple[Filled, ...]:

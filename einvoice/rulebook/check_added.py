@@ -145,7 +145,7 @@ def _of_row(row: Mapping[str, str], syntax: str, lists: frozenset[str]) -> Itera
 
 def _of_specifications(data: RuleData) -> Iterator[RuleError]:
     known = specifications(shipped())
-    identifiers = {identifier for it in known.values() for identifier in it.identifiers}
+    identifiers = {identifier for it in known.values() if it.has_rules for identifier in it.identifiers}
     own = {name: RuleData(data.root, {name: folder}) for name, folder in data.added.items()}
     for name, alone in own.items():
         file = f"{name}/specifications.toml"

@@ -5,6 +5,7 @@ is a `Remark`, which names a catalog entry.
 """
 
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from einvoice.quotation import quote
 from einvoice.resources import RuleData, shipped
 
 Syntax: TypeAlias = Literal["UBL", "CII"]
-SpecificationKind: TypeAlias = Literal["core", "cius", "extension", "profile", "unknown"]
+SpecificationKind: TypeAlias = Literal["core", "cius", "extension", "profile", "other", "edition", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,8 @@ class Specification:
         name: name of the table, such as "xrechnung-3.0-extension".
         identifiers: values of BT-24; the first one is written.
         profile, version: display name, such as "XRechnung Extension" and "3.0".
-        kind: relation to EN 16931: the standard itself, a restriction (CIUS), an extension, a Factur-X profile.
+        kind: relation to EN 16931: the standard itself, a restriction (CIUS), an extension, a Factur-X profile, a
+            standard of its own ("other"), another edition.
         family: specifications that share rules; the last release of a family validates all of them.
         rulesets: rule sets to apply after the XML schema, in order.
         syntaxes: syntaxes in which the identifiers are defined.
@@ -42,6 +44,11 @@ class Specification:
         tax_number_scheme: tax scheme of a tax number (BT-32) in UBL; "" if any other than VAT will do.
         suggested_by_process, suggested_by_buyer_reference: patterns of the whole BT-23 and BT-10 of invoices that
             probably follow it, or "".
+        pattern: of further values of BT-24 that declare it, whole; its group `version` is the version. Or "".
+        misspellings: values of BT-24 that mean it, but are not its identifiers.
+        misspelt: pattern of such values, for those that resemble no identifier, or "".
+        scenarios: root elements for which KoSIT's configuration has a scenario with these identifiers.
+        about_de, about_en: what it is, in a few words, for a specification without rules here.
     """
 
     name: str
@@ -61,11 +68,22 @@ class Specification:
     tax_number_scheme: str = ""
     suggested_by_process: str = ""
     suggested_by_buyer_reference: str = ""
+    pattern: str = ""
+    misspellings: tuple[str, ...] = ()
+    misspelt: str = ""
+    scenarios: tuple[str, ...] = ()
+    about_de: str = ""
+    about_en: str = ""
 
     @property
     def current(self) -> bool:
         """Whether no newer version replaces it."""
         return not self.superseded_by
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether its own rules are here; if they are not, `about_de` and `about_en` say what it is."""
+        return not self.about_de
 
 
 class Remark(NamedTuple):
@@ -85,6 +103,7 @@ class Identity:
         process: BT-23, Business process type, stripped in the same way.
         specification: the declared one; the one named "unknown" if BT-24 is missing or unknown.
         data: rule data with the known specifications; None is the shipped one.
+        padded: BT-24 with the white space around it; "" if there is none.
     """
 
     syntax: Syntax
@@ -93,6 +112,7 @@ class Identity:
     process: str | None
     specification: Specification
     data: RuleData | None = None
+    padded: str = ""
 
     @property
     def profile(self) -> str:
@@ -130,16 +150,11 @@ class Identity:
         codes = self.specification.remarks if self.customization_id is not None else ("DECL-MISSING",)
         if not self.specification.current:
             codes = ("DECL-OUTDATED", *codes)
-        return self._remarks(codes) if codes else ()
+        if not codes and not self.padded and self.root in (self.specification.scenarios or (self.root,)):
+            return ()
+        from einvoice.syntax.remarks import remarks  # on use: most documents need none
 
-    def _remarks(self, codes: tuple[str, ...]) -> tuple[Remark, ...]:
-        values = {"profile": self.profile, "version": self.version}
-        if self.customization_id is not None:
-            values["declared"] = quote(self.customization_id, limit=200)
-        if not self.specification.current:
-            newer = specifications(self.data)[self.specification.superseded_by]
-            values |= {"successor": f"{newer.profile} {newer.version}", "identifier": newer.identifiers[0]}
-        return tuple(Remark(code, values) for code in codes)
+        return remarks(self, codes)
 
 
 @functools.cache
@@ -180,7 +195,7 @@ def _read(file: Path, data: RuleData) -> dict[str, Specification]:
 
 
 @functools.cache
-def _declared(data: RuleData | None) -> Mapping[tuple[str, str], Specification]:
+def _listed(data: RuleData | None) -> Mapping[tuple[str, str], Specification]:
     """Return the known specifications by syntax and identifier."""
     return {
         (syntax, identifier): specification
@@ -188,6 +203,24 @@ def _declared(data: RuleData | None) -> Mapping[tuple[str, str], Specification]:
         for syntax in specification.syntaxes
         for identifier in specification.identifiers
     }
+
+
+def declared_specification(syntax: Syntax, identifier: str | None, data: RuleData | None = None) -> Specification:
+    """Return the specification that a value of BT-24 declares in a syntax; the one named "unknown" if there is none.
+
+    Args:
+        syntax: "UBL" or "CII".
+        identifier: the value without white space around it; None if there is none.
+        data: rule data with the known specifications; None is the shipped one.
+    """
+    known = specifications(data)
+    listed = _listed(data).get((syntax, identifier or ""))
+    if identifier is None or (listed and not listed.pattern):
+        return listed or known["unknown"]
+    for it in (listed,) if listed else known.values():
+        if it.pattern and syntax in it.syntaxes and (match := re.fullmatch(it.pattern, identifier, re.DOTALL)):
+            return replace(it, version=match.groupdict().get("version") or it.version)
+    return listed or known["unknown"]
 
 
 def embedded(identity: Identity) -> Identity:
@@ -236,18 +269,23 @@ def identify(document: etree._ElementTree, data: RuleData | None = None) -> Iden
         guideline = _child(context, f"{_RAM}GuidelineSpecifiedDocumentContextParameter")
         business = _child(context, f"{_RAM}BusinessProcessSpecifiedDocumentContextParameter")
         declared, process = _text(guideline, f"{_RAM}ID"), _text(business, f"{_RAM}ID")
-    specification = _declared(data).get((syntax, declared or ""), specifications(data)["unknown"])
-    return Identity(syntax, name, declared, process, specification, data)
+    identifier = _stripped(declared)
+    padded = declared if identifier and identifier != declared else ""
+    specification = declared_specification(syntax, identifier, data)
+    return Identity(syntax, name, identifier, _stripped(process), specification, data, padded)
 
 
 def _child(parent: etree._Element | None, tag: str) -> etree._Element | None:
     return None if parent is None else next(parent.iterchildren(tag), None)
 
 
-def _text(parent: etree._Element | None, tag: str) -> str | None:
+def _text(parent: etree._Element | None, tag: str) -> str:
     element = _child(parent, tag)
-    text = None if element is None else element.text
-    return (text or "").strip(" \t\r\n") or None
+    return "" if element is None else element.text or ""
+
+
+def _stripped(text: str) -> str | None:
+    return text.strip(" \t\r\n") or None
 
 
 def _unknown(root: etree._Element) -> errors.UnknownRoot:

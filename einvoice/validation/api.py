@@ -60,7 +60,9 @@ def validate(
 ) -> ValidationResult:
     """Validate an invoice against its XML schema and the rules of the specification that it declares.
 
-    The business rules run even if the document violates its XML schema; their findings are then `indicative`.
+    The business rules run even if the document violates its XML schema; their findings are then `indicative`. A
+    document that declares another edition of EN 16931 than 2017 (BT-24) is never judged, whatever the arguments: its
+    rules are not here, which is an error.
 
     Args:
         source: a path, bytes, or a binary file; UBL, CII, or a hybrid PDF. Or an `Invoice`, which is written as a
@@ -125,9 +127,10 @@ def _validated(document: Document, options: Options, container: Pass | None, sta
     lang, engine = options.lang, options.engine
     selection = select(document.identity, options, hybrid=container is not None)
     identity = selection.identity_of(document.identity)
-    reference_result = None if engine == "native" else _reference_result(document, identity)
+    with_reference = engine != "native" and selection.is_judged
+    reference_result = _reference_result(document, identity) if with_reference else None
     passes = _passes(reference_result if engine == "reference" else None)
-    done = run(document, selection, lang, (*passes, container) if container else passes)
+    done = run(document, selection, lang, passes, container)
     differences = () if engine == "reference" else _differences(document, selection, options)
     agreement = _agreement(reference_result, done) if reference_result and engine == "both" else None
     return ValidationResult(
@@ -194,7 +197,7 @@ def _agreement(reference_result: ReferenceResult, done: Run) -> Agreement:
 
 def _differences(document: Document, selection: RuleSelection, options: Options) -> tuple[Difference, ...]:
     """Return the differences from the findings of the current rules, in compatibility mode."""
-    if options.mode != "compatibility":
+    if options.mode != "compatibility" or not selection.is_judged:
         return ()
     known, release = releases(selection.data), selection.release
     current = known.current(release.ruleset)

@@ -41,6 +41,8 @@ _PAYMENT_TERMS: Final = ("PaymentTerms", "SpecifiedTradePaymentTerms")
 """Elements with BT-20, in UBL and CII; discounts and penalties inside them are part of what was agreed."""
 _MAX_UNMAPPED: Final = 20
 """Maximum number of findings for content that no business term covers."""
+_OF_DECLARATION: Final = "DECL-"
+"""Prefix of the codes about BT-24; they come first, as they explain which rules were applied."""
 _NOT_USED: Final = "PROFILE-NOT-USED"
 """Reported only if no other rule reports the element."""
 
@@ -142,10 +144,16 @@ class Context(NamedTuple):
         """Validate the XML schema and read the invoice.
 
         If the document violates it, there may be elements in values, so the white space between elements is restored.
+        Another edition has other schemas.
         """
-        if not document.has_blanks and not schema.is_valid(document.tree, selection.schema, document.utf8):
+        is_judged = selection.is_judged
+        if (
+            is_judged
+            and not document.has_blanks
+            and not schema.is_valid(document.tree, selection.schema, document.utf8)
+        ):
             document = document.with_blanks()
-        violations = schema.violations(document.tree, selection.schema) if document.has_blanks else []
+        violations = schema.violations(document.tree, selection.schema) if document.has_blanks and is_judged else []
         profile = selection.profile
         divided = text_nodes(document.root, document.utf8())
         collector = Collector(document.root, selection.stack, profile.name if profile else "", selection.data, divided)
@@ -177,6 +185,13 @@ def declaration(context: Context) -> Outcome:
     declared, root = context.invoice.specification, context.document.root
     node = declared.node if declared else next(root.iterchildren("{*}ExchangedDocumentContext"), root)
     return Outcome([context.build.of_entry(it.code, "file", node, it.values) for it in remarks])
+
+
+def not_judged(context: Context) -> Outcome:
+    """Report only the declaration: a document of another edition has other rules, in all layers."""
+    selection = context.selection
+    names = ("schema", *dict.fromkeys((*(name for name, _ in selection.stack), *selection.missing)))
+    return Outcome(declaration(context).findings, [Layer(name, {}, executed=False) for name in names])
 
 
 def profile(context: Context) -> Outcome:
@@ -324,14 +339,29 @@ class Run(NamedTuple):
     container: Container | None
 
 
-def run(document: Document, selection: RuleSelection, lang: Language, passes: Sequence[Pass] = NATIVE) -> Run:
-    """Validate a document with the selected rules."""
+def run(
+    document: Document,
+    selection: RuleSelection,
+    lang: Language,
+    passes: Sequence[Pass] = NATIVE,
+    container: Pass | None = None,
+) -> Run:
+    """Validate a document with the selected rules.
+
+    Args:
+        document: the document.
+        selection: the rules; a document that they do not judge has none of the passes.
+        lang: default language of the findings.
+        passes: the passes for the XML.
+        container: the pass for the PDF around it; None for none.
+    """
     context = Context.prepare(document, selection, lang)
-    outcomes = [each(context) for each in passes]
+    passes = passes if selection.is_judged else (not_judged,)
+    outcomes = [each(context) for each in ((*passes, container) if container else passes)]
     layers = tuple(layer for outcome in outcomes for layer in outcome.layers)
     findings = [finding for outcome in outcomes for finding in outcome.findings]
-    container = next((outcome.container for outcome in outcomes if outcome.container), None)
-    return Run(context, _sorted(findings, layers, context), layers, container)
+    validated = next((outcome.container for outcome in outcomes if outcome.container), None)
+    return Run(context, _sorted(findings, layers, context), layers, validated)
 
 
 def _sorted(findings: list[Finding], layers: Sequence[Layer], context: Context) -> tuple[Finding, ...]:
@@ -339,4 +369,10 @@ def _sorted(findings: list[Finding], layers: Sequence[Layer], context: Context) 
         return ()
     ranks = {name: rank for rank, name in enumerate(("file", *dict.fromkeys(layer.name for layer in layers)))}
     order = context.build.places.order()
-    return tuple(sorted(findings, key=lambda it: (ranks[it.layer], order.get(it.location.node, -1), it.code)))
+
+    def rank(it: Finding) -> tuple[int, bool, int, str]:
+        place = order.get(it.location.node, -1)
+        is_first = it.code.startswith(_OF_DECLARATION)
+        return ranks[it.layer], not is_first, place, "" if is_first else it.code
+
+    return tuple(sorted(findings, key=rank))

@@ -67,6 +67,11 @@ class RuleSelection:
         return self.identity.specification
 
     @property
+    def is_judged(self) -> bool:
+        """Whether the rules are those of the edition of EN 16931 that the document declares."""
+        return self.specification.kind != "edition"
+
+    @property
     def data(self) -> RuleData:
         """The rule data."""
         return self.identity.data or shipped()
@@ -274,10 +279,12 @@ def _added(data: RuleData, rulesets: tuple[str, ...], syntax: str) -> tuple[str,
 
 
 def _status(specification: Specification, mode: Mode, known: Releases) -> Status:
-    """Return how a specification relates to the current one; a later one is "unknown"."""
+    """Return how a specification relates to the current one; a later one, or one without rules here, is "unknown"."""
     current = known.current(known.owner(_ruleset(specification, known)))
     is_versioned = _is_of(specification, current)
-    if specification.kind == "unknown" or (is_versioned and _version(specification.family) > _version(current.family)):
+    if specification.kind in ("unknown", "edition") or not specification.has_rules:
+        return "unknown"
+    if is_versioned and _version(specification.family) > _version(current.family):
         return "unknown"
     if specification.current:
         return "current"

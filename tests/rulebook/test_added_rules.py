@@ -113,6 +113,16 @@ def test_rule_set_with_a_specification_applies_to_documents_that_declare_it(rule
     assert "ACME-01" in codes(forced)
 
 
+def test_rule_set_can_bring_the_rules_of_a_specification_that_is_only_known_by_name(rules):
+    identifier = "urn:cen.eu:en16931:2017#compliant#urn:efactura.mfinante.ro:CIUS-RO:1.0.1"
+    specification = house_rules.SPECIFICATION.replace(house_rules.IDENTIFIER, identifier)
+    house_rules.write(rules, **{"specifications.toml": specification})
+    declared = CORE.replace(b"urn:cen.eu:en16931:2017", identifier.encode())
+    assert codes(einvoice.validate(declared)) == ["DECL-CORE-ONLY"]
+    result = einvoice.validate(declared, rules=rules)
+    assert (result.identity.profile, codes(result)) == ("ACME", ["ACME-01", "ACME-02"])
+
+
 @pytest.mark.slow
 def test_rule_set_can_build_on_another_added_one(rules):
     other = house_rules.RULESET.replace('"en16931"', '"acme"').replace("ACME", "ACME Berlin")

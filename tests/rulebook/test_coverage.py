@@ -105,12 +105,14 @@ def by_files():
         "urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0",
         "urn:cen.eu:en16931:2017#compliant#urn:fdc:nen.nl:nlcius:v1.0#conformant#urn:fdc:nen.nl:gaccount:v1.0",
         "urn:factur-x.eu:1p0:minimum",
+        "urn:cen.eu:en16931:2026",
         "urn:cen.eu:en16931:2017#compliant#urn:xoev-de:kosit:standard:xrechnung_2.3",
     ]
     files = [data for data, _, _ in BAD.values()]
     files += [b"%PDF-1.7", *(sample.replace(DECLARED, identifier).encode() for identifier in declared)]
     invoice = SAMPLE.with_name("ubl-invoice.xml").read_text("utf-8")
     specification = "<cbc:CustomizationID>"
+    files.append(invoice.replace(DECLARED, "urn:peppol:pint:billing-1@sg-1").encode())
     files.append(invoice.replace(specification, f"<cbc:UBLVersionID>2.1</cbc:UBLVersionID>{specification}").encode())
     state = "<ram:CountrySubDivisionName>Hessen</ram:CountrySubDivisionName>"
     country = "<ram:CountryID>DE</ram:CountryID>"

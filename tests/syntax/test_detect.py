@@ -150,7 +150,7 @@ def test_identifiers_of_factur_x_are_unknown_in_ubl():
         (EN, []),
         (XR3, []),
         (XR3_CVD, []),
-        (XR2 + "3", ["DECL-OUTDATED"]),
+        (XR2 + "3", ["DECL-OUTDATED", "DECL-NO-SCENARIO"]),
         ("urn:else", ["DECL-UNKNOWN"]),
         (PEPPOL, ["DECL-CORE-ONLY"]),
         (NLCIUS, []),
@@ -177,7 +177,7 @@ def test_self_billing_has_rules_of_its_own_in_ubl_only():
 
 
 def test_an_outdated_declaration_names_its_successor():
-    (remark,) = ubl(XR2 + "2").remarks
+    remark, _ = ubl(XR2 + "2").remarks
     assert remark.values == {
         "declared": XR2 + "2",
         "profile": "XRechnung",
@@ -214,7 +214,8 @@ def test_specifications_refer_to_each_other_and_to_texts():
     for one in known.values():
         assert one.current or known[one.superseded_by].current
         assert set(one.rulesets) <= shipped().sets.keys()
-        assert one.kind in ("core", "cius", "extension", "profile", "unknown")
+        assert one.kind in ("core", "cius", "extension", "profile", "other", "edition", "unknown")
+        assert set(one.scenarios) <= {"Invoice", "CreditNote", "CrossIndustryInvoice"}
         for code in one.remarks:
             assert (rules_folder() / "file" / f"{code}.toml").is_file()
         if one.suggested_by_process:
@@ -233,18 +234,27 @@ def test_buyer_reference_suggests_a_specification(buyer_reference, expected):
 @pytest.mark.parametrize("build", [ubl, cii])
 def test_the_texts_of_every_remark_can_be_formatted(build):
     met = set()
-    for declared in (None, "urn:else", *(each for one in detect.specifications().values() for each in one.identifiers)):
+    for declared in (
+        None,
+        "urn:else",
+        XR3 + ".2",
+        EN[:-4] + "2026",
+        EN[:-4] + "2031",
+        *(each for one in detect.specifications().values() for each in one.identifiers),
+    ):
         for remark in build(declared).remarks:
             met.add(remark.code)
             entry = tomllib.loads((rules_folder() / "file" / f"{remark.code}.toml").read_text(encoding="utf-8"))
             assert entry["code"] == remark.code
             for language in ("de", "en"):
                 assert entry[language].keys() == {"title", "explanation", "fix"}
-                for text in entry[language].values():
+                applying = [it for it in entry.get("situations", ()) if remark.values.get(it["value"])]
+                texts = entry[language] | (applying[0][language] if applying else {})
+                for text in texts.values():
                     names = {name for _, name, _, _ in string.Formatter().parse(text) if name}
                     assert names <= remark.values.keys()
-    if build is cii:
-        assert met == {path.stem for path in (rules_folder() / "file").glob("DECL-*.toml")}
+    if build is ubl:
+        assert met | {"DECL-NO-INVOICE"} == {path.stem for path in (rules_folder() / "file").glob("DECL-*.toml")}
 
 
 @pytest.mark.parametrize(
@@ -255,6 +265,8 @@ def test_the_texts_of_every_remark_can_be_formatted(build):
         ("DECL-CORE-ONLY", "warning"),
         ("DECL-PART-ONLY", "warning"),
         ("DECL-NO-INVOICE", "warning"),
+        ("DECL-NO-SCENARIO", "warning"),
+        ("DECL-OTHER-STANDARD", "warning"),
         ("DECL-OUTDATED", "information"),
     ],
 )

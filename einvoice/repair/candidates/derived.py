@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 from einvoice.model.group import Group
 from einvoice.model.invoice import Invoice
 from einvoice.model.values import absent
 from einvoice.repair.case import Candidate, Case
-from einvoice.syntax.detect import Specification, specifications
+from einvoice.syntax.detect import Specification, declared_specification, specifications
+from einvoice.syntax.remarks import nearest
 
 _RANK = 30
 
@@ -34,18 +34,20 @@ def candidates(case: Case) -> Iterator[Candidate]:
 def _specification(case: Case) -> Iterator[Candidate]:
     """Yield the current specification that the declared one resembles; if none is declared, those that are possible.
 
+    A specification of another country, or another edition, is never replaced: that would only change the label.
     No other is tried: under a specification with fewer rules, findings would vanish that remain true. That the invoice
     suggests no specification does not mean that it follows EN 16931 alone.
     """
     specification = case.invoice.specification
     if not _is_doubtful(case, specification, "BT-24"):
         return
-    known = _current()
     if declared := specification.raw.strip() if specification is not absent else "":
-        for identifier in get_close_matches(declared, [it.identifiers[0] for it in known], 1, 0.8):
-            yield from _filled(case, case.invoice, "specification", identifier, "BT-24")
+        known = declared_specification(case.syntax, declared, case.rules)
+        similar = None if known.pattern else nearest(declared, case.syntax, case.rules)
+        if similar and similar.has_rules:
+            yield from _filled(case, case.invoice, "specification", similar.identifiers[0], "BT-24")
         return
-    core, *others = known
+    core, *others = [it for it in _current() if case.syntax in it.syntaxes]
     suggested = [it for it in others if _suggests(case.invoice, it)]
     for it in (core, *suggested) if suggested else ():
         for candidate in _filled(case, case.invoice, "specification", it.identifiers[0], "BT-24"):

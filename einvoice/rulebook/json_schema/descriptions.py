@@ -105,6 +105,12 @@ DESCRIPTIONS: Final = {
     "specifications.tax_number_scheme": "The tax scheme of a tax number (BT-32) in UBL.",
     "specifications.suggested_by_process": "Pattern of the whole BT-23 of invoices that probably follow it.",
     "specifications.suggested_by_buyer_reference": "Pattern of the whole BT-10 of invoices that probably follow it.",
+    "specifications.pattern": "Pattern of further whole values of BT-24; its group 'version' is the version.",
+    "specifications.misspellings": "Values of BT-24 that mean it, but are not its identifiers.",
+    "specifications.misspelt": "Pattern of a part of such values, tried if no identifier is similar.",
+    "specifications.scenarios": "The root elements for which KoSIT's configuration has a scenario.",
+    "specifications.about_de": "What it is, in German, if its own rules are not part of einvoice.",
+    "specifications.about_en": "What it is, in English, if its own rules are not part of einvoice.",
 }
 
 
