@@ -44,6 +44,23 @@ def schema_violations(
             yield _profile_violation(violation, profile)
 
 
+def is_allowed(violation: SchemaViolation, profile: ProfileRules) -> bool:
+    """Return whether a violation of the schema of CII is only that an element occurs more often than there.
+
+    D16B allows one preceding invoice (BG-3); the schemas of BASIC WL, BASIC and EN 16931, like the standard, allow
+    several. The profile's schema validates the document as well, so nothing else is overlooked.
+
+    Raises:
+        SchemaFilesError: the installed schemas are incomplete or damaged.
+    """
+    element = violation.element
+    if violation.code != "SCHEMA-REPEATED-ELEMENT" or element is None:
+        return False
+    parent = element.getparent()
+    limits = (it.max_occurs for it in schema.content_models(profile.name).sequence_of(parent) if it.tag == element.tag)
+    return any(limit is None or len(parent.findall(element.tag)) <= limit for limit in limits)
+
+
 def _profile_violation(violation: SchemaViolation, profile: ProfileRules) -> SchemaViolation:
     code = _CODES.get(violation.code, _OTHER)
     values = {**violation.values, "profile": profile.title, "message": violation.message}

@@ -146,16 +146,12 @@ class Context(NamedTuple):
         If the document violates it, there may be elements in values, so the white space between elements is restored.
         Another edition has other schemas.
         """
-        is_judged = selection.is_judged
-        if (
-            is_judged
-            and not document.has_blanks
-            and not schema.is_valid(document.tree, selection.schema, document.utf8)
-        ):
-            document = document.with_blanks()
-        violations = schema.violations(document.tree, selection.schema) if document.has_blanks and is_judged else []
-        profile = selection.profile
-        divided = text_nodes(document.root, document.utf8())
+        violations: Sequence[SchemaViolation] = ()
+        if selection.is_judged:
+            if not document.has_blanks and not schema.is_valid(document.tree, selection.schema, document.utf8):
+                document = document.with_blanks()
+            violations = _schema_violations(document, selection)
+        profile, divided = selection.profile, text_nodes(document.root, document.utf8())
         collector = Collector(document.root, selection.stack, profile.name if profile else "", selection.data, divided)
         invoice = reader.read(document.root, collector)
         build = FindingBuilder(document.xml, invoice, selection, bool(violations), lang)
@@ -168,6 +164,18 @@ class Context(NamedTuple):
             [self.build.of_entry(code, name, self.document.root, {"layer": name, **values}) for name in names],
             [Layer(name, {}, executed=False) for name in names],
         )
+
+
+def _schema_violations(document: Document, selection: RuleSelection) -> Sequence[SchemaViolation]:
+    """Return the violations of the XML schema, but for what the schema of the Factur-X profile allows."""
+    if not document.has_blanks:
+        return ()
+    violations, profile = schema.violations(document.tree, selection.schema), selection.profile
+    if not violations or profile is None or profile.is_schema:
+        return violations
+    from einvoice.facturx.structure import is_allowed
+
+    return [it for it in violations if not is_allowed(it, profile)]
 
 
 def xml_schema(context: Context) -> Outcome:

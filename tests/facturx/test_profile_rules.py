@@ -177,6 +177,30 @@ def test_schema_finding_is_not_repeated_by_the_profile():
     assert not [found for found in result.findings if found.code.startswith("PROFILE-") and "Nonsense" in found.xpath]
 
 
+PRECEDING = re.compile(r"<ram:InvoiceReferencedDocument>.*?</ram:InvoiceReferencedDocument>", re.DOTALL)
+
+
+@pytest.mark.parametrize("profile", ["basicwl", "basic", "en16931", "extended"])
+def test_several_preceding_invoices_are_allowed(profile):
+    data = PRECEDING.sub(lambda found: found[0] * 2, profile_document(profile).decode()).encode()
+    assert codes(validated(data)) == codes(validated(profile_document(profile)))
+
+
+def test_en16931_alone_is_validated_by_the_schema_of_the_standard():
+    """KoSIT's configuration validates this identifier by D16B, which allows one preceding invoice."""
+    data = PRECEDING.sub(lambda found: found[0] * 2, profile_document("en16931").decode()).encode()
+    assert codes(einvoice.validate(data)) == ["SCHEMA-REPEATED-ELEMENT"]
+
+
+def test_other_violations_beside_several_preceding_invoices_are_reported():
+    data = PRECEDING.sub(
+        lambda found: found[0] * 2 + "<ram:Nix>1</ram:Nix>", profile_document("basic").decode()
+    ).encode()
+    assert codes(validated(data)) == ["PROFILE-UNKNOWN-ELEMENT"]
+    code = "<ram:InvoiceCurrencyCode>EUR</ram:InvoiceCurrencyCode>"
+    assert "SCHEMA-REPEATED-ELEMENT" in codes(validated(changed("basic", code, code * 2)), "schema")
+
+
 def test_unused_attribute_is_one_warning():
     data = changed("basicwl", "<ram:ID>SW-77</ram:ID>", '<ram:ID schemeID="X">SW-77</ram:ID>')
     result = validated(data)

@@ -17,7 +17,7 @@ from einvoice.syntax.schema import LIMIT, files, violations
 from einvoice.syntax.schema.content_model import ContentModels
 from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain
 from tests.cases import corpus
-from tests.helpers.schema_documents import LINE, TOTALS, VALID, parsed
+from tests.helpers.schema_documents import LINE, PARTIES, TOTALS, VALID, parsed
 
 DS = 'xmlns:ds="http://www.w3.org/2000/09/xmldsig#"'
 XADES = 'xmlns:xa="http://uri.etsi.org/01903/v1.3.2#"'
@@ -82,7 +82,7 @@ UBL_BREACHES = [
     ("2026-03-31", "2026-02-29", "VALUE-DATE", "cbc:IssueDate", {}),
     ("2026-03-31", " 2026-02-29x", "VALUE-DATE", "cbc:IssueDate", {}),
     ("2026-03-31", " ", "VALUE-EMPTY", "cbc:IssueDate", {"place": "cbc:IssueDate"}),
-    ("2026-03-31", "2026-03-31\n", "VALUE-PADDED", "cbc:IssueDate", {"found": "2026-03-31↵"}),
+    ("2026-03-31", " 2026-02-30\n", "VALUE-DATE", "cbc:IssueDate", {"found": "␣2026-02-30↵"}),
     (DATE, DATE + "<cbc:IssueTime>8 Uhr</cbc:IssueTime>", "VALUE-TIME", "cbc:IssueTime", {"found": "8 Uhr"}),
     ('"EUR">1.00</cbc:P', '"EUR">1,00</cbc:P', "VALUE-NUMBER", "cbc:PayableAmount", {"found": "1,00"}),
     (
@@ -93,6 +93,7 @@ UBL_BREACHES = [
         {"found": "ja", "charge": True},
     ),
     (NOTE, NOTE + ATTACHED.format("QUJDR"), "VALUE-BINARY", "cbc:EmbeddedDocumentBinaryObject", {"found": "QUJDR"}),
+    (NOTE, NOTE + ATTACHED.format("QUJD!"), "VALUE-BINARY", "cbc:EmbeddedDocumentBinaryObject", {"found": "QUJD!"}),
     # libxml2 cuts its message before it comes to the type
     (NOTE, NOTE + ATTACHED.format("A" * 70_001), "VALUE-BINARY", "cbc:EmbeddedDocumentBinaryObject", {}),
     (
@@ -149,7 +150,7 @@ CII_BREACHES = [
     ),
     (MOMENT, "<ram:ID/>", "UNEXPECTED-ELEMENT", "ram:ID", {"expected": "udt:DateTimeString, udt:DateTime"}),
     (MOMENT, "<udt:DateTime>31.3.</udt:DateTime>", "VALUE-TIME", "udt:DateTime", {"found": "31.3."}),
-    (MOMENT, "<udt:DateTime> 2026-03-31T08:00:00</udt:DateTime>", "VALUE-PADDED", "udt:DateTime", {}),
+    (MOMENT, "<udt:DateTime> 2026-03-31T25:00:00</udt:DateTime>", "VALUE-TIME", "udt:DateTime", {}),
     ('"KGM">', '"">', "VALUE-SHORT", "ram:GrossWeightMeasure", {"length": "0", "limit": "1"}),
     (
         '"KGM">',
@@ -227,6 +228,42 @@ def test_each_kind_of_violation_is_reported_with_its_values(root, old, new, code
     assert violation.line == violation.element.sourceline
     assert violation.message
     assert_texts_filled(violation)
+
+
+@pytest.mark.parametrize("blanks", [" {}", "{} ", "\n  {}\n", "&#13;{}&#9;"])
+@pytest.mark.parametrize(
+    ("root", "old", "new"),
+    [
+        ("Invoice", DATE, "<cbc:IssueDate>2026-03-31+01:00</cbc:IssueDate>"),
+        ("Invoice", DATE, f"{DATE}<cbc:IssueTime>08:00:00.5</cbc:IssueTime>"),
+        ("CrossIndustryInvoice", MOMENT, "<udt:DateTime>2026-03-31T08:00:00Z</udt:DateTime>"),
+    ],
+)
+def test_white_space_around_dates_and_times_is_allowed(root, old, new, blanks):
+    start, value, end = re.fullmatch("(.*>)([^<>]+)(</.*)", new).groups()
+    document = edited(root, old, start + blanks.format(value) + end)
+    before = etree.tostring(document)
+    assert violations(document, root) == []
+    assert schema.is_valid(document, root, lambda: before)
+    assert etree.tostring(document) == before
+
+
+@pytest.mark.parametrize("blank", ["\N{NO-BREAK SPACE}", "\N{EM SPACE}"])
+def test_other_spaces_around_a_date_are_not_allowed(blank):
+    (violation,) = violations(edited("Invoice", "2026-03-31", f"{blank}2026-03-31"), "Invoice")
+    assert violation.code == "SCHEMA-VALUE-DATE"
+
+
+def test_white_space_around_dates_is_allowed_in_a_long_document():
+    references = "".join(
+        f"<cac:AdditionalDocumentReference><cbc:ID>{number}</cbc:ID><cbc:IssueDate> 2026-03-31 </cbc:IssueDate>"
+        "</cac:AdditionalDocumentReference>"
+        for number in range(1_100)
+    )
+    assert violations(edited("Invoice", PARTIES, references + PARTIES), "Invoice") == []
+    wrong = references.replace(">1050<", " a=''>1050<")
+    (violation,) = violations(edited("Invoice", PARTIES, wrong + PARTIES), "Invoice")
+    assert violation.code == "SCHEMA-ATTRIBUTE-UNKNOWN"
 
 
 def test_elements_dropped_by_d22b_are_allowed():

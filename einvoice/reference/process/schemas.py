@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -12,17 +13,24 @@ from lxml import etree
 from einvoice.quotation import quote
 from einvoice.reference.process import limits
 from einvoice.reference.process.errors import ExecutionFailed
+from einvoice.syntax.lexical import collapsed, wrong_binaries
 
 
 def run(text: str, path: str, folder: str, edition: str) -> dict[str, Any]:
     """Validate the document against an XML schema and return the first violations as findings."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
-    document = etree.fromstring(text.encode(), parser)
+    document = etree.fromstring(text.encode(), parser).getroottree()
     schema = _compiled(path, folder, edition)
     if schema.validate(document):
-        return {"reports": []}
-    log: Any = schema.error_log
-    return {"reports": [_report(error) for error in list(log)[: limits.PER_CODE]]}
+        return {"reports": [_binary(document, it) for it in islice(wrong_binaries(document), limits.PER_CODE)]}
+    with collapsed(document):
+        log: Any = [] if schema.validate(document) else schema.error_log
+        return {"reports": [_report(error) for error in list(log)[: limits.PER_CODE]]}
+
+
+def _binary(document: etree._ElementTree, element: etree._Element) -> dict[str, str]:
+    text = "The value has characters that are not of base64."
+    return {"code": "SCHEMAV_CVC_BINARY", "flag": "fatal", "location": document.getpath(element), "text": text}
 
 
 def check(_text: str, path: str, folder: str) -> dict[str, Any]:

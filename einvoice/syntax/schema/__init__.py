@@ -19,18 +19,22 @@ from lxml import etree
 from einvoice import cache
 from einvoice.model.location import line
 from einvoice.syntax import mapping
+from einvoice.syntax.lexical import collapsed, wrong_binaries
 from einvoice.syntax.mapping.tables import table_of
 from einvoice.syntax.schema.content_model import ContentModels
 from einvoice.syntax.schema.d16b import D16B, SchemaFilesError, added_later
 from einvoice.syntax.schema.files import PROFILES, ROOTS, SchemaFiles, StoredFiles
 
 if TYPE_CHECKING:
-    from einvoice.syntax.schema.messages import SchemaViolation
+    from einvoice.syntax.schema.messages import SchemaError, SchemaViolation
 
 __all__ = ["LIMIT", "SchemaFilesError", "content_models", "is_required", "is_valid", "sha256", "violations"]
 
 LIMIT: Final = 100
 """Maximum number of violations reported per document."""
+
+_DATATYPE: Final = "SCHEMAV_CVC_DATATYPE_VALID_1_2_1"
+_BINARY: Final = "The value has characters that are not of base64."
 
 
 def violations(document: etree._ElementTree, root: str) -> "list[SchemaViolation]":
@@ -50,22 +54,33 @@ def violations(document: etree._ElementTree, root: str) -> "list[SchemaViolation
     """
     schema = _known(root)
     errors = schema.errors(document)
-    if not errors:
+    binaries = list(islice(wrong_binaries(document), LIMIT + 1))
+    if not errors and not binaries:
         return []
     from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain  # imported on the first violation
 
     paths = _Paths(document)
-    result = [
-        explain(
-            SchemaError(error.type_name, error.message or "", paths.element(error.path or ""), error.line),
-            schema.models,
-        )
-        for error in errors[:LIMIT]
+    found = [
+        SchemaError(error.type_name, error.message or "", paths.element(error.path or ""), error.line)
+        for error in errors[: LIMIT + 1]
     ]
-    if len(errors) > LIMIT:
+    if binaries:
+        found = _in_order(document, found, [SchemaError(_DATATYPE, _BINARY, it, 1) for it in binaries])
+    result = [explain(error, schema.models) for error in found[:LIMIT]]
+    if len(found) > LIMIT:
         top = document.getroot()
         result.append(SchemaViolation("SCHEMA-MORE", {"limit": LIMIT}, top, line(top) or 1, ""))
     return result
+
+
+def _in_order(
+    document: etree._ElementTree, errors: "list[SchemaError]", others: "list[SchemaError]"
+) -> "list[SchemaError]":
+    """Return errors and others in the order of the document, without others of a kind known at their element."""
+    positions = {element: position for position, element in enumerate(document.iter())}
+    known = {(it.element, it.kind) for it in errors}
+    added = [it for it in others if (it.element, it.kind) not in known]
+    return sorted([*errors, *added], key=lambda it: positions[it.element])
 
 
 def is_valid(document: etree._ElementTree, root: str, utf8: Callable[[], bytes]) -> bool:
@@ -73,7 +88,7 @@ def is_valid(document: etree._ElementTree, root: str, utf8: Callable[[], bytes])
 
     ``utf8`` returns the document in UTF-8, from which a large one is read.
     """
-    return not _known(root).errors(document, utf8)
+    return not _known(root).errors(document, utf8) and next(wrong_binaries(document), None) is None
 
 
 def sha256(root: str) -> str:
@@ -195,7 +210,18 @@ class _Schema:
         return ContentModels(self._files.documents().values(), later)
 
     def errors(self, document: etree._ElementTree, utf8: Callable[[], bytes] | None = None) -> list[Any]:
-        """Return libxml2's errors; for a document with many elements or siblings, only the first ones.
+        """Return libxml2's errors, except that white space around dates and times is allowed.
+
+        For a document with many elements or siblings, only the first ones are returned.
+        """
+        found = self._errors(document, utf8)
+        if any(it.type_name == _DATATYPE for it in found):
+            with collapsed(document) as is_changed:
+                return self._errors(document, None) if is_changed else found
+        return found
+
+    def _errors(self, document: etree._ElementTree, utf8: Callable[[], bytes] | None) -> list[Any]:
+        """Return libxml2's errors.
 
         lxml keeps all errors. To build the path of an element, it counts all preceding siblings: 10 MB of invalid
         siblings would take minutes. So such documents are first streamed, which needs no paths, until there are enough

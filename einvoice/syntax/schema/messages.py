@@ -284,8 +284,6 @@ _DATATYPES: Final = {
     "boolean": "SCHEMA-VALUE-BOOLEAN",
     "base64Binary": "SCHEMA-VALUE-BINARY",
 }
-_MOMENTS: Final = ("SCHEMA-VALUE-DATE", "SCHEMA-VALUE-TIME")
-_MOMENT: Final = r"(?a)(\d{4}-\d\d-\d\d)?(T?\d\d:\d\d:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?"
 _ATTRIBUTE: Final = re.compile(r"Element '[^']*', attribute '([^']*)':")
 
 
@@ -302,19 +300,15 @@ def _value(error: SchemaError) -> tuple[str, dict[str, object]]:
 
 def _datatype(error: SchemaError, models: ContentModels) -> _Explanation:
     value, values = _value(error)
-    bare = value.strip()
     if _ATTRIBUTE.match(error.message):
         code = "SCHEMA-VALUE-ATTRIBUTE"
-    elif not bare:
+    elif not value.strip():
         code = "SCHEMA-VALUE-EMPTY"
     else:
         values["type"] = models.datatype_of(error.element) or "–"
         code = _DATATYPES.get(str(values["type"]), "SCHEMA-VALUE-OTHER")
         if code == "SCHEMA-VALUE-BOOLEAN" and _is_charge_indicator(error.element):
             values["charge"] = True
-        if bare != value and code in _MOMENTS and re.fullmatch(_MOMENT, bare):
-            # Invalid for libxml2 only: by XSD 1.0 part 2, 4.3.6, surrounding white space is ignored.
-            code = "SCHEMA-VALUE-PADDED"
     return _Explanation(code, error.element, values)
 
 
