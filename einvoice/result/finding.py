@@ -30,8 +30,8 @@ class Note(NamedTuple):
 
     Attributes:
         kind: "stricter" (the official Schematron rejects what the standard allows), "laxer" (that of the Factur-X
-            profile accepts what EN 16931 forbids), "conflict" (with another rule), "rounding" or "more" (violations
-            that are not listed).
+            profile accepts what EN 16931 forbids), "conflict" (with another rule), "rounding", "hidden" (a
+            violation of the XML schema that another one hides) or "more" (violations that are not listed).
         text: the note in one language.
         source: reference to its origin; "" if it comes from einvoice.
     """
@@ -136,6 +136,8 @@ class Finding:
             for index, note in enumerate(known.notes)
             if index in self.note_indices or value in note["values"]
         ]
+        if "hidden_by" in self.values:
+            notes.append(Note("hidden", _MESSAGES[language]["hidden"].format_map(self.values)))
         if self.suppressed:
             notes.append(Note("more", _MESSAGES[language]["suppressed"].format(count=self.suppressed)))
         return tuple(notes)

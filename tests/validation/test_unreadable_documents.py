@@ -65,6 +65,6 @@ def test_missing_file_raises_file_not_found_error(tmp_path):
 
 
 def test_unknown_element_with_an_xml_fifth_edition_name_has_a_position():
-    data = UBL.replace(b"<cbc:Note>", "<cbc:\U00010000/><cbc:Note>".encode())
+    data = UBL.replace(b"<cbc:Note>", "<cbc:\U00010000/><cbc:Note>".encode(), 1)
     (finding,) = (found for found in einvoice.validate(data).findings if found.layer == "schema")
     assert (finding.code, finding.line, finding.column) == ("SCHEMA-UNKNOWN-ELEMENT", 11, 3)

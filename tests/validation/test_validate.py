@@ -424,6 +424,9 @@ def test_edited_invoices_are_validated_with_resolvable_locations(which, edits):
     assert_sound(data, einvoice.validate(data, profile="xrechnung"))
 
 
+_PADDED_DATE = re.compile(rb">(\s+\d{4}-\d\d-\d\d|\d{4}-\d\d-\d\d\s+<)")
+
+
 def assert_sound(data, result):
     document = etree.fromstring(data, etree.XMLParser(remove_comments=True, remove_pis=True, huge_tree=True))
     answer = result.to_dict("en")
@@ -445,6 +448,8 @@ def test_comparison_cases_are_validated_with_resolvable_locations(cases, folder,
         result = einvoice.validate(data, profile="xrechnung")
         assert_sound(data, result)
         validated += 1
+        if _PADDED_DATE.search(data):
+            continue  # the cases were made with libxml2, which rejects what XML Schema allows
         if bool(case["xsd"]) is any(finding.layer == "schema" for finding in result.findings):
             schema_differs.append(case["case"])
     assert validated

@@ -40,8 +40,9 @@ _BINARY: Final = "The value has characters that are not of base64."
 def violations(document: etree._ElementTree, root: str) -> "list[SchemaViolation]":
     """Return the violations of the XML schema, in the order of the document; none for a valid one.
 
-    At most `LIMIT` are returned; if there are more, `SCHEMA-MORE` follows. After a misplaced child, libxml2 does not
-    check the remaining children of its parent.
+    At most `LIMIT` are returned; if there are more, `SCHEMA-MORE` follows. After a child that is not expected, libxml2
+    does not validate the remaining children of its parent: further validations do, with values `hidden_by` and
+    `hidden_by_line` for that child. They are left out for a document with many elements or siblings.
 
     Args:
         document: parsed by `einvoice.syntax.xml`, without comments and processing instructions.
@@ -59,18 +60,31 @@ def violations(document: etree._ElementTree, root: str) -> "list[SchemaViolation
         return []
     from einvoice.syntax.schema.messages import SchemaError, SchemaViolation, explain  # imported on the first violation
 
-    paths = _Paths(document)
-    found = [
-        SchemaError(error.type_name, error.message or "", paths.element(error.path or ""), error.line)
-        for error in errors[: LIMIT + 1]
-    ]
-    if binaries:
-        found = _in_order(document, found, [SchemaError(_DATATYPE, _BINARY, it, 1) for it in binaries])
-    result = [explain(error, schema.models) for error in found[:LIMIT]]
+    found = _at_elements(document, errors)
+    causes = {}
+    others = [SchemaError(_DATATYPE, _BINARY, it, 1) for it in binaries]
+    if not _is_large(document):
+        from einvoice.syntax.schema.hidden import hidden
+
+        causes = dict(hidden(document, found, schema.models, lambda it: _at_elements(it, schema.errors(it))))
+        others += causes
+    if others:
+        found = _in_order(document, found, others)
+    result = [explain(error, schema.models, causes.get(error)) for error in found[:LIMIT]]
     if len(found) > LIMIT:
         top = document.getroot()
         result.append(SchemaViolation("SCHEMA-MORE", {"limit": LIMIT}, top, line(top) or 1, ""))
     return result
+
+
+def _at_elements(document: etree._ElementTree, errors: "list[Any]") -> "list[SchemaError]":
+    """Return libxml2's errors with their elements; no more than are needed to know whether there are too many."""
+    from einvoice.syntax.schema.messages import SchemaError
+
+    paths = _Paths(document)
+    return [
+        SchemaError(it.type_name, it.message or "", paths.element(it.path or ""), it.line) for it in errors[: LIMIT + 1]
+    ]
 
 
 def _in_order(

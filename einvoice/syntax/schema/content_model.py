@@ -60,6 +60,10 @@ class ContentModels:
         own = None if parent is None else self._children.get(self.type_of(parent) or "", {}).get(element.tag)
         return own or self._globals.get(element.tag)
 
+    def is_global(self, tag: str) -> bool:
+        """Return whether an element with this name may be the root of a document."""
+        return tag in self._globals
+
     def sequence_of(self, element: etree._Element) -> Sequence:
         """Return the sequence of child elements; empty if the type is not a plain sequence."""
         return self._sequences.get(self.type_of(element) or "", ())

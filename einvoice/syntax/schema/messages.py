@@ -61,10 +61,18 @@ _ALIKE: Final = 0.85
 """Least similarity (0 to 1) of an unknown name and the one that it probably means."""
 
 
-def explain(error: SchemaError, models: ContentModels) -> SchemaViolation:
-    """Return the violation that corresponds to an error of libxml2."""
+def explain(error: SchemaError, models: ContentModels, hidden_by: etree._Element | None = None) -> SchemaViolation:
+    """Return the violation that corresponds to an error of libxml2.
+
+    Args:
+        error: the error.
+        models: content models of the schema.
+        hidden_by: the child because of which only a further validation found the error.
+    """
     code, element, values, missing = _EXPLAIN.get(error.kind, _other)(error, models)
     values = {"element": _name(element.tag, element)} | values
+    if hidden_by is not None:
+        values |= {"hidden_by": _name(hidden_by.tag, hidden_by), "hidden_by_line": str(line(hidden_by) or 1)}
     return SchemaViolation(code, values, element, line(element) or error.line, error.message[:_MESSAGE], missing)
 
 
