@@ -54,9 +54,9 @@ def is_allowed(violation: SchemaViolation, profile: ProfileRules) -> bool:
         SchemaFilesError: the installed schemas are incomplete or damaged.
     """
     element = violation.element
-    if violation.code != "SCHEMA-REPEATED-ELEMENT" or element is None:
+    parent = None if element is None else element.getparent()
+    if violation.code != "SCHEMA-REPEATED-ELEMENT" or element is None or parent is None:
         return False
-    parent = element.getparent()
     limits = (it.max_occurs for it in schema.content_models(profile.name).sequence_of(parent) if it.tag == element.tag)
     return any(limit is None or len(parent.findall(element.tag)) <= limit for limit in limits)
 

@@ -64,7 +64,8 @@ class Finding:
             the whole draft. None if the invoice was not generated from a draft.
         lang: default language of the texts.
         kind: of the rule set: "en16931", "cius", "extension" or "profile"; "" for the other layers.
-        described_by: catalog entry of a rule in an added rule set; None for a rule that is shipped with einvoice.
+        described_by: catalog entry of a rule in an added rule set, or of a check in a Factur-X profile that has several
+            checks under one number; None if `code` is sufficient.
     """
 
     code: str

@@ -90,7 +90,7 @@ class FindingBuilder:
 
     def of_syntax_rule(self, violation: SyntaxViolation, layer: str) -> Finding:
         """Return the finding for a violated syntax rule."""
-        catalog_entry, values = self.entry(violation.code), violation.values
+        catalog_entry, values = self.entry(violation.rule.catalog_code or violation.code), violation.values
         situation = self._situation(catalog_entry, values)
         terms = _terms_at_fault(catalog_entry, situation) or self._terms_of_violation(violation, catalog_entry)
         if _is_of_rule_file(catalog_entry):  # its situations have conditions, and it leads with the term at fault
@@ -113,7 +113,8 @@ class FindingBuilder:
             override=override if severity != flag else None,
             note_indices=self._about_copy(violation.code),
             situation=situation,
-            described_by=self._described_by(violation.code, layer),
+            described_by=self._described_by(violation.code, layer)
+            or self._described_by_row(violation.code, catalog_entry),
             lang=self.lang,
         )
 
@@ -266,6 +267,10 @@ class FindingBuilder:
     def _described_by(self, code: str, layer: str) -> CatalogEntry | None:
         """Return the catalog entry of a rule in an added rule set; None for the rules that are shipped."""
         return self.entry(code) if layer in self._rules.added else None
+
+    def _described_by_row(self, code: str, of_row: CatalogEntry) -> CatalogEntry | None:
+        """Return the entry of a row under the number of the profile, unless the entry of that number has its texts."""
+        return None if code == of_row.code or self.entry(code).texts == of_row.texts else of_row._replace(code=code)
 
     def _situation(self, catalog_entry: CatalogEntry, values: Mapping[str, object]) -> int | None:
         """Return the first situation of a rule without conditions that applies: by syntax, and by the values."""

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from lxml import etree
 
 from einvoice.model.location import NAMESPACES
+from einvoice.resources import shipped
 from einvoice.result import Agreement, Finding, Language, Layer, Places
-from einvoice.rulebook.catalog import CatalogEntry, catalog
+from einvoice.result.finding import UNKNOWN_RULE
+from einvoice.rulebook.catalog import CatalogEntry, catalog, entry
+from einvoice.rulebook.syntax_rules.table import shared_codes
 from einvoice.validation.limits import FindingsByCode
 
 if TYPE_CHECKING:
@@ -70,7 +73,9 @@ class Reporter:
         yield from found.findings()
 
     def _finding(self, run: ReferenceRun, report: ReferenceFinding) -> Finding:
-        known: CatalogEntry | None = catalog().get(report.code)
+        # Texts of the catalog are about one element; the message of the artefact names the one that is meant.
+        unclear = entry(UNKNOWN_RULE) if report.code in shared_codes(shipped()) else None
+        known: CatalogEntry | None = unclear or catalog().get(report.code)
         return Finding(
             code=report.code,
             severity=report.severity,
@@ -82,6 +87,7 @@ class Reporter:
             location=self._places.at(self._node(report.location)),
             indicative=self._indicative and run.layer != "schema",
             reported=report.text or report.test or report.code,
+            described_by=unclear,
             lang=self._lang,
         )
 

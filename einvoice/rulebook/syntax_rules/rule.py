@@ -110,6 +110,8 @@ class SyntaxRule:
         releases: release to validate by, for each rule set; the newest for one that is not named.
         data: rule data with the code lists; None is the shipped one.
         of_profile: whether it is a rule of a Factur-X profile.
+        catalog_code: code of its catalog entry if that is not its own: each profile has numbers of its own for rules
+            that all profiles share.
         minimum: with fewer elements in a document, the rule is not violated.
     """
 
@@ -128,6 +130,7 @@ class SyntaxRule:
     releases: Mapping[str, str] = field(default_factory=dict)
     data: RuleData | None = None
     of_profile: bool = False
+    catalog_code: str = ""
     minimum: int = field(default=1, init=False)
 
     @property

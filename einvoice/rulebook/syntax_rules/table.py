@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 from einvoice import cache
 from einvoice.codelists import holds
 from einvoice.resources import RuleData, shipped
-from einvoice.rulebook.files.tables import FOLDER, tables
+from einvoice.rulebook.files.tables import FOLDER, codes_by_profile, tables
 from einvoice.rulebook.files.versions import read_rulesets
 from einvoice.rulebook.syntax_rules import checks, stops
 from einvoice.rulebook.syntax_rules.rule import Name, SyntaxRule, outline, step
@@ -191,11 +191,11 @@ def _in_force(syntax: str, stack: Stack, profile: str, data: RuleData) -> Iterat
     )
     of_profile = itertools.chain.from_iterable(_rows_of_profile(data.sets[name], profile) for name in profiles)
     for order, row in enumerate(itertools.chain(found, of_profile)):
-        ruleset, table, code, context, check, path, argument, severity, since, until = row
+        ruleset, table, code, context, check, path, argument, severity, since, until, *catalog_code = row
         if holds(since, until, releases.get(ruleset)):
             yield SyntaxRule(
                 order, syntax, ruleset, table, code, context, check, path, argument, severity, since, until, releases,
-                data, ruleset in profiles,
+                data, ruleset in profiles, *catalog_code,
             )  # fmt: skip
 
 
@@ -228,11 +228,24 @@ def _check_of(path: str) -> tuple[str, str]:
 
 
 def _rows_of_profile(folder: FilePath, profile: str) -> Iterator[list[str]]:
-    """Yield the rows of a Factur-X profile as ``rows`` does; they are the same in all releases."""
+    """Yield the rows of a Factur-X profile as ``rows`` does, with the code in this profile; that of the row is last.
+
+    They are the same in all releases.
+    """
     ruleset = folder.name
     for name in ("rows", "rules", "copies"):
-        yield from (
-            [ruleset, f"{ruleset}/{name}", *row, "", ""]
-            for *row, profiles in cache.table(folder / FOLDER / f"{name}.csv")[1:]
-            if profile in profiles.split(" ")
-        )
+        for code, *row, profiles in cache.table(folder / FOLDER / f"{name}.csv")[1:]:
+            codes = codes_by_profile(code, profiles)
+            if profile in codes:
+                yield [ruleset, f"{ruleset}/{name}", codes[profile], *row, "", "", code]
+
+
+@functools.cache
+def shared_codes(data: RuleData) -> frozenset[str]:
+    """Return the numbers of Factur-X profiles that stand for several elements."""
+    elements: dict[str, set[str]] = {}
+    for folder in (data.sets[name] for name in _of_profiles(data)):
+        for code, context, _, path, *_, profiles in cache.table(folder / FOLDER / "rows.csv")[1:]:
+            for number in codes_by_profile(code, profiles).values():
+                elements.setdefault(number, set()).add(f"{context} {path}")
+    return frozenset(number for number, paths in elements.items() if len(paths) > 1)
