@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from einvoice import cache
 from einvoice.errors import RuleError
@@ -36,8 +36,6 @@ class ProfileRules(NamedTuple):
         en16931_rules: codes of the rules of EN 16931 that apply; None if all but `omitted_rules` apply.
         omitted_rules: codes of the rules of EN 16931 that do not apply.
         rule_prefixes: prefixes of the codes of the rules in `rules/facturx` that apply.
-        copies: "applied" if the copies of EN 16931 rules in the Schematron of the profiles replace those of EN 16931,
-            "noted" if findings only say where the copies accept the invoice.
     """
 
     name: str
@@ -47,17 +45,11 @@ class ProfileRules(NamedTuple):
     en16931_rules: frozenset[str] | None = None
     omitted_rules: frozenset[str] = frozenset()
     rule_prefixes: tuple[str, ...] = ()
-    copies: Literal["applied", "noted"] = "applied"
 
     @property
     def ruleset(self) -> str:
         """Name of the rule set with the rules of the profiles."""
         return _FACTURX
-
-    @property
-    def has_copies(self) -> bool:
-        """Whether the copies of EN 16931 rules replace those of EN 16931."""
-        return self.copies == "applied"
 
     @property
     def is_schema(self) -> bool:

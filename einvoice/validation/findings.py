@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -16,7 +15,6 @@ from einvoice.model.values import Value
 from einvoice.quotation import quote
 from einvoice.result import Finding, Language, Places, Severity
 from einvoice.rulebook.catalog import entry
-from einvoice.rulebook.files.notes import LAXER
 from einvoice.rulebook.rule import ACTUAL
 from einvoice.rulebook.sections import section
 from einvoice.syntax.paths import term_of_attribute
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from einvoice.rulebook.catalog import CatalogEntry
     from einvoice.rulebook.program.program import Violation
     from einvoice.rulebook.syntax_rules.collector import SyntaxViolation
+    from einvoice.rulebook.syntax_rules.rule import SyntaxRule
     from einvoice.syntax.schema.messages import SchemaViolation
     from einvoice.validation.selection import RuleSelection
 
@@ -82,7 +81,7 @@ class FindingBuilder:
             values=_quotable(violation.values),
             indicative=self._indicative,
             override=override if severity != flag else None,
-            note_indices=(*violation.note_indices, *self._notes_of_copy(rule.code)),
+            note_indices=violation.note_indices,
             situation=violation.situation,
             described_by=self._described_by(rule.code, layer),
             lang=self.lang,
@@ -111,7 +110,7 @@ class FindingBuilder:
             values=_quotable(values),
             indicative=self._indicative,
             override=override if severity != flag else None,
-            note_indices=self._about_copy(violation.code),
+            note_indices=self._about_copy(violation.rule),
             situation=situation,
             described_by=self._described_by(violation.code, layer)
             or self._described_by_row(violation.code, catalog_entry),
@@ -242,27 +241,11 @@ class FindingBuilder:
         values = (it for it in filled(self._invoice) if it.value.node is element and it.value.attribute == attribute)
         return next((it.number for it in values if it.number), "") or term_of_attribute(number, attribute)
 
-    def _notes_of_copy(self, code: str) -> tuple[int, ...]:
-        """Return the notes of a violated rule that say why its copy in the profile's Schematron is satisfied."""
-        indices = self._about_copy(code, LAXER)
-        return () if not indices or code in self._violated_copies else indices
-
-    def _about_copy(self, code: str, *kinds: str) -> tuple[int, ...]:
-        """Return the notes, by default of any kind, about the copy of a rule that the profile does not apply."""
-        profile = self._selection.profile
-        if profile is None or profile.has_copies:
+    def _about_copy(self, rule: SyntaxRule) -> tuple[int, ...]:
+        """Return the notes about the copy of a rule of EN 16931 that the profile applies instead."""
+        if not rule.of_profile:
             return ()
-        return tuple(
-            index
-            for index, note in enumerate(self.entry(code).notes)
-            if note["ruleset"] == profile.ruleset and (not kinds or note["kind"] in kinds)
-        )
-
-    @functools.cached_property
-    def _violated_copies(self) -> frozenset[str]:
-        """The codes of the rules that the document violates as copied in the profile's Schematron."""
-        copies = self._selection.noted_copies
-        return frozenset(it.rule.code for it in copies.run(self._invoice)) if copies else frozenset()
+        return tuple(index for index, note in enumerate(self.entry(rule.code).notes) if note["ruleset"] == rule.ruleset)
 
     def _described_by(self, code: str, layer: str) -> CatalogEntry | None:
         """Return the catalog entry of a rule in an added rule set; None for the rules that are shipped."""

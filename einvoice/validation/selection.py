@@ -103,15 +103,8 @@ class RuleSelection:
     @functools.cached_property
     def program(self) -> Program:
         """The compiled rules, including rules that do not apply to the Factur-X profile."""
-        copied_by = self.profile.ruleset if self.profile and self.profile.has_copies else ""
+        copied_by = self.profile.ruleset if self.profile else ""
         return engine.rulebook(self.data).program(self.identity.syntax, self.stack, copied_by)
-
-    @functools.cached_property
-    def noted_copies(self) -> Program | None:
-        """The rules with the copies of the Factur-X profile, if it does not apply them but notes where they differ."""
-        if self.profile is None or self.profile.has_copies:
-            return None
-        return engine.rulebook(self.data).program(self.identity.syntax, self.stack, self.profile.ruleset)
 
     @functools.cached_property
     def layers(self) -> tuple[Layer, ...]:

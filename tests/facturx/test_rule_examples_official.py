@@ -11,7 +11,6 @@ import pytest
 from lxml import etree
 
 import einvoice
-from einvoice.facturx.rules import profile_rules
 from einvoice.model.location import NAMESPACES
 from einvoice.rulebook.files.examples import examples_of
 from tests.helpers.documents import document_of
@@ -51,7 +50,7 @@ def declaring(data, profile):
     ("profile", "step"),
     [
         pytest.param("extended", 4, id="extended, 1 of 4"),
-        *(pytest.param(name, 1, marks=pytest.mark.live) for name in PROFILES if profile_rules()[name].has_copies),
+        *(pytest.param(name, 1, marks=pytest.mark.live) for name in PROFILES),
     ],
 )
 def test_examples_violate_the_same_rule(profile, step):

