@@ -22,8 +22,9 @@ from einvoice.rulebook.files.versions import RuleSet, read_rulesets
 from einvoice.rulebook.program.build import contexts_of
 from einvoice.rulebook.rule import SEVERITIES, SYNTAXES
 from einvoice.rulebook.syntax_rules import rule as syntax_rule
+from einvoice.rulebook.syntax_rules import stops
 from einvoice.rulebook.syntax_rules.checks import CHECKS
-from einvoice.rulebook.syntax_rules.table import rows
+from einvoice.rulebook.syntax_rules.table import rows, stop_rows
 from einvoice.syntax import severity_overrides
 from einvoice.syntax.detect import specifications
 
@@ -107,6 +108,19 @@ def _of_tables(data: RuleData, ruleset: RuleSet) -> Iterator[RuleError]:
             file = f"{ruleset.name}/{path.parent.name}/{path.name}"
             wrong = list(_of_csv(path, file, _COLUMNS))
             yield from wrong or _of_rows(path, file, syntax, data)
+        path = folder / stops.FOLDER / f"{syntax.lower()}.csv"
+        if path.exists():
+            yield from _of_stops(path, f"{ruleset.name}/{stops.FOLDER}/{path.name}", syntax, data)
+
+
+def _of_stops(path: Path, file: str, syntax: str, data: RuleData) -> Iterator[RuleError]:
+    wrong = list(_of_csv(path, file, stops.COLUMNS))
+    yield from wrong
+    if wrong:
+        return
+    for number, row in enumerate(stop_rows(path.parent.parent, syntax), start=2):
+        for column, message, hint in _of_row(dict(zip(_COLUMNS, row[2:], strict=True)), syntax, codelists.names(data)):
+            yield RuleError(message, file=file, key=column, line=number, hint=hint)
 
 
 def _of_rows(path: Path, file: str, syntax: str, data: RuleData) -> Iterator[RuleError]:

@@ -398,6 +398,10 @@ WRONG = {
         broken(**{"syntax/ubl.csv": house_rules.ROWS.replace("//cac:", "//xyz:")}),
         r"acme/syntax/ubl\.csv, line 2, context: ",
     ),
+    "unknown condition of a stop": (
+        broken(**{"stops/ubl.csv": "rule,context,path,since,until\nACME-01,/,cbc:ID[unknown],,\n"}),
+        r"acme/stops/ubl\.csv, line 2, path: ",
+    ),
     "row without texts": (
         broken(**{"texts/ACME-02.toml": house_rules.TEXT.replace("ACME-02", "ACME-03")}),
         r"ACME-02",

@@ -21,6 +21,7 @@ from einvoice.rulebook.syntax_rules.xpath import below, text, texts
 
 CODE: Final = "LAYER-STOPPED"
 FOLDER: Final = "stops"
+COLUMNS: Final = ["rule", "context", "path", "since", "until"]
 SINGLE: Final = "single"
 SINGLE_TEXT: Final = "single_text"
 NUMERIC: Final = "numeric"
