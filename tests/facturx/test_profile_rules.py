@@ -12,7 +12,7 @@ from einvoice.resources import rules_folder
 from einvoice.rulebook.catalog.naming import Names
 from einvoice.rulebook.catalog.profiles import profile_entries
 from einvoice.rulebook.files.tables import codes_by_profile
-from einvoice.rulebook.syntax_rules import checks
+from einvoice.rulebook.syntax_rules import checks, stops
 from einvoice.rulebook.syntax_rules.collector import Collector
 from einvoice.rulebook.syntax_rules.facturx import date_time, value_or_measure
 from einvoice.rulebook.syntax_rules.table import rule_table
@@ -263,7 +263,8 @@ def test_checks_and_conditions_of_the_rows_are_known():
     for profile in PROFILES:
         for rule in rule_table("CII", STACK, profile).rules:
             assert rule.check in checks.CHECKS
-            assert not rule.path_conditions or rule.check in ("at_most", "forbidden", "in_code_list"), rule.code
+            evaluated_last = ("at_most", "forbidden", "in_code_list", *stops.CHECKS)
+            assert not rule.path_conditions or rule.check in evaluated_last, rule.code
             for _, condition in (*rule.context_conditions, *rule.path_conditions):
                 assert callable(rule.condition(condition))
 

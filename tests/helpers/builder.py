@@ -257,8 +257,17 @@ def added_to(category):
     return fill
 
 
+def in_breakdown(settlement):
+    """Give a line and a VAT breakdown the same category, rate and exemption reason code."""
+    added_to("E")(settlement)
+    for tax in settlement.getroottree().getroot().iter(qualified("ram:ApplicableTradeTax")):
+        child("ram:ExemptionReasonCode", "VATEX-EU-O")(tax)
+
+
 # How to meet a condition.
 CONDITIONS = {
+    "in_breakdown": added_to("E"),
+    "in_breakdown_by_code": in_breakdown,
     **{f"added_to_{category}": added_to(category) for category in ("S", "L", "M", "AE", "E", "G", "K", "O", "Z")},
     "outside_scope_rules": as_it_is,
     "written_false": indicated("false"),

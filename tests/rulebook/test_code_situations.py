@@ -377,9 +377,11 @@ def test_entry_that_a_profile_does_not_use_is_quoted() -> None:
 def test_every_value_situation_of_a_text_is_tested() -> None:
     """Those of an XML schema, such as `term`, are tested in test_schema_findings.py, two in test_syntax_findings.py.
 
-    Those of the declared specification are tested in test_detect.py and test_remarks.py.
+    Those of the declared specification are tested in test_detect.py and test_remarks.py, those of repeated content in
+    test_repetition.py.
     """
-    entries = {code: entry for code, entry in catalog().items() if not code.startswith(("SCHEMA-", "DECL-"))}
+    elsewhere = ("SCHEMA-", "DECL-", "LAYER-", "TERM-")
+    entries = {code: entry for code, entry in catalog().items() if not code.startswith(elsewhere)}
     used = {(it["value"], code) for code, entry in entries.items() for it in entry.situations if it["value"]}
     intended = {code for value, code in used if value == "intended"}
     assert {code for code in intended if not code.startswith("FX-")} == {code for code, *_ in INTENDED}

@@ -14,6 +14,7 @@ from einvoice.resources import rules_folder, shipped
 from einvoice.rulebook.catalog.naming import Names
 from einvoice.rulebook.catalog.syntax_rules import syntax_rule_entries
 from einvoice.rulebook.syntax_rules.collector import Collector
+from einvoice.rulebook.syntax_rules.stops import CHECKS as STOPS
 from einvoice.rulebook.syntax_rules.table import rule_table
 from einvoice.syntax import reader
 from tests.helpers import builder
@@ -112,6 +113,8 @@ def test_section_terms_and_examples(composed):
 
 def test_the_xpath_of_a_rule_selects_the_violating_element(composed):
     for rule in RULES:
+        if rule.check in STOPS:  # have no entry of their own
+            continue
         expression = composed[rule.code].xpaths[rule.syntax]
         root = builder.document(rule)
         found = root.xpath(expression, namespaces=NAMESPACES)

@@ -59,12 +59,22 @@ def test_releases_differ() -> None:
     assert stopped == {"xrechnung-2.2.0": False, "xrechnung-2.3.1": True, "xrechnung-3.0.2": False}
 
 
-def test_several_values_that_the_standard_allows_are_told_apart() -> None:
+def test_a_second_group_with_a_term_that_is_read_once_stops_a_layer() -> None:
     skonto = "Zahlbar sofort.\n#SKONTO#TAGE=7#PROZENT=2.00#\n"
     terms = f"<cac:PaymentTerms><cbc:Note>{skonto}</cbc:Note></cac:PaymentTerms>"
     document = UBL.replace("<cac:TaxTotal>", f"{terms}{terms}<cac:TaxTotal>", 1).encode()
-    found = [it for it in einvoice.validate(document).findings if it.code == "LAYER-STOPPED"]
-    assert [it.layer for it in found] == ["xrechnung"]
+    (error,) = [it for it in einvoice.validate(document, lang="en").findings if it.code == "LAYER-STOPPED"]
+    assert (error.layer, error.values["rule"]) == ("xrechnung", "BR-DE-18")
+    assert error.title().startswith("Payment terms (BT-20): given twice, “Zahlbar ohne Abzug")
+
+
+def test_several_values_that_the_standard_allows_are_told_apart() -> None:
+    code = '<ram:ClassCode listID="IB">9780330258647</ram:ClassCode>'
+    group = f"<ram:DesignatedProductClassification>{code}</ram:DesignatedProductClassification>"
+    document = CII.replace("</ram:SpecifiedTradeProduct>", f"{group}{group}</ram:SpecifiedTradeProduct>", 1).encode()
+    found = einvoice.validate(document, ruleset="xrechnung-2.3.1", lang="en").errors
+    (error,) = [it for it in found if it.code == "LAYER-STOPPED"]
+    assert error.title() == "The official Schematron stops at the second ram:ClassCode"
 
 
 @pytest.mark.parametrize("markup", ["<!-- Euro -->", "<?currency euro?>"])
@@ -75,6 +85,15 @@ def test_a_comment_in_a_text_stops_a_rule_about_text_nodes(markup: str) -> None:
     (error,) = [it for it in einvoice.validate(document).errors if it.code == "LAYER-STOPPED"]
     assert error.title("en") == "A comment divides the text of cbc:DocumentCurrencyCode"
     assert error.values["rule"] == "PEPPOL-EN16931-R005"
+
+
+def test_a_text_that_a_rule_compares_with_a_number_stops_it() -> None:
+    document = CII.replace("<ram:TypeCode>380<", "<ram:TypeCode>A<", 1).encode()
+    for release, is_stopped in (("xrechnung-2.2.0", True), ("xrechnung-3.0.2", False)):
+        found = [it for it in einvoice.validate(document, ruleset=release).errors if it.code == "LAYER-STOPPED"]
+        assert [it.title("en") for it in found] == is_stopped * [
+            "ram:TypeCode is not a number, and the official Schematron stops at it"
+        ]
 
 
 def test_a_comment_elsewhere_divides_nothing() -> None:

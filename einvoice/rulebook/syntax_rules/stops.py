@@ -94,6 +94,32 @@ def _rates(taxes: Iterable[Any]) -> set[Any]:
     return {parse_number(it) for tax in taxes for it in texts(tax, "ram:RateApplicablePercent")} - {absent}
 
 
+def _in_breakdown(settlement: Any, *, by_code: bool) -> bool:
+    """Return whether EXTENDED adds a line to a breakdown, which it selects by category, rate and exemption code."""
+    taxes = below(settlement, "ram:ApplicableTradeTax")
+    categories = {code for it in taxes for code in texts(it, "ram:CategoryCode")}
+    breakdowns = [it for it in _breakdowns(settlement) if not categories.isdisjoint(texts(it, "ram:CategoryCode"))]
+    fitting = [it for it in breakdowns if not _rates(taxes).isdisjoint(_rates([it]))]
+    codes = _exemption_codes(taxes)
+    return any(not by_code or codes == _exemption_codes([it]) for it in fitting)
+
+
+def _exemption_codes(taxes: Iterable[Any]) -> list[str]:
+    return [normalize_space(code) for it in taxes for code in texts(it, "ram:ExemptionReasonCode")]
+
+
+@condition("facturx")
+def in_breakdown(settlement: Any) -> bool:
+    """A line of a VAT breakdown: its exemption reason codes are read."""
+    return _in_breakdown(settlement, by_code=False)
+
+
+@condition("facturx")
+def in_breakdown_by_code(settlement: Any) -> bool:
+    """A line of a VAT breakdown with the same exemption reason code: its exemption reasons are read."""
+    return _in_breakdown(settlement, by_code=True)
+
+
 @condition("CII")
 def written_false(allowance: Any) -> bool:
     """An allowance whose indicator is the text ``false``."""

@@ -189,7 +189,10 @@ def _in_force(syntax: str, stack: Stack, profile: str, data: RuleData) -> Iterat
     found = itertools.chain.from_iterable(
         itertools.chain(rows(data.sets[name], syntax), stop_rows(data.sets[name], syntax)) for name in releases
     )
-    of_profile = itertools.chain.from_iterable(_rows_of_profile(data.sets[name], profile) for name in profiles)
+    of_profile = itertools.chain.from_iterable(
+        itertools.chain(_rows_of_profile(data.sets[name], profile), stop_rows(data.sets[name], profile))
+        for name in profiles
+    )
     for order, row in enumerate(itertools.chain(found, of_profile)):
         ruleset, table, code, context, check, path, argument, severity, since, until, *catalog_code = row
         if holds(since, until, releases.get(ruleset)):
@@ -206,9 +209,9 @@ def rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:
         yield from ([folder.name, table, *row] for row in cache.table(path)[1:])
 
 
-def stop_rows(folder: FilePath, syntax: str) -> Iterator[list[str]]:
-    """Yield what stops the Schematron of a rule set, as ``rows`` does; see ``stops``."""
-    path = folder / stops.FOLDER / f"{syntax.lower()}.csv"
+def stop_rows(folder: FilePath, name: str) -> Iterator[list[str]]:
+    """Yield what stops the Schematron of a rule set for a syntax or a profile, as ``rows`` does; see ``stops``."""
+    path = folder / stops.FOLDER / f"{name.lower()}.csv"
     for rule, context, read, since, until in cache.table(path)[1:] if path.exists() else ():
         check, elements = _check_of(read)
         table = f"{folder.name}/{stops.FOLDER} {context}"  # the contexts do not exclude each other
