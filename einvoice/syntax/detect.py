@@ -48,6 +48,7 @@ class Specification:
         misspellings: values of BT-24 that mean it, but are not its identifiers.
         misspelt: pattern of such values, for those that resemble no identifier, or "".
         scenarios: root elements for which KoSIT's configuration has a scenario with these identifiers.
+        own_rules: number of its rules, if they are not here and it is known; else 0.
         about_de, about_en: what it is, in a few words, for a specification without rules here.
     """
 
@@ -72,6 +73,7 @@ class Specification:
     misspellings: tuple[str, ...] = ()
     misspelt: str = ""
     scenarios: tuple[str, ...] = ()
+    own_rules: int = 0
     about_de: str = ""
     about_en: str = ""
 

@@ -29,6 +29,7 @@ def remarks(identity: Identity, codes: tuple[str, ...]) -> tuple[Remark, ...]:
     values = {"profile": specification.profile, "version": specification.version}
     if not specification.has_rules:
         values |= {"about_de": specification.about_de, "about_en": specification.about_en}
+        values |= {"own_rules": str(specification.own_rules)} if specification.own_rules else {}
     if not specification.current:
         values |= _successor(specifications(identity.data)[specification.superseded_by])
     meant = specification
@@ -78,7 +79,7 @@ def nearest(declared: str, syntax: Syntax, data: RuleData | None = None) -> Spec
 def _nearest(text: str, syntax: Syntax, data: RuleData | None) -> Specification | None:
     known = specifications(data)
     usable = [it for it in known.values() if syntax in it.syntaxes and it.identifiers]
-    by_identifier = {identifier: it for it in usable for identifier in (*it.identifiers, *it.misspellings)}
-    similar = [by_identifier[it] for it in get_close_matches(text, by_identifier, 1, _MIN_SIMILARITY)]
+    by_identifier = {identifier.lower(): it for it in usable for identifier in (*it.identifiers, *it.misspellings)}
+    similar = [by_identifier[it] for it in get_close_matches(text.lower(), by_identifier, 1, _MIN_SIMILARITY)]
     similar += [it for it in usable if it.misspelt and re.search(it.misspelt, text)]
     return known.get(similar[0].superseded_by, similar[0]) if similar else None

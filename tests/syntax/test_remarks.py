@@ -2,6 +2,7 @@
 
 import pytest
 
+from einvoice.rulebook.catalog import entry
 from einvoice.syntax import remarks
 from tests.syntax.test_detect import EN, NLCIUS, PEPPOL, XR2, XR3, XR3_CVD, XR3_EXTENSION, cii, codes, ubl
 
@@ -28,6 +29,7 @@ def reasons(identity):
         (ubl(XR2.replace("_2.", "_3.0")), "misspelt"),
         (ubl("XRechnung 3.0"), "misspelt"),
         (cii(XR3.upper()), "misspelt"),
+        (ubl(EN.upper()), "misspelt"),
     ],
 )
 def test_a_document_that_kosits_validator_rejects_is_warned_about(identity, reason):
@@ -114,6 +116,13 @@ BII = "urn:www.cenbii.eu:transaction:biitrns010:ver2.0:extended:urn:www.peppol.e
             "2.0.0",
             "DECL-CORE-ONLY",
         ),
+        (PEPPOL + "#conformant#urn:www.agid.gov.it:trns:fattura:3", "CIUS-IT", "3", "DECL-CORE-ONLY"),
+        (CIUS + "urn:feap.gov.pt:CIUS-PT:2.1.1-rc", "CIUS-PT", "2.1.1-rc", "DECL-CORE-ONLY"),
+        (EXTENSION + "urn:UBL.BE:1.0.0.20180214#x", "UBL.BE", "1.0.0.20180214", "DECL-CORE-ONLY"),
+        ("urn:peppol:pint:billing-1@eu-1#x", "PINT EU", "1", "DECL-CORE-ONLY"),
+        ("urn:fdc:peppol:jp:billing:3.0", "PINT JP", "3.0", "DECL-OTHER-STANDARD"),
+        ("urn:fdc:oioubl.dk:trns:billing:invoice:3.0", "OIOUBL", "3.0", "DECL-OTHER-STANDARD"),
+        ("urn:fdc:anskaffelser.no:2019:ehf:spec:payment-request:3.0", "EHF", "3.0", "DECL-CORE-ONLY"),
         (CIUS + "urn:feap.gov.pt:CIUS-PT:2.1.1", "CIUS-PT", "2.1.1", "DECL-CORE-ONLY"),
         (
             CIUS + "urn:mfin.gov.hr:cius-2025:1.0#conformant#urn:mfin.gov.hr:ext-2025:1.0",
@@ -203,3 +212,10 @@ def test_kosits_expressions_compare_with_the_white_space():
             xpath = processor.new_xpath_processor()
             xpath.set_context(xdm_item=processor.parse_xml(xml_text=document))
             assert [xpath.effective_boolean_value(form.format(XR3)) for form in forms] == [matches] * 2
+
+
+def test_the_number_of_rules_that_were_not_run_is_told():
+    (remark,) = ubl(CIUS + "urn:efactura.mfinante.ro:CIUS-RO:1.0.1").remarks
+    assert remark.values["own_rules"] == "121"
+    title = entry("DECL-CORE-ONLY").title("en", remark.values, 0)
+    assert title.endswith("validated against EN 16931 only, not against its own 121 rules")

@@ -126,7 +126,7 @@ def _contexts() -> Schema:
 
 def _specifications() -> Schema:
     known = {name: it for name, it in get_type_hints(Specification).items() if name != "name"}
-    types = {name: list[str] if get_origin(it) is tuple else str for name, it in known.items()}
+    types = {name: list[str] if get_origin(it) is tuple else int if it is int else str for name, it in known.items()}
     required = ["identifiers", "profile", "version", "kind", "family", "rulesets"]
     nested: dict[str, Schema] = {
         "kind": {"enum": list(get_args(known["kind"]))},

@@ -109,6 +109,7 @@ DESCRIPTIONS: Final = {
     "specifications.misspellings": "Values of BT-24 that mean it, but are not its identifiers.",
     "specifications.misspelt": "Pattern of a part of such values, tried if no identifier is similar.",
     "specifications.scenarios": "The root elements for which KoSIT's configuration has a scenario.",
+    "specifications.own_rules": "Number of its own rules, if they are not part of einvoice.",
     "specifications.about_de": "What it is, in German, if its own rules are not part of einvoice.",
     "specifications.about_en": "What it is, in English, if its own rules are not part of einvoice.",
 }
